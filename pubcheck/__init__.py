@@ -1,0 +1,67 @@
+"""pubcheck says what PostgreSQL will do with a publication before PostgreSQL does it.
+
+    >>> from pubcheck import Config, Linter, Source, Unit
+    >>> result = Linter(Config(postgres=(18,))).lint(Unit((Source("schema.sql", text),)))
+    >>> [diagnostic.rule for diagnostic in result.diagnostics]
+
+Names are loaded when they are first asked for: `import pubcheck` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.config import Config as Config
+    from pubcheck.diagnostics import Diagnostic as Diagnostic
+    from pubcheck.diagnostics import Edit as Edit
+    from pubcheck.diagnostics import Fix as Fix
+    from pubcheck.diagnostics import ServerAnswer as ServerAnswer
+    from pubcheck.diagnostics import Span as Span
+    from pubcheck.linter import Linter as Linter
+    from pubcheck.linter import Result as Result
+    from pubcheck.linter import Unit as Unit
+    from pubcheck.sources.text import Source as Source
+
+_HOMES = {
+    "Config": "pubcheck.config",
+    "Diagnostic": "pubcheck.diagnostics",
+    "Edit": "pubcheck.diagnostics",
+    "Fix": "pubcheck.diagnostics",
+    "Linter": "pubcheck.linter",
+    "Result": "pubcheck.linter",
+    "ServerAnswer": "pubcheck.diagnostics",
+    "Source": "pubcheck.sources.text",
+    "Span": "pubcheck.diagnostics",
+    "Unit": "pubcheck.linter",
+}
+
+__all__ = [  # noqa: RUF022 -- in the order in which one meets them
+    "Linter",
+    "Config",
+    "Unit",
+    "Source",
+    "Result",
+    "Diagnostic",
+    "Span",
+    "ServerAnswer",
+    "Fix",
+    "Edit",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
