@@ -1,0 +1,1 @@
+"""Tests of pubcheck; `tests/support` holds what they share."""

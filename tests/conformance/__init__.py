@@ -1,0 +1,1 @@
+"""pubcheck against the recorded answers of real servers, over the whole corpus."""
