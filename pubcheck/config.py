@@ -113,7 +113,8 @@ def read_majors(value: object) -> tuple[int, ...]:
         if int(text) not in MAJORS:
             have = ", ".join(map(str, MAJORS))
             raise ConfigError(
-                f"PostgreSQL {text} is not supported: what its servers answer has not been recorded; there are {have}"
+                f"PostgreSQL {text} is not supported: its grammar and what its servers answer have not been recorded;"
+                f" there are {have}"
             )
         majors.add(int(text))
     if not majors:

@@ -226,7 +226,7 @@ def _parse_answer(text: str, fail: _Fail) -> ServerAnswer | None:
         return None
     first, *rest = text.rstrip("\n").split("\n")
     match = _ANSWER.fullmatch(first)
-    more = dict(line.split(": ", 1) if ": " in line else (line, "") for line in rest)
+    more = {key: value for key, _, value in (line.partition(": ") for line in rest)}
     if match is None or not more.keys() <= {"DETAIL", "HINT"}:
         raise fail(f"cannot read the server's answer {text!r}")
     return ServerAnswer(match["sqlstate"], match["message"], more.get("DETAIL"), more.get("HINT"))
@@ -269,7 +269,7 @@ def index_source(pages: Iterable[Page]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """`compile` writes the index of a checkout's pages; 2 for anything else or a page that does not follow the format."""
+    """`compile` writes the index of a checkout's pages; 2 for anything else, or a page that breaks the format."""
     import sys
 
     if arguments != ["compile"]:

@@ -1,0 +1,124 @@
+"""The group of commands, and what becomes of whatever they raise: no traceback reaches a user."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+import click
+
+from pubcheck import __version__
+from pubcheck.config import ConfigError, suggestion
+
+FOUND, WRONG, INTERRUPTED = 1, 2, 130
+"""Exit statuses beside 0: something was found; pubcheck was called wrongly, had no input or failed; Ctrl-C."""
+
+_COMMANDS = ("lint", "rule", "rules")
+
+
+class NoInput(Exception):
+    """There was nothing to lint; the message says where was looked."""
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        from importlib import import_module
+
+        command: click.Command = import_module(f"pubcheck.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"there is no command {args[0]!r}{suggestion(args[0], _COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Examples:
+  pubcheck lint schema.sql               one file, judged as PostgreSQL 18
+  pubcheck lint --postgres 15,18 db/     each folder with .sql files is one database
+  pg_dump -s shop | pubcheck lint -      standard input
+  pubcheck rule PUB301                   what a rule means and how to fix it""",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="pubcheck", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Says what PostgreSQL will do with a publication before PostgreSQL does it."""
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line, that of the process without ``arguments``, and returns the exit status."""
+    try:
+        status = cli.main(args=arguments, prog_name="pubcheck", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return WRONG
+    except (ConfigError, NoInput) as error:
+        return complain(str(error))
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        forget_stdout()
+        return WRONG
+    except Exception as error:
+        return complain(internal_error("", error))
+    return int(status or 0)
+
+
+def complain(message: str) -> int:
+    """Writes the reason of a failure to stderr; returns its exit status."""
+    click.echo(f"pubcheck: {message}", err=True)
+    return WRONG
+
+
+def internal_error(where: str, error: BaseException) -> str:
+    """What to tell of an error that is pubcheck's own: one line, and the traceback when PUBCHECK_TRACEBACK is set."""
+    text = (
+        f"internal error{where}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
+    )
+    text += "; this is a bug in pubcheck, please report it with the statement that causes it"
+    if not os.environ.get("PUBCHECK_TRACEBACK"):
+        return f"{text} (PUBCHECK_TRACEBACK=1 shows the traceback)"
+    from traceback import format_exception
+
+    return text + "\n" + "".join(format_exception(error)).rstrip()
+
+
+def forget_stdout() -> None:
+    """After a reader went away: keeps the interpreter from failing once more when it flushes at its end."""
+    with suppress(OSError, ValueError):  # no real file behind it, as under a test's capture
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def use_color(when: str) -> bool:
+    """Whether to colour standard output: ``always``, ``never``, or for ``auto`` on a terminal, https://no-color.org."""
+    if when != "auto":
+        return when == "always"
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+color_option = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Colour; auto means on a terminal, unless NO_COLOR is set.",
+)
+
+
+def emit(text: str) -> None:
+    """Writes to standard output; a character that its encoding does not have is written as an escape."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -1,0 +1,61 @@
+"""`pubcheck rule CODE`: the page of a rule."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import click
+
+from pubcheck import rulebook
+from pubcheck.cli.app import color_option, emit, use_color
+
+_BOLD, _DIM, _CODE, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
+
+
+@click.command(
+    short_help="What a rule means and how to fix it.",
+    epilog="""\b
+Examples:
+  pubcheck rule PUB301
+  pubcheck rule relation-missing""",
+)
+@click.argument("code", metavar="CODE")
+@color_option
+def command(code: str, color: str) -> None:
+    """Shows the page of a rule, given by its code or its name; in a pipe as the Markdown that it is written in."""
+    rule = rulebook.find(code)
+    if rule is None:
+        from pubcheck.config import suggestion
+
+        words = rulebook.RULES if code[:3].upper() == "PUB" else [rule.name for rule in rulebook.RULES.values()]
+        near = suggestion(code.upper() if code[:3].upper() == "PUB" else code.lower(), words)
+        raise click.UsageError(f"there is no rule {code}{near if 'mean' in near else '; `pubcheck rules` lists them'}")
+    page = rulebook.page(rule.code)
+    if use_color(color):
+        emit("".join(f"{line}\n" for line in terminal(page.partition("\n---\n")[2].strip())))
+    elif sys.stdout.isatty():
+        emit(page.partition("\n---\n")[2].lstrip())
+    else:
+        emit(page)
+
+
+def terminal(markdown: str) -> list[str]:
+    """The lines of a page for a terminal: headings and emphasis shown instead of marked, code set apart."""
+    lines, fenced = [], False
+    for line in markdown.split("\n"):
+        if line.startswith("```"):
+            fenced = not fenced
+            if majors := re.fullmatch(r"```text +(\d.*)", line):
+                lines.append(f"    {_DIM}PostgreSQL {majors[1]}:{_RESET}")
+            continue
+        if fenced:
+            lines.append(f"    {_CODE}{line}{_RESET}" if line else "")
+        elif heading := re.match(r"#+ +(.*)", line):
+            lines.append(f"{_BOLD}{heading[1]}{_RESET}")
+        else:
+            line = re.sub(
+                r"\*\*(.+?)\*\*|(?<![\w*])\*(.+?)\*(?![\w*])", lambda m: f"{_BOLD}{m[1] or m[2]}{_RESET}", line
+            )
+            lines.append(re.sub(r"`([^`]+)`", rf"{_CODE}\1{_RESET}", line))
+    return lines

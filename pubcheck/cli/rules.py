@@ -1,0 +1,23 @@
+"""`pubcheck rules`: the list of rules."""
+
+from __future__ import annotations
+
+import click
+
+from pubcheck.cli.app import emit
+from pubcheck.rulebook import RULES
+
+
+@click.command(short_help="The list of rules.")
+@click.option(
+    "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to list."
+)
+def command(format_: str) -> None:
+    """Lists every rule: its code, severity, phase and name; a + marks those that lint reports unless told otherwise."""
+    if format_ == "json":
+        import msgspec
+
+        emit(msgspec.json.format(msgspec.json.encode(list(RULES.values())), indent=2).decode() + "\n")
+        return
+    for rule in RULES.values():
+        emit(f"{rule.code} {'+' if rule.default else ' '} {rule.severity:<7} {rule.phase:<9} {rule.name}\n")

@@ -1,0 +1,243 @@
+"""Findings for people, in the manner of rustc and ruff: a headline, the place with its lines, the server's answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from pubcheck.diagnostics import ServerAnswer, Severity
+from pubcheck.report.document import Finding, Line, Report
+
+TAB = 4
+"""Columns of a tab stop."""
+
+NAMED = 3
+"""Objects that a group names before it counts the rest."""
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+"""What would move the cursor, colour the terminal or turn the reading direction."""
+
+
+class Palette(Struct, frozen=True):
+    """What begins each kind of text; ``reset`` ends it. All empty without colour."""
+
+    error: str = ""
+    warning: str = ""
+    note: str = ""
+    bold: str = ""
+    frame: str = ""
+    related: str = ""
+    reset: str = ""
+
+    def of(self, severity: Severity) -> str:
+        return {"error": self.error, "warning": self.warning, "note": self.note}[severity]
+
+
+PLAIN = Palette()
+COLOR = Palette(
+    error="\x1b[1;31m",
+    warning="\x1b[1;33m",
+    note="\x1b[1;36m",
+    bold="\x1b[1m",
+    frame="\x1b[1;34m",
+    related="\x1b[1;34m",
+    reset="\x1b[0m",
+)
+
+
+def render(report: Report, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
+    """The report in pieces, one finding or group of findings each; ``quiet`` leaves out the closing line."""
+    palette = COLOR if color else PLAIN
+    for group in _groups(report.findings):
+        yield "\n".join([*_block(group, report.postgres, palette), "", ""])
+    if not quiet:
+        yield summary(report) + "\n"
+
+
+def summary(report: Report) -> str:
+    """One sentence: how much was found, in how much."""
+    among = f"{_count(report.statements, 'statement')} of {_count(report.files, 'file')}"
+    majors = f"PostgreSQL {', '.join(map(str, report.postgres))}"
+    if not report.findings:
+        return f"Nothing found in {among} ({majors})."
+    counts = []
+    severities: tuple[Severity, ...] = ("error", "warning", "note")
+    for severity in severities:
+        found = [finding.entry.certainty for finding in report.findings if finding.entry.severity == severity]
+        if found:
+            assumed = f" ({found.count('assumed')} assumed)" if "assumed" in found else ""
+            counts.append(_count(len(found), severity) + assumed)
+    return f"Found {', '.join(counts)} in {among} ({majors})."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings that one cause explains: same rule, statement, majors and standing; in the order of the first."""
+    groups: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        entry = finding.entry
+        if (statement := entry.statement) is not None and entry.object is not None:
+            standing = (entry.rule, entry.severity, entry.certainty, entry.postgres, entry.fixes)
+            groups.setdefault((entry.path, statement.index, statement.embedded, *standing), []).append(finding)
+        else:
+            groups[number] = [finding]
+    return list(groups.values())
+
+
+# --- One block ----------------------------------------------------------------------------------------------------
+
+
+def _block(group: list[Finding], asked: tuple[int, ...], palette: Palette) -> Iterator[str]:
+    entry = group[0].entry
+    bold, frame, reset = palette.bold, palette.frame, palette.reset
+    assumed = " (assumed)" if entry.certainty == "assumed" else ""
+    headline = (
+        f"{palette.of(entry.severity)}{entry.severity}[{entry.rule}]{assumed}{reset}{bold}: {escape(entry.message)}"
+    )
+    yield headline + reset
+    lines = _distinct(line for finding in group[:NAMED] for line in finding.lines)
+    width = max((len(str(line.number)) for line in lines), default=1)
+    gutter = " " * width
+    yield f"{gutter}{frame}-->{reset} {escape(entry.path)}:{entry.line}:{entry.column}"
+    yield from _excerpt(lines, entry.path, entry.severity, width, palette)
+    for key, text in _remarks(group, asked):
+        first, *rest = text.split("\n")
+        yield f"{gutter} {frame}={reset} {bold}{key}:{reset} {escape(first)}"
+        for line in rest:
+            yield f"{gutter}   {' ' * len(key)}  {escape(line)}"
+
+
+def _remarks(group: list[Finding], asked: tuple[int, ...]) -> Iterator[tuple[str, str]]:
+    """What stands below the excerpt: a key and a text of one or more lines."""
+    entry = group[0].entry
+    objects = list(dict.fromkeys(finding.entry.object for finding in group if finding.entry.object))
+    if len(objects) > 1:
+        named = ", ".join(objects[:NAMED])
+        rest = len(objects) - NAMED
+        yield f"{len(objects)} tables", f"{named} and {rest} more" if rest > 0 else named
+    for answer in _answers(group):
+        yield "server", answer
+    for notice in entry.notices:
+        yield "notice", notice
+    if len(entry.publications) > 1:
+        yield "publications", ", ".join(entry.publications)
+    if entry.postgres and entry.postgres != asked:
+        yield "postgres", ", ".join(map(str, entry.postgres))
+    if entry.certainty == "assumed":
+        yield "assumed", "not everything that this rests on stands in the files read"
+    if entry.help:
+        yield "help", entry.help
+    for fix in entry.fixes:
+        yield "fix", fix.title if fix.applicability == "safe" else f"{fix.title} ({fix.applicability})"
+
+
+def _answers(group: list[Finding]) -> list[str]:
+    """What the server will say: for the group's first table, once for each operation."""
+    first: dict[object, ServerAnswer] = {}
+    for finding in group:
+        if finding.entry.server and finding.entry.object == group[0].entry.object:
+            first.setdefault(finding.entry.operation, finding.entry.server)
+    return list(dict.fromkeys(_answer(answer) for answer in first.values()))
+
+
+def _answer(answer: ServerAnswer) -> str:
+    lines = [f"ERROR {answer.sqlstate}: {answer.message}"]
+    lines += [f"DETAIL: {answer.detail}"] if answer.detail else []
+    lines += [f"HINT: {answer.hint}"] if answer.hint else []
+    return "\n".join(lines)
+
+
+# --- The excerpt --------------------------------------------------------------------------------------------------
+
+
+def _distinct(lines: Iterable[Line]) -> list[Line]:
+    """Lines once each, a place that is both primary and related as the primary one."""
+    chosen: dict[tuple[object, ...], Line] = {}
+    for line in lines:
+        key = (line.path, line.number, line.start, line.end, line.text)
+        known = chosen.get(key)
+        if known is None or (line.primary and not known.primary):
+            chosen[key] = line
+    return list(chosen.values())
+
+
+def _excerpt(lines: list[Line], path: str, severity: Severity, width: int, palette: Palette) -> Iterator[str]:
+    """The lines with their marks: those of the primary place's file first, then the other files in turn."""
+    frame, reset = palette.frame, palette.reset
+    gutter = " " * width
+    for at, file in enumerate(dict.fromkeys([path, *(line.path for line in lines)])):
+        numbered: dict[int, list[Line]] = {}
+        for line in sorted((line for line in lines if line.path == file), key=lambda line: (line.number, line.start)):
+            numbered.setdefault(line.number, []).append(line)
+        if not numbered:
+            continue
+        if at:
+            first = next(iter(numbered.values()))[0]
+            yield f"{gutter}{frame}:::{reset} {escape(file)}:{first.number}"
+        yield f"{gutter} {frame}|{reset}"
+        last = None
+        for number, marks in numbered.items():
+            if last is not None and number > last + 1:
+                yield f"{frame}...{reset}"
+            last = number
+            # The same line may be cut differently for two marks; then it is shown once for each cut.
+            for text in dict.fromkeys(mark.text for mark in marks):
+                yield f"{frame}{number:>{width}} |{reset} {_display(text)}".rstrip()
+                for mark in marks:
+                    if mark.text == text:
+                        yield f"{gutter} {frame}|{reset} {_mark(mark, severity, palette)}"
+        yield f"{gutter} {frame}|{reset}"
+
+
+def _mark(mark: Line, severity: Severity, palette: Palette) -> str:
+    color = palette.of(severity) if mark.primary else palette.related
+    before = len_display(mark.text[: mark.start])
+    length = max(1, len_display(mark.text[: mark.end]) - before)
+    message = f" {escape(mark.message)}" if mark.message else ""
+    return f"{' ' * before}{color}{('^' if mark.primary else '-') * length}{message}{palette.reset}"
+
+
+def escape(text: str) -> str:
+    """Text that a terminal shows and does not obey; a line end becomes a blank."""
+    return _UNPRINTABLE.sub(_escaped, text.replace("\r\n", " ").replace("\n", " ").replace("\t", " "))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def _display(text: str) -> str:
+    """A source line as shown: tabs as blanks up to the next stop, what a terminal would obey escaped."""
+    if text.isascii() and text.isprintable():
+        return text
+    shown: list[str] = []
+    column = 0
+    for char in text:
+        if char == "\t":
+            piece = " " * (TAB - column % TAB)
+        else:
+            piece = _UNPRINTABLE.sub(_escaped, char)
+        shown.append(piece)
+        column += _columns(piece)
+    return "".join(shown)
+
+
+def len_display(text: str) -> int:
+    """The columns that a source line, or its beginning, takes on a terminal."""
+    return _columns(_display(text))
+
+
+def _columns(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    return sum(
+        0 if category(char) in ("Mn", "Me", "Cf") else 2 if east_asian_width(char) in "WF" else 1 for char in text
+    )

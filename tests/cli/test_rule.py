@@ -1,0 +1,72 @@
+"""`pubcheck rule`, `pubcheck rules` and what the group itself answers."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from pubcheck import __version__, rulebook
+from pubcheck.cli.rule import terminal
+from tests.cli.conftest import Call
+
+
+def test_a_page_is_shown_by_code_or_name_as_it_is_written(pubcheck: Call) -> None:
+    page = rulebook.page("PUB301")
+    for given in ("PUB301", "pub301", "filter-column-outside-replica-identity"):
+        assert pubcheck("rule", given).out == page
+
+
+@pytest.mark.parametrize("code", rulebook.RULES)
+def test_a_terminal_gets_every_page_without_markup(code: str) -> None:
+    lines = terminal(rulebook.page(code).partition("\n---\n")[2])
+    text = re.sub("\x1b\\[[0-9]*m", "", "\n".join(lines))
+    assert "```" not in text
+    assert not re.search(r"^#|\*\*", text, re.MULTILINE)
+    assert rulebook.RULES[code].name in text
+
+
+def test_colour_is_for_those_who_ask(pubcheck: Call) -> None:
+    assert "\x1b[1mWhat happens\x1b[0m" in pubcheck("rule", "--color", "always", "PUB301").out
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ("PUB302x", "did you mean PUB30"),
+        ("relation-mising", "did you mean relation-missing?"),
+        ("E501", "`pubcheck rules` lists them"),
+    ],
+)
+def test_an_unknown_rule_exits_2_with_the_nearest(pubcheck: Call, given: str, reason: str) -> None:
+    called = pubcheck("rule", given)
+    assert (called.status, called.out) == (2, "")
+    assert reason in called.err
+
+
+def test_the_list_has_a_line_for_every_rule(pubcheck: Call) -> None:
+    lines = pubcheck("rules").out.splitlines()
+    assert [line[:6] for line in lines] == list(rulebook.RULES)
+    assert "PUB301 + error   write     filter-column-outside-replica-identity" in lines
+
+
+def test_the_list_as_json_has_every_field(pubcheck: Call) -> None:
+    listed = json.loads(pubcheck("rules", "--format", "json").out)
+    assert [each["code"] for each in listed] == list(rulebook.RULES)
+    assert list(listed[0]) == list(rulebook.Rule.__struct_fields__)
+
+
+def test_the_version(pubcheck: Call) -> None:
+    assert pubcheck("--version").out == f"pubcheck {__version__}\n"
+
+
+def test_help_shows_examples(pubcheck: Call) -> None:
+    for arguments in ((), ("lint",), ("rule",)):
+        assert "Examples:\n" in pubcheck(*arguments, "--help").out
+
+
+def test_an_unknown_command_exits_2_with_the_nearest(pubcheck: Call) -> None:
+    called = pubcheck("lnt", "a.sql")
+    assert called.status == 2
+    assert "there is no command 'lnt'; did you mean lint?" in called.err

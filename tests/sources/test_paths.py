@@ -1,0 +1,153 @@
+"""Which files a run reads and how they make units, and what becomes of those that cannot be read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pubcheck.sources.paths import File, Reading, find_units, read_unit
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with two folders of SQL, entered."""
+    for name in ("db/b.sql", "db/a.sql", "db/notes.txt", "db/v2/c.SQL", "db/.old/z.sql", "app/main.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"-- {name}\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def labels(*paths: str, together: bool = False) -> list[list[str]]:
+    return [[file.label for file in unit] for unit in find_units(paths, together=together)]
+
+
+def read(*files: File) -> Reading:
+    return read_unit(files, (18,))
+
+
+def said(reading: Reading) -> list[tuple[str, str, str]]:
+    return [(each.rule, each.span.source.label, each.message) for each in reading.diagnostics]
+
+
+def test_each_directory_that_holds_sql_files_is_a_unit(tree: Path) -> None:
+    assert labels("db") == [["db/a.sql", "db/b.sql"], ["db/v2/c.SQL"]]
+
+
+def test_a_file_given_by_name_is_a_unit_whatever_it_is_called(tree: Path) -> None:
+    assert labels("db/b.sql", "db/notes.txt") == [["db/b.sql"], ["db/notes.txt"]]
+
+
+def test_together_makes_one_unit_in_the_order_given(tree: Path) -> None:
+    assert labels("db/v2", "db/b.sql", "db", together=True) == [["db/v2/c.SQL", "db/b.sql", "db/a.sql"]]
+
+
+def test_paths_are_reported_as_they_were_given(tree: Path) -> None:
+    assert labels("db/v2/") == [["db/v2/c.SQL"]]
+    assert labels("./db/v2") == [["./db/v2/c.SQL"]]
+    assert labels(str(tree / "db" / "v2")) == [[f"{tree}/db/v2/c.SQL"]]
+
+
+def test_folders_with_a_dot_are_walked_only_when_given_by_name(tree: Path) -> None:
+    assert labels("db/.old") == [["db/.old/z.sql"]]
+    assert labels(".")[0] == ["./db/a.sql", "./db/b.sql"]
+
+
+def test_a_file_reached_twice_is_linted_once_where_it_is_reached_first(tree: Path) -> None:
+    assert labels("db/a.sql", "db/../db/a.sql", "db", "db") == [["db/a.sql"], ["db/b.sql"], ["db/v2/c.SQL"]]
+
+
+def test_a_link_to_a_file_is_that_file(tree: Path) -> None:
+    (tree / "db" / "link.sql").symlink_to("a.sql")
+    assert labels("db")[0] == ["db/a.sql", "db/b.sql"]
+
+
+def test_links_to_folders_are_not_followed_while_walking_so_loops_end(tree: Path) -> None:
+    (tree / "db" / "loop").symlink_to(tree / "db", target_is_directory=True)
+    assert labels("db") == [["db/a.sql", "db/b.sql"], ["db/v2/c.SQL"]]
+    assert labels("db/loop") == [["db/loop/a.sql", "db/loop/b.sql"], ["db/loop/v2/c.SQL"]]
+
+
+def test_a_link_to_nothing_is_reported(tree: Path) -> None:
+    (tree / "db" / "gone.sql").symlink_to("nowhere.sql")
+    (tree / "db" / "self.sql").symlink_to("self.sql")
+    reading = read(*find_units(["db"])[0])
+    assert [each[:2] for each in said(reading)] == [("PUB001", "db/gone.sql"), ("PUB001", "db/self.sql")]
+    assert [source.label for source in reading.sources] == ["db/a.sql", "db/b.sql"]
+
+
+def test_a_pipe_in_a_folder_is_passed_over(tree: Path) -> None:
+    os.mkfifo(tree / "db" / "pipe.sql")
+    assert labels("db")[0] == ["db/a.sql", "db/b.sql"]
+
+
+def test_a_folder_without_sql_has_no_unit(tree: Path) -> None:
+    assert labels("app") == []
+
+
+def test_standard_input_is_a_unit_with_the_name_it_is_given() -> None:
+    (unit,) = find_units(["-", "-"], stdin=b"SELECT 1", stdin_label="buffer.sql")
+    reading = read(*unit)
+    assert [(source.label, source.text) for source in reading.sources] == [("buffer.sql", "SELECT 1")]
+
+
+def test_a_missing_path_is_reported_and_the_rest_is_read(tree: Path) -> None:
+    (unit,) = find_units(["nowhere.sql", "db/a.sql"], together=True)
+    reading = read(*unit)
+    assert said(reading) == [("PUB001", "nowhere.sql", "this cannot be read: No such file or directory")]
+    assert [source.label for source in reading.sources] == ["db/a.sql"]
+    assert reading.diagnostics[0].certainty == "certain"
+    assert reading.diagnostics[0].severity == "error"
+
+
+def test_a_folder_that_cannot_be_listed_is_reported(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.scandir
+
+    def refusing(path: str) -> object:
+        if path == "db/v2":
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    first, second = find_units(["db"])
+    assert [file.label for file in first] == ["db/a.sql", "db/b.sql"]
+    assert said(read(*second)) == [("PUB001", "db/v2", "this cannot be read: Permission denied")]
+
+
+def test_a_path_that_no_system_takes_is_reported() -> None:
+    (unit,) = find_units(["a\0b"])
+    assert [each[0] for each in said(read(*unit))] == ["PUB001"]
+
+
+def test_what_is_no_text_is_reported_and_left_out(tree: Path) -> None:
+    (tree / "db" / "dump.sql").write_bytes(b"PGDMP\x01\x0e\x00\x00")
+    reading = read(*find_units(["db"])[0])
+    assert [each[:2] for each in said(reading)] == [("PUB002", "db/dump.sql")]
+    assert [source.label for source in reading.sources] == ["db/a.sql", "db/b.sql"]
+
+
+def test_a_file_in_windows_1252_is_read_with_a_note_at_the_first_character_in_doubt(tree: Path) -> None:
+    (tree / "old.sql").write_bytes("-- Größe".encode("cp1252"))
+    reading = read(File("old.sql", "old.sql"))
+    assert [source.text for source in reading.sources] == ["-- Größe"]
+    (note,) = reading.diagnostics
+    assert (note.rule, note.severity, note.span.start, note.span.end) == ("PUB003", "note", 5, 6)
+
+
+def test_names_of_any_bytes_can_be_reported(tree: Path) -> None:
+    name = os.fsdecode(b"gr\xfc\xdfe.sql")
+    (tree / "app" / name).write_text("SELECT 1")
+    (unit,) = find_units(["app"])
+    assert [file.label for file in unit] == ["app/gr\ufffd\ufffde.sql"]
+    assert len(read(*unit).sources) == 1
+
+
+def test_finding_opens_no_file(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **options: object) -> object:
+        raise AssertionError("a file was opened")
+
+    monkeypatch.setattr("builtins.open", refuse)
+    assert len(find_units(["db"])) == 2
