@@ -54,7 +54,6 @@ ROLES = ("spec_user", "spec_user2")
 SETTINGS: Mapping[str, str] = {
     "wal_level": "logical",
     "fsync": "off",
-    "synchronous_commit": "off",
     "full_page_writes": "off",
     "autovacuum": "off",
     "max_connections": "60",
@@ -62,6 +61,7 @@ SETTINGS: Mapping[str, str] = {
     "max_wal_senders": "20",
     "max_logical_replication_workers": "10",
     "shared_buffers": "32MB",
+    "max_wal_size": "256MB",
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
 }
@@ -75,7 +75,8 @@ class Answer(Struct, frozen=True):
     """What a server answered to one statement.
 
     ``position`` is libpq's: a 1-based offset in characters from the first character sent, ``None`` without an error or
-    a place. ``notices`` are the messages below ERROR, each as "SEVERITY: message".
+    a place. ``notices`` are the messages below ERROR, each as "SEVERITY: message", with " DETAIL: ..." and " HINT: ..."
+    where there are any. ``rows`` are a query's, with integers and booleans as such and all else as its text.
     """
 
     ok: bool
@@ -86,7 +87,7 @@ class Answer(Struct, frozen=True):
     position: int | None = None
     notices: tuple[str, ...] = ()
     context: str | None = None
-    rows: tuple[tuple[str | None, ...], ...] | None = None
+    rows: tuple[tuple[str | int | bool | None, ...], ...] | None = None
 
 
 class SetupFailed(AssertionError):
@@ -98,7 +99,9 @@ def execute(conn: psycopg.Connection[Any], statement: str) -> Answer:
     notices: list[str] = []
 
     def keep(diagnostic: psycopg.errors.Diagnostic) -> None:
-        notices.append(f"{diagnostic.severity_nonlocalized}: {diagnostic.message_primary}")
+        words = f"{diagnostic.severity_nonlocalized}: {diagnostic.message_primary}"
+        words += f" DETAIL: {diagnostic.message_detail}" if diagnostic.message_detail else ""
+        notices.append(words + (f" HINT: {diagnostic.message_hint}" if diagnostic.message_hint else ""))
 
     conn.add_notice_handler(keep)
     try:
@@ -107,7 +110,7 @@ def execute(conn: psycopg.Connection[Any], statement: str) -> Answer:
         conn.remove_notice_handler(keep)
     if result.status == ExecStatus.TUPLES_OK:
         rows = tuple(
-            tuple(_text(result.get_value(row, column)) for column in range(result.nfields))
+            tuple(_value(result.ftype(column), result.get_value(row, column)) for column in range(result.nfields))
             for row in range(result.ntuples)
         )
         return Answer(True, notices=tuple(notices), rows=rows)
@@ -124,6 +127,15 @@ def execute(conn: psycopg.Connection[Any], statement: str) -> Answer:
         notices=tuple(notices),
         context=_text(result.error_field(DiagnosticField.CONTEXT)),
     )
+
+
+def _value(oid: int, value: bytes | None) -> str | int | bool | None:
+    text = _text(value)
+    if text is None:
+        return None
+    if oid == 16:  # bool
+        return text == "t"
+    return int(text) if oid in (20, 21, 23) else text  # int8, int2, int4
 
 
 def _text(value: bytes | None) -> str | None:
@@ -314,7 +326,7 @@ class Servers(Mapping[int, Server]):
     def _start_one(self, major: int) -> Server:
         bin_directory = binaries(major)
         owner = _owner()
-        home = Path(tempfile.mkdtemp(prefix=f"pubcheck-pg{major}-"))
+        home = Path(tempfile.mkdtemp(prefix=f"pubcheck-pg{major}-", dir=_data_directory()))
         data, log = home / "data", home / "log"
         if owner:
             os.chown(home, int(owner["user"]), int(owner["group"]))
@@ -369,6 +381,13 @@ class Servers(Mapping[int, Server]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _data_directory() -> str | None:
+    """Where the clusters live: in memory where there is room, as thousands of databases come and go; else None."""
+    memory = "/dev/shm"
+    roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 4 << 30
+    return memory if roomy else None
 
 
 def _owner() -> dict[str, Any]:

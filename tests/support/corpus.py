@@ -1,0 +1,126 @@
+"""Replays the corpus on real servers: `python -m tests.support.corpus replay|record [--only GLOB] [--major N]...`.
+
+`replay` compares with the recorded answers and exits 1 on any difference. `record` writes what the servers answer into
+corpus/cases. Cases of phase `subscribe` need two servers' workers and keep the answers they have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+from msgspec import Struct
+
+from tests.support.cases import MAJORS, Case, Recorded, load, write
+from tests.support.playing import PLAYED, play
+from tests.support.servers import Server, Servers, SetupFailed
+
+
+class Difference(Struct, frozen=True):
+    """A case that a server now answers otherwise, and in which fields; ``given`` is None when the setup failed."""
+
+    case: Case
+    major: int
+    recorded: Recorded | None
+    given: Recorded | None
+    fields: tuple[str, ...]
+    problem: str = ""
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.case.rule}/{self.case.id} on PostgreSQL {self.major}: {self.problem or ', '.join(self.fields)}"
+        ]
+        for field in self.fields:
+            lines.append(f"  recorded {field}: {getattr(self.recorded, field, None)!r}")
+            lines.append(f"  given    {field}: {getattr(self.given, field, None)!r}")
+        return "\n".join(lines)
+
+
+def played(
+    servers: Mapping[int, Server], cases: Sequence[Case], progress: Callable[[], None] = lambda: None
+) -> dict[tuple[str, int], Recorded | SetupFailed]:
+    """The servers' answers by case id and major; the majors side by side, the cases of one in order."""
+
+    def of_major(major: int) -> list[tuple[tuple[str, int], Recorded | SetupFailed]]:
+        answers: list[tuple[tuple[str, int], Recorded | SetupFailed]] = []
+        for case in cases:
+            if major in case.postgres:
+                try:
+                    answers.append(((case.id, major), play(servers[major], case)))
+                except SetupFailed as failure:
+                    answers.append(((case.id, major), failure))
+                progress()
+        return answers
+
+    with ThreadPoolExecutor(len(servers)) as pool:
+        return dict(answer for answers in pool.map(of_major, servers) for answer in answers)
+
+
+def differences(cases: Iterable[Case], answers: Mapping[tuple[str, int], Recorded | SetupFailed]) -> list[Difference]:
+    """Where the answers are not the recorded ones."""
+    found: list[Difference] = []
+    for case in cases:
+        for major in case.postgres:
+            given, recorded = answers.get((case.id, major)), case.answers.get(major)
+            if isinstance(given, SetupFailed):
+                found.append(Difference(case, major, recorded, None, (), f"setup: {given}"))
+            elif given is not None and given != recorded:
+                names = Recorded.__struct_fields__
+                fields = tuple(name for name in names if getattr(given, name) != getattr(recorded, name, None))
+                found.append(Difference(case, major, recorded, given, fields))
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.support.corpus", description=__doc__)
+    parser.add_argument("command", choices=["replay", "record"])
+    parser.add_argument("--only", default="*", metavar="GLOB", help="cases by id, family or family/id")
+    parser.add_argument("--major", type=int, action="append", choices=MAJORS, help="only this major; may be repeated")
+    options = parser.parse_args()
+    everything = load()
+    chosen = {case.id for case in load(options.only)}
+    cases = [case for case in everything if case.id in chosen and case.phase in PLAYED]
+    if not cases:
+        parser.error(f"no case that a session can play matches {options.only}")
+    with Servers(tuple(options.major or MAJORS)) as servers:
+        answers = played(servers, cases, _counter(sum(len(set(case.postgres) & set(servers)) for case in cases)))
+    found = differences(cases, answers)
+    for difference in found:
+        print(difference)
+    kept = len(chosen) - len(cases)
+    print(
+        f"{len(answers)} answers of {len(cases)} cases, {len(found)} differ; {kept} cases of phase subscribe not played"
+    )
+    if options.command == "replay":
+        return 1 if found else 0
+    failed = [answer for answer in answers.values() if isinstance(answer, SetupFailed)]
+    write(_with(case, answers) for case in everything if case.rule in {played.rule for played in cases})
+    return 1 if failed else 0
+
+
+def _with(case: Case, answers: Mapping[tuple[str, int], Recorded | SetupFailed]) -> Case:
+    """The case with the new answers; those that were not asked for, or whose setup failed, stay."""
+    given = {major: answers.get((case.id, major)) for major in case.postgres}
+    new = {major: answer for major, answer in given.items() if isinstance(answer, Recorded)}
+    return msgspec.structs.replace(case, answers={**case.answers, **new})
+
+
+def _counter(total: int) -> Callable[[], None]:
+    """Shows how far it is, on a terminal only."""
+    if not sys.stderr.isatty():
+        return lambda: None
+    done = 0
+
+    def count() -> None:
+        nonlocal done
+        done += 1
+        print(f"\r{done}/{total}", end="" if done < total else "\n", file=sys.stderr, flush=True)
+
+    return count
+
+
+if __name__ == "__main__":
+    sys.exit(main())

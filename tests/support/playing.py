@@ -1,0 +1,106 @@
+"""Plays a case of the corpus on a server and writes down the answer.
+
+Each case has a database of its own and one session, as superuser. A decoding case makes its slot after the setup and
+reads it with the SQL functions, in the same session.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from tests.support.cases import After, Case, Decode, Recorded, Row
+from tests.support.pgoutput import describe
+from tests.support.servers import Answer, Server, SetupFailed, execute, prepare
+
+PLAYED = frozenset({"create", "alter", "parse", "ddl", "dml", "silent", "decode"})
+"""The phases that a plain session can play. `subscribe` needs workers and waiting: its answers stay as recorded."""
+
+
+def play(server: Server, case: Case) -> Recorded:
+    """The server's answer in the corpus' form. Raises SetupFailed when a statement of the setup is refused."""
+    with server.database() as database, server.connect(database) as conn:
+
+        def filled(statement: str) -> str:
+            return statement.replace("@@DB@@", database).replace("@@PORT@@", str(server.port))
+
+        try:
+            prepare(conn, [filled(statement) for statement in case.setup])
+        except SetupFailed as failure:
+            raise SetupFailed(f"{case.rule}/{case.id} on PostgreSQL {server.major}: {failure}") from None
+        given = execute(conn, filled(case.statement))
+        if case.decode and given.ok:
+            return _decode(conn, case.decode, database)
+        then = tuple(_after(execute(conn, filled(statement)), database) for statement in case.then) if given.ok else ()
+        return _recorded(given, database, then)
+
+
+def _recorded(given: Answer, database: str, then: tuple[After, ...] = ()) -> Recorded:
+    def same(text: str | None) -> str | None:
+        return None if text is None else normalised(text, database)
+
+    return Recorded(
+        ok=given.ok,
+        sqlstate=given.sqlstate,
+        message=same(given.message),
+        detail=same(given.detail),
+        hint=same(given.hint),
+        position=given.position,
+        context=same(given.context),
+        notices=tuple(normalised(notice, database) for notice in given.notices),
+        rows=_rows(given),
+        then=then,
+    )
+
+
+def _after(given: Answer, database: str) -> After:
+    answer = _recorded(given, database)
+    return After(answer.ok, answer.sqlstate, answer.message, answer.detail, answer.hint, answer.rows)
+
+
+def _rows(given: Answer) -> tuple[Row, ...] | None:
+    return None if given.rows is None else tuple(json.dumps(row, ensure_ascii=False) for row in given.rows)
+
+
+def normalised(text: str, database: str) -> str:
+    """A message with the corpus' placeholders for what differs from run to run."""
+    text = re.sub(r"\bpg_temp_\d+\b", "pg_temp_<n>", text)
+    return re.sub(rf"\b{re.escape(database)}\b", "<db>", text)
+
+
+def _decode(conn: psycopg.Connection[Any], decode: Decode, database: str) -> Recorded:
+    """What a slot, made before the DML, sends for the publications. An error loses its context, which has an LSN."""
+    conn.execute("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", [database])
+    try:
+        notices: list[str] = []
+        for statement in decode.sql:
+            given = execute(conn, statement)
+            notices += given.notices
+            if not given.ok:
+                return _recorded(given, database)
+        # As a statement without parameters, for execute keeps the whole of an ERROR.
+        changes = sql.SQL(
+            "SELECT encode(data, 'hex') FROM pg_logical_slot_get_binary_changes({slot}, NULL, NULL,"
+            " 'proto_version', '1', 'publication_names', {publications})"
+        ).format(slot=database, publications=decode.publications)
+        given = execute(conn, changes.as_string(conn))
+        notices = [normalised(notice, database) for notice in (*notices, *given.notices)]
+        if given.rows is None:
+            answer = _recorded(given, database)
+            return Recorded(
+                ok=False,
+                sqlstate=answer.sqlstate,
+                message=answer.message,
+                detail=answer.detail,
+                hint=answer.hint,
+                at="decoding",
+                notices=tuple(notices),
+            )
+        messages = (bytes.fromhex(str(row[0])) for row in given.rows)
+        return Recorded(ok=True, notices=tuple(notices), changes=tuple(describe(messages, decode.relations)))
+    finally:
+        conn.execute("SELECT pg_drop_replication_slot(%s)", [database])
