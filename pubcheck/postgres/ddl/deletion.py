@@ -1,0 +1,357 @@
+"""Dropping objects with all that depends on them (catalog/dependency.c).
+
+Sub-objects are columns, as in pg_depend: whoever depends on column 2 of a table is asked about when column 2 or the
+whole table goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import (
+    AUTO,
+    CAST,
+    COLLATION,
+    CONSTRAINT,
+    DEFAULT,
+    EXTENSION,
+    INTERNAL,
+    NAMESPACE,
+    NORMAL,
+    OPERATOR,
+    OTHER,
+    PARTITION,
+    PROC,
+    PUBLIC,
+    PUBLICATION,
+    PUBLICATION_NAMESPACE,
+    PUBLICATION_REL,
+    RELATION,
+    ROLE,
+    TYPE,
+    Object,
+)
+from pubcheck.postgres.ddl.descriptions import column_of_default, describe
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+
+FIRST_UNPINNED = 12000
+"""FirstUnpinnedObjectId (access/transam.h)."""
+
+MAX_REPORTED = 100
+"""MAX_REPORTED_DEPS: so many dependents are named to the client."""
+
+# DEPFLAG_*: how an object was reached.
+_ORIGINAL, _NORMAL, _AUTO, _INTERNAL, _PARTITION, _EXTENSION, _REVERSE, _IS_PART, _SUBOBJECT = (
+    1 << bit for bit in range(9)
+)
+_FLAG_OF = {NORMAL: _NORMAL, AUTO: _AUTO, INTERNAL: _INTERNAL, PARTITION: _PARTITION, EXTENSION: _EXTENSION}
+_WITHOUT_ASKING = _AUTO | _INTERNAL | _PARTITION | _EXTENSION
+
+_IN_SCHEMA = "rpvmfS"
+"""relkinds that depend on their schema themselves; indexes and composite types' relations do through another object."""
+
+
+class _Entry:
+    """An object on its way to deletion: how it was reached, and from where."""
+
+    __slots__ = ("dependee", "flags", "target")
+
+    def __init__(self, target: Object, flags: int, dependee: Object | None = None) -> None:
+        self.target = target
+        self.flags = flags
+        self.dependee = dependee
+
+
+class _Known:
+    """Entries by whole object; answers object_address_present_add_flags and stack_address_present_add_flags."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[str, int], list[_Entry]] = {}
+
+    def add(self, entry: _Entry) -> None:
+        self.entries.setdefault(entry.target[:2], []).append(entry)
+
+    def discard(self, entry: _Entry) -> None:
+        self.entries[entry.target[:2]].remove(entry)
+
+    def present(self, target: Object, flags: int) -> bool:
+        """Whether the object, or the whole it is part of, is here; ``flags`` are added to what they hold for."""
+        found = False
+        for entry in self.entries.get(target[:2], ()):
+            if entry.target[2] == target[2]:
+                entry.flags |= flags
+                found = True
+            elif entry.target[2] == 0:
+                found = True
+            elif target[2] == 0 and flags:
+                # A column went first and now its whole table goes: report the table only.
+                entry.flags |= flags | _SUBOBJECT
+        return found
+
+
+class _Search:
+    """findDependentObjects over one DROP; ``targets`` is what must go, dependents before what they depend on."""
+
+    def __init__(self, session: Session, originals: Sequence[Object]) -> None:
+        self.session = session
+        self.catalog = session.catalog
+        self.originals = originals
+        self.pending = _Known()
+        for target in originals:
+            self.pending.add(_Entry(target, 0))
+        self.targets: list[_Entry] = []
+        self.found = _Known()
+        self.stack: list[_Entry] = []
+        self.on_stack = _Known()
+
+    def run(self) -> list[_Entry]:
+        for target in self.originals:
+            # A chain of dependents may be as long as its author's patience, so the recursion is on a list.
+            walks = [self._visit(target, _ORIGINAL)]
+            while walks:
+                request = next(walks[-1], None)
+                if request is None:
+                    walks.pop()
+                else:
+                    walks.append(self._visit(*request))
+        return self.targets
+
+    def _visit(self, target: Object, flags: int) -> Iterator[tuple[Object, int]]:
+        """One call of findDependentObjects; yields the calls it makes."""
+        if self.on_stack.present(target, flags) or self.found.present(target, flags):
+            return
+        if target[1] < FIRST_UNPINNED and target[:2] != (NAMESPACE, PUBLIC):
+            what = describe(self.session, target)
+            raise ServerError("2BP01", f"cannot drop {what} because it is required by the database system")
+
+        owner: Object | None = None
+        partition: Object | None = None
+        for key, (dependent, number, kind) in self.catalog.dependencies.get(target[:2]):
+            if target[2] and dependent[2] != target[2]:
+                continue
+            other = (*key, number)
+            if key == target[:2] and not target[2]:
+                continue
+            if kind == PARTITION:
+                flags |= _IS_PART
+                partition = other
+            elif kind in (INTERNAL, EXTENSION):
+                if not self.stack:
+                    if self.pending.present(other, 0):
+                        return  # it goes with its owner, which is on the list too
+                    if owner is None or kind == EXTENSION:
+                        owner = other
+                elif not self.on_stack.present(other, 0):
+                    # What is internal to another object goes with that object, so that one is asked about.
+                    yield other, _REVERSE
+                    self.found.present(target, flags)
+                    return
+        if owner is not None:
+            _refuse_part(self.session, target, owner)
+
+        entry = _Entry(target, flags)
+        reached_from = self.stack[-1].target if self.stack else None
+        dependents = self._dependents(target)
+        if dependents:
+            self.stack.append(entry)
+            self.on_stack.add(entry)
+            for dependent, kind in dependents:
+                yield dependent, _FLAG_OF[kind]
+            self.stack.pop()
+            self.on_stack.discard(entry)
+        entry.dependee = partition if entry.flags & _IS_PART and partition else reached_from
+        self.targets.append(entry)
+        self.found.add(entry)
+
+    def _dependents(self, target: Object) -> list[tuple[Object, str]]:
+        """Who depends on the object directly, newest first (object_address_comparator)."""
+        whole = target[:2]
+        found = [
+            (dependent, kind)
+            for dependent, number, kind in self.catalog.dependents.get(whole)
+            if (not target[2] or number == target[2]) and (target[2] or dependent[:2] != whole)
+        ]
+        if target[0] == NAMESPACE:
+            relations = self.catalog.relations
+            found += [
+                ((RELATION, oid, 0), NORMAL)
+                for oid in self.catalog.relations_in.get(target[1])
+                if relations[oid].kind in _IN_SCHEMA
+            ]
+        if len(found) > 1:
+            found.sort(key=lambda item: (-item[0][1], item[0][0], item[0][2]))
+        return found
+
+
+def perform_deletion(
+    session: Session, objects: Sequence[Object], cascade: bool, *, rule: str | None = None
+) -> None:
+    """Drop the objects and what depends on them (performMultipleDeletions); what else goes is told in session.notices.
+
+    Raises ServerError 2BP01. It is judged, under ``rule`` or ddl-drop-column, only where a publication's member is
+    among what stands in the way.
+    """
+    targets = _Search(session, objects).run()
+    _report(session, targets, objects, cascade, rule)
+    for entry in targets:
+        _delete(session, entry.target)
+
+
+def _refuse_part(session: Session, target: Object, owner: Object) -> None:
+    whole = describe(session, owner)
+    raise ServerError(
+        "2BP01",
+        f"cannot drop {describe(session, target)} because {whole} requires it",
+        hint=f"You can drop {whole} instead.",
+    )
+
+
+def _report(
+    session: Session, targets: list[_Entry], objects: Sequence[Object], cascade: bool, rule: str | None
+) -> None:
+    """reportDependentObjects: refuse under RESTRICT, tell what a CASCADE reaches."""
+    going = {entry.target for entry in targets if not entry.target[2]}
+    for entry in targets:
+        if entry.flags & _IS_PART and not entry.flags & _PARTITION and not _table_of(session, entry.target) & going:
+            _refuse_part(session, entry.target, entry.dependee or entry.target)
+    asked = [
+        entry
+        for entry in reversed(targets)
+        if not entry.flags & (_ORIGINAL | _SUBOBJECT | _WITHOUT_ASKING)
+    ]
+    if not asked:
+        return
+    reported = asked[:MAX_REPORTED]
+    rest = len(asked) - len(reported)
+    tail = [f"and {rest} other object{'s' if rest > 1 else ''} (see server log for list)"] if rest else []
+    if cascade:
+        if len(asked) == 1:
+            session.notices.append(f"drop cascades to {describe(session, asked[0].target)}")
+        else:
+            session.notices.append(f"drop cascades to {len(asked)} other objects")
+        return
+    lines = [
+        f"{describe(session, entry.target)} depends on {describe(session, entry.dependee or entry.target)}"
+        for entry in reported
+    ]
+    if len(objects) == 1:
+        message = f"cannot drop {describe(session, objects[0])} because other objects depend on it"
+    else:
+        message = "cannot drop desired object(s) because other objects depend on them"
+    member = next((entry for entry in asked if entry.target[0] == PUBLICATION_REL), None)
+    error = ServerError(
+        "2BP01",
+        message,
+        rule=(rule or "ddl-drop-column") if member is not None else None,
+        detail="\n".join([*lines, *tail]),
+        hint="Use DROP ... CASCADE to drop the dependent objects too.",
+    )
+    if member is not None:
+        row = session.catalog.publication_rels[member.target[1]]
+        error.publication = session.catalog.publications[row.publication].name
+        relation = session.catalog.relations.get(row.relation)
+        if relation is not None:
+            error.relation = session.qualified(relation)
+    raise error
+
+
+def _table_of(session: Session, target: Object) -> set[Object]:
+    """The table of a partition's index or constraint, which takes them along (PARTITION_SEC)."""
+    kind, oid, _ = target
+    if kind == RELATION:
+        index = session.catalog.indexes.get(oid)
+        return {(RELATION, index.table, 0)} if index is not None else set()
+    if kind == CONSTRAINT:
+        return {(RELATION, session.catalog.constraints[oid].relation, 0)}
+    if kind == OTHER:
+        return {(RELATION, session.catalog.others[oid].namespace, 0)}
+    return set()
+
+
+def _delete(session: Session, target: Object) -> None:
+    """doDeletion: one object, whose dependents are gone already."""
+    catalog = session.catalog
+    kind, oid, number = target
+    if kind == RELATION:
+        row = catalog.relations.get(oid)
+        if row is None:
+            return
+        if number:
+            drop_column(session, oid, number)
+            return
+        # What was never entered as depending on its relation goes with it all the same.
+        for constraint in catalog.constraints_of.get(oid):
+            catalog.remove(CONSTRAINT, constraint)
+        for index in catalog.indexes_of.get(oid):
+            catalog.remove(RELATION, index)
+        for member in catalog.memberships.get(oid):
+            catalog.remove(PUBLICATION_REL, member)
+        catalog.remove(RELATION, oid)
+    elif kind == DEFAULT:
+        column = column_of_default(session, oid)
+        if column is not None:
+            _drop_default(session, column)
+        catalog.forget_dependencies((DEFAULT, oid))
+    elif oid in _heap(session, kind):
+        catalog.remove(kind, oid)
+        if kind == NAMESPACE:
+            session.forget_path()
+
+
+def drop_column(session: Session, relation: int, number: int) -> None:
+    """RemoveAttributeById: the column keeps its number and loses everything else."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    columns = list(row.columns)
+    for at, column in enumerate(columns):
+        if column.number == number:
+            columns[at] = replace(
+                column,
+                name=f"........pg.dropped.{number}........",
+                type=0,
+                not_null=False,
+                identity="",
+                generated="",
+                has_default=False,
+                dropped=True,
+                expression=(),
+            )
+    catalog.relations.put(relation, replace(row, columns=tuple(columns)))
+    catalog.forget_dependencies((RELATION, relation), number)
+
+
+def _drop_default(session: Session, column: Object) -> None:
+    """RemoveAttrDefaultById."""
+    row = session.catalog.relations.get(column[1])
+    if row is None:
+        return
+    columns = tuple(
+        replace(known, has_default=False, generated="", expression=()) if known.number == column[2] else known
+        for known in row.columns
+    )
+    session.catalog.relations.put(row.oid, replace(row, columns=columns))
+
+
+def _heap(session: Session, kind: str) -> dict[int, Any]:
+    catalog = session.catalog
+    heaps: dict[str, dict[int, Any]] = {
+        CONSTRAINT: catalog.constraints,
+        TYPE: catalog.types,
+        PROC: catalog.procs,
+        OPERATOR: catalog.operators,
+        CAST: catalog.casts,
+        COLLATION: catalog.collations,
+        NAMESPACE: catalog.namespaces,
+        PUBLICATION: catalog.publications,
+        PUBLICATION_REL: catalog.publication_rels,
+        PUBLICATION_NAMESPACE: catalog.publication_namespaces,
+        OTHER: catalog.others,
+        ROLE: catalog.roles,
+    }
+    return heaps.get(kind, {})
