@@ -202,7 +202,7 @@ def render(cases: Iterable[Case], fixtures: Mapping[str, tuple[str, ...]]) -> st
         )
         fields = msgspec.to_builtins(written)
         if case.postgres == MAJORS:
-            del fields["postgres"]
+            fields.pop("postgres", None)
         lines += ["", "[[case]]", *_pairs(fields), ""]
         if case.decode:
             lines += ["[case.decode]", *_pairs(msgspec.to_builtins(case.decode)), ""]
