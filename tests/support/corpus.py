@@ -7,6 +7,7 @@ corpus/cases. Cases of phase `subscribe` need two servers' workers and keep the 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from tests.support.cases import MAJORS, Case, Recorded, load, write
-from tests.support.playing import PLAYED, play
+from tests.support.playing import PLAYED, Quick, play
 from tests.support.servers import Server, Servers, SetupFailed
 
 
@@ -40,18 +41,26 @@ class Difference(Struct, frozen=True):
 
 
 def played(
-    servers: Mapping[int, Server], cases: Sequence[Case], progress: Callable[[], None] = lambda: None
+    servers: Mapping[int, Server],
+    cases: Sequence[Case],
+    progress: Callable[[], None] = lambda: None,
+    quick: bool = False,
 ) -> dict[tuple[str, int], Recorded | SetupFailed]:
-    """The servers' answers by case id and major; the majors side by side, the cases of one in order."""
+    """The servers' answers by case id and major; the majors side by side, the cases of one in order.
+
+    With ``quick`` a transaction serves where it gives the recorded answer (see playing.Quick).
+    """
 
     def of_major(major: int) -> list[tuple[tuple[str, int], Recorded | SetupFailed]]:
         answers: list[tuple[tuple[str, int], Recorded | SetupFailed]] = []
-        for case in cases:
-            if major in case.postgres:
+        server = servers[major]
+        with contextlib.closing(Quick(server)) as transactions:
+            for case in (case for case in cases if major in case.postgres):
                 try:
-                    answers.append(((case.id, major), play(servers[major], case)))
+                    given: Recorded | SetupFailed = transactions.play(case) if quick else play(server, case)
                 except SetupFailed as failure:
-                    answers.append(((case.id, major), failure))
+                    given = failure
+                answers.append(((case.id, major), given))
                 progress()
         return answers
 
@@ -79,14 +88,18 @@ def main() -> int:
     parser.add_argument("command", choices=["replay", "record"])
     parser.add_argument("--only", default="*", metavar="GLOB", help="cases by id, family or family/id")
     parser.add_argument("--major", type=int, action="append", choices=MAJORS, help="only this major; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="replay in transactions where they give the same answer")
     options = parser.parse_args()
+    if options.quick and options.command == "record":
+        parser.error("--quick is for replay: recorded answers come from a database of their own")
     everything = load()
     chosen = {case.id for case in load(options.only)}
     cases = [case for case in everything if case.id in chosen and case.phase in PLAYED]
     if not cases:
         parser.error(f"no case that a session can play matches {options.only}")
     with Servers(tuple(options.major or MAJORS)) as servers:
-        answers = played(servers, cases, _counter(sum(len(set(case.postgres) & set(servers)) for case in cases)))
+        total = sum(len(set(case.postgres) & set(servers)) for case in cases)
+        answers = played(servers, cases, _counter(total), quick=options.quick)
     found = differences(cases, answers)
     for difference in found:
         print(difference)

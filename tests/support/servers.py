@@ -31,7 +31,7 @@ from typing import Any
 import psycopg
 from msgspec import Struct
 from psycopg import sql
-from psycopg.pq import DiagnosticField, ExecStatus
+from psycopg.pq import DiagnosticField, ExecStatus, TransactionStatus
 
 PACKAGES: Mapping[int, str] = {
     15: "15.18.0-beta.17",
@@ -94,6 +94,10 @@ class SetupFailed(AssertionError):
     """A statement that should only prepare the ground was refused."""
 
 
+class TransactionLeft(Exception):
+    """A statement ended the transaction that was to be rolled back."""
+
+
 def execute(conn: psycopg.Connection[Any], statement: str) -> Answer:
     """Sends one statement as it stands, through the simple protocol; an ERROR is an answer, not an exception."""
     notices: list[str] = []
@@ -154,7 +158,8 @@ class Server:
         return f"host=127.0.0.1 port={self.port} user=postgres dbname={dbname}"
 
     def connect(self, dbname: str = "postgres") -> psycopg.Connection[Any]:
-        return psycopg.connect(self.conninfo(dbname), autocommit=True)
+        # Nothing is prepared behind the caller's back: tests look at prepared statements and discard them.
+        return psycopg.connect(self.conninfo(dbname), autocommit=True, prepare_threshold=None)
 
     @contextlib.contextmanager
     def database(self, name: str | None = None) -> Iterator[str]:
@@ -184,6 +189,34 @@ def answer(server: Server, setup: list[str] | tuple[str, ...], statement: str) -
     with server.database() as name, server.connect(name) as conn:
         prepare(conn, setup)
         return execute(conn, statement)
+
+
+def answer_in(conn: psycopg.Connection[Any], setup: list[str] | tuple[str, ...], statement: str) -> Answer:
+    """As ``answer``, many times faster: in one transaction of ``conn``, rolled back afterwards.
+
+    Not the same for statements that look at transactions (CREATE SUBSCRIPTION, VACUUM, a new enum value, pending
+    triggers); for those ask ``answer``.
+    """
+    with rolled_back(conn):
+        prepare(conn, setup)
+        return execute(conn, statement)
+
+
+@contextlib.contextmanager
+def rolled_back(conn: psycopg.Connection[Any]) -> Iterator[None]:
+    """A transaction that leaves nothing behind: neither objects and settings nor prepared statements.
+
+    Raises TransactionLeft when a statement inside ended it, which may have left anything.
+    """
+    conn.execute("BEGIN")
+    try:
+        yield
+    finally:
+        ended = conn.info.transaction_status == TransactionStatus.IDLE
+        conn.execute("ROLLBACK")
+        conn.execute("DEALLOCATE ALL")
+    if ended:
+        raise TransactionLeft
 
 
 def prepare(conn: psycopg.Connection[Any], setup: list[str] | tuple[str, ...]) -> None:
@@ -303,11 +336,14 @@ class Servers(Mapping[int, Server]):
         self._running: dict[int, Server] = {}
         self._keepers: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
+        self._failure: ServerUnavailable | None = None
 
     def __getitem__(self, major: int) -> Server:
         if major not in self._majors:
             raise KeyError(major)
         with self._lock:
+            if self._failure:
+                raise self._failure  # once is enough: every test that needs a server fails, at once
             if not self._running:
                 self._start()
         return self._running[major]
@@ -319,8 +355,12 @@ class Servers(Mapping[int, Server]):
         return len(self._majors)
 
     def _start(self) -> None:
-        with ThreadPoolExecutor(len(self._majors)) as pool:
-            started = list(pool.map(self._start_one, self._majors))
+        try:
+            with ThreadPoolExecutor(len(self._majors)) as pool:
+                started = list(pool.map(self._start_one, self._majors))
+        except ServerUnavailable as failure:
+            self._failure = failure
+            raise
         self._running = {server.major: server for server in started}
 
     def _start_one(self, major: int) -> Server:
