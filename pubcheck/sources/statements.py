@@ -1,0 +1,612 @@
+"""Where SQL statements begin and end in a text that psql, or a driver, would send to PostgreSQL.
+
+The lexical rules are those of PostgreSQL's ``src/backend/parser/scan.l`` and of psql's ``src/fe_utils/psqlscan.l``;
+offsets are code points of the source's text. Every input costs time linear in its length, unbalanced and unterminated
+ones too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pubcheck.sources.text import Source
+
+# PostgreSQL's whitespace: no more than these, so that a no-break space is a letter (scan.l: space, ident_start).
+BLANKS = " \t\n\r\f\v"
+
+# Character classes of scan.l. They are negations over ASCII because everything above it is a letter to scan.l, and
+# because a class with a range beyond 0xff is slow to compile.
+_START = r"[^\x00-@\[-^`{-\x7f]"  # ident_start, dolq_start
+_CONT = r"[^\x00-#%-/:-@\[-^`{-\x7f]"  # ident_cont
+_WORD_CHAR = r"[^\x00-/:-@\[-^`{-\x7f]"  # dolq_cont, psqlscan.l's variable_char
+_WORD = rf"{_START}{_CONT}*+"
+
+_GAP = r"(?:[ \t\n\r\f\v]++|--[^\n\r]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)*+"
+_ORDINARY = r"""[^'"$;\\()/:\-]++"""
+_QUOTED_NAME = r'"[^"]*+"'
+# A colon that begins no variable: a typecast, an assignment, or one before neither name, quote nor {?.
+_COLON = r""":(?:[:=]|(?![^\x00-!#-&(-/:-@\[-^`|-\x7f]))"""
+_OPERATORS = rf"-(?!-)|/(?!\*)|{_COLON}"
+_DEPTH = 4
+
+
+def _literal(conforming: bool) -> str:
+    """A literal in which no backslash escapes: no E'' (it shows before the quote), no backslash if it would escape."""
+    return r"(?<![eE])'[^']*+'" if conforming else r"(?<![eE])'[^'\\]*+'"
+
+
+def _whole(conforming: bool) -> re.Pattern[str]:
+    """An ordinary statement in one match: group 1 is it, 2 its first word.
+
+    No group stands within a possessive repeat: re then raises SystemError (CPython issue 101955, Python 3.11).
+    """
+    quotes = f"{_literal(conforming)}|{_QUOTED_NAME}"
+    ordinary = rf"{_ORDINARY}|{quotes}|--[^\n\r]*+|{_OPERATORS}"
+    nested = ""
+    for _ in range(_DEPTH):
+        nested = rf"|\((?:{ordinary}{nested})*+\)"
+    dollars = "".join(
+        rf"|(?<!{_CONT})\${tag}\$(?:[^$]++|\$(?!{tag}\$))*+\${tag}\$" for tag in ("", "_", "function", "body", "BODY")
+    )
+    token = rf"{ordinary}{nested}{dollars}"
+    return re.compile(rf"(?:[ \t\n\r\f\v;]++|--[^\n\r]*+)*+(({_WORD})(?:{token})*+);")
+
+
+def _run(conforming: bool, routine: bool) -> re.Pattern[str]:
+    """What needs no thought, as much as there is of it; in a routine BEGIN, CASE and END do need some."""
+    words = (
+        rf"[\x00-!#%&*+,.0-9<-@\[\]^`{{-\x7f]++|(?!(?ai:begin|case|end)(?!{_CONT})){_WORD}" if routine else _ORDINARY
+    )
+    return re.compile(rf"(?:{words}|{_literal(conforming)}|{_QUOTED_NAME}|{_OPERATORS})*+")
+
+
+_SKIPPED = re.compile(r"(?:[ \t\n\r\f\v;]++|--[^\n\r]*+)*+")
+_LINE_REST = re.compile(r"[^\n\r]*+")
+_FIRST_WORD = re.compile(rf"(?:[( \t\n\r\f\v]++)?+({_WORD})")
+_CONTINUED = r"(?:[ \t\f\v]++|--[^\n\r]*+)*+[\n\r](?:[ \t\n\r\f\v]++|--[^\n\r]*+[\n\r])*+"  # scan.l: quotecontinue
+_UNESCAPED = re.compile(r"'[^']*+'")
+_ESCAPED_BODY = r"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
+_ESCAPED = re.compile(_ESCAPED_BODY, re.DOTALL)
+_ESCAPED_CONTINUED = re.compile(rf"{_ESCAPED_BODY}(?:{_CONTINUED}{_ESCAPED_BODY})*+", re.DOTALL)
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+_E_PREFIX = re.compile(rf"(?<!{_CONT})[eE]'")
+_B_OR_X_PREFIX = re.compile(rf"(?<!{_CONT})[bBxX]'")
+_U_PREFIX = re.compile(rf"(?<!{_CONT})[uU]&'")
+_DOLLAR_QUOTE = re.compile(rf"\$(?:{_START}{_WORD_CHAR}*+)?+\$")
+_DOLLAR_QUOTES = re.compile(rf"\$(?=((?:{_START}{_WORD_CHAR}*+)?+\$))")
+_NAME_REST = re.compile(rf"{_CONT}*+")
+_NAME_START = re.compile(_START)
+_COMMENT_MARK = re.compile(r"/\*|\*/")
+_VARIABLE = re.compile(rf""":(?:{_WORD_CHAR}++|'{_WORD_CHAR}++'|"{_WORD_CHAR}++"|\{{\?{_WORD_CHAR}++\}})""")
+
+# psqlscan.l counts CREATE, OR, REPLACE, FUNCTION and PROCEDURE as a statement's first words. It takes any BEGIN for a
+# body; only BEGIN ATOMIC is one (gram.y: opt_routine_body), and so a routine named "begin" does no harm here.
+_ROUTINE = re.compile(
+    rf"(?ai:create){_GAP}(?:(?ai:or){_GAP}(?ai:replace){_GAP})?+(?ai:function|procedure)(?!{_CONT})",
+)
+_ATOMIC = re.compile(rf"{_GAP}(?ai:atomic)(?!{_CONT})")
+
+_COPIED_NAME = rf'(?:"[^"]*+"|:?"?{_WORD}"?)'
+# Patterns kept as text are needed by few files and compiled (and kept by re) when they are.
+_COPY_STDIN = (
+    rf"(?ai:copy)(?!{_CONT}){_GAP}(?:(?ai:binary)(?!{_CONT}){_GAP})?+{_COPIED_NAME}(?:{_GAP}\.{_GAP}{_COPIED_NAME})*+"
+    rf'{_GAP}(?:\((?:[^()"]++|"[^"]*+")*+\){_GAP})?+(?ai:from){_GAP}(?ai:stdin)(?!{_CONT})'
+)
+
+# psql's meta-commands. Those that send the query buffer end the statement before them; those that read a whole line
+# take quotes and backslashes as they come (psql's command.c: exec_command, OT_WHOLE_LINE).
+_SENDING = frozenset(("g", "gx", "gset", "gexec", "gdesc", "crosstabview", "watch", "parse", "sendpipeline"))
+_RESETTING = frozenset(("r", "reset"))
+_WHOLE_LINE = frozenset(("copy", "h", "help", "ef", "ev", "sf", "sf+", "sv", "sv+"))
+_COMMAND_NAME = re.compile(r"\\([^ \t\n\r\f\v\\]*+)")
+_COMMAND_REST = re.compile(r"""(?:[^\\\n\r'"`]++|'(?:[^'\\\n\r]++|\\[^\n\r])*+'|"[^"\n\r]*+"|`[^`\n\r]*+`|['"`])*+""")
+
+# Where a statement can be taken up again after one that could not be parsed: a line that begins with one of these.
+_RESTART = re.compile(rf"[\n\r][ \t\f\v]*+((?ai:create|alter|drop|do)(?!{_CONT}))")
+
+_SETTING = "standard_conforming_strings"
+_SET = rf"(?ai:set{_GAP}(?:(session|local)(?!{_CONT}){_GAP})?{_SETTING}{_GAP}(?:=|to(?!{_CONT})){_GAP}'?+(\w++)'?+)"
+_RESET = rf"(?ai:(?:reset{_GAP}(?:{_SETTING}|all)|discard{_GAP}all))"
+_SET_CONFIG = (
+    rf"(?ai:select{_GAP}(?:pg_catalog{_GAP}\.{_GAP})?+set_config{_GAP}\({_GAP}'{_SETTING}'{_GAP},{_GAP}'(\w++)'{_GAP},"
+    rf"{_GAP}'?+(\w++)'?+{_GAP}\))"
+)
+_TRANSACTIONAL = frozenset(("begin", "start", "commit", "end", "rollback", "abort"))
+_SETTERS = frozenset(("set", "reset", "discard", "select")) | _TRANSACTIONAL
+_FALSE = frozenset(("off", "of", "false", "fals", "fal", "fa", "f", "no", "n", "0"))  # utils/adt/bool.c: parse_bool
+_TRUE = frozenset(("true", "tru", "tr", "t", "yes", "ye", "y", "on", "1"))
+
+# Words that stand for no column, table or role unquoted (src/include/parser/kwlist.h: RESERVED_KEYWORD and
+# TYPE_FUNC_NAME_KEYWORD of PostgreSQL 18).
+_RESERVED = (
+    " all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate "
+    "collation column concurrently constraint create cross current_catalog current_date current_role current_schema "
+    "current_time current_timestamp current_user default deferrable desc distinct do else end except false fetch "
+    "for foreign freeze from full grant group having ilike in initially inner intersect into is isnull join lateral "
+    "leading left like limit localtime localtimestamp natural not notnull null offset on only or order outer "
+    "overlaps placing primary references returning right select session_user similar some symmetric system_user "
+    "table tablesample then to trailing true union unique user using variadic verbose when where window with "
+)
+
+
+class Statement(Struct, frozen=True, gc=False):
+    """One SQL statement.
+
+    ``index`` counts the source's statements from 0. ``start`` is the offset of its first token, ``end`` that after its
+    last, without terminator; ``text`` is what stands between. ``keyword`` is its first word in lower case, "" where it
+    begins with none. ``sql`` is what a parser is given: as long as ``text``, and different where psql or
+    standard_conforming_strings = off mean something else than the letters say. ``variables`` are the (start, end)
+    offsets in ``text`` where psql would put a variable's value.
+    """
+
+    index: int
+    start: int
+    end: int
+    text: str
+    keyword: str
+    sql: str
+    variables: tuple[tuple[int, int], ...] = ()
+
+    def filled(self) -> str | None:
+        """``sql`` with a stand-in of the same length for each psql variable, or None if there is none."""
+        if not self.variables:
+            return None
+        return _replaced(self.sql, [(start, _stand_in(self.sql, start, end)) for start, end in self.variables])
+
+
+class PsqlCommand(Struct, frozen=True, gc=False):
+    """A backslash command of psql with its arguments: offsets, ``end`` exclusive, and the text between.
+
+    One that stands within a statement without ending it comes after that statement, although it starts before its end.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+def _is_copy_stdin(sql: str) -> bool:
+    return re.match(_COPY_STDIN, sql) is not None
+
+
+def _stand_in(sql: str, start: int, end: int) -> str:
+    site = sql[start:end]
+    if site[1] in "'\"":
+        return " " + site[1:]
+    if site[1] == "{":
+        return "true".ljust(len(site))
+    name = site[1:]
+    before = sql[start - 1 : start]
+    if before and _NAME_START.match(before):
+        return "_" + name  # "part_:year" is one name once the value is in
+    if f" {name.lower()} " in _RESERVED:
+        return f'"{name[:-1]}"'
+    if not _NAME_START.match(name) and not name.isdecimal():
+        return " _" + name[1:]
+    return " " + name
+
+
+def _replaced(text: str, edits: list[tuple[int, str]]) -> str:
+    """``text`` with pieces, each of its old length, at ascending offsets replaced."""
+    pieces: list[str] = []
+    at = 0
+    for start, new in edits:
+        pieces += (text[at:start], new)
+        at = start + len(new)
+    pieces.append(text[at:])
+    return "".join(pieces)
+
+
+class _Lexed(Struct, gc=False):
+    """A statement as it was read: ``end`` of its last token, ``resume`` after its terminator, offsets in the source.
+
+    ``cut`` is whether a restart point ended it, ``dropped`` whether psql's \\r threw it away. ``edits`` are the
+    (offset, replacement) that make its text what the server gets.
+    """
+
+    end: int
+    resume: int
+    cut: bool
+    dropped: bool
+    variables: list[tuple[int, int]]
+    edits: list[tuple[int, str]]
+    commands: list[PsqlCommand]
+
+
+class Splitter:
+    """Iterates once over a source's statements and psql commands, in order.
+
+    Whoever parses the statements calls ``recover`` for one that the parser refused, before asking for the next.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._text = source.text
+        self._size = len(source.text)
+        self._pos = 1 if source.text.startswith("\ufeff") else 0  # psql skips the mark too
+        self._index = 0
+        self._queue: deque[PsqlCommand] = deque()
+        # The statement handed out last, where the text goes on after it, and the hole as it was before it.
+        self._last: Statement | None = None
+        self._last_resume = 0
+        self._last_hole: tuple[int, int] | None = None
+        # Up to _stretch statements also end at a restart point; _restart is the next one, if it is beyond where we are.
+        self._stretch = 0
+        self._restart = 0
+        # COPY data that begin at the end of this line although the line goes on: (end of line, end of data).
+        self._hole: tuple[int, int] | None = None
+        # Where COPY's data must be looked for, once it is known that the statement is not split anew; else -1.
+        self._data = -1
+        # standard_conforming_strings: now, without SET LOCAL, and as the transaction began.
+        self._session_setting = self._begun_setting = True
+        self._conform(True)
+        # Searches that failed: no "*/" from this offset on; no end for this comment; the last place of each tag.
+        self._no_comment_end = self._size
+        self._endless_comment = self._size
+        self._last_dollar_quote: dict[str, int] | None = None
+
+    def __iter__(self) -> Iterator[Statement | PsqlCommand]:
+        return self
+
+    def __next__(self) -> Statement | PsqlCommand:
+        if self._queue:
+            return self._queue.popleft()
+        if self._data >= 0:
+            self._skip_data(self._data)
+            self._data = -1
+        text = self._text
+        while True:
+            if self._hole is None and self._pos >= self._stretch:
+                start, limit = self._pos, self._size
+            else:
+                start = _SKIPPED.match(text, self._pos).end()  # type: ignore[union-attr]
+                if self._hole is not None and start >= self._hole[0]:
+                    self._pos, self._hole = max(start, self._hole[1]), None
+                    continue
+                limit = self._limit(start)
+            matched = self._whole(text, start, limit)
+            if matched is not None:
+                statement = self._ordinary(matched)
+                if statement is not None:
+                    return statement
+                start = matched.start(1)
+            else:
+                start = _SKIPPED.match(text, start).end()  # type: ignore[union-attr]
+            if start >= self._size:
+                self._pos = self._size
+                raise StopIteration
+            if text[start] == "/" and text.startswith("/*", start):
+                end = self._comment_end(start)
+                if end >= 0:
+                    self._pos = end
+                    continue
+            elif text[start] == "\\":
+                if text[start + 1 : start + 2] in (";", ":"):
+                    self._pos = start + 2
+                    continue
+                return self._command(start)
+            lexed = self._lex(start)
+            if lexed.dropped:
+                self._pos = lexed.resume
+                if lexed.commands:
+                    self._queue.extend(lexed.commands)
+                    return self._queue.popleft()
+                continue
+            return self._long(start, lexed)
+
+    def recover(self, statement: Statement) -> Statement | None:
+        """Splits anew the statement that was handed out last, because the parser refused it.
+
+        A stray quote or parenthesis makes one statement of many. If a line of it, after its first and outside of its
+        comments and dollar quotes, begins with CREATE, ALTER, DROP or DO, then the iteration goes on at that line, now
+        also ending statements at such lines, up to where the statement ended; what stands before the line is returned:
+        it keeps the index and remains refused. Otherwise None, and nothing changes.
+        """
+        if statement is not self._last:
+            raise ValueError("only the statement handed out last can be recovered from")
+        resume = self._last_resume
+        if _RESTART.search(self._text, statement.start, resume) is None:
+            return None
+        before = self._stretch, self._restart, self._hole
+        self._stretch, self._restart, self._hole = max(self._stretch, resume), 0, self._last_hole
+        lexed = self._lex(statement.start)
+        if not lexed.cut or lexed.resume >= resume:
+            self._stretch, self._restart, self._hole = before
+            return None
+        self._stretch = max(before[0], resume)
+        self._index = statement.index
+        self._pos = lexed.resume
+        self._data = -1
+        return self._made(statement.start, lexed)
+
+    def _ordinary(self, matched: re.Match[str]) -> Statement | None:
+        """The statement of one match of ``_whole``, or None where it must be looked at more closely."""
+        text = self._text
+        start, end = matched.span(1)
+        keyword = matched[2].lower()
+        if text[end - 1] in BLANKS:
+            end = start + len(text[start:end].rstrip(BLANKS))
+        if text.find("--", text.rfind("\n", start, end) + 1 or start, end) >= 0:
+            return None  # perhaps a comment is last
+        body = text[start:end]
+        if keyword == "create":
+            if _ROUTINE.match(body) and "atomic" in body.lower():
+                return None
+        elif keyword == "copy" and _is_copy_stdin(body):
+            return None
+        statement = Statement(self._index, start, end, body, keyword, body)
+        self._index += 1
+        self._last = statement
+        self._last_resume = self._pos = matched.end()
+        self._last_hole = self._hole
+        if keyword in _SETTERS:
+            self._follow(statement)
+        return statement
+
+    def _long(self, start: int, lexed: _Lexed) -> Statement:
+        """The statement that ``_lex`` read, and what follows from it for the text after it."""
+        self._last_hole = self._hole
+        self._pos = lexed.resume
+        statement = self._made(start, lexed)
+        if statement.keyword in _SETTERS:
+            self._follow(statement)
+        elif statement.keyword == "copy" and not lexed.cut and _is_copy_stdin(statement.sql):
+            self._data = lexed.resume
+        return statement
+
+    def _made(self, start: int, lexed: _Lexed) -> Statement:
+        body = self._text[start : lexed.end]
+        sql = body
+        if lexed.edits:
+            # A command may stand between the last token and the terminator.
+            sql = _replaced(body, [(at - start, new) for at, new in lexed.edits if at < lexed.end])
+        first = _FIRST_WORD.match(body)
+        variables = tuple((a - start, b - start) for a, b in lexed.variables)
+        keyword = first[1].lower() if first else ""
+        statement = Statement(self._index, start, lexed.end, body, keyword, sql, variables)
+        self._index += 1
+        self._queue = deque(lexed.commands)
+        self._last = statement
+        self._last_resume = lexed.resume
+        return statement
+
+    def _lex(self, start: int) -> _Lexed:
+        """Reads one statement, token by token where that matters, from its first token on."""
+        text = self._text
+        limit = self._limit(start)
+        routine = _ROUTINE.match(text, start, limit) is not None
+        run = _run(self._conforming, routine).match
+        variables: list[tuple[int, int]] = []
+        edits: list[tuple[int, str]] = []
+        commands: list[PsqlCommand] = []
+        depth = bodies = 0  # open parentheses, and BEGIN or CASE without their END
+        pos = end = start
+        dropped = False
+        while True:
+            at = run(text, pos, limit).end()  # type: ignore[union-attr]
+            if at > pos:
+                if text[at - 1] not in BLANKS:
+                    end = at
+                else:
+                    solid = len(text[pos:at].rstrip(BLANKS))
+                    end = pos + solid if solid else end
+                pos = at
+            if pos >= limit:
+                if end >= limit:  # something is not terminated, and took the blanks with it
+                    end = start + len(text[start:limit].rstrip(BLANKS))
+                return _Lexed(end, limit, limit < self._size, False, variables, edits, commands)
+            char = text[pos]
+            if char == "(":
+                depth += 1
+                pos = end = pos + 1
+            elif char == ")":
+                depth = max(0, depth - 1)
+                pos = end = pos + 1
+            elif char == ";":
+                pos += 1
+                if depth == 0 and bodies == 0:
+                    break
+                end = pos
+            elif char == "'":
+                pos = end = self._literal_end(pos, limit, edits)
+            elif char == "$":
+                pos = end = self._dollar_end(pos, limit)
+                if pos > limit:
+                    limit = self._limit(pos)
+            elif char == "-":
+                pos = _LINE_REST.match(text, pos, limit).end()  # type: ignore[union-attr]
+            elif char == "/":
+                pos = self._comment_end(pos)
+                if pos < 0:
+                    pos = end = limit
+                elif pos > limit:
+                    limit = self._limit(pos)
+            elif char == ":":
+                site = _VARIABLE.match(text, pos, limit)
+                if site is None:
+                    pos = end = pos + 1
+                else:
+                    variables.append(site.span())
+                    pos = end = site.end()
+            elif char == '"':
+                pos = end = limit
+            elif char == "\\":
+                following = text[pos + 1 : min(pos + 2, limit)]
+                if following == ";" and depth == 0 and bodies == 0:
+                    pos += 2
+                    break
+                if following and following in ";:":
+                    edits.append((pos, " "))
+                    pos = end = pos + 2
+                    continue
+                name = _COMMAND_NAME.match(text, pos)[1]  # type: ignore[index]
+                if name in _SENDING:
+                    break
+                if name in _RESETTING:
+                    dropped = True
+                    break
+                resume = self._pos
+                commands.append(self._command(pos))
+                edits.append((pos, " " * (self._pos - pos)))
+                pos, self._pos = self._pos, resume
+                if pos > limit:
+                    limit = self._limit(pos)
+            else:  # a word of a routine: BEGIN, CASE or END
+                word = _NAME_REST.match(text, pos)[0].lower()  # type: ignore[index]
+                if depth == 0 and text[pos - 1] != ".":  # "x.end" is a column
+                    if word == "begin":
+                        bodies += _ATOMIC.match(text, pos + 5, limit) is not None
+                    elif word == "case":
+                        bodies += bodies > 0
+                    elif bodies:
+                        bodies -= 1
+                pos = end = pos + len(word)
+        return _Lexed(end, pos, False, dropped, variables, edits, commands)
+
+    def _limit(self, start: int) -> int:
+        """Where reading from ``start`` must end: a restart point in a stretch split anew, else the text's end."""
+        limit = self._size
+        if start < self._stretch:
+            if self._restart <= start:
+                found = _RESTART.search(self._text, start, self._stretch)
+                if found is None:
+                    self._stretch = start
+                else:
+                    self._restart = found.start(1)
+            if start < self._stretch:
+                limit = self._restart
+        return limit if self._hole is None or start >= self._hole[0] else min(limit, self._hole[0])
+
+    def _literal_end(self, pos: int, limit: int, edits: list[tuple[int, str]]) -> int:
+        """The end of the literal whose quote is at ``pos``, all its parts if an E'' goes on in a later line."""
+        text = self._text
+        if pos and _E_PREFIX.match(text, pos - 1):
+            found = _ESCAPED_CONTINUED.match(text, pos, limit)
+        elif (
+            self._conforming
+            or (pos and _B_OR_X_PREFIX.match(text, pos - 1))
+            or (pos > 1 and _U_PREFIX.match(text, pos - 2))
+        ):
+            found = _UNESCAPED.match(text, pos, limit)
+        else:
+            found = _ESCAPED.match(text, pos, limit)
+            if found is not None:
+                escapes = _ESCAPE.finditer(text, pos, found.end())
+                edits.extend((escape.start(), "''") for escape in escapes if escape[0] == "\\'")
+        return found.end() if found is not None else limit
+
+    def _dollar_end(self, pos: int, limit: int) -> int:
+        """The end of what begins with the dollar sign at ``pos``: a quote, the rest of a name, or the sign alone."""
+        text = self._text
+        first = pos
+        while first and text[first - 1] != "$" and _NAME_REST.match(text, first - 1, first).end() == first:  # type: ignore[union-attr]
+            first -= 1
+        if first < pos and _NAME_START.match(text, first):
+            return _NAME_REST.match(text, pos, limit).end()  # type: ignore[union-attr]
+        opened = _DOLLAR_QUOTE.match(text, pos)
+        if opened is None:
+            return pos + 1
+        tag = opened[0]
+        if self._last_dollar_quote is not None and self._last_dollar_quote.get(tag, -1) < opened.end():
+            return limit
+        closed = text.find(tag, opened.end())
+        if closed >= 0:
+            return closed + len(tag)
+        if self._last_dollar_quote is None:
+            # One pass over the text answers for all tags that it lacks from here on.
+            self._last_dollar_quote = {"$" + quote[1]: quote.start() for quote in _DOLLAR_QUOTES.finditer(text)}
+        return limit
+
+    def _comment_end(self, pos: int) -> int:
+        """The end of the comment that begins at ``pos``, comments in it counted; -1 if it has none."""
+        text = self._text
+        if pos >= self._no_comment_end or pos == self._endless_comment:
+            return -1
+        end = text.find("*/", pos + 2)
+        if end < 0:
+            self._no_comment_end = pos
+            return -1
+        if pos > self._endless_comment or text.find("/*", pos + 2, end) < 0:
+            return end + 2
+        depth = 1
+        for mark in _COMMENT_MARK.finditer(text, pos + 2):
+            depth += 1 if mark[0] == "/*" else -1
+            if depth == 0:
+                return mark.end()
+        # Everything from here on is refused. Whoever wrote this thought that comments do not nest: recovery takes the
+        # same view of those that follow, and so need not look for each one's end as far as this.
+        self._endless_comment = pos
+        return -1
+
+    def _command(self, pos: int) -> PsqlCommand:
+        """The psql command at ``pos``, and on to what follows it: the next line, or what stands after ``\\\\``."""
+        text = self._text
+        named = _COMMAND_NAME.match(text, pos)
+        assert named is not None
+        name = named[1]
+        if not name and text.startswith("\\\\", pos):
+            self._pos = pos + 2
+            return PsqlCommand(pos, pos + 2, "\\\\")
+        rest = _LINE_REST if name in _WHOLE_LINE or name.startswith("!") else _COMMAND_REST
+        end = rest.match(text, named.end()).end()  # type: ignore[union-attr]
+        self._pos = end + 2 if text.startswith("\\\\", end) else end
+        written = text[pos:end].rstrip(BLANKS)
+        if name == "copy" and _is_copy_stdin(written[1:]):
+            self._skip_data(self._pos)
+        return PsqlCommand(pos, pos + len(written), written)
+
+    def _skip_data(self, pos: int) -> None:
+        """Puts COPY's data, from the line after ``pos`` to the line ``\\.`` or else the text's end, behind us."""
+        text = self._text
+        begin = text.find("\n", pos) if self._hole is None else self._hole[1]
+        if begin < 0:
+            return
+        end = text.find("\n\\.", begin)
+        while end >= 0 and text[end + 3 : end + 4] not in ("", "\n", "\r"):
+            end = text.find("\n\\.", end + 1)
+        end = end + 3 if end >= 0 else self._size
+        line = begin if self._hole is None else self._hole[0]
+        if _SKIPPED.match(text, pos, line).end() == line:  # type: ignore[union-attr]
+            self._pos, self._hole = end, None
+        else:
+            self._hole = line, end
+
+    def _conform(self, conforming: bool) -> None:
+        self._conforming = conforming
+        self._whole = _whole(conforming).match
+
+    def _follow(self, statement: Statement) -> None:
+        """What the statement does to standard_conforming_strings, as far as it is written in the text."""
+        sql, keyword = statement.sql, statement.keyword
+        if keyword in _TRANSACTIONAL:
+            if keyword in ("begin", "start"):
+                self._begun_setting = self._session_setting
+                return
+            if keyword in ("rollback", "abort"):
+                if " to " in f" {sql.lower()} ":
+                    return
+                self._session_setting = self._begun_setting
+            if self._conforming != self._session_setting:
+                self._conform(self._session_setting)
+            return
+        if keyword == "set":
+            found = re.fullmatch(_SET, sql) if _SETTING in sql.lower() else None
+            local = found is not None and (found[1] or "").lower() == "local"
+            value = found[2].lower() if found else None
+        elif keyword == "select":
+            found = re.fullmatch(_SET_CONFIG, sql) if _SETTING in sql.lower() else None
+            local = found is not None and found[2].lower() in _TRUE
+            value = found[1].lower() if found else None
+        else:
+            local = False
+            value = "default" if re.fullmatch(_RESET, sql) else None
+        if value is None:
+            return
+        conforming = value not in _FALSE
+        if conforming != self._conforming:
+            self._conform(conforming)
+        if not local:
+            self._session_setting = conforming

@@ -1,0 +1,95 @@
+"""Text and where one is in it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from msgspec import Struct
+
+
+class Source(Struct, frozen=True, eq=False):
+    """A text and the label it is reported under (a path as the user gave it, or what an editor calls the buffer)."""
+
+    label: str
+    text: str
+
+
+class Decoded(Struct, frozen=True):
+    """What bytes say: their ``text`` and the ``encoding`` it was in, or no text and the ``problem``, for people."""
+
+    text: str | None
+    encoding: str
+    problem: str | None = None
+
+
+_UTF8_BOM = b"\xef\xbb\xbf"
+_UTF16_BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+
+
+def decode(data: bytes) -> Decoded:
+    """The text of a file's bytes: UTF-8, else Windows-1252; UTF-16 where a byte order mark says so.
+
+    A byte order mark is no part of the text, so offsets count without it. A NUL is a problem, for PostgreSQL's
+    protocol ends a query at it. Offsets in a problem count bytes from 0, the mark included.
+    """
+    encoding = _UTF16_BOMS.get(data[:2])
+    if encoding is not None:
+        try:
+            text = data[2:].decode(encoding)
+        except UnicodeDecodeError as error:
+            return Decoded(None, encoding, f"not UTF-16, which its byte order mark says it is: {_fault(error, 2)}")
+        nul = text.find("\0")
+        at = 2 + len(text[:nul].encode(encoding)) if nul >= 0 else -1
+    else:
+        encoding = "utf-8"
+        skipped = len(_UTF8_BOM) if data.startswith(_UTF8_BOM) else 0
+        try:
+            text = data[skipped:].decode(encoding) if skipped else data.decode(encoding)
+        except UnicodeDecodeError as utf8:
+            try:
+                text = data.decode("cp1252")
+            except UnicodeDecodeError as cp1252:
+                problem = f"neither UTF-8 ({_fault(utf8, skipped)}) nor Windows-1252 ({_fault(cp1252)})"
+                return Decoded(None, encoding, problem)
+            encoding = "windows-1252"
+        at = data.find(b"\0")
+    if at >= 0:
+        return Decoded(None, encoding, f"a NUL byte at byte offset {at}: PostgreSQL text cannot hold it")
+    return Decoded(text, encoding)
+
+
+def _fault(error: UnicodeDecodeError, skipped: int = 0) -> str:
+    return f"byte 0x{error.object[error.start]:02x} at byte offset {error.start + skipped}"
+
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+class LineIndex:
+    """Offsets of a text to 1-based (line, column), in code points; LF, CRLF and a lone CR each end a line."""
+
+    __slots__ = ("_starts",)
+
+    def __init__(self, text: str) -> None:
+        starts = [0]
+        if text.count("\r") == text.count("\r\n"):
+            find, at = text.find, text.find("\n")
+            while at >= 0:
+                starts.append(at + 1)
+                at = find("\n", at + 1)
+        else:
+            starts.extend(ended.end() for ended in _LINE_END.finditer(text))
+        self._starts = starts
+
+    def locate(self, offset: int) -> tuple[int, int]:
+        """The 1-based (line, column) of an offset; O(log lines)."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def start(self, line: int) -> int:
+        """The offset of a 1-based line's first character."""
+        return self._starts[line - 1]
+
+    def __len__(self) -> int:
+        return len(self._starts)

@@ -1,0 +1,94 @@
+"""Bytes to text, and offsets to lines and columns."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pubcheck.sources.text import Decoded, LineIndex, decode
+
+
+@pytest.mark.parametrize(
+    ("data", "decoded"),
+    [
+        (b"", Decoded("", "utf-8")),
+        (b"SELECT 1;\r\n", Decoded("SELECT 1;\r\n", "utf-8")),
+        ("größe \U0001f418".encode(), Decoded("größe \U0001f418", "utf-8")),
+        (b"\xef\xbb\xbfSELECT", Decoded("SELECT", "utf-8")),
+        (b"\xef\xbb\xbf\xef\xbb\xbfx", Decoded("\ufeffx", "utf-8")),
+        ("größe €".encode("cp1252"), Decoded("größe €", "windows-1252")),
+        ("\ufeffgröße".encode("utf-16-le"), Decoded("größe", "utf-16-le")),
+        ("\ufeffgröße".encode("utf-16-be"), Decoded("größe", "utf-16-be")),
+    ],
+)
+def test_bytes_are_decoded(data: bytes, decoded: Decoded) -> None:
+    assert decode(data) == decoded
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"ab\0c", "a NUL byte at byte offset 2"),
+        (b"\xef\xbb\xbfab\0c", "a NUL byte at byte offset 5"),
+        (b"gr\xf6\0", "a NUL byte at byte offset 3"),
+        ("\ufeffö\0".encode("utf-16-le"), "a NUL byte at byte offset 4"),
+        (
+            b"ab\x81c",
+            "neither UTF-8 (byte 0x81 at byte offset 2) nor Windows-1252 (byte 0x81 at byte offset 2)",
+        ),
+        (
+            b"\xef\xbb\xbf\xf6 \x9d",
+            "neither UTF-8 (byte 0xf6 at byte offset 3) nor Windows-1252 (byte 0x9d at byte offset 5)",
+        ),
+        (b"\xff\xfea\0\x00\xd8", "not UTF-16, which its byte order mark says it is: byte 0x00 at byte offset 4"),
+        (b"\xfe\xff\0", "not UTF-16, which its byte order mark says it is: byte 0x00 at byte offset 2"),
+    ],
+)
+def test_what_cannot_be_text_has_a_problem_that_names_the_byte(data: bytes, problem: str) -> None:
+    decoded = decode(data)
+    assert decoded.text is None
+    assert decoded.problem is not None
+    assert decoded.problem.startswith(problem)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
+def test_any_text_survives_utf8(text: str) -> None:
+    assert decode(b"\xef\xbb\xbf" + text.encode()).text == text
+
+
+@given(st.binary())
+def test_every_input_is_either_text_or_a_problem(data: bytes) -> None:
+    decoded = decode(data)
+    assert (decoded.text is None) != (decoded.problem is None)
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("", [0]),
+        ("a", [0]),
+        ("a\n", [0, 2]),
+        ("a\nb\n\nc", [0, 2, 4, 5]),
+        ("a\r\nb\r\n", [0, 3, 6]),
+        ("a\rb\r\nc\nd", [0, 2, 5, 7]),
+        ("\n\r", [0, 1, 2]),
+        ("a\f\v\x85\u2028b", [0]),
+    ],
+)
+def test_lines_end_at_lf_crlf_and_cr(text: str, starts: list[int]) -> None:
+    lines = LineIndex(text)
+    assert [lines.start(line + 1) for line in range(len(lines))] == starts
+
+
+@given(st.text(st.sampled_from("a\té\U0001f418\r\n")))
+def test_an_offset_is_its_lines_start_and_its_column(text: str) -> None:
+    lines = LineIndex(text)
+    line, column = 1, 1
+    for offset, char in enumerate(text):
+        assert lines.locate(offset) == (line, column)
+        column += 1
+        if char == "\n" or (char == "\r" and text[offset + 1 : offset + 2] != "\n"):
+            line, column = line + 1, 1
+    assert lines.locate(len(text)) == (line, column)
+    assert len(lines) == line
