@@ -98,8 +98,11 @@ _COPY_STDIN = (
 )
 
 # psql's meta-commands. Those that send the query buffer end the statement before them; those that read a whole line
-# take quotes and backslashes as they come (psql's command.c: exec_command, OT_WHOLE_LINE).
-_SENDING = frozenset(("g", "gx", "gset", "gexec", "gdesc", "crosstabview", "watch", "parse", "sendpipeline"))
+# take quotes and backslashes as they come (psql's command.c: exec_command, OT_WHOLE_LINE). Before it quits in a script
+# psql sends what it has (mainloop.c).
+_SENDING = frozenset(
+    ("g", "gx", "gset", "gexec", "gdesc", "crosstabview", "watch", "parse", "sendpipeline", "q", "quit")
+)
 _RESETTING = frozenset(("r", "reset"))
 _WHOLE_LINE = frozenset(("copy", "h", "help", "ef", "ev", "sf", "sf+", "sv", "sv+"))
 _COMMAND_NAME = re.compile(r"\\([^ \t\n\r\f\v\\]*+)")

@@ -165,6 +165,7 @@ def test_copy_data_are_no_statements(text: str, expected: list[str]) -> None:
         ("\\echo 'a \\\\ b' `c \\\\` \"d \\\\\"\nSELECT 1;", ["\\echo 'a \\\\ b' `c \\\\` \"d \\\\\"", "SELECT 1"]),
         ("\\if :x \\echo it's\n\\endif", ["\\if :x", "\\echo it's", "\\endif"]),
         ("\\! ls \\\\ ; x\nSELECT 1;", ["\\! ls \\\\ ; x", "SELECT 1"]),
+        ("SELECT 1 \\q\nSELECT 2;", ["SELECT 1", "\\q", "SELECT 2"]),
         ("SELECT 1 \\r\nSELECT 2;", ["\\r", "SELECT 2"]),
         ("SELECT '\\g', \"\\g\", $$\\g$$ -- \\g\n/* \\g */;", ["SELECT '\\g', \"\\g\", $$\\g$$"]),
         ("\\", ["\\"]),
