@@ -1,0 +1,171 @@
+"""Write phase: which UPDATE or DELETE the publisher refuses (execReplication.c: CheckCmdReplicaIdentity)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from pubcheck.diagnostics import ServerAnswer
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
+from pubcheck.replication.identity import ReplicaIdentity, replica_identity
+from pubcheck.replication.published import is_publishable, judged_entry, publications_of
+
+Write = Literal["update", "delete"]
+WRITES: tuple[Write, ...] = ("update", "delete")
+
+_FILTER = "Column used in the publication WHERE expression is not part of the replica identity."
+_COLUMNS = "Column list used by the publication does not cover the replica identity."
+_GENERATED = "Replica identity must not contain unpublished generated columns."
+
+
+class Refusal(Struct, frozen=True):
+    """Why the server refuses an operation on a table.
+
+    ``rule`` is the specification's. ``publications`` are all whose check fails, in the server's order; ``entry`` is
+    the first one's membership that is at fault, ``column`` the attribute's name and ``place`` where it stands.
+    """
+
+    rule: str
+    operation: Write
+    relation: int
+    server: ServerAnswer
+    publications: tuple[int, ...]
+    certain: bool
+    column: str = ""
+    entry: PublicationRel | None = None
+    place: Place | None = None
+
+
+class _Culprit(Struct, frozen=True):
+    publication: Publication
+    certain: bool
+    column: str = ""
+    entry: PublicationRel | None = None
+    place: Place | None = None
+
+
+def refusal(catalog: Catalog, relation: Relation, operation: Write) -> Refusal | None:
+    """What the server answers to EXPLAIN UPDATE (DELETE) of one table, or None if it lets it pass.
+
+    A partitioned table itself is never refused, its leaves are. Filters come before column lists, these before
+    generated columns, these before a missing identity; within each the publications in the server's order.
+    """
+    if relation.kind != "r" or not is_publishable(relation):
+        return None
+    publications = [
+        publication
+        for publication in publications_of(catalog, relation)
+        if (publication.update if operation == "update" else publication.delete)
+    ]
+    if not publications:
+        return None
+    identity = replica_identity(catalog, relation)
+    seen = relation.seen and all(catalog.relations[oid].seen for oid in catalog.ancestors(relation.oid))
+    verb = "update" if operation == "update" else "delete from"
+    checks = (
+        ("ri-partition-filter" if relation.partition else "ri-filter-column", _filter_culprit, _FILTER),
+        ("ri-column-list", _columns_culprit, _COLUMNS),
+        ("ri-generated-column", _generated_culprit, _GENERATED),
+    )
+    for rule, check, detail in checks:
+        culprits = [culprit for p in publications if (culprit := check(catalog, relation, identity, p))]
+        if culprits:
+            first = culprits[0]
+            return Refusal(
+                rule,
+                operation,
+                relation.oid,
+                ServerAnswer("42P10", f'cannot {verb} table "{relation.name}"', detail),
+                tuple(culprit.publication.oid for culprit in culprits),
+                seen and any(culprit.certain for culprit in culprits),
+                first.column,
+                first.entry,
+                first.place,
+            )
+    if identity.exists or not identity.known:
+        return None
+    gerund = "updating" if operation == "update" else "deleting from"
+    return Refusal(
+        "ri-none",
+        operation,
+        relation.oid,
+        ServerAnswer(
+            "55000",
+            f'cannot {verb} table "{relation.name}" because it does not have a replica identity '
+            f"and publishes {operation}s",
+            hint=f"To enable {gerund} the table, set REPLICA IDENTITY using ALTER TABLE.",
+        ),
+        tuple(publication.oid for publication in publications),
+        seen and any(publication.seen for publication in publications),
+    )
+
+
+def _filter_culprit(
+    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
+) -> _Culprit | None:
+    """pub_rf_contains_invalid_column: a filter column outside the identity; any will do under FULL."""
+    if publication.all_tables or identity.full:
+        return None
+    entry = judged_entry(catalog, publication, relation)
+    if entry is None or entry.filter is None:
+        return None
+    source = catalog.relations[entry.relation]
+    for number in entry.filter.columns:
+        name = source.columns[number - 1].name
+        if _number(relation, source, number, name) not in identity.columns:
+            place = next((place for column, place in entry.filter.places if column == number), None)
+            certain = publication.seen and entry.filter.judged and identity.known
+            return _Culprit(publication, certain, name, entry, place)
+    return None
+
+
+def _number(relation: Relation, source: Relation, number: int, name: str) -> int:
+    """An ancestor's column in the partition, matched by name."""
+    if source.oid == relation.oid:
+        return number
+    column = relation.column(name)
+    return column.number if column is not None else -1
+
+
+def _columns_culprit(
+    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
+) -> _Culprit | None:
+    """The column-list half of pub_contains_invalid_column: every identity column listed, and no list under FULL."""
+    if publication.all_tables:
+        return None
+    entry = judged_entry(catalog, publication, relation)
+    if entry is None or entry.columns is None:
+        return None
+    place = None
+    if entry.column_places:
+        first, last = entry.column_places[0][1], entry.column_places[-1][1]
+        place = Place(first.source, first.statement, first.start, last.end)
+    if identity.full:
+        return _Culprit(publication, publication.seen, "", entry, place)
+    source = catalog.relations[entry.relation]
+    listed = {
+        _number(relation, source, number, source.columns[number - 1].name) for number in entry.columns
+    }
+    for number in sorted(identity.columns):
+        if number not in listed:
+            return _Culprit(publication, publication.seen, relation.columns[number - 1].name, entry, place)
+    return None
+
+
+def _generated_culprit(
+    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
+) -> _Culprit | None:
+    """The generated-column half of pub_contains_invalid_column (18 on)."""
+    if not catalog.major.publish_generated_columns:
+        return None
+    entry = None if publication.all_tables else judged_entry(catalog, publication, relation)
+    if not identity.full and entry is not None and entry.columns is not None:
+        return None
+    for column in relation.live():
+        if column.number not in identity.columns:
+            continue
+        if column.generated == "v" or (column.generated == "s" and publication.generated != "s"):
+            return _Culprit(publication, publication.seen, column.name, entry)
+    return None

@@ -1,0 +1,315 @@
+"""The engine: a unit in, its diagnostics out. Opens no file, prints nothing, knows no driver."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.checks.refusals import syntax_help
+from pubcheck.config import Config
+from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span
+from pubcheck.fold import Fold, StatementText
+from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
+from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.scan import tokens
+from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
+from pubcheck.rulebook import by_name, rule_for_spec, selected
+from pubcheck.sources.statements import PsqlCommand, Splitter, Statement
+from pubcheck.sources.text import Source
+
+
+class Unit(Struct, frozen=True):
+    """The ordered sources that together build one database."""
+
+    sources: tuple[Source, ...]
+
+
+class Result(Struct, frozen=True):
+    """What was found in a unit: diagnostics in the order of design section 5, the majors judged, statements counted."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    postgres: tuple[int, ...]
+    statements: int
+
+
+class Linter:
+    """Lints units under one configuration; keeps no state between units."""
+
+    def __init__(self, config: Config = Config()) -> None:
+        self.config = config
+
+    def lint(self, unit: Unit) -> Result:
+        """Judge a unit for every major asked for. Never raises for what its sources hold."""
+        return _Run(self.config, unit).result()
+
+
+# First words of statements that change no catalog kept here. Their syntax is not ours to judge and they are not parsed;
+# no word inside a statement is ever looked for.
+_PASSED_OVER = frozenset(
+    """
+    analyse analyze checkpoint close cluster comment copy deallocate declare delete execute explain fetch insert listen
+    load lock merge move notify prepare refresh reindex security show table truncate unlisten update vacuum values with
+    """.split()
+)
+_DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
+_HEADER_LENGTH = 2000
+_HIDES_WRITES = re.compile(r"replica\s+identity|primary\s+key|publication|unique", re.IGNORECASE)
+_LIST_ERRORS = {
+    "invalid publication object list": "bad-object-list",
+    "invalid table name": "continuation-kind",
+    "invalid schema name": "continuation-kind",
+    "WHERE clause not allowed for schema": "continuation-kind",
+    "column specification not allowed for schema": "continuation-kind",
+}
+_LIST_DETAIL = "One of TABLE or TABLES IN SCHEMA must be specified before a standalone table or schema name."
+
+
+class _Run:
+    """One unit under one configuration: every statement parsed once, folded once a major."""
+
+    def __init__(self, config: Config, unit: Unit) -> None:
+        self.config, self.unit = config, unit
+        self.diagnostics: list[Diagnostic] = []
+        self.majors = config.postgres or self._major_of_dump() or (DEFAULT_MAJOR,)
+        self.folds = [Fold(major, complete=config.complete, database=config.database) for major in self.majors]
+        self.statements: dict[tuple[int, int], StatementText] = {}
+
+    def _major_of_dump(self) -> tuple[int, ...]:
+        """The major that a pg_dump header names; another than the supported ones is judged as the nearest."""
+        for source in self.unit.sources:
+            header = _DUMP_HEADER.search(source.text, 0, _HEADER_LENGTH)
+            if header is None:
+                continue
+            number = int(header[1])
+            major = nearest(number)
+            if major != number:
+                self._note(
+                    "dump-of-another-major",
+                    "certain",
+                    f"a dump of PostgreSQL {number} is judged as PostgreSQL {major}",
+                    f"majors that can be judged: {', '.join(map(str, MAJORS))}; choose one with --postgres",
+                    Span(source, header.start(), header.end()),
+                    None,
+                    majors=(major,),
+                )
+            return (major,)
+        return ()
+
+    def result(self) -> Result:
+        for number, source in enumerate(self.unit.sources):
+            self._source(number, source)
+        for fold in self.folds:
+            fold.writes(self.statements)
+            self.diagnostics.extend(fold.diagnostics)
+        reported = selected(self.config.select, self.config.ignore)
+        chosen = (found for found in _merged(self.diagnostics) if found.rule in reported)
+        return Result(
+            tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements)
+        )
+
+    def _source(self, number: int, source: Source) -> None:
+        splitter = Splitter(source)
+        for item in splitter:
+            if isinstance(item, PsqlCommand):
+                continue
+            statement = StatementText(source, item.index, item.start, item.text)
+            self.statements[number, item.index] = statement
+            if item.keyword not in _PASSED_OVER:
+                self._statement(number, statement, item, splitter)
+
+    def _statement(self, source: int, statement: StatementText, item: Statement, splitter: Splitter) -> None:
+        with_variables = False
+        try:
+            try:
+                parsed = parse(item.sql)
+            except SyntaxRefused:
+                text = item.filled()
+                if text is None:
+                    raise
+                with_variables = True
+                parsed = parse(text)
+        except TooDeep:
+            self._hidden(item.text)
+            self._note(
+                "statement-too-deep",
+                "assumed",
+                "this statement is nested too deeply to be judged",
+                "it was passed over; what it makes is taken as not visible",
+                statement.span(0),
+                statement,
+            )
+            return
+        except SyntaxRefused as refusal:
+            self._unparsed(source, statement, item, splitter, refusal, with_variables)
+            return
+        if parsed is None:
+            return
+        name, node = parsed
+        if name in _PUBLICATION_NODES:
+            self._long_names(statement)
+        if name in _OPAQUE_NODES and _HIDES_WRITES.search(item.text):
+            for fold in self.folds:
+                fold.hidden = True
+        for fold in self.folds:
+            fold.apply(statement, source, name, node, filled=with_variables)
+
+    # Statements that the grammar refuses.
+
+    def _unparsed(
+        self,
+        source: int,
+        statement: StatementText,
+        item: Statement,
+        splitter: Splitter,
+        refusal: SyntaxRefused,
+        with_variables: bool,
+    ) -> None:
+        rest = splitter.recover(item)
+        if rest is not None:
+            self.statements[source, item.index] = StatementText(statement.source, item.index, rest.start, rest.text)
+        if _about_publications(item.text):
+            self._syntax_error(statement, refusal, "assumed" if with_variables else "certain")
+            return
+        self._hidden(item.text)
+        shown = statement if rest is None else self.statements[source, item.index]
+        name = "statement-not-parsed" if rest is None else "text-skipped"
+        message = (
+            "this statement is not PostgreSQL and was passed over"
+            if rest is None
+            else "this text is not PostgreSQL and was skipped; reading goes on at the next line that begins a statement"
+        )
+        at = refusal.location
+        place = Span(statement.source, statement.start + at, statement.start + at + 1) if at is not None else None
+        self._note(
+            name,
+            "assumed",
+            message,
+            None,
+            shown.span(0),
+            shown,
+            related=(replace(place, message=refusal.message),) if place is not None and rest is None else (),
+        )
+
+    def _syntax_error(self, statement: StatementText, refusal: SyntaxRefused, certainty: Certainty) -> None:
+        message = refusal.message
+        spec = _LIST_ERRORS.get(message, "relation-missing" if message.startswith("improper") else "syntax-error")
+        rule = rule_for_spec(spec)
+        at = refusal.location
+        text = statement.text
+        if at is None:
+            at_end = len(text)
+            span = Span(statement.source, statement.start + max(0, at_end - 1), statement.start + at_end)
+        else:
+            span = statement.span(len(text[:at].encode(errors="surrogatepass")))
+        position = None if at is None else at + 1
+        if at is None and "end of input" in message:
+            position = len(text) + 1
+        self.diagnostics.append(
+            Diagnostic(
+                rule=rule.code,
+                name=rule.name,
+                phase="ddl",
+                severity=rule.severity,
+                certainty=certainty,
+                postgres=tuple(self.majors),
+                message=f"PostgreSQL cannot read this statement: {message}",
+                help=syntax_help(text),
+                span=span,
+                statement=statement.ref(),
+                server=ServerAnswer(
+                    "42601",
+                    message,
+                    _LIST_DETAIL if spec == "bad-object-list" else None,
+                    position=position,
+                ),
+            )
+        )
+
+    # Notes.
+
+    def _hidden(self, text: str) -> None:
+        """A statement was not followed: missing names may exist, and what it may have said of keys is not known."""
+        for fold in self.folds:
+            fold.session.blind = True
+            fold.hidden = fold.hidden or _HIDES_WRITES.search(text) is not None
+
+    def _long_names(self, statement: StatementText) -> None:
+        """Identifiers longer than NAMEDATALEN are cut, with a NOTICE that scripts do not show."""
+        if len(statement.text) <= NAME_BYTES:
+            return
+        for kind, token, offset in tokens(statement.text.encode(errors="surrogatepass")):
+            if kind == "name" and len(token) > NAME_BYTES:
+                name = token.decode(errors="replace").strip('"')
+                if len(name.encode()) > NAME_BYTES:
+                    short = truncate(name)
+                    self._note(
+                        "name-truncated",
+                        "certain",
+                        f'the name "{name}" is longer than {NAME_BYTES} bytes and is cut to "{short}"',
+                        "give it a shorter name",
+                        statement.span(offset),
+                        statement,
+                        notices=(f'identifier "{name}" will be truncated to "{short}"',),
+                    )
+
+    def _note(
+        self,
+        name: str,
+        certainty: Certainty,
+        message: str,
+        help_text: str | None,
+        span: Span,
+        statement: StatementText | None,
+        *,
+        notices: tuple[str, ...] = (),
+        related: tuple[Span, ...] = (),
+        majors: tuple[int, ...] = (),
+    ) -> None:
+        rule = by_name(name)
+        severity: Severity = rule.severity
+        self.diagnostics.append(
+            Diagnostic(
+                rule=rule.code,
+                name=rule.name,
+                phase=rule.phase,
+                severity=severity,
+                certainty=certainty,
+                postgres=majors or tuple(self.majors),
+                message=message,
+                help=help_text,
+                span=span,
+                related=related,
+                statement=statement.ref() if statement is not None else None,
+                notices=notices,
+            )
+        )
+
+
+_PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
+_OPAQUE_NODES = frozenset(("DoStmt", "CallStmt"))
+
+
+def _about_publications(text: str) -> bool:
+    """Whether a statement that does not parse is CREATE, ALTER or DROP PUBLICATION."""
+    words = []
+    for _, token, _ in tokens(text[:1000].encode(errors="surrogatepass")):
+        words.append(token.lower())
+        if len(words) == 4:
+            break
+    if not words or words[0] not in (b"create", b"alter", b"drop"):
+        return False
+    return words[1:2] == [b"publication"] or words[1:4] == [b"or", b"replace", b"publication"]
+
+
+def _merged(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """Equal findings of several majors as one, with all their majors."""
+    found: dict[Diagnostic, tuple[int, ...]] = {}
+    for diagnostic in diagnostics:
+        key = replace(diagnostic, postgres=())
+        found[key] = tuple(sorted({*found.get(key, ()), *diagnostic.postgres}))
+    return [replace(key, postgres=majors) for key, majors in found.items()]
+
+
+

@@ -1,0 +1,56 @@
+"""What initdb makes: types and relations of each major, from snapshots of real servers (see ``snapshot``)."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from msgspec import Struct
+from msgspec.json import decode
+
+
+class Snapshot(Struct, frozen=True):
+    """A snapshot file. ``server`` says which server it was taken from.
+
+    ``types``: schema -> name -> (oid, typtype, array oid). ``relations``: schema -> name -> (oid, relkind, columns).
+    """
+
+    server: str
+    types: dict[str, dict[str, tuple[int, str, int]]]
+    relations: dict[str, dict[str, tuple[int, str, list[str]]]]
+
+
+class Builtins:
+    """Look-ups over one major's snapshot."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._names: dict[int, tuple[str, str]] | None = None
+        self._arrays = {oid: array for named in snapshot.types.values() for oid, _, array in named.values()}
+
+    def type(self, schema: str, name: str) -> int:
+        """A type's oid, or 0."""
+        row = self._snapshot.types.get(schema, {}).get(name)
+        return row[0] if row else 0
+
+    def type_named(self, oid: int) -> tuple[str, str] | None:
+        """(schema, name) of a type, or None."""
+        if self._names is None:
+            named = self._snapshot.types.items()
+            self._names = {row[0]: (schema, name) for schema, types in named for name, row in types.items()}
+        return self._names.get(oid)
+
+    def array_of(self, oid: int) -> int:
+        """The oid of the array type over a type (an array of an array is the same array), or 0."""
+        return self._arrays.get(oid, 0) or oid
+
+    def relation(self, schema: str, name: str) -> tuple[int, str, list[str]] | None:
+        """(oid, relkind, column names) of a relation that every database has."""
+        return self._snapshot.relations.get(schema, {}).get(name)
+
+
+@cache
+def builtins(major: int) -> Builtins:
+    """The built-in objects of a major; read on first use."""
+    data = files(__package__).joinpath(f"pg{major}.json").read_bytes()
+    return Builtins(decode(data, type=Snapshot))

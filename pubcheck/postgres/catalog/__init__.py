@@ -1,0 +1,389 @@
+"""PostgreSQL's system catalogs in memory: rows by oid, names, dependencies. Knows no statement and judges nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog.heap import Heap, Journal, Multimap
+from pubcheck.postgres.catalog.rows import (
+    Cast,
+    Collation,
+    Constraint,
+    Index,
+    Namespace,
+    Operator,
+    Other,
+    Proc,
+    Publication,
+    PublicationNamespace,
+    PublicationRel,
+    Relation,
+    Role,
+    Type,
+)
+from pubcheck.postgres.versions import BY_NUMBER, Major
+
+FIRST_NORMAL_OID = 16384
+"""FirstNormalObjectId (access/transam.h): what initdb made lies below."""
+
+PG_CATALOG, PG_TOAST, PUBLIC, INFORMATION_SCHEMA = 11, 99, 2200, 12000
+TEMPORARY = 16000
+"""The session's own temporary schema; its real number differs from session to session."""
+
+SUPERUSER = 10
+DATABASE_OWNER = 6171
+"""BOOTSTRAP_SUPERUSERID and pg_database_owner, who owns the schema public."""
+
+# Classes of objects in dependencies; one letter each.
+RELATION, TYPE, PROC, OPERATOR, CAST, COLLATION, CONSTRAINT = "r", "t", "f", "o", "k", "l", "c"
+NAMESPACE, PUBLICATION, PUBLICATION_REL, PUBLICATION_NAMESPACE, DEFAULT, OTHER, ROLE = "n", "p", "m", "s", "d", "x", "u"
+
+NORMAL, AUTO, INTERNAL, PARTITION, EXTENSION = "n", "a", "i", "P", "e"
+"""pg_depend.deptype."""
+
+Object = tuple[str, int, int]
+"""(class, oid, column number or 0): pg_depend's classid, objid, objsubid."""
+
+
+class Catalog:
+    """All catalogs of one database of one major.
+
+    Rows are immutable and replaced through ``put``; the journal takes back what a refused statement or a rolled back
+    transaction did.
+    """
+
+    def __init__(self, major: int, database: str = "postgres") -> None:
+        self.major: Major = BY_NUMBER[major]
+        self.database = database
+        self.journal = journal = Journal()
+        self._next_oid = FIRST_NORMAL_OID
+
+        self.namespaces: Heap[int, Namespace] = Heap(journal)
+        self.namespace_names: Heap[str, int] = Heap(journal)
+        self.relations: Heap[int, Relation] = Heap(journal)
+        self.relation_names: Heap[tuple[int, str], int] = Heap(journal)
+        self.relations_in: Multimap[int, int] = Multimap(journal)
+        self.children: Multimap[int, int] = Multimap(journal)
+        self.indexes: Heap[int, Index] = Heap(journal)
+        self.indexes_of: Multimap[int, int] = Multimap(journal)
+        self.constraints: Heap[int, Constraint] = Heap(journal)
+        self.constraints_of: Multimap[int, int] = Multimap(journal)
+        self.constraint_names: Multimap[tuple[int, str], int] = Multimap(journal)
+        self.types: Heap[int, Type] = Heap(journal)
+        self.type_names: Heap[tuple[int, str], int] = Heap(journal)
+        self.procs: Heap[int, Proc] = Heap(journal)
+        self.proc_names: Multimap[tuple[int, str], int] = Multimap(journal)
+        self.operators: Heap[int, Operator] = Heap(journal)
+        self.operator_names: Multimap[tuple[int, str], int] = Multimap(journal)
+        self.casts: Heap[int, Cast] = Heap(journal)
+        self.collations: Heap[int, Collation] = Heap(journal)
+        self.collation_names: Heap[tuple[int, str], int] = Heap(journal)
+        self.others: Heap[int, Other] = Heap(journal)
+        self.other_names: Heap[tuple[str, int, str], int] = Heap(journal)
+        self.roles: Heap[int, Role] = Heap(journal)
+        self.role_names: Heap[str, int] = Heap(journal)
+        self.database_acl: Heap[tuple[int, str], bool] = Heap(journal)
+        self.publications: Heap[int, Publication] = Heap(journal)
+        self.publication_names: Heap[str, int] = Heap(journal)
+        self.publication_rels: Heap[int, PublicationRel] = Heap(journal)
+        self.members: Heap[tuple[int, int], int] = Heap(journal)
+        self.members_of: Multimap[int, int] = Multimap(journal)
+        self.memberships: Multimap[int, int] = Multimap(journal)
+        self.publication_namespaces: Heap[int, PublicationNamespace] = Heap(journal)
+        self.schema_members: Heap[tuple[int, int], int] = Heap(journal)
+        self.schemas_of: Multimap[int, int] = Multimap(journal)
+        self.schema_publications: Multimap[int, int] = Multimap(journal)
+        self.dependents: Multimap[tuple[str, int], tuple[Object, int, str]] = Multimap(journal)
+        self.dependencies: Multimap[tuple[str, int], tuple[tuple[str, int], tuple[Object, int, str]]] = Multimap(journal)
+        self.publications_for_all: Heap[int, None] = Heap(journal)
+        """FOR ALL TABLES publications, in the order they were made."""
+        self.gone: Heap[tuple[Any, ...], bool] = Heap(journal)
+        """Names that the unit itself dropped or renamed away: (class, namespace, name)."""
+        self.settings: Heap[str, Any] = Heap(journal)
+
+        for oid, name, owner in (
+            (PG_CATALOG, "pg_catalog", SUPERUSER),
+            (PG_TOAST, "pg_toast", SUPERUSER),
+            (PUBLIC, "public", DATABASE_OWNER),
+            (INFORMATION_SCHEMA, "information_schema", SUPERUSER),
+        ):
+            self.add_namespace(Namespace(oid, name, owner))
+        self.add_role(Role(SUPERUSER, "postgres", superuser=True))
+        self.add_role(Role(DATABASE_OWNER, "pg_database_owner"))
+        journal.entries.clear()
+
+    def new_oid(self) -> int:
+        self._next_oid += 1
+        return self._next_oid
+
+    # Rows with their names and secondary indexes. Each pair adds and removes everything that belongs to the row.
+
+    def add_namespace(self, row: Namespace) -> None:
+        self.namespaces.put(row.oid, row)
+        self.namespace_names.put(row.name, row.oid)
+        self.gone.remove((NAMESPACE, 0, row.name))
+
+    def add_role(self, row: Role) -> None:
+        self.roles.put(row.oid, row)
+        self.role_names.put(row.name, row.oid)
+        self.gone.remove((ROLE, 0, row.name))
+
+    def add_relation(self, row: Relation) -> None:
+        key = (row.namespace, row.name)
+        self.relations.put(row.oid, row)
+        self.relation_names.put(key, row.oid)
+        self.relations_in.add(row.namespace, row.oid)
+        for parent in row.parents:
+            self.children.add(parent, row.oid)
+        if self.gone:
+            self.gone.remove((RELATION, *key))
+
+    def remove_relation(self, row: Relation) -> None:
+        key = (row.namespace, row.name)
+        self.relations.remove(row.oid)
+        self.relation_names.remove(key)
+        self.relations_in.remove(row.namespace, row.oid)
+        for parent in row.parents:
+            self.children.remove(parent, row.oid)
+        self.gone.put((RELATION, *key), True)
+
+    def rename_relation(self, row: Relation, name: str, namespace: int) -> Relation:
+        """The relation under another name or in another schema; its former name is then known to be gone."""
+        former = (row.namespace, row.name)
+        self.relation_names.remove(former)
+        self.gone.put((RELATION, *former), True)
+        new = replace(row, name=name, namespace=namespace)
+        self.relations.put(row.oid, new)
+        self.relation_names.put((namespace, name), row.oid)
+        self.gone.remove((RELATION, namespace, name))
+        if namespace != row.namespace:
+            self.relations_in.remove(row.namespace, row.oid)
+            self.relations_in.add(namespace, row.oid)
+        return new
+
+    def set_parents(self, row: Relation, parents: tuple[int, ...], **changes: Any) -> Relation:
+        for parent in row.parents:
+            if parent not in parents:
+                self.children.remove(parent, row.oid)
+        for parent in parents:
+            self.children.add(parent, row.oid)
+        new = replace(row, parents=parents, **changes)
+        self.relations.put(row.oid, new)
+        return new
+
+    def add_index(self, row: Index) -> None:
+        self.indexes.put(row.oid, row)
+        self.indexes_of.add(row.table, row.oid)
+
+    def add_constraint(self, row: Constraint) -> None:
+        self.constraints.put(row.oid, row)
+        self.constraints_of.add(row.relation, row.oid)
+        self.constraint_names.add((self.relations[row.relation].namespace, row.name), row.oid)
+
+    def add_type(self, row: Type) -> None:
+        self.types.put(row.oid, row)
+        self.type_names.put((row.namespace, row.name), row.oid)
+        if self.gone:
+            self.gone.remove((TYPE, row.namespace, row.name))
+
+    def add_type_with_array(self, row: Type) -> Type:
+        """Add a type and the array type over it."""
+        array = self.array_type_name(row.namespace, row.name)
+        row = replace(row, array=self.new_oid())
+        self.add_type(row)
+        self.add_type(Type(row.array, array, row.namespace, row.owner, "b", element=row.oid, seen=row.seen))
+        self.depend((TYPE, row.array, 0), (TYPE, row.oid, 0), INTERNAL)
+        return row
+
+    def array_type_name(self, namespace: int, name: str) -> str:
+        """makeArrayTypeName: '_x', or '__x'... where that is taken, cut to 63 bytes."""
+        prefix = b"_"
+        while True:
+            array = (prefix + name.encode())[:63].decode(errors="ignore")
+            if (namespace, array) not in self.type_names:
+                return array
+            prefix += b"_"
+
+    def row_type(self, relation: Relation) -> Type:
+        """The composite type of a relation's rows; made when it is first asked for."""
+        oid = self.type_names.get((relation.namespace, relation.name))
+        if oid is not None and self.types[oid].relation == relation.oid:
+            return self.types[oid]
+        row = Type(
+            self.new_oid(), relation.name, relation.namespace, relation.owner, "c", relation=relation.oid
+        )
+        row = self.add_type_with_array(row)
+        self.depend((TYPE, row.oid, 0), (RELATION, relation.oid, 0), INTERNAL)
+        return row
+
+    def add_proc(self, row: Proc) -> None:
+        self.procs.put(row.oid, row)
+        self.proc_names.add((row.namespace, row.name), row.oid)
+
+    def add_operator(self, row: Operator) -> None:
+        self.operators.put(row.oid, row)
+        self.operator_names.add((row.namespace, row.name), row.oid)
+
+    def add_collation(self, row: Collation) -> None:
+        self.collations.put(row.oid, row)
+        self.collation_names.put((row.namespace, row.name), row.oid)
+
+    def add_other(self, row: Other) -> None:
+        self.others.put(row.oid, row)
+        self.other_names.put((row.kind, row.namespace, row.name), row.oid)
+
+    def add_publication(self, row: Publication) -> None:
+        self.publications.put(row.oid, row)
+        self.publication_names.put(row.name, row.oid)
+        if row.all_tables:
+            self.publications_for_all.put(row.oid, None)
+        self.gone.remove((PUBLICATION, 0, row.name))
+
+    def add_publication_rel(self, row: PublicationRel) -> None:
+        self.publication_rels.put(row.oid, row)
+        self.members.put((row.publication, row.relation), row.oid)
+        self.members_of.add(row.publication, row.oid)
+        self.memberships.add(row.relation, row.oid)
+        member = (PUBLICATION_REL, row.oid, 0)
+        self.depend(member, (PUBLICATION, row.publication, 0), AUTO)
+        self.depend(member, (RELATION, row.relation, 0), AUTO)
+        # publication_add_relation: dependencies on the columns of the filter and of the list are NORMAL ones.
+        if row.filter is not None:
+            for number in row.filter.columns:
+                self.depend(member, (RELATION, row.relation, number), NORMAL)
+        for number in row.columns or ():
+            self.depend(member, (RELATION, row.relation, number), NORMAL)
+
+    def add_publication_namespace(self, row: PublicationNamespace) -> None:
+        self.publication_namespaces.put(row.oid, row)
+        self.schema_members.put((row.publication, row.namespace), row.oid)
+        self.schemas_of.add(row.publication, row.oid)
+        self.schema_publications.add(row.namespace, row.oid)
+        member = (PUBLICATION_NAMESPACE, row.oid, 0)
+        self.depend(member, (PUBLICATION, row.publication, 0), AUTO)
+        self.depend(member, (NAMESPACE, row.namespace, 0), AUTO)
+
+    def remove(self, kind: str, oid: int) -> None:
+        """Delete one object with its name, its index entries and its own dependencies; what depends on it is not looked at."""
+        relation: Relation | None
+        if kind == RELATION:
+            self.remove_relation(self.relations[oid])
+            index = self.indexes.get(oid)
+            if index is not None:
+                self.indexes.remove(oid)
+                self.indexes_of.remove(index.table, oid)
+        elif kind == CONSTRAINT:
+            constraint = self.constraints[oid]
+            self.constraints.remove(oid)
+            self.constraints_of.remove(constraint.relation, oid)
+            relation = self.relations.get(constraint.relation)
+            if relation is not None:
+                self.constraint_names.remove((relation.namespace, constraint.name), oid)
+        elif kind == TYPE:
+            row = self.types[oid]
+            self.types.remove(oid)
+            self.type_names.remove((row.namespace, row.name))
+            self.gone.put((TYPE, row.namespace, row.name), True)
+        elif kind == PROC:
+            proc = self.procs[oid]
+            self.procs.remove(oid)
+            self.proc_names.remove((proc.namespace, proc.name), oid)
+        elif kind == OPERATOR:
+            operator = self.operators[oid]
+            self.operators.remove(oid)
+            self.operator_names.remove((operator.namespace, operator.name), oid)
+        elif kind == CAST:
+            self.casts.remove(oid)
+        elif kind == COLLATION:
+            collation = self.collations[oid]
+            self.collations.remove(oid)
+            self.collation_names.remove((collation.namespace, collation.name))
+        elif kind == NAMESPACE:
+            namespace = self.namespaces[oid]
+            self.namespaces.remove(oid)
+            self.namespace_names.remove(namespace.name)
+            self.gone.put((NAMESPACE, 0, namespace.name), True)
+        elif kind == PUBLICATION:
+            publication = self.publications[oid]
+            self.publications.remove(oid)
+            self.publication_names.remove(publication.name)
+            self.publications_for_all.remove(oid)
+            self.gone.put((PUBLICATION, 0, publication.name), True)
+        elif kind == PUBLICATION_REL:
+            member = self.publication_rels[oid]
+            self.publication_rels.remove(oid)
+            self.members.remove((member.publication, member.relation))
+            self.members_of.remove(member.publication, oid)
+            self.memberships.remove(member.relation, oid)
+        elif kind == PUBLICATION_NAMESPACE:
+            schema = self.publication_namespaces[oid]
+            self.publication_namespaces.remove(oid)
+            self.schema_members.remove((schema.publication, schema.namespace))
+            self.schemas_of.remove(schema.publication, oid)
+            self.schema_publications.remove(schema.namespace, oid)
+        elif kind == OTHER:
+            other = self.others[oid]
+            self.others.remove(oid)
+            self.other_names.remove((other.kind, other.namespace, other.name))
+        elif kind == ROLE:
+            role = self.roles[oid]
+            self.roles.remove(oid)
+            self.role_names.remove(role.name)
+            self.gone.put((ROLE, 0, role.name), True)
+        self.forget_dependencies((kind, oid))
+
+    # Dependencies (pg_depend).
+
+    def depend(self, dependent: Object, on: Object, kind: str) -> None:
+        """Record that ``dependent`` depends on ``on``; built-in objects are pinned and never recorded.
+
+        The schema public is not pinned (IsPinnedObject).
+        """
+        if on[1] < TEMPORARY and on[:2] != (NAMESPACE, PUBLIC):
+            return
+        key, entry = on[:2], (dependent, on[2], kind)
+        self.dependents.add(key, entry)
+        self.dependencies.add(dependent[:2], (key, entry))
+
+    def forget_dependencies(self, dependent: tuple[str, int], column: int | None = None) -> None:
+        for key, entry in self.dependencies.get(dependent):
+            if column is None or entry[0][2] == column:
+                self.dependencies.remove(dependent, (key, entry))
+                self.dependents.remove(key, entry)
+
+    # Questions that many ask.
+
+    def descendants(self, oid: int) -> list[int]:
+        """``oid`` and all that inherit from it, as find_all_inheritors orders them (breadth first, by oid)."""
+        found, seen = [oid], {oid}
+        for parent in found:
+            for child in sorted(self.children.get(parent)):
+                if child not in seen:
+                    seen.add(child)
+                    found.append(child)
+        return found
+
+    def ancestors(self, oid: int) -> list[int]:
+        """The partition ancestors of a relation, nearest first (get_partition_ancestors)."""
+        found: list[int] = []
+        row = self.relations[oid]
+        while row.partition and row.parents:
+            found.append(row.parents[0])
+            row = self.relations[row.parents[0]]
+        return found
+
+    def constraint(self, relation: int, name: str) -> Constraint | None:
+        for oid in self.constraints_of.get(relation):
+            if self.constraints[oid].name == name:
+                return self.constraints[oid]
+        return None
+
+    def owner_of_index(self, index: int) -> Constraint | None:
+        """The constraint that an index implements, if it does."""
+        for dependent in self.dependencies.get((RELATION, index)):
+            (kind, oid), (_, _, how) = dependent
+            if kind == CONSTRAINT and how == INTERNAL:
+                return self.constraints.get(oid)
+        return None

@@ -1,0 +1,91 @@
+"""Storage of the catalog: dictionaries whose changes can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any, Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+_ABSENT: Any = object()
+
+
+class Journal:
+    """Every change since the last ``clear``, newest last, as (dictionary, key, former value)."""
+
+    __slots__ = ("entries", "undone")
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[dict[Any, Any], Any, Any]] = []
+        self.undone: list[tuple[dict[Any, Any], Any, Any]] = []
+        """What ``undo`` took back, in the same form: for who keeps something in step with the catalog."""
+
+    def mark(self) -> int:
+        return len(self.entries)
+
+    def undo(self, mark: int) -> None:
+        """Take back all changes made since ``mark``."""
+        entries = self.entries
+        while len(entries) > mark:
+            heap, key, former = entries.pop()
+            self.undone.append((heap, key, heap.get(key)))
+            if former is _ABSENT:
+                dict.__delitem__(heap, key)
+            else:
+                dict.__setitem__(heap, key, former)
+
+
+class Heap(dict[K, V]):
+    """One system catalog: rows by key, journaled. Change it through ``put`` and ``remove`` only."""
+
+    __slots__ = ("journal",)
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__()
+        self.journal = journal
+
+    def put(self, key: K, row: V) -> None:
+        self.journal.entries.append((self, key, self.get(key, _ABSENT)))
+        self[key] = row
+
+    def remove(self, key: K) -> None:
+        former = self.get(key, _ABSENT)
+        if former is not _ABSENT:
+            self.journal.entries.append((self, key, former))
+            del self[key]
+
+
+class Multimap(Generic[K, V]):
+    """A secondary index: the set of items under a key, in the order they came; adding and removing is O(1)."""
+
+    __slots__ = ("groups", "journal")
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.groups: dict[K, dict[V, None]] = {}
+
+    def add(self, key: K, item: V) -> None:
+        group = self.groups.get(key)
+        if group is None:
+            group = self.groups[key] = {}
+        if item not in group:
+            self.journal.entries.append((group, item, _ABSENT))
+            group[item] = None
+
+    def remove(self, key: K, item: V) -> None:
+        group = self.groups.get(key)
+        if group is not None and item in group:
+            self.journal.entries.append((group, item, None))
+            del group[item]
+
+    def get(self, key: K) -> list[V]:
+        """The items under a key; a copy, so that the caller may change the index while it walks."""
+        group = self.groups.get(key)
+        return list(group) if group else []
+
+    def has(self, key: K) -> bool:
+        return bool(self.groups.get(key))
+
+    def keys(self) -> Iterator[K]:
+        return (key for key, group in self.groups.items() if group)

@@ -1,0 +1,267 @@
+"""The rows of the system catalogs, named and shaped after PostgreSQL's, as far as publications depend on them."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Place(Struct, frozen=True):
+    """Where something was said: source and statement (both by number within the unit), byte offsets in the statement."""
+
+    source: int
+    statement: int
+    start: int
+    end: int
+
+
+class Namespace(Struct, frozen=True):
+    """pg_namespace. ``seen`` is False for a schema that the unit only refers to."""
+
+    oid: int
+    name: str
+    owner: int
+    acl: tuple[tuple[int, str], ...] = ()
+    seen: bool = True
+
+
+class Column(Struct, frozen=True):
+    """pg_attribute. ``generated`` is '' | 's' | 'v', ``identity`` '' | 'a' | 'd'; a dropped column keeps its number.
+
+    ``type`` is a pg_type oid, 0 when it is not visible; ``expression`` are the columns a generated column reads.
+    """
+
+    number: int
+    name: str
+    type: int = 0
+    not_null: bool = False
+    identity: str = ""
+    generated: str = ""
+    has_default: bool = False
+    inherited: int = 0
+    local: bool = True
+    dropped: bool = False
+    collation: int = 0
+    expression: tuple[str, ...] = ()
+    place: Place | None = None
+
+
+class Relation(Struct, frozen=True):
+    """pg_class. ``kind`` and ``persistence`` and ``identity`` (relreplident) are the server's letters.
+
+    ``seen`` is False for a relation that the unit refers to and did not make: it exists by assumption, may have any
+    columns, and what rests on it is assumed. ``parents`` are direct inheritance parents or the partitioned table.
+    """
+
+    oid: int
+    name: str
+    namespace: int
+    kind: str
+    owner: int
+    columns: tuple[Column, ...] = ()
+    persistence: str = "p"
+    identity: str = "d"
+    partition: bool = False
+    parents: tuple[int, ...] = ()
+    of_type: int = 0
+    partition_key: tuple[int, ...] = ()
+    """Key columns of a partitioned table, 0 for an expression."""
+    on_commit_drop: bool = False
+    seen: bool = True
+    noted: bool = False
+    place: Place | None = None
+
+    def column(self, name: str) -> Column | None:
+        for column in self.columns:
+            if column.name == name and not column.dropped:
+                return column
+        return None
+
+    def live(self) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns if not column.dropped)
+
+
+class Index(Struct, frozen=True):
+    """pg_index. ``keys`` are attribute numbers of the key columns, 0 for an expression; INCLUDE columns stand apart."""
+
+    oid: int
+    table: int
+    keys: tuple[int, ...]
+    included: tuple[int, ...] = ()
+    unique: bool = False
+    primary: bool = False
+    exclusion: bool = False
+    immediate: bool = True
+    valid: bool = True
+    partial: bool = False
+    expressions: bool = False
+    identity: bool = False
+    method: str = "btree"
+    parent: int = 0
+    only: bool = False
+    signature: tuple[object, ...] = ()
+
+
+class Constraint(Struct, frozen=True):
+    """pg_constraint. ``kind`` is c(heck), f(oreign), n(ot null), p(rimary), u(nique), x(exclusion), t(rigger)."""
+
+    oid: int
+    name: str
+    relation: int
+    kind: str
+    keys: tuple[int, ...] = ()
+    index: int = 0
+    references: int = 0
+    referenced_keys: tuple[int, ...] = ()
+    on_delete: str = "a"
+    on_update: str = "a"
+    deferrable: bool = False
+    inherited: int = 0
+    local: bool = True
+    no_inherit: bool = False
+    validated: bool = True
+    parent: int = 0
+    expression: object = None
+
+
+class Type(Struct, frozen=True):
+    """pg_type. ``kind`` is b(ase), c(omposite), d(omain), e(num), m(ultirange), p(seudo), r(ange)."""
+
+    oid: int
+    name: str
+    namespace: int
+    owner: int
+    kind: str
+    relation: int = 0
+    array: int = 0
+    element: int = 0
+    base: int = 0
+    not_null: bool = False
+    seen: bool = True
+
+
+class Proc(Struct, frozen=True):
+    """pg_proc, by name and argument types; ``kind`` f(unction), p(rocedure), a(ggregate)."""
+
+    oid: int
+    name: str
+    namespace: int
+    owner: int
+    kind: str
+    arguments: tuple[int, ...]
+    returns: int = 0
+    volatility: str = "v"
+    variadic: int = 0
+    defaults: int = 0
+    returns_set: bool = False
+    strict: bool = False
+    modes: tuple[str, ...] = ()
+    argument_names: tuple[str, ...] = ()
+
+
+class Operator(Struct, frozen=True):
+    """pg_operator; ``left`` is 0 for a prefix operator."""
+
+    oid: int
+    name: str
+    namespace: int
+    owner: int
+    left: int
+    right: int
+    function: int = 0
+
+
+class Cast(Struct, frozen=True):
+    """pg_cast; ``function`` 0 with ``method`` b(inary) or i(nout)."""
+
+    oid: int
+    source: int
+    target: int
+    function: int
+    context: str
+    method: str
+
+
+class Collation(Struct, frozen=True):
+    oid: int
+    name: str
+    namespace: int
+    owner: int
+
+
+class Other(Struct, frozen=True):
+    """An object that only needs a name, an owner and dependencies here (extension, foreign server, rule, policy...)."""
+
+    oid: int
+    kind: str
+    name: str
+    namespace: int
+    owner: int
+
+
+class Role(Struct, frozen=True):
+    """pg_authid with pg_auth_members folded in: ``member_of`` are direct memberships. ``seen``: made by the unit.
+
+    ``without_inherit`` and ``without_set`` are those of them granted WITH INHERIT FALSE or SET FALSE (16 and later),
+    ``admin_of`` those WITH ADMIN OPTION.
+    """
+
+    oid: int
+    name: str
+    superuser: bool = False
+    inherit: bool = True
+    create_role: bool = False
+    create_db: bool = False
+    member_of: tuple[int, ...] = ()
+    seen: bool = True
+    without_inherit: tuple[int, ...] = ()
+    without_set: tuple[int, ...] = ()
+    admin_of: tuple[int, ...] = ()
+
+
+class Publication(Struct, frozen=True):
+    """pg_publication. ``generated`` is pubgencols: 'n' | 's'."""
+
+    oid: int
+    name: str
+    owner: int
+    all_tables: bool = False
+    insert: bool = True
+    update: bool = True
+    delete: bool = True
+    truncate: bool = True
+    via_root: bool = False
+    generated: str = "n"
+    seen: bool = True
+    place: Place | None = None
+
+
+class Filter(Struct, frozen=True):
+    """A row filter: its parse tree as written and the columns it reads, by attribute number of its relation.
+
+    ``unknown`` are column names that a relation of unknown columns may or may not have; ``places`` says where each
+    column is mentioned.
+    """
+
+    tree: object
+    columns: tuple[int, ...]
+    places: tuple[tuple[int, Place], ...] = ()
+    judged: bool = True
+
+
+class PublicationRel(Struct, frozen=True):
+    """pg_publication_rel: ``columns`` is prattrs (None without a list), ``filter`` prqual."""
+
+    oid: int
+    publication: int
+    relation: int
+    filter: Filter | None
+    columns: tuple[int, ...] | None
+    place: Place
+    column_places: tuple[tuple[int, Place], ...] = ()
+
+
+class PublicationNamespace(Struct, frozen=True):
+    oid: int
+    publication: int
+    namespace: int
+    place: Place

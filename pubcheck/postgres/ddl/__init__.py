@@ -1,0 +1,97 @@
+"""What each utility statement does to the catalog: one function a statement, named in one table.
+
+A handler takes the session and the statement's node. It either changes the catalog or raises ServerError (what it had
+already changed is then taken back by the caller), and says on the session what it could not see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+Handler = Callable[[Session, Node], None]
+
+# Node of the parse tree -> module:function. Modules are imported when their first statement comes: start-up counts.
+_TABLE = {
+    "AlterCollationStmt": "ignored:nothing",
+    "AlterDatabaseSetStmt": "ignored:nothing",
+    "AlterDefaultPrivilegesStmt": "ignored:nothing",
+    "AlterDomainStmt": "types:alter_domain",
+    "AlterEnumStmt": "types:alter_enum",
+    "AlterExtensionContentsStmt": "extensions:alter_contents",
+    "AlterExtensionStmt": "ignored:nothing",
+    "AlterFunctionStmt": "functions:alter_function",
+    "AlterObjectDependsStmt": "ignored:nothing",
+    "AlterObjectSchemaStmt": "objects:set_schema",
+    "AlterOperatorStmt": "ignored:nothing",
+    "AlterOwnerStmt": "objects:change_owner",
+    "AlterPublicationStmt": "publications:alter_publication",
+    "AlterRoleSetStmt": "ignored:nothing",
+    "AlterRoleStmt": "roles:alter_role",
+    "AlterSeqStmt": "sequences:alter_sequence",
+    "AlterTableMoveAllStmt": "ignored:nothing",
+    "AlterTableStmt": "alter_table:alter_table",
+    "AlterTypeStmt": "ignored:nothing",
+    "CallStmt": "ignored:unknown_effect",
+    "CompositeTypeStmt": "types:create_composite",
+    "CreateCastStmt": "functions:create_cast",
+    "CreateConversionStmt": "ignored:nothing",
+    "CreateDomainStmt": "types:create_domain",
+    "CreateEnumStmt": "types:create_enum",
+    "CreateExtensionStmt": "extensions:create_extension",
+    "CreateFdwStmt": "foreign:create_wrapper",
+    "CreateForeignServerStmt": "foreign:create_server",
+    "CreateForeignTableStmt": "tables:create_foreign_table",
+    "CreateFunctionStmt": "functions:create_function",
+    "CreatePublicationStmt": "publications:create_publication",
+    "CreateRangeStmt": "types:create_range",
+    "CreateRoleStmt": "roles:create_role",
+    "CreateSchemaStmt": "schemas:create_schema",
+    "CreateSeqStmt": "sequences:create_sequence",
+    "CreateStmt": "tables:create_table",
+    "CreateTableAsStmt": "views:create_table_as",
+    "CreateTrigStmt": "others:create_trigger",
+    "CreatePolicyStmt": "others:create_policy",
+    "CreateStatsStmt": "others:create_statistics",
+    "DefineStmt": "define:define",
+    "DiscardStmt": "settings:discard",
+    "DoStmt": "ignored:do_block",
+    "DropOwnedStmt": "roles:drop_owned",
+    "DropRoleStmt": "roles:drop_role",
+    "DropStmt": "objects:drop",
+    "GrantRoleStmt": "roles:grant_role",
+    "GrantStmt": "roles:grant",
+    "ImportForeignSchemaStmt": "ignored:unknown_effect",
+    "IndexStmt": "indexes:create_index",
+    "ReassignOwnedStmt": "roles:reassign_owned",
+    "RenameStmt": "objects:rename",
+    "RuleStmt": "others:create_rule",
+    "SelectStmt": "settings:select",
+    "TransactionStmt": "settings:transaction",
+    "VariableSetStmt": "settings:set_variable",
+    "ViewStmt": "views:create_view",
+}
+
+_handlers: dict[str, Handler] = {}
+
+
+def handler(name: str) -> Handler | None:
+    """The function for a statement's node name; None for a statement that changes no catalog this program keeps."""
+    found = _handlers.get(name)
+    if found is None:
+        target = _TABLE.get(name)
+        if target is None:
+            return None
+        module, function = target.split(":")
+        found = _handlers[name] = getattr(import_module(f"{__name__}.{module}"), function)
+    return found
+
+
+def apply(session: Session, name: str, node: Node) -> None:
+    """Do to the catalog what the server would do. Raises ServerError; the caller takes back what came before it."""
+    found = handler(name)
+    if found is not None:
+        found(session, node)

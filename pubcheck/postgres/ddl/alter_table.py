@@ -1,0 +1,584 @@
+"""ALTER TABLE and its kin for views, sequences and indexes (commands/tablecmds.c).
+
+Subcommands run in the server's passes, not in the order of the text: what is dropped goes first, REPLICA IDENTITY
+comes last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import (
+    CONSTRAINT,
+    DEFAULT,
+    FIRST_NORMAL_OID,
+    INTERNAL,
+    NORMAL,
+    OTHER,
+    PUBLICATION_REL,
+    RELATION,
+    TYPE,
+    Object,
+)
+from pubcheck.postgres.catalog.rows import Column, Constraint, Relation
+from pubcheck.postgres.ddl.columns import change_columns, put_columns, require_column, set_not_null
+from pubcheck.postgres.ddl.constraints import add_constraint
+from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.ddl.indexes import attach_index, validate_partitioned
+from pubcheck.postgres.ddl.partitions import add_inherit, attach_partition, detach_partition, drop_inherit
+from pubcheck.postgres.ddl.replica_identity import refuse_nullable, set_replica_identity
+from pubcheck.postgres.ddl.tables import attach_default, define_column, depend_on_type, order_constraints
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.kinds import RELKIND_NOUN, not_supported_for
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+Subcommand = Callable[[Session, int, Node, bool], None]
+"""(session, relation, AlterTableCmd, whether it goes down to children)."""
+
+_JUDGED = {"AT_ReplicaIdentity"}
+
+
+def alter_table(session: Session, node: Node) -> None:
+    """ALTER TABLE | VIEW | SEQUENCE | INDEX | MATERIALIZED VIEW | FOREIGN TABLE | TYPE."""
+    if node.get("objtype") == "OBJECT_TYPE":
+        import_module("pubcheck.postgres.ddl.types").alter_composite(session, node)
+        return
+    commands = [item["AlterTableCmd"] for item in node["cmds"]]
+    rv = node["relation"]
+    rule = "relation-missing" if any(command["subtype"] in _JUDGED for command in commands) else None
+    if node.get("missing_ok") and session.find_relation(rv) is None:
+        session.notices.append(f'relation "{rv["relname"]}" does not exist, skipping')
+        return
+    relation = session.relation(rv, rule=rule)
+    judged = "replica-identity-ddl" if rule else None
+    if not session.owns(relation.owner):
+        noun = RELKIND_NOUN.get(relation.kind, "table")
+        raise ServerError("42501", f"must be owner of {noun} {relation.name}", rule=judged and "permission")
+    if relation.oid < FIRST_NORMAL_OID:
+        raise ServerError("42501", f'permission denied: "{relation.name}" is a system catalog', rule=judged)
+    recurse = rv.get("inh", False)
+    if len(commands) > 1:
+        commands.sort(key=_pass)
+    for command in commands:
+        action = _ACTIONS.get(command["subtype"])
+        if action is not None:
+            action(session, relation.oid, command, recurse)
+
+
+def _pass(command: Node) -> int:
+    return _PASSES.get(command["subtype"], 9)
+
+
+_PASSES = {
+    "AT_DropColumn": 0,
+    "AT_DropConstraint": 0,
+    "AT_DropNotNull": 0,
+    "AT_DropExpression": 0,
+    "AT_AlterColumnType": 1,
+    "AT_AddColumn": 2,
+    "AT_SetExpression": 3,
+    "AT_SetNotNull": 4,
+    "AT_AddIdentity": 4,
+    "AT_AddConstraint": 5,
+}
+
+
+def _names(session: Session, relation: int, name: str, recurse: bool) -> list[int]:
+    """The relation and, going down, its descendants that have the column."""
+    catalog = session.catalog
+    found = catalog.descendants(relation) if recurse or catalog.relations[relation].kind == "p" else [relation]
+    return [oid for oid in found if catalog.relations[oid].column(name) is not None]
+
+
+def _add_column(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    catalog = session.catalog
+    body = command["def"]["ColumnDef"]
+    row = catalog.relations[relation]
+    name = body["colname"]
+    if row.column(name) is not None:
+        if command.get("missing_ok"):
+            session.notices.append(f'column "{name}" of relation "{row.name}" already exists, skipping')
+            return
+        raise ServerError("42701", f'column "{name}" of relation "{row.name}" already exists')
+    if row.kind not in "rpf":
+        raise ServerError("42809", f'ALTER action ADD COLUMN cannot be performed on relation "{row.name}"')
+    deferred: list[Node] = []
+    owned: list[tuple[str, Node]] = []
+    column = define_column(session, body, row.name, deferred, owned, len(row.columns) + 1)
+    put_columns(session, row, (*row.columns, column))
+    depend_on_type(session, relation, column)
+    for child in catalog.descendants(relation)[1:]:
+        _add_inherited(session, child, column)
+    for owner, definition in owned:
+        attach_default(session, relation, owner, definition)
+    for constraint in order_constraints(deferred):
+        add_constraint(session, relation, constraint)
+
+
+def _add_inherited(session: Session, child: int, column: Column) -> None:
+    row = session.catalog.relations[child]
+    known = row.column(column.name)
+    if known is not None:
+        change_columns(session, child, [known.number], inherited=known.inherited + 1)
+        return
+    new = replace(column, number=len(row.columns) + 1, inherited=1, local=False)
+    put_columns(session, row, (*row.columns, new))
+    depend_on_type(session, child, new)
+
+
+def _drop_column(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecDropColumn: children lose the column too unless they have it from elsewhere."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    name = command["name"]
+    column = row.column(name)
+    if column is None:
+        if command.get("missing_ok"):
+            session.notices.append(f'column "{name}" of relation "{row.name}" does not exist, skipping')
+            return
+        column = require_column(session, relation, name)
+    if column.inherited:
+        raise ServerError("42P16", f'cannot drop inherited column "{name}"')
+    if column.number in row.partition_key:
+        raise ServerError(
+            "42P16", f'cannot drop column "{name}" because it is part of the partition key of relation "{row.name}"'
+        )
+    objects: list[Object] = []
+    _collect_column(session, relation, name, recurse, objects)
+    perform_deletion(session, objects, command.get("behavior") == "DROP_CASCADE", rule="ddl-drop-column")
+
+
+def _collect_column(session: Session, relation: int, name: str, recurse: bool, objects: list[Object]) -> None:
+    catalog = session.catalog
+    column = catalog.relations[relation].column(name)
+    if column is None:
+        return
+    for child in sorted(catalog.children.get(relation)):
+        inherited = catalog.relations[child].column(name)
+        if inherited is None:
+            continue
+        if recurse and inherited.inherited == 1 and not inherited.local:
+            _collect_column(session, child, name, recurse, objects)
+        else:
+            change_columns(
+                session, child, [inherited.number], inherited=max(0, inherited.inherited - 1), local=not recurse or True
+            )
+    objects.append((RELATION, relation, column.number))
+
+
+def _drop_constraint(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    name = command["name"]
+    constraint = catalog.constraint(relation, name)
+    if constraint is None:
+        column = _not_null_named(session, row, name)
+        if column is not None:
+            _drop_not_null(session, relation, {"name": column.name}, recurse)
+        elif command.get("missing_ok"):
+            session.notices.append(f'constraint "{name}" of relation "{row.name}" does not exist, skipping')
+        elif row.seen:
+            raise ServerError("42704", f'constraint "{name}" of relation "{row.name}" does not exist')
+        else:
+            _lose_unseen_keys(session, row)
+        return
+    if constraint.inherited and not constraint.local:
+        raise ServerError("42P16", f'cannot drop inherited constraint "{name}" of relation "{row.name}"')
+    if constraint.kind == "n":
+        _drop_not_null(session, relation, {"name": row.columns[constraint.keys[0] - 1].name}, recurse)
+        return
+    perform_deletion(session, [(CONSTRAINT, constraint.oid, 0)], command.get("behavior") == "DROP_CASCADE")
+    if constraint.kind == "c":
+        for child in catalog.children.get(relation):
+            _drop_inherited_check(session, child, name)
+
+
+def _lose_unseen_keys(session: Session, row: Relation) -> None:
+    """A constraint of a table that is not visible goes: whether it was the key is not known."""
+    session.catalog.relations.put(row.oid, row)
+
+
+def _drop_inherited_check(session: Session, child: int, name: str) -> None:
+    catalog = session.catalog
+    constraint: Constraint | None = catalog.constraint(child, name)
+    if constraint is None:
+        return
+    if constraint.inherited > 1 or constraint.local:
+        catalog.constraints.put(constraint.oid, replace(constraint, inherited=constraint.inherited - 1))
+        return
+    catalog.remove(CONSTRAINT, constraint.oid)
+    for grandchild in catalog.children.get(child):
+        _drop_inherited_check(session, grandchild, name)
+
+
+def _not_null_named(session: Session, row: Relation, name: str) -> Column | None:
+    """The column whose NOT NULL constraint has that name; before 18 they have none."""
+    if not session.catalog.major.named_not_null:
+        return None
+    for column in row.live():
+        if column.not_null and name == f"{row.name}_{column.name}_not_null":
+            return column
+    return None
+
+
+def _drop_not_null(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecDropNotNull. What a key or the replica identity needs cannot become nullable."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    column = require_column(session, relation, command["name"])
+    if not column.not_null and row.seen:
+        return
+    if column.identity:
+        raise ServerError("42601", f'column "{column.name}" of relation "{row.name}" is an identity column')
+    for oid in catalog.indexes_of.get(relation):
+        index = catalog.indexes[oid]
+        if index.primary and column.number in index.keys:
+            raise ServerError("42P16", f'column "{column.name}" is in a primary key')
+    refuse_nullable(session, row, column)
+    for parent in row.parents if row.partition else ():
+        above = catalog.relations[parent].column(column.name)
+        if above is not None and above.not_null:
+            raise ServerError("42P16", f'column "{column.name}" is marked NOT NULL in parent table')
+    for constraint in catalog.constraints_of.get(relation):
+        held = catalog.constraints[constraint]
+        if held.kind == "n" and held.keys == (column.number,):
+            catalog.remove(CONSTRAINT, constraint)
+    down = recurse and catalog.major.named_not_null
+    for oid in _names(session, relation, column.name, down):
+        here = require_column(session, oid, column.name)
+        change_columns(session, oid, [here.number], not_null=False)
+
+
+def _set_not_null(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    column = require_column(session, relation, command["name"])
+    set_not_null(session, relation, [column.number])
+
+
+def _set_default(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecColumnDefault: a new default replaces what the old one depended on."""
+    catalog = session.catalog
+    column = require_column(session, relation, command["name"])
+    row = catalog.relations[relation]
+    if column.identity or column.generated:
+        raise ServerError("42601", f'column "{column.name}" of relation "{row.name}" is not an ordinary column')
+    for dependent, number, _ in catalog.dependents.get((RELATION, relation)):
+        if dependent[0] == DEFAULT and number == column.number:
+            catalog.remove(DEFAULT, dependent[1])
+    if column.has_default != ("def" in command):
+        change_columns(session, relation, [column.number], has_default="def" in command)
+    if "def" in command:
+        attach_default(session, relation, column.name, {"contype": "CONSTR_DEFAULT", "raw_expr": command["def"]})
+
+
+def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATPrepAlterColumnType, ATExecAlterColumnType: what depends on the column may forbid it."""
+    catalog = session.catalog
+    name = command["name"]
+    column = require_column(session, relation, name)
+    row = catalog.relations[relation]
+    if row.of_type:
+        raise ServerError("42809", "cannot alter column type of typed table")
+    if column.inherited and row.seen:
+        raise ServerError("42P16", f'cannot alter inherited column "{name}"')
+    if column.number in row.partition_key:
+        raise ServerError(
+            "42P16", f'cannot alter column "{name}" because it is part of the partition key of relation "{row.name}"'
+        )
+    oid = session.type_oid(command["def"]["ColumnDef"]["typeName"])
+    for member in _names(session, relation, name, recurse):
+        here = require_column(session, member, name)
+        _refuse_type_change(session, catalog.relations[member], here)
+        for key, entry in catalog.dependencies.get((RELATION, member)):
+            if entry[0][2] == here.number and key[0] == TYPE:
+                catalog.dependencies.remove((RELATION, member), (key, entry))
+                catalog.dependents.remove(key, entry)
+        change_columns(session, member, [here.number], type=oid)
+        depend_on_type(session, member, require_column(session, member, name))
+
+
+def _refuse_type_change(session: Session, row: Relation, column: Column) -> None:
+    """RememberAllDependentForRebuilding: the first dependent that cannot be rebuilt, in the order they came."""
+    catalog = session.catalog
+    for dependent, number, kind in catalog.dependents.get((RELATION, row.oid)):
+        if number != column.number:
+            continue
+        if dependent[0] == PUBLICATION_REL:
+            member = catalog.publication_rels[dependent[1]]
+            publication = catalog.publications[member.publication].name
+            error = ServerError(
+                "0A000",
+                "cannot alter type of a column used by a publication WHERE clause",
+                rule="ddl-alter-type",
+                detail=f"publication of table {describe(session, row)} in publication {publication} "
+                f'depends on column "{column.name}"',
+            )
+            error.relation, error.publication = session.qualified(row), publication
+            raise error
+        if dependent[0] == RELATION and kind == NORMAL and catalog.relations[dependent[1]].kind in "vm":
+            raise ServerError("0A000", "cannot alter type of a column used by a view or rule")
+        if dependent[0] == RELATION and dependent[1] == row.oid and dependent[2]:
+            raise ServerError("42601", "cannot alter type of a column used by a generated column")
+        if dependent[0] == OTHER and kind == NORMAL:
+            raise ServerError("0A000", "cannot alter type of a column used by another object")
+
+
+def describe(session: Session, row: Relation) -> str:
+    """A relation's name as messages give it: qualified where it is not visible on the search path."""
+    found = session.find_unqualified(row.name)
+    return row.name if found is not None and found.oid == row.oid else session.qualified(row)
+
+
+def _set_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetExpression (17 on; virtual columns 18 on)."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    column = require_column(session, relation, command["name"])
+    if not column.generated and row.seen:
+        raise ServerError("55000", f'column "{column.name}" of relation "{row.name}" is not a generated column')
+    if column.generated == "v":
+        if any(catalog.constraints[oid].kind == "c" for oid in catalog.constraints_of.get(relation)):
+            raise ServerError(
+                "0A000",
+                "ALTER TABLE / SET EXPRESSION is not supported for virtual generated columns "
+                "in tables with check constraints",
+            )
+        members = catalog.memberships.get(relation)
+        if members:
+            error = ServerError(
+                "0A000",
+                "ALTER TABLE / SET EXPRESSION is not supported for virtual generated columns "
+                "in tables that are part of a publication",
+                rule="ddl-set-expression",
+                detail=f'Column "{column.name}" of relation "{row.name}" is a virtual generated column.',
+            )
+            error.relation = session.qualified(row)
+            raise error
+    for entry in catalog.dependencies.get((RELATION, relation)):
+        key, (dependent, _, _) = entry
+        if dependent[2] == column.number and key == (RELATION, relation):
+            catalog.dependencies.remove((RELATION, relation), entry)
+            catalog.dependents.remove(key, entry[1])
+    definition = {"contype": "CONSTR_GENERATED", "raw_expr": command["def"]}
+    from pubcheck.postgres.tree import column_names
+
+    change_columns(session, relation, [column.number], expression=tuple(column_names(command["def"])))
+    attach_default(session, relation, column.name, definition)
+
+
+def _drop_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    catalog = session.catalog
+    column = require_column(session, relation, command["name"])
+    if column.generated == "v":
+        raise ServerError("0A000", "ALTER TABLE / DROP EXPRESSION is not supported for virtual generated columns")
+    for oid in _names(session, relation, column.name, recurse):
+        here = require_column(session, oid, column.name)
+        for entry in catalog.dependencies.get((RELATION, oid)):
+            key, (dependent, _, _) = entry
+            if dependent[2] == here.number and key == (RELATION, oid):
+                catalog.dependencies.remove((RELATION, oid), entry)
+                catalog.dependents.remove(key, entry[1])
+        change_columns(session, oid, [here.number], generated="", expression=())
+
+
+def _add_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    body = command["def"].get("Constraint") or command["def"]["ColumnDef"]["constraints"][0]["Constraint"]
+    column = require_column(session, relation, command["name"])
+    row = session.catalog.relations[relation]
+    if row.seen and (not column.not_null or column.identity or column.has_default):
+        raise ServerError("55000", f'column "{column.name}" of relation "{row.name}" cannot become an identity column')
+    change_columns(session, relation, [column.number], identity=body["generated_when"], not_null=True)
+    attach_default(session, relation, column.name, body)
+
+
+def _drop_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    catalog = session.catalog
+    column = require_column(session, relation, command["name"])
+    if not column.identity:
+        row = catalog.relations[relation]
+        if row.seen and not command.get("missing_ok"):
+            raise ServerError("55000", f'column "{column.name}" of relation "{row.name}" is not an identity column')
+        return
+    change_columns(session, relation, [column.number], identity="")
+    for dependent, number, kind in catalog.dependents.get((RELATION, relation)):
+        if number == column.number and kind == INTERNAL and dependent[0] == RELATION:
+            catalog.forget_dependencies(dependent[:2])
+            perform_deletion(session, [dependent], False)
+
+
+def _change_owner(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecChangeOwner: indexes and owned sequences go with the table."""
+    catalog = session.catalog
+    owner = session.role_spec(command["newowner"])
+    row = catalog.relations[relation]
+    if owner.oid == row.owner:
+        return
+    if not session.superuser() and not session.member_of(owner.oid):
+        raise ServerError("42501", f'must be able to SET ROLE "{owner.name}"')
+    catalog.relations.put(relation, replace(row, owner=owner.oid))
+    for oid in catalog.indexes_of.get(relation):
+        catalog.relations.put(oid, replace(catalog.relations[oid], owner=owner.oid))
+    for dependent, number, _ in catalog.dependents.get((RELATION, relation)):
+        if number and dependent[0] == RELATION and dependent[2] == 0:
+            owned = catalog.relations.get(dependent[1])
+            if owned is not None and owned.kind == "S":
+                catalog.relations.put(owned.oid, replace(owned, owner=owner.oid))
+
+
+def _set_unlogged(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATPrepChangePersistence: a member of a publication cannot become unlogged."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    members = catalog.memberships.get(relation)
+    publication = catalog.publications[catalog.publication_rels[members[0]].publication].name if members else None
+    rule = "ddl-set-unlogged" if members else None
+    if row.kind == "p" and not catalog.major.unlogged_partitioned:
+        error = ServerError(
+            "42809",
+            f'ALTER action SET UNLOGGED cannot be performed on relation "{row.name}"',
+            rule=rule,
+            detail=not_supported_for(row.kind),
+        )
+        error.relation, error.publication = session.qualified(row), publication
+        raise error
+    if row.persistence == "t":
+        raise ServerError("42P16", f'cannot change logged status of table "{row.name}" because it is temporary')
+    if row.persistence == "u":
+        return
+    if members:
+        error = ServerError(
+            "55000",
+            f'cannot change table "{row.name}" to unlogged because it is part of a publication',
+            rule=rule,
+            detail="Unlogged relations cannot be replicated.",
+        )
+        error.relation, error.publication = session.qualified(row), publication
+        raise error
+    for oid in catalog.constraints_of.get(relation):
+        constraint = catalog.constraints[oid]
+        if constraint.kind == "f":
+            target = catalog.relations[constraint.references]
+            if target.oid != relation and target.seen and target.persistence == "p" and row.persistence == "p":
+                continue
+    for dependent, _, _ in catalog.dependents.get((RELATION, relation)):
+        referencing = catalog.constraints.get(dependent[1]) if dependent[0] == CONSTRAINT else None
+        if referencing is not None and referencing.kind == "f" and referencing.relation != relation:
+            other = catalog.relations[referencing.relation]
+            if referencing.references == relation and other.persistence == "p":
+                raise ServerError(
+                    "42P16",
+                    f'could not change table "{row.name}" to unlogged because it references logged table '
+                    f'"{other.name}"',
+                )
+    _persist(session, relation, "u")
+
+
+def _set_logged(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    if row.persistence != "u":
+        return
+    for oid in catalog.constraints_of.get(relation):
+        constraint = catalog.constraints[oid]
+        if constraint.kind == "f" and constraint.references != relation:
+            if catalog.relations[constraint.references].persistence == "u":
+                raise ServerError(
+                    "42P16", f'could not change table "{row.name}" to logged because it references unlogged table'
+                )
+    _persist(session, relation, "p")
+
+
+def _persist(session: Session, relation: int, persistence: str) -> None:
+    catalog = session.catalog
+    for oid in (relation, *catalog.indexes_of.get(relation)):
+        catalog.relations.put(oid, replace(catalog.relations[oid], persistence=persistence))
+
+
+def _attach(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    child = session.relation(command["def"]["PartitionCmd"]["name"])
+    index = session.catalog.indexes.get(relation)
+    if index is None:
+        attach_partition(session, relation, child.oid)
+        return
+    catalog = session.catalog
+    part = catalog.indexes.get(child.oid)
+    if part is None:
+        raise ServerError("42809", f'"{child.name}" is not an index')
+    attach_index(session, index, part, catalog.owner_of_index(index.oid), catalog.owner_of_index(part.oid))
+    validate_partitioned(session, index.oid)
+
+
+def _detach(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    detach_partition(session, relation, session.relation(command["def"]["PartitionCmd"]["name"]).oid)
+
+
+def _inherit(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    add_inherit(session, relation, session.relation(command["def"]["RangeVar"]).oid)
+
+
+def _no_inherit(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    drop_inherit(session, relation, session.relation(command["def"]["RangeVar"]).oid)
+
+
+def _add_of(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    oid = session.type_oid(command["def"]["TypeName"])
+    row = session.catalog.relations[relation]
+    session.catalog.relations.put(relation, replace(row, of_type=oid))
+    if oid:
+        session.catalog.depend((RELATION, relation, 0), (TYPE, oid, 0), NORMAL)
+
+
+def _drop_of(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    for entry in catalog.dependencies.get((RELATION, relation)):
+        key, (dependent, _, _) = entry
+        if key == (TYPE, row.of_type) and dependent[2] == 0:
+            catalog.dependencies.remove((RELATION, relation), entry)
+            catalog.dependents.remove(key, entry[1])
+    catalog.relations.put(relation, replace(row, of_type=0))
+
+
+def _add_constraint(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    add_constraint(session, relation, command["def"]["Constraint"])
+
+
+def _validate(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    catalog = session.catalog
+    constraint = catalog.constraint(relation, command["name"])
+    if constraint is not None:
+        catalog.constraints.put(constraint.oid, replace(constraint, validated=True))
+
+
+def _replica_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    set_replica_identity(session, relation, command["def"]["ReplicaIdentityStmt"])
+
+
+_ACTIONS: dict[str, Subcommand] = {
+    "AT_AddColumn": _add_column,
+    "AT_AddConstraint": _add_constraint,
+    "AT_AddIdentity": _add_identity,
+    "AT_AddInherit": _inherit,
+    "AT_AddOf": _add_of,
+    "AT_AlterColumnType": _alter_type,
+    "AT_AttachPartition": _attach,
+    "AT_ChangeOwner": _change_owner,
+    "AT_ColumnDefault": _set_default,
+    "AT_DetachPartition": _detach,
+    "AT_DropColumn": _drop_column,
+    "AT_DropConstraint": _drop_constraint,
+    "AT_DropExpression": _drop_expression,
+    "AT_DropIdentity": _drop_identity,
+    "AT_DropInherit": _no_inherit,
+    "AT_DropNotNull": _drop_not_null,
+    "AT_DropOf": _drop_of,
+    "AT_ReplicaIdentity": _replica_identity,
+    "AT_SetExpression": _set_expression,
+    "AT_SetLogged": _set_logged,
+    "AT_SetNotNull": _set_not_null,
+    "AT_SetUnLogged": _set_unlogged,
+    "AT_ValidateConstraint": _validate,
+}

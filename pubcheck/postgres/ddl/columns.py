@@ -1,0 +1,61 @@
+"""Columns of relations: found, added, changed. A relation of unknown columns learns the ones it is said to have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+
+SYSTEM_COLUMNS = {"ctid": -1, "xmin": -2, "cmin": -3, "xmax": -4, "cmax": -5, "tableoid": -6}
+"""System attributes and their numbers (catalog/heap.c: SysAtt)."""
+
+
+def require_column(session: Session, relation: int, name: str) -> Column:
+    """The live column of that name. Raises ServerError 42703; a relation that is not visible is taken to have it."""
+    row = session.catalog.relations[relation]
+    column = row.column(name)
+    if column is not None:
+        return column
+    if row.seen:
+        raise ServerError("42703", f'column "{name}" of relation "{row.name}" does not exist')
+    column = Column(len(row.columns) + 1, name)
+    put_columns(session, row, (*row.columns, column))
+    return column
+
+
+def put_columns(session: Session, row: Relation, columns: tuple[Column, ...]) -> Relation:
+    new = replace(row, columns=columns)
+    session.catalog.relations.put(row.oid, new)
+    return new
+
+
+def change_columns(session: Session, relation: int, numbers: Iterable[int], **changes: Any) -> None:
+    """Give the columns of those numbers new attributes."""
+    row, wanted = session.catalog.relations[relation], set(numbers)
+    put_columns(
+        session,
+        row,
+        tuple(replace(column, **changes) if column.number in wanted else column for column in row.columns),
+    )
+
+
+def set_not_null(session: Session, relation: int, numbers: Iterable[int]) -> None:
+    """Mark columns NOT NULL, here and in all that inherits from the relation."""
+    row, wanted = session.catalog.relations[relation], set(numbers)
+    names = {column.name for column in row.columns if column.number in wanted}
+    for oid in session.catalog.descendants(relation):
+        row = session.catalog.relations[oid]
+        if any(column.name in names and not column.not_null for column in row.columns):
+            put_columns(
+                session,
+                row,
+                tuple(
+                    replace(column, not_null=True) if column.name in names and not column.dropped else column
+                    for column in row.columns
+                ),
+            )

@@ -1,0 +1,271 @@
+"""Table constraints: keys, foreign keys, CHECK, NOT NULL (commands/tablecmds.c: ATExecAddConstraint and its kin)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, RELATION
+from pubcheck.postgres.catalog.rows import Column, Constraint, Relation
+from pubcheck.postgres.ddl.columns import require_column, set_not_null
+from pubcheck.postgres.ddl.indexes import IndexSpec, define_index
+from pubcheck.postgres.ddl.names import NAME_BYTES, choose_constraint_name
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import column_names
+
+_KEY_KINDS = {"CONSTR_PRIMARY": "p", "CONSTR_UNIQUE": "u", "CONSTR_EXCLUSION": "x"}
+
+
+def add_constraint(session: Session, relation: int, node: Node) -> None:
+    """Add one table constraint, given as its Constraint node."""
+    kind = node["contype"]
+    name = node.get("conname", "")
+    if name and session.catalog.constraint(relation, name) is not None:
+        row = session.catalog.relations[relation]
+        raise ServerError("42710", f'constraint "{name}" for relation "{row.name}" already exists')
+    if kind in _KEY_KINDS:
+        if "indexname" in node:
+            _use_index(session, relation, node, _KEY_KINDS[kind])
+        else:
+            _add_key(session, relation, node, _KEY_KINDS[kind])
+    elif kind == "CONSTR_FOREIGN":
+        _add_foreign_key(session, relation, node)
+    elif kind == "CONSTR_CHECK":
+        _add_check(session, relation, node)
+    elif kind == "CONSTR_NOTNULL":
+        _add_not_null(session, relation, node)
+
+
+def _add_key(session: Session, relation: int, node: Node, kind: str) -> None:
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    if kind == "p":
+        _refuse_second_primary_key(session, row)
+    if row.kind == "f":
+        raise ServerError("42809", "primary key or unique constraints are not supported on foreign tables")
+    if kind == "x":
+        elements = tuple(pair["List"]["items"][0]["IndexElem"] for pair in node.get("exclusions", ()))
+    else:
+        names = [key["String"]["sval"] for key in node.get("keys", ())]
+        repeated = next((name for at, name in enumerate(names) if name in names[:at]), None)
+        if repeated is not None:
+            what = "primary key" if kind == "p" else "unique"
+            raise ServerError("42701", f'column "{repeated}" appears twice in {what} constraint')
+        elements = tuple({"name": name} for name in names)
+        for name in names:
+            require_key_column(session, relation, name)
+    over = node.get("without_overlaps", False)
+    define_index(
+        session,
+        catalog.relations[relation],
+        IndexSpec(
+            elements,
+            tuple({"name": key["String"]["sval"]} for key in node.get("including", ())),
+            node.get("conname", ""),
+            unique=kind != "x" and not over,
+            primary=kind == "p",
+            exclusion=kind == "x" or over,
+            without_overlaps=over,
+            deferrable=node.get("deferrable", False),
+            where=node.get("where_clause"),
+            method="gist" if over else node.get("access_method", "btree"),
+            kind=kind,
+        ),
+    )
+
+
+def require_key_column(session: Session, relation: int, name: str) -> Column:
+    """A column that a key names. Raises ServerError 42703 in transformIndexConstraint's words."""
+    row = session.catalog.relations[relation]
+    if row.column(name) is None and row.seen:
+        raise ServerError("42703", f'column "{name}" named in key does not exist')
+    return require_column(session, relation, name)
+
+
+def _refuse_second_primary_key(session: Session, row: Relation) -> None:
+    catalog = session.catalog
+    if any(catalog.indexes[oid].primary for oid in catalog.indexes_of.get(row.oid)):
+        raise ServerError("42P16", f'multiple primary keys for table "{row.name}" are not allowed')
+
+
+def _use_index(session: Session, relation: int, node: Node, kind: str) -> None:
+    """ADD CONSTRAINT ... USING INDEX: the index becomes the constraint's and takes its name."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    name = node["indexname"]
+    found = session.relation_in(row.namespace, name)
+    index = catalog.indexes.get(found.oid) if found is not None else None
+    if index is None and not row.seen:
+        return  # an index of a table that is not visible
+    if found is None or index is None or index.table != relation:
+        raise ServerError("42704", f'index "{name}" does not exist')
+    if catalog.owner_of_index(index.oid) is not None:
+        raise ServerError("55000", f'index "{name}" is already associated with a constraint')
+    if not index.valid or not index.unique or index.expressions or index.partial or row.kind == "p":
+        raise ServerError("42809", f'index "{name}" cannot be used for this constraint')
+    if kind == "p":
+        _refuse_second_primary_key(session, row)
+    wanted = node.get("conname") or name
+    if wanted != name:
+        session.free_name(row.namespace, wanted)
+        catalog.rename_relation(found, wanted, row.namespace)
+    deferrable = node.get("deferrable", False)
+    catalog.indexes.put(index.oid, replace(index, primary=kind == "p", immediate=not deferrable))
+    constraint = Constraint(
+        catalog.new_oid(), wanted, relation, kind, index.keys, index.oid, deferrable=deferrable
+    )
+    catalog.add_constraint(constraint)
+    catalog.forget_dependencies((RELATION, index.oid))
+    catalog.depend((RELATION, index.oid, 0), (CONSTRAINT, constraint.oid, 0), INTERNAL)
+    for key in (*index.keys, *index.included):
+        catalog.depend((CONSTRAINT, constraint.oid, 0), (RELATION, relation, key), AUTO)
+    if kind == "p":
+        set_not_null(session, relation, index.keys)
+
+
+def _add_foreign_key(session: Session, relation: int, node: Node) -> None:
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    target = session.relation(node["pktable"])
+    if target.kind not in "rp":
+        raise ServerError("42809", f'referenced relation "{target.name}" is not a table')
+    names = [attribute["String"]["sval"] for attribute in node.get("fk_attrs", ())]
+    keys = tuple(_foreign_key_column(session, relation, name).number for name in names)
+    index, referenced = _referenced_key(session, target, node)
+    if target.seen and len(referenced) != len(keys):
+        raise ServerError("42830", "number of referencing and referenced columns for foreign key disagree")
+    name = node.get("conname") or choose_constraint_name(
+        catalog, row.namespace, row.name, addition_of(names), "fkey"
+    )
+    constraint = Constraint(
+        catalog.new_oid(),
+        name,
+        relation,
+        "f",
+        keys,
+        references=target.oid,
+        referenced_keys=referenced,
+        on_delete=node.get("fk_del_action", "a"),
+        on_update=node.get("fk_upd_action", "a"),
+        deferrable=node.get("deferrable", False),
+        validated=not node.get("skip_validation", False),
+    )
+    catalog.add_constraint(constraint)
+    this = (CONSTRAINT, constraint.oid, 0)
+    for key in keys:
+        catalog.depend(this, (RELATION, relation, key), AUTO)
+    for key in referenced or (0,):
+        catalog.depend(this, (RELATION, target.oid, key), NORMAL)
+    if index:
+        catalog.depend(this, (RELATION, index, 0), NORMAL)
+    if row.kind == "p":
+        for child in catalog.descendants(relation)[1:]:
+            part = catalog.relations[child]
+            named = (part.column(column) for column in names)
+            clone = replace(
+                constraint,
+                oid=catalog.new_oid(),
+                relation=child,
+                keys=tuple(column.number for column in named if column),
+                parent=constraint.oid,
+                inherited=1,
+                local=False,
+            )
+            catalog.add_constraint(clone)
+            catalog.depend((CONSTRAINT, clone.oid, 0), this, INTERNAL)
+            catalog.depend((CONSTRAINT, clone.oid, 0), (RELATION, child, 0), AUTO)
+
+
+def addition_of(names: list[str]) -> str:
+    """ChooseForeignKeyConstraintNameAddition."""
+    text = ""
+    for name in names:
+        text = f"{text}_{name}" if text else name
+        if len(text.encode()) > NAME_BYTES:
+            break
+    return text
+
+
+def _foreign_key_column(session: Session, relation: int, name: str) -> Column:
+    row = session.catalog.relations[relation]
+    column = row.column(name)
+    if column is None and row.seen:
+        raise ServerError("42703", f'column "{name}" referenced in foreign key constraint does not exist')
+    return column or require_column(session, relation, name)
+
+
+def _referenced_key(session: Session, target: Relation, node: Node) -> tuple[int, tuple[int, ...]]:
+    """(index, columns) of the key that a foreign key points to (transformFkeyGetPrimaryKey, transformFkeyCheckAttrs)."""
+    catalog = session.catalog
+    rows = [catalog.indexes[oid] for oid in catalog.indexes_of.get(target.oid)]
+    if "pk_attrs" not in node:
+        primary = next((row for row in rows if row.primary), None)
+        if primary is not None:
+            return primary.oid, primary.keys
+        if target.seen:
+            raise ServerError("42704", f'there is no primary key for referenced table "{target.name}"')
+        return 0, ()
+    names = [attribute["String"]["sval"] for attribute in node["pk_attrs"]]
+    keys = tuple(_foreign_key_column(session, target.oid, name).number for name in names)
+    for row in rows:
+        if row.unique and row.valid and row.immediate and not row.partial and sorted(row.keys) == sorted(keys):
+            return row.oid, keys
+    if target.seen:
+        raise ServerError(
+            "42830", f'there is no unique constraint matching given keys for referenced table "{target.name}"'
+        )
+    return 0, keys
+
+
+def _add_check(session: Session, relation: int, node: Node) -> None:
+    """AddRelationNewConstraints: a CHECK holds here and in every child, merged where it stands already."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    mentioned = column_names(node.get("raw_expr"))
+    if row.seen:
+        known = [row.column(name) for name in mentioned]
+    else:
+        known = [require_column(session, relation, name) for name in mentioned]
+    columns = [column for column in known if column is not None]
+    of_column: Any = node.get("of_column") or (columns[0].name if len(columns) == 1 else None)
+    name = node.get("conname") or choose_constraint_name(catalog, row.namespace, row.name, of_column, "check")
+    local = [relation] if node.get("is_no_inherit") else catalog.descendants(relation)
+    for oid in local:
+        part = catalog.relations[oid]
+        standing = catalog.constraint(oid, name)
+        if standing is not None:
+            catalog.constraints.put(standing.oid, replace(standing, inherited=standing.inherited + 1))
+            continue
+        named = (part.column(column.name) for column in columns)
+        constraint = Constraint(
+            catalog.new_oid(),
+            name,
+            oid,
+            "c",
+            tuple(column.number for column in named if column),
+            inherited=0 if oid == relation else 1,
+            local=oid == relation,
+            no_inherit=node.get("is_no_inherit", False),
+            validated=not node.get("skip_validation", False),
+        )
+        catalog.add_constraint(constraint)
+        for key in constraint.keys or (0,):
+            catalog.depend((CONSTRAINT, constraint.oid, 0), (RELATION, oid, key), AUTO)
+
+
+def _add_not_null(session: Session, relation: int, node: Node) -> None:
+    """A NOT NULL table constraint (18): named, kept as a constraint so that it can be dropped by name."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    names = [key["String"]["sval"] for key in node.get("keys", ())]
+    columns = [require_column(session, relation, name) for name in names]
+    set_not_null(session, relation, (column.number for column in columns))
+    name = node.get("conname") or choose_constraint_name(
+        catalog, row.namespace, row.name, "_".join(names), "not_null"
+    )
+    catalog.add_constraint(
+        Constraint(catalog.new_oid(), name, relation, "n", tuple(column.number for column in columns))
+    )

@@ -1,0 +1,298 @@
+"""CREATE INDEX and the indexes of constraints (commands/indexcmds.c: DefineIndex)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, PARTITION, RELATION
+from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column, set_not_null
+from pubcheck.postgres.ddl.names import addition, choose_relation_name, index_column_names, truncate
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import column_names
+
+INDEXABLE = "rmp"
+
+_NOT_UNIQUE = ("hash", "gin", "gist", "brin", "spgist")
+
+
+class IndexSpec(Struct, frozen=True):
+    """What an index is to be: ``elements`` and ``included`` are IndexElem bodies, ``kind`` the constraint's, if any."""
+
+    elements: tuple[Node, ...]
+    included: tuple[Node, ...] = ()
+    name: str = ""
+    unique: bool = False
+    primary: bool = False
+    exclusion: bool = False
+    without_overlaps: bool = False
+    deferrable: bool = False
+    where: Node | None = None
+    method: str = "btree"
+    kind: str = ""
+    only: bool = False
+    parent: int = 0
+    parent_constraint: int = 0
+
+
+def create_index(session: Session, node: Node) -> None:
+    """CREATE INDEX."""
+    relation = session.relation(node["relation"])
+    if relation.kind not in INDEXABLE:
+        raise ServerError("42809", f'cannot create index on relation "{relation.name}"')
+    if not session.owns(relation.owner):
+        raise ServerError("42501", f"must be owner of table {relation.name}")
+    name = node.get("idxname", "")
+    if name and session.relation_in(relation.namespace, name) is not None:
+        raise ServerError("42P07", f'relation "{name}" already exists')
+    define_index(
+        session,
+        relation,
+        IndexSpec(
+            tuple(item["IndexElem"] for item in node["indexParams"]),
+            tuple(item["IndexElem"] for item in node.get("indexIncludingParams", ())),
+            name,
+            unique=node.get("unique", False),
+            where=node.get("whereClause"),
+            method=node.get("accessMethod", "btree"),
+            only=not node["relation"].get("inh", False),
+        ),
+    )
+
+
+def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index:
+    """Make the index, its constraint if ``spec.kind`` says so, and on a partitioned table those of the partitions.
+
+    Raises ServerError for what DefineIndex refuses.
+    """
+    catalog = session.catalog
+    if spec.unique and spec.method in _NOT_UNIQUE:
+        raise ServerError("0A000", f'access method "{spec.method}" does not support unique indexes')
+    keys = _keys(session, relation, spec.elements)
+    included = _keys(session, relation, spec.included)
+    relation = catalog.relations[relation.oid]
+    expressions = tuple(element["expr"] for element in spec.elements if "expr" in element)
+    if relation.kind == "p" and (spec.unique or spec.exclusion):
+        missing = [key for key in relation.partition_key if key not in keys]
+        if missing:
+            raise ServerError("0A000", "unique constraint on partitioned table must include all partitioning columns")
+
+    name = spec.name or _choose_name(session, relation, spec)
+    session.free_name(relation.namespace, name)
+    oid = catalog.new_oid()
+    catalog.add_relation(
+        Relation(
+            oid,
+            name,
+            relation.namespace,
+            "I" if relation.kind == "p" else "i",
+            relation.owner,
+            persistence=relation.persistence,
+            identity="n",
+            partition=bool(spec.parent),
+            seen=True,
+        )
+    )
+    index = Index(
+        oid,
+        relation.oid,
+        keys,
+        included,
+        unique=spec.unique or spec.primary or spec.without_overlaps,
+        primary=spec.primary,
+        exclusion=spec.exclusion,
+        immediate=not spec.deferrable,
+        valid=not (relation.kind == "p" and spec.only and catalog.children.has(relation.oid)),
+        partial=spec.where is not None,
+        expressions=bool(expressions),
+        method=spec.method,
+        parent=spec.parent,
+        only=spec.only,
+        signature=(repr(expressions), repr(spec.where)) if expressions or spec.where else (),
+    )
+    catalog.add_index(index)
+    constraint = _constraint(session, relation, spec, name, index) if spec.kind else None
+    _depend(session, relation, spec, index, constraint)
+    if relation.kind == "p" and not spec.only:
+        for child in sorted(catalog.children.get(relation.oid)):
+            adopt_index(session, relation, index, catalog.relations[child], spec, constraint)
+    return index
+
+
+def _choose_name(session: Session, relation: Relation, spec: IndexSpec) -> str:
+    """ChooseIndexName."""
+    if spec.primary:
+        return choose_relation_name(
+            session.catalog, relation.namespace, relation.name, None, "pkey", constraint=True
+        )
+    label = "excl" if spec.exclusion and not spec.without_overlaps else "key" if spec.kind else "idx"
+    middle = addition(index_column_names((*spec.elements, *spec.included)))
+    return choose_relation_name(
+        session.catalog, relation.namespace, relation.name, middle, label, constraint=bool(spec.kind)
+    )
+
+
+def _keys(session: Session, relation: Relation, elements: Sequence[Node]) -> tuple[int, ...]:
+    keys = []
+    for element in elements:
+        name = element.get("name")
+        if name is None:
+            keys.append(0)
+        elif name in SYSTEM_COLUMNS:
+            raise ServerError("0A000", "index creation on system columns is not supported")
+        else:
+            column = require_column(session, relation.oid, name)
+            if column.generated == "v":
+                raise ServerError("0A000", "indexes on virtual generated columns are not supported")
+            keys.append(column.number)
+    return tuple(keys)
+
+
+def _constraint(session: Session, relation: Relation, spec: IndexSpec, name: str, index: Index) -> Constraint:
+    catalog = session.catalog
+    row = Constraint(
+        catalog.new_oid(),
+        truncate(name),
+        relation.oid,
+        spec.kind,
+        index.keys,
+        index.oid,
+        deferrable=spec.deferrable,
+        parent=spec.parent_constraint,
+        local=not spec.parent_constraint,
+        inherited=1 if spec.parent_constraint else 0,
+    )
+    catalog.add_constraint(row)
+    if spec.primary:
+        set_not_null(session, relation.oid, index.keys)
+    return row
+
+
+def _depend(
+    session: Session, relation: Relation, spec: IndexSpec, index: Index, constraint: Constraint | None
+) -> None:
+    """What goes when a column, the table or the constraint goes (index_create, CreateConstraintEntry)."""
+    catalog = session.catalog
+    this = (RELATION, index.oid, 0)
+    numbers = {number for number in (*index.keys, *index.included) if number}
+    holder = this
+    if constraint is not None:
+        holder = (CONSTRAINT, constraint.oid, 0)
+        catalog.depend(this, holder, INTERNAL)
+    if spec.where is not None or index.expressions:
+        row = catalog.relations[relation.oid]
+        for mentioned in column_names([*(element.get("expr") for element in spec.elements), spec.where]):
+            column = row.column(mentioned)
+            if column is not None:
+                numbers.add(column.number)
+    for number in numbers:
+        catalog.depend(holder, (RELATION, relation.oid, number), AUTO)
+    if not numbers:
+        catalog.depend(holder, (RELATION, relation.oid, 0), AUTO)
+    if spec.parent:
+        catalog.depend(this, (RELATION, spec.parent, 0), PARTITION)
+        if constraint is not None and spec.parent_constraint:
+            catalog.depend(holder, (CONSTRAINT, spec.parent_constraint, 0), PARTITION)
+
+
+def adopt_index(
+    session: Session,
+    parent: Relation,
+    index: Index,
+    child: Relation,
+    spec: IndexSpec | None = None,
+    constraint: Constraint | None = None,
+) -> None:
+    """Give a partition its part of a partitioned index: a matching index it has, else a new one.
+
+    DefineIndex's recursion and AttachPartitionEnsureIndexes; a foreign partition takes none.
+    """
+    catalog = session.catalog
+    if child.kind == "f":
+        return
+    wanted = tuple(_name_of(parent, key) for key in index.keys)
+    included = tuple(_name_of(parent, key) for key in index.included)
+    kind = constraint.kind if constraint else ""
+    for oid in catalog.indexes_of.get(child.oid):
+        candidate = catalog.indexes[oid]
+        held = catalog.owner_of_index(oid)
+        if (
+            not candidate.parent
+            and candidate.unique == index.unique
+            and candidate.method == index.method
+            and candidate.partial == index.partial
+            and candidate.signature == index.signature
+            and tuple(_name_of(child, key) for key in candidate.keys) == wanted
+            and tuple(_name_of(child, key) for key in candidate.included) == included
+            and (held.kind if held else "") == kind
+            and candidate.immediate == index.immediate
+        ):
+            attach_index(session, index, candidate, constraint, held)
+            return
+    if spec is None:
+        spec = spec_of(session, parent, index, constraint)
+    define_index(
+        session,
+        child,
+        replace(
+            spec,
+            name="",
+            only=False,
+            parent=index.oid,
+            parent_constraint=constraint.oid if constraint else 0,
+        ),
+    )
+
+
+def attach_index(
+    session: Session, index: Index, part: Index, constraint: Constraint | None, held: Constraint | None
+) -> None:
+    """IndexSetParentIndex, and ConstraintSetParentConstraint where both are constraints'."""
+    catalog = session.catalog
+    catalog.indexes.put(part.oid, replace(part, parent=index.oid))
+    catalog.relations.put(part.oid, replace(catalog.relations[part.oid], partition=True))
+    catalog.depend((RELATION, part.oid, 0), (RELATION, index.oid, 0), PARTITION)
+    if constraint is not None and held is not None:
+        catalog.constraints.put(held.oid, replace(held, parent=constraint.oid, local=False, inherited=1))
+        catalog.depend((CONSTRAINT, held.oid, 0), (CONSTRAINT, constraint.oid, 0), PARTITION)
+    validate_partitioned(session, index.oid)
+
+
+def validate_partitioned(session: Session, oid: int) -> None:
+    """A partitioned index made with ONLY becomes valid when every partition has its part (validatePartitionedIndex)."""
+    catalog = session.catalog
+    index = catalog.indexes[oid]
+    if index.valid:
+        return
+    for child in catalog.children.get(index.table):
+        parts = (catalog.indexes[part] for part in catalog.indexes_of.get(child))
+        if not any(part.parent == oid and part.valid for part in parts):
+            return
+    catalog.indexes.put(oid, replace(index, valid=True))
+    if index.parent:
+        validate_partitioned(session, index.parent)
+
+
+def spec_of(session: Session, relation: Relation, index: Index, constraint: Constraint | None) -> IndexSpec:
+    """An existing index as what another table's index is to be (generateClonedIndexStmt); expressions stay opaque."""
+    return IndexSpec(
+        tuple({"name": _name_of(relation, key)} if key else {"expr": {}} for key in index.keys),
+        tuple({"name": _name_of(relation, key)} for key in index.included),
+        unique=index.unique and not index.exclusion,
+        primary=index.primary,
+        exclusion=index.exclusion,
+        without_overlaps=index.unique and index.exclusion,
+        deferrable=not index.immediate,
+        where={} if index.partial else None,
+        method=index.method,
+        kind=constraint.kind if constraint else "",
+    )
+
+
+def _name_of(relation: Relation, number: int) -> str:
+    return relation.columns[number - 1].name if number else ""

@@ -1,0 +1,182 @@
+"""ATTACH and DETACH PARTITION, INHERIT and NO INHERIT (commands/tablecmds.c)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, NORMAL, PARTITION, RELATION
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.columns import put_columns
+from pubcheck.postgres.ddl.indexes import adopt_index
+from pubcheck.postgres.ddl.tables import clone_foreign_key
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+
+
+def attach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
+    """ATExecAttachPartition. Raises ServerError for what cannot become a partition of that table."""
+    catalog = session.catalog
+    parent, child = catalog.relations[parent_oid], catalog.relations[child_oid]
+    if parent.kind != "p":
+        if parent.seen:
+            raise ServerError("42809", f'ALTER action ATTACH PARTITION cannot be performed on relation "{parent.name}"')
+        parent = replace(parent, kind="p")
+        catalog.relations.put(parent_oid, parent)
+    if not session.owns(child.owner):
+        raise ServerError("42501", f"must be owner of table {child.name}")
+    if child.partition:
+        raise ServerError("42809", f'"{child.name}" is already a partition')
+    if child.kind not in "rpf":
+        raise ServerError("42809", f'"{child.name}" is not a table')
+    if child.of_type or child.parents:
+        raise ServerError("42809", "cannot attach a typed table or inheritance child as partition")
+    if any(catalog.children.get(child_oid)) and child.kind != "p":
+        raise ServerError("42809", "cannot attach inheritance parent as partition")
+    if parent_oid in catalog.descendants(child_oid):
+        raise ServerError("42P07", "circular inheritance not allowed")
+    if (child.persistence == "t") != (parent.persistence == "t") and parent.seen and child.seen:
+        raise ServerError("42809", "cannot attach a temporary relation as partition of permanent relation")
+    if parent.seen and child.seen:
+        for column in child.live():
+            if parent.column(column.name) is None:
+                raise ServerError(
+                    "42804",
+                    f'table "{child.name}" contains column "{column.name}" not found in parent "{parent.name}"',
+                )
+    merge_into_existing(session, parent, child)
+    child = catalog.relations[child_oid]
+    catalog.set_parents(child, (parent_oid,), partition=True)
+    catalog.depend((RELATION, child_oid, 0), (RELATION, parent_oid, 0), AUTO)
+    for oid in catalog.indexes_of.get(parent_oid):
+        adopt_index(
+            session,
+            catalog.relations[parent_oid],
+            catalog.indexes[oid],
+            catalog.relations[child_oid],
+            constraint=catalog.owner_of_index(oid),
+        )
+    for oid in catalog.constraints_of.get(parent_oid):
+        constraint = catalog.constraints[oid]
+        if constraint.kind == "f":
+            clone_foreign_key(session, constraint, catalog.relations[parent_oid], child_oid)
+
+
+def merge_into_existing(session: Session, parent: Relation, child: Relation) -> None:
+    """MergeAttributesIntoExisting: the child must have the parent's columns, as NOT NULL and generated as they are."""
+    named = {column.name: column for column in child.live()}
+    for column in parent.live():
+        here = named.get(column.name)
+        if here is None:
+            if child.seen:
+                raise ServerError("42804", f'child table is missing column "{column.name}"')
+            continue
+        if child.seen and parent.seen:
+            if column.type and here.type and column.type != here.type:
+                raise ServerError(
+                    "42804", f'child table "{child.name}" has different type for column "{column.name}"'
+                )
+            if column.not_null and not here.not_null:
+                raise ServerError("42804", f'column "{column.name}" in child table must be marked NOT NULL')
+            if bool(column.generated) != bool(here.generated):
+                raise ServerError("42804", f'column "{column.name}" in child table must match its generation')
+    above = {column.name for column in parent.live()}
+    put_columns(
+        session,
+        child,
+        tuple(
+            replace(column, inherited=column.inherited + 1, local=False if parent.kind == "p" else column.local)
+            if column.name in above and not column.dropped
+            else column
+            for column in child.columns
+        ),
+    )
+
+
+def detach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
+    """ATExecDetachPartition: the table stands alone with copies of all it had as a partition."""
+    catalog = session.catalog
+    parent, child = catalog.relations[parent_oid], catalog.relations[child_oid]
+    if parent_oid not in child.parents:
+        if parent.seen and child.seen:
+            raise ServerError(
+                "42P01", f'relation "{child.name}" is not a partition of relation "{parent.name}"'
+            )
+        return
+    _leave(session, parent_oid, child_oid)
+    child = catalog.relations[child_oid]
+    catalog.set_parents(child, (), partition=False)
+    for oid in catalog.indexes_of.get(child_oid):
+        index = catalog.indexes[oid]
+        if index.parent:
+            catalog.indexes.put(oid, replace(index, parent=0))
+            catalog.relations.put(oid, replace(catalog.relations[oid], partition=False))
+            _forget(session, (RELATION, oid), PARTITION)
+    for oid in catalog.constraints_of.get(child_oid):
+        constraint = catalog.constraints[oid]
+        if constraint.parent:
+            catalog.constraints.put(oid, replace(constraint, parent=0, local=True, inherited=0))
+            held = [key for key, _ in catalog.dependencies.get((CONSTRAINT, oid)) if key[0] == CONSTRAINT]
+            for key in held:
+                for entry in catalog.dependencies.get((CONSTRAINT, oid)):
+                    if entry[0] == key:
+                        catalog.dependencies.remove((CONSTRAINT, oid), entry)
+                        catalog.dependents.remove(key, entry[1])
+
+
+def _forget(session: Session, dependent: tuple[str, int], kind: str) -> None:
+    catalog = session.catalog
+    for entry in catalog.dependencies.get(dependent):
+        if entry[1][2] == kind:
+            catalog.dependencies.remove(dependent, entry)
+            catalog.dependents.remove(*entry)
+
+
+def _leave(session: Session, parent_oid: int, child_oid: int) -> None:
+    """Columns are the child's own again, and the child no longer depends on the parent (RemoveInheritance)."""
+    catalog = session.catalog
+    parent, child = catalog.relations[parent_oid], catalog.relations[child_oid]
+    above = {column.name for column in parent.live()}
+    put_columns(
+        session,
+        child,
+        tuple(
+            replace(
+                column,
+                inherited=max(0, column.inherited - 1),
+                local=column.local or column.inherited <= 1,
+            )
+            if column.name in above
+            else column
+            for column in child.columns
+        ),
+    )
+    for entry in catalog.dependencies.get((RELATION, child_oid)):
+        if entry[0] == (RELATION, parent_oid) and entry[1][0][2] == 0:
+            catalog.dependencies.remove((RELATION, child_oid), entry)
+            catalog.dependents.remove(*entry)
+
+
+def add_inherit(session: Session, child_oid: int, parent_oid: int) -> None:
+    """ATExecAddInherit."""
+    catalog = session.catalog
+    child, parent = catalog.relations[child_oid], catalog.relations[parent_oid]
+    if parent.kind == "p" or parent.partition or child.partition or child.kind == "p":
+        raise ServerError("42809", f'cannot inherit from "{parent.name}"')
+    if parent_oid in child.parents:
+        raise ServerError("42P07", f'relation "{parent.name}" would be inherited from more than once')
+    if parent_oid in catalog.descendants(child_oid):
+        raise ServerError("42P07", "circular inheritance not allowed")
+    merge_into_existing(session, parent, child)
+    catalog.set_parents(catalog.relations[child_oid], (*child.parents, parent_oid))
+    catalog.depend((RELATION, child_oid, 0), (RELATION, parent_oid, 0), NORMAL)
+
+
+def drop_inherit(session: Session, child_oid: int, parent_oid: int) -> None:
+    """ATExecDropInherit."""
+    catalog = session.catalog
+    child, parent = catalog.relations[child_oid], catalog.relations[parent_oid]
+    if parent_oid not in child.parents:
+        raise ServerError("42P01", f'relation "{parent.name}" is not a parent of relation "{child.name}"')
+    _leave(session, parent_oid, child_oid)
+    remaining = tuple(parent for parent in child.parents if parent != parent_oid)
+    catalog.set_parents(catalog.relations[child_oid], remaining)

@@ -1,0 +1,479 @@
+"""CREATE TABLE in all its forms (parser/parse_utilcmd.c: transformCreateStmt; commands/tablecmds.c: DefineRelation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import (
+    AUTO,
+    CONSTRAINT,
+    DEFAULT,
+    FIRST_NORMAL_OID,
+    INTERNAL,
+    NORMAL,
+    RELATION,
+    TYPE,
+)
+from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.ddl.constraints import add_constraint
+from pubcheck.postgres.ddl.indexes import adopt_index, define_index, spec_of
+from pubcheck.postgres.ddl.names import choose_constraint_name, choose_relation_name
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import column_names, find
+
+SERIAL = {
+    "serial": "int4",
+    "serial4": "int4",
+    "bigserial": "int8",
+    "serial8": "int8",
+    "smallserial": "int2",
+    "serial2": "int2",
+}
+
+LIKE_CONSTRAINTS, LIKE_DEFAULTS, LIKE_GENERATED, LIKE_IDENTITY, LIKE_INDEXES = 4, 8, 16, 32, 64
+"""TableLikeOption bits (nodes/parsenodes.h)."""
+
+
+def create_foreign_table(session: Session, node: Node) -> None:
+    """CREATE FOREIGN TABLE, also as a partition."""
+    create_table(session, node["base"], kind="f")
+
+
+def create_table(session: Session, node: Node, kind: str = "") -> None:
+    """CREATE TABLE: plain, partitioned, PARTITION OF, INHERITS, OF a type, LIKE."""
+    catalog, rv = session.catalog, node["relation"]
+    namespace, persistence = session.creation_target(rv)
+    name = rv["relname"]
+    existing = session.relation_in(namespace, name)
+    if existing is not None and existing.seen:
+        if node.get("if_not_exists"):
+            session.notices.append(f'relation "{name}" already exists, skipping')
+            return
+        raise ServerError("42P07", f'relation "{name}" already exists')
+    parents = [session.relation(parent["RangeVar"]) for parent in node.get("inhRelations", ())]
+    partition = "partbound" in node
+    for parent in parents:
+        _check_parent(session, parent, partition, persistence)
+    if not kind:
+        kind = "p" if "partspec" in node else "r"
+
+    columns = _inherited_columns(session, parents)
+    if "ofTypename" in node:
+        columns += _columns_of_type(session, node["ofTypename"])
+    deferred: list[Node] = []
+    likes: list[tuple[Relation, int]] = []
+    owned: list[tuple[str, Node]] = []
+    seen = all(parent.seen for parent in parents)
+    for element in node.get("tableElts", ()):
+        ((what, body),) = element.items()
+        if what == "ColumnDef":
+            column = define_column(session, body, name, deferred, owned)
+            _merge(columns, column, bool(parents) or "ofTypename" in node)
+        elif what == "Constraint":
+            deferred.append(body)
+        elif what == "TableLikeClause":
+            source = session.relation(body["relation"])
+            seen = seen and source.seen
+            likes.append((source, body.get("options", 0)))
+            _copy_columns(columns, source, body.get("options", 0))
+    _number(columns)
+
+    oid = existing.oid if existing is not None else catalog.new_oid()
+    if existing is not None:
+        catalog.remove_relation(existing)
+    row = Relation(
+        oid,
+        name,
+        namespace,
+        kind,
+        session.setting("role"),
+        tuple(columns),
+        persistence,
+        partition=partition,
+        parents=tuple(parent.oid for parent in parents),
+        of_type=session.type_oid(node["ofTypename"]) if "ofTypename" in node else 0,
+        on_commit_drop=node.get("oncommit") == "ONCOMMIT_DROP",
+        seen=seen,
+        place=session.place(rv.get("location", 0), len(name.encode())),
+    )
+    if "partspec" in node:
+        row = replace(row, partition_key=partition_key(row, node["partspec"]))
+    catalog.add_relation(row)
+    session.mentions.setdefault(oid, rv.get("location", 0))
+    _depend_on_types(session, row)
+    for parent in parents:
+        catalog.depend((RELATION, oid, 0), (RELATION, parent.oid, 0), AUTO if partition else NORMAL)
+    for column, definition in owned:
+        attach_default(session, oid, column, definition)
+    for source, options in likes:
+        copy_constraints(session, source, oid, options)
+    for parent in parents:
+        inherit_constraints(session, parent, oid)
+    for constraint in order_constraints(deferred):
+        add_constraint(session, oid, constraint)
+    for source, options in likes:
+        if options & LIKE_INDEXES:
+            copy_indexes(session, source, oid)
+    if partition and parents:
+        clone_indexes(session, parents[0], oid)
+
+
+def _check_parent(session: Session, parent: Relation, partition: bool, persistence: str) -> None:
+    """What MergeAttributes and transformPartitionBound refuse about a parent."""
+    if not session.owns(parent.owner):
+        raise ServerError("42501", f"must be owner of table {parent.name}")
+    if partition and parent.kind != "p" and parent.seen:
+        raise ServerError("42P16", f'"{parent.name}" is not partitioned')
+    if partition and parent.kind != "p":
+        session.catalog.relations.put(parent.oid, replace(parent, kind="p"))
+    if not partition and parent.kind == "p":
+        raise ServerError("42809", f'cannot inherit from partitioned table "{parent.name}"')
+    if parent.kind not in "rpf":
+        raise ServerError("42809", f'inherited relation "{parent.name}" is not a table or foreign table')
+    if not partition and parent.partition:
+        raise ServerError("42809", f'cannot inherit from partition "{parent.name}"')
+    if parent.persistence == "t" and persistence != "t":
+        raise ServerError("42809", f'cannot inherit from temporary relation "{parent.name}"')
+    if partition and persistence == "t" and parent.persistence != "t" and parent.seen:
+        raise ServerError(
+            "42809", f'cannot create a temporary relation as partition of permanent relation "{parent.name}"'
+        )
+
+
+def _inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Column]:
+    """MergeAttributes: the parents' columns in order; equal names are one column."""
+    columns: list[Column] = []
+    for parent in parents:
+        for column in session.catalog.relations[parent.oid].live():
+            at = next((at for at, known in enumerate(columns) if known.name == column.name), None)
+            if at is None:
+                columns.append(
+                    replace(column, local=False, inherited=1, identity=column.identity if parent.kind == "p" else "")
+                )
+            else:
+                known = columns[at]
+                columns[at] = replace(
+                    known, inherited=known.inherited + 1, not_null=known.not_null or column.not_null
+                )
+    return columns
+
+
+def _columns_of_type(session: Session, node: Node) -> list[Column]:
+    oid = session.type_oid(node)
+    row = session.catalog.types.get(oid)
+    if row is None or not row.relation:
+        return []
+    return [replace(column, place=None) for column in session.catalog.relations[row.relation].live()]
+
+
+def _merge(columns: list[Column], column: Column, inherits: bool) -> None:
+    """Add a column, or merge it into the inherited one of that name. Raises ServerError 42701 for a second one."""
+    for at, known in enumerate(columns):
+        if known.name == column.name:
+            if not inherits or (known.local and known.place is not None):
+                raise ServerError("42701", f'column "{column.name}" specified more than once')
+            columns[at] = replace(
+                known,
+                local=True,
+                not_null=known.not_null or column.not_null,
+                has_default=known.has_default or column.has_default,
+                generated=column.generated or known.generated,
+                expression=column.expression or known.expression,
+                place=column.place,
+            )
+            return
+    columns.append(column)
+
+
+def _copy_columns(columns: list[Column], source: Relation, options: int) -> None:
+    """transformTableLikeClause: names, types and NOT NULL always; the rest as INCLUDING says."""
+    for column in source.live():
+        generated = column.generated if options & LIKE_GENERATED else ""
+        if any(known.name == column.name for known in columns):
+            raise ServerError("42701", f'column "{column.name}" specified more than once')
+        columns.append(
+            replace(
+                column,
+                identity=column.identity if options & LIKE_IDENTITY else "",
+                generated=generated,
+                expression=column.expression if generated else (),
+                has_default=column.has_default and bool(options & (LIKE_DEFAULTS | LIKE_GENERATED)),
+                inherited=0,
+                local=True,
+                place=None,
+            )
+        )
+
+
+def _number(columns: list[Column]) -> None:
+    for at, column in enumerate(columns, 1):
+        if column.number != at:
+            columns[at - 1] = replace(column, number=at)
+
+
+def define_column(
+    session: Session, body: Node, table: str, deferred: list[Node], owned: list[tuple[str, Node]], number: int = 0
+) -> Column:
+    """A ColumnDef as a column (transformColumnDefinition).
+
+    Constraints that are the table's go to ``deferred``, and what brings objects of its own (a default that may call
+    something, a serial's or identity's sequence) to ``owned``.
+    """
+    name = body["colname"]
+    if name in SYSTEM_COLUMNS:
+        raise ServerError("42701", f'column name "{name}" conflicts with a system column name')
+    type_name = body.get("typeName")
+    oid, serial = 0, ""
+    if type_name is not None:
+        parts = type_name["names"]
+        serial = SERIAL.get(parts[0]["String"]["sval"], "") if len(parts) == 1 else ""
+        if serial and "arrayBounds" not in type_name:
+            oid = session.named_type(["pg_catalog", serial])
+        else:
+            oid = session.type_oid(type_name)
+    not_null, identity, generated, default = bool(serial) or body.get("is_not_null", False), "", "", bool(serial)
+    expression: tuple[str, ...] = ()
+    if serial:
+        owned.append((name, {"serial": True}))
+    last: Node | None = None
+    for item in body.get("constraints", ()):
+        constraint = item["Constraint"]
+        kind = constraint["contype"]
+        if kind == "CONSTR_NOTNULL":
+            not_null = True
+        elif kind == "CONSTR_DEFAULT":
+            default = True
+            owned.append((name, constraint))
+        elif kind == "CONSTR_IDENTITY":
+            identity, not_null = constraint["generated_when"], True
+            owned.append((name, constraint))
+        elif kind == "CONSTR_GENERATED":
+            generated = constraint.get("generated_kind", "s")
+            expression = tuple(column_names(constraint.get("raw_expr")))
+            owned.append((name, constraint))
+        elif kind in ("CONSTR_ATTR_DEFERRABLE", "CONSTR_ATTR_DEFERRED"):
+            if last is not None:
+                last["deferrable"] = True
+        elif kind in ("CONSTR_PRIMARY", "CONSTR_UNIQUE"):
+            last = {**constraint, "keys": [{"String": {"sval": name}}]}
+            deferred.append(last)
+            not_null = not_null or kind == "CONSTR_PRIMARY"
+        elif kind == "CONSTR_FOREIGN":
+            last = {**constraint, "fk_attrs": [{"String": {"sval": name}}]}
+            deferred.append(last)
+        elif kind == "CONSTR_CHECK":
+            deferred.append({**constraint, "of_column": name})
+    return Column(
+        number,
+        name,
+        oid,
+        not_null,
+        identity,
+        generated,
+        default,
+        expression=expression,
+        place=session.place(body.get("location", 0), len(name.encode())),
+    )
+
+
+def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
+    """What a default, an identity or a generation expression brings and depends on (StoreAttrDefault)."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    column = row.column(name)
+    if column is None:
+        return
+    this = (RELATION, relation, column.number)
+    if "serial" in definition or definition.get("contype") == "CONSTR_IDENTITY":
+        sequence = _own_sequence(session, row, column, definition)
+        catalog.depend((RELATION, sequence, 0), this, AUTO if "serial" in definition else INTERNAL)
+        if "serial" in definition:
+            _default(session, relation, column.number, [(RELATION, sequence, 0)])
+        return
+    if definition.get("contype") == "CONSTR_GENERATED":
+        default = (DEFAULT, catalog.new_oid(), 0)
+        catalog.depend(default, this, AUTO)
+        for other in column.expression:
+            base = row.column(other)
+            if base is not None:
+                # A generated column goes with the column it is made of.
+                catalog.depend(this, (RELATION, relation, base.number), AUTO)
+        return
+    uses = [
+        (RELATION, sequence.oid, 0) for sequence in _sequences_used(session, definition.get("raw_expr")) if sequence
+    ]
+    if uses:
+        _default(session, relation, column.number, uses)
+
+
+def _default(session: Session, relation: int, number: int, uses: list[tuple[str, int, int]]) -> None:
+    catalog = session.catalog
+    default = (DEFAULT, catalog.new_oid(), 0)
+    catalog.depend(default, (RELATION, relation, number), AUTO)
+    for used in uses:
+        catalog.depend(default, used, NORMAL)
+
+
+def _sequences_used(session: Session, expression: Node | None) -> Iterable[Relation | None]:
+    """The sequences that nextval('...'::regclass) of an expression names."""
+    for _, call in find(expression, "FuncCall"):
+        if call["funcname"][-1].get("String", {}).get("sval") in ("nextval", "currval", "setval"):
+            for _, constant in find(call.get("args", [])[:1], "A_Const"):
+                text = constant.get("sval", {}).get("sval")
+                if text:
+                    yield sequence_named(session, text)
+
+
+def sequence_named(session: Session, text: str) -> Relation | None:
+    """A sequence by the text of a regclass constant, or None."""
+    parts = [
+        part[1:-1].replace('""', '"') if part.startswith('"') else part.lower() for part in text.strip().split(".")
+    ]
+    rv: Node = {"relname": parts[-1]}
+    if len(parts) > 1:
+        rv["schemaname"] = parts[-2]
+    found = session.find_relation(rv)
+    return found if found is not None and found.kind == "S" else None
+
+
+def _own_sequence(session: Session, row: Relation, column: Column, definition: Node) -> int:
+    """The sequence of a serial or identity column (generateSerialExtraStmts)."""
+    catalog = session.catalog
+    name, namespace = "", row.namespace
+    for item in definition.get("options", ()):
+        option = item["DefElem"]
+        if option["defname"] == "sequence_name":
+            name = option["arg"]["List"]["items"][-1]["String"]["sval"]
+    name = name or choose_relation_name(catalog, namespace, row.name, column.name, "seq", constraint=False)
+    session.free_name(namespace, name)
+    sequence = Relation(
+        catalog.new_oid(), name, namespace, "S", row.owner, persistence=row.persistence, identity="n"
+    )
+    catalog.add_relation(sequence)
+    return sequence.oid
+
+
+def partition_key(row: Relation, spec: Node) -> tuple[int, ...]:
+    """The numbers of a partition key's columns, 0 for an expression (transformPartitionSpec)."""
+    keys = []
+    for item in spec.get("partParams", ()):
+        name = item["PartitionElem"].get("name")
+        column = row.column(name) if name else None
+        if name and column is None and row.seen:
+            raise ServerError("42703", f'column "{name}" named in partition key does not exist')
+        keys.append(column.number if column else 0)
+    return tuple(keys)
+
+
+def _depend_on_types(session: Session, row: Relation) -> None:
+    for column in row.columns:
+        if column.type >= FIRST_NORMAL_OID:
+            depend_on_type(session, row.oid, column)
+    if row.of_type >= FIRST_NORMAL_OID:
+        session.catalog.depend((RELATION, row.oid, 0), (TYPE, row.of_type, 0), NORMAL)
+
+
+def depend_on_type(session: Session, relation: int, column: Column) -> None:
+    """A column of a user-defined type goes, or stands in the way, when the type is dropped."""
+    if column.type >= FIRST_NORMAL_OID:
+        session.catalog.depend((RELATION, relation, column.number), (TYPE, column.type, 0), NORMAL)
+
+
+def order_constraints(constraints: list[Node]) -> list[Node]:
+    """Keys before the rest: transformIndexConstraints puts the primary key first, foreign keys come last."""
+    rank = {"CONSTR_PRIMARY": 0, "CONSTR_UNIQUE": 1, "CONSTR_EXCLUSION": 1, "CONSTR_CHECK": 2, "CONSTR_NOTNULL": 2}
+    return sorted(constraints, key=lambda constraint: rank.get(constraint["contype"], 3))
+
+
+def copy_constraints(session: Session, source: Relation, target: int, options: int) -> None:
+    """LIKE: named NOT NULL constraints come with the columns; CHECK constraints by INCLUDING CONSTRAINTS."""
+    catalog = session.catalog
+    if not options & LIKE_CONSTRAINTS:
+        return
+    for oid in catalog.constraints_of.get(source.oid):
+        constraint = catalog.constraints[oid]
+        if constraint.kind == "c":
+            _copy_check(session, constraint, target, inherited=False)
+
+
+def inherit_constraints(session: Session, parent: Relation, child: int) -> None:
+    """CHECK constraints come down to children, foreign keys to partitions."""
+    catalog = session.catalog
+    for oid in catalog.constraints_of.get(parent.oid):
+        constraint = catalog.constraints[oid]
+        if constraint.kind == "c" and not constraint.no_inherit:
+            if catalog.constraint(child, constraint.name) is None:
+                _copy_check(session, constraint, child, inherited=True)
+        elif constraint.kind == "f" and parent.kind == "p":
+            clone_foreign_key(session, constraint, parent, child)
+
+
+def _copy_check(session: Session, constraint: Constraint, target: int, *, inherited: bool) -> None:
+    catalog = session.catalog
+    source, row = catalog.relations[constraint.relation], catalog.relations[target]
+    named = (row.column(source.columns[key - 1].name) for key in constraint.keys)
+    new = replace(
+        constraint,
+        oid=catalog.new_oid(),
+        relation=target,
+        keys=tuple(column.number for column in named if column),
+        inherited=1 if inherited else 0,
+        local=not inherited,
+    )
+    catalog.add_constraint(new)
+    for key in new.keys or (0,):
+        catalog.depend((CONSTRAINT, new.oid, 0), (RELATION, target, key), AUTO)
+
+
+def clone_foreign_key(session: Session, constraint: Constraint, parent: Relation, child: int) -> None:
+    """A partitioned table's foreign key holds for each partition (CloneForeignKeyConstraints)."""
+    catalog = session.catalog
+    row = catalog.relations[child]
+    named = [row.column(parent.columns[key - 1].name) for key in constraint.keys]
+    keys = tuple(column.number for column in named if column)
+    name = constraint.name
+    if catalog.constraint(child, name) is not None:
+        name = choose_constraint_name(catalog, row.namespace, row.name, "_".join(c.name for c in named if c), "fkey")
+    new = replace(
+        constraint,
+        oid=catalog.new_oid(),
+        name=name,
+        relation=child,
+        keys=keys,
+        parent=constraint.oid,
+        inherited=1,
+        local=False,
+    )
+    catalog.add_constraint(new)
+    this = (CONSTRAINT, new.oid, 0)
+    catalog.depend(this, (CONSTRAINT, constraint.oid, 0), INTERNAL)
+    for key in keys:
+        catalog.depend(this, (RELATION, child, key), AUTO)
+
+
+def clone_indexes(session: Session, parent: Relation, child: int) -> None:
+    """A new partition gets the indexes and keys of its parent."""
+    catalog = session.catalog
+    for oid in catalog.indexes_of.get(parent.oid):
+        index = catalog.indexes[oid]
+        adopt_index(
+            session,
+            catalog.relations[parent.oid],
+            index,
+            catalog.relations[child],
+            constraint=catalog.owner_of_index(oid),
+        )
+
+
+def copy_indexes(session: Session, source: Relation, target: int) -> None:
+    """LIKE ... INCLUDING INDEXES: indexes and keys under names made anew (expandTableLikeClause)."""
+    catalog = session.catalog
+    for oid in catalog.indexes_of.get(source.oid):
+        index: Index = catalog.indexes[oid]
+        spec = spec_of(session, catalog.relations[source.oid], index, catalog.owner_of_index(oid))
+        define_index(session, catalog.relations[target], spec)

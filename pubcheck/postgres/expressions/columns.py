@@ -1,0 +1,158 @@
+"""The columns that a row filter reads, by the rules of name resolution (parser/parse_relation.c, parse_expr.c).
+
+Whether the expression has types that fit and may stand in a filter at all is not judged here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.catalog.rows import Column, Filter, Place, Relation
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import find
+
+_MAX_FUZZY_DISTANCE = 3
+
+
+def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
+    """The filter of a publication member.
+
+    Raises ServerError 42703 or 42P01 for a name that the table does not give; a table that is not visible has every
+    column.
+    """
+    columns: dict[int, None] = {}
+    places: list[tuple[int, Place]] = []
+    for _, body in find(tree, "ColumnRef"):
+        column = _resolve(session, relation, body)
+        if column is None:
+            continue
+        relation = session.catalog.relations[relation.oid]
+        place = session.place(body.get("location", 0))
+        for number in _expanded(relation, column):
+            columns[number] = None
+            places.append((number, place))
+    return Filter(tree, tuple(columns), tuple(places), judged=_plain(relation, tree))
+
+
+def _expanded(relation: Relation, column: Column) -> list[int]:
+    """A virtual generated column stands for the columns of its expression (expand_generated_columns_in_expr)."""
+    if column.generated != "v":
+        return [column.number]
+    bases = (relation.column(name) for name in column.expression)
+    return [base.number for base in bases if base is not None]
+
+
+def _resolve(session: Session, relation: Relation, body: Node) -> Column | None:
+    """transformColumnRef with one relation in scope; None for a system column or the whole row."""
+    fields = [field.get("String", {}).get("sval") for field in body["fields"]]
+    location = body.get("location", 0)
+    *qualifier, name = fields
+    if qualifier and not _names_relation(session, relation, qualifier):
+        raise ServerError(
+            "42P01",
+            f'missing FROM-clause entry for table "{qualifier[-1]}"',
+            rule="inheritance-qualified-filter" if relation.parents else "rf-name-resolution",
+            location=location,
+        )
+    if name is None:
+        return None
+    column = relation.column(name)
+    if column is not None:
+        return column
+    if name in SYSTEM_COLUMNS or (not qualifier and name == relation.name):
+        return None
+    if not relation.seen:
+        return require_column(session, relation.oid, name)
+    shown = f"{qualifier[-1]}.{name}" if qualifier else f'"{name}"'
+    raise ServerError(
+        "42703",
+        f"column {shown} does not exist",
+        rule="rf-name-resolution",
+        hint=_suggestion(relation, name),
+        location=location,
+    )
+
+
+def _names_relation(session: Session, relation: Relation, qualifier: list[str]) -> bool:
+    parts = [session.catalog.database, session.catalog.namespaces[relation.namespace].name, relation.name]
+    return len(qualifier) <= 3 and parts[-len(qualifier) :] == qualifier
+
+
+def _suggestion(relation: Relation, name: str) -> str | None:
+    """The HINT of errorMissingColumn: the column, or the two columns, that the name is nearest to."""
+    best, first, second = _MAX_FUZZY_DISTANCE + 1, "", ""
+    for column in relation.live():
+        distance = _distance(column.name, name, best + 1)
+        if distance > len(name.encode()) // 2:
+            continue
+        if distance < best:
+            best, first, second = distance, column.name, ""
+        elif distance == best:
+            if second:
+                best, first, second = distance - 1, "", ""
+            elif first:
+                second = column.name
+            elif best <= _MAX_FUZZY_DISTANCE:
+                first = column.name
+    if not first:
+        return None
+    if not second:
+        return f'Perhaps you meant to reference the column "{relation.name}.{first}".'
+    return (
+        f'Perhaps you meant to reference the column "{relation.name}.{first}" '
+        f'or the column "{relation.name}.{second}".'
+    )
+
+
+def _distance(one: str, other: str, limit: int) -> int:
+    """Levenshtein distance with unit costs; anything above ``limit`` where it is at least that."""
+    if abs(len(one) - len(other)) > limit:
+        return limit + 1
+    row = list(range(len(other) + 1))
+    for at, char in enumerate(one, 1):
+        previous, row[0] = row[0], at
+        for across, there in enumerate(other, 1):
+            previous, row[across] = (
+                row[across],
+                min(row[across] + 1, row[across - 1] + 1, previous + (char != there)),
+            )
+    return row[-1]
+
+
+_PLAIN_NODES = {"ColumnRef", "A_Const", "BoolExpr", "NullTest", "BooleanTest", "A_Expr", "String", "List"}
+_PLAIN_OPERATORS = {"=", "<>", "<", ">", "<=", ">="}
+_NO_COMPARISON = {114, 142, 600, 601, 602, 603, 604, 628, 718, 4072}
+"""json, xml, point, lseg, path, box, polygon, line, circle, jsonpath: types without the usual comparisons."""
+
+
+def _plain(relation: Relation, tree: Node) -> bool:
+    """Whether a filter is made of comparisons of built-in columns with constants only, which the server accepts."""
+    stack: list[Any] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack.extend(node)
+            continue
+        if not isinstance(node, dict):
+            continue
+        ((kind, body),) = node.items() if len(node) == 1 else (("", node),)
+        if kind not in _PLAIN_NODES:
+            return False
+        if kind == "ColumnRef":
+            column = relation.column(body["fields"][-1].get("String", {}).get("sval", ""))
+            if column is None or not 0 < column.type < FIRST_NORMAL_OID or column.type in _NO_COMPARISON:
+                return False
+        elif kind == "A_Expr":
+            name = body["name"][-1]["String"]["sval"]
+            if body["kind"] != "AEXPR_OP" or len(body["name"]) > 1 or name not in _PLAIN_OPERATORS:
+                return False
+            stack.extend((body.get("lexpr"), body.get("rexpr")))
+        elif kind == "BoolExpr":
+            stack.extend(body["args"])
+        elif kind in ("NullTest", "BooleanTest"):
+            stack.append(body["arg"])
+    return True

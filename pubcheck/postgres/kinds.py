@@ -1,0 +1,35 @@
+"""Kinds of relations in the server's words (catalog/objectaddress.c, utils/error: errdetail_relkind_not_supported)."""
+
+from __future__ import annotations
+
+RELKIND_PLURAL = {
+    "r": "tables",
+    "p": "partitioned tables",
+    "v": "views",
+    "m": "materialized views",
+    "i": "indexes",
+    "I": "partitioned indexes",
+    "S": "sequences",
+    "t": "TOAST tables",
+    "c": "composite types",
+    "f": "foreign tables",
+}
+
+RELKIND_NOUN = {
+    "r": "table",
+    "p": "table",
+    "t": "table",
+    "v": "view",
+    "m": "materialized view",
+    "i": "index",
+    "I": "index",
+    "S": "sequence",
+    "c": "type",
+    "f": "foreign table",
+}
+"""The object type by which aclcheck_error names a relation (get_relkind_objtype)."""
+
+
+def not_supported_for(kind: str) -> str:
+    """The DETAIL of an operation that a kind of relation does not take."""
+    return f"This operation is not supported for {RELKIND_PLURAL[kind]}."

@@ -1,0 +1,200 @@
+"""WITH options of a publication (commands/publicationcmds.c: parse_publication_options; commands/define.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog.rows import Publication
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+_ACTIONS = ("insert", "update", "delete", "truncate")
+
+
+class PublicationOptions(Struct, frozen=True):
+    """The options that were given; None where one was not."""
+
+    actions: frozenset[str] | None = None
+    via_root: bool | None = None
+    generated: str | None = None
+    via_root_location: int | None = None
+
+    def applied(self, publication: Publication) -> Publication:
+        """The publication with these options set; the others stay."""
+        changes: dict[str, Any] = {}
+        if self.actions is not None:
+            changes.update((action, action in self.actions) for action in _ACTIONS)
+        if self.via_root is not None:
+            changes["via_root"] = self.via_root
+        if self.generated is not None:
+            changes["generated"] = self.generated
+        return replace(publication, **changes) if changes else publication
+
+
+def parse_options(session: Session, nodes: Iterable[Node], publication: str) -> PublicationOptions:
+    """The options from left to right. Raises ServerError 42601 at the first that the server refuses."""
+    actions: frozenset[str] | None = None
+    via_root: bool | None = None
+    generated: str | None = None
+    via_root_location: int | None = None
+    for item in nodes:
+        element = item["DefElem"]
+        name, location = element["defname"], element.get("location", 0)
+        try:
+            if name == "publish":
+                if actions is not None:
+                    raise _twice(location)
+                actions = _publish(element)
+            elif name == "publish_via_partition_root":
+                if via_root is not None:
+                    raise _twice(location)
+                via_root, via_root_location = _boolean(element), location
+            elif name == "publish_generated_columns" and session.catalog.major.publish_generated_columns:
+                if generated is not None:
+                    raise _twice(location)
+                generated = _generated(element)
+            else:
+                raise ServerError(
+                    "42601", f'unrecognized publication parameter: "{name}"', rule="option-unknown"
+                )
+        except ServerError as error:
+            error.publication = publication
+            if error.culprit is None:
+                error.culprit = location
+            raise
+    return PublicationOptions(actions, via_root, generated, via_root_location)
+
+
+def _twice(location: int) -> ServerError:
+    """errorConflictingDefElem; the only option error with a position."""
+    return ServerError("42601", "conflicting or redundant options", rule="option-twice", location=location)
+
+
+def _publish(element: Node) -> frozenset[str]:
+    if "arg" not in element:
+        raise ServerError("42601", "publish requires a parameter", rule="publish-no-value")
+    parts = split_identifiers(option_text(element["arg"]))
+    if parts is None:
+        raise ServerError("42601", 'invalid list syntax in parameter "publish"', rule="publish-list-syntax")
+    for part in parts:
+        if part not in _ACTIONS:
+            raise ServerError(
+                "42601", f'unrecognized value for publication option "publish": "{part}"', rule="publish-value"
+            )
+    return frozenset(parts)
+
+
+def _boolean(element: Node) -> bool:
+    """defGetBoolean: nothing, 0 or 1, or one of four words."""
+    arg = element.get("arg")
+    if arg is None:
+        return True
+    if "Integer" in arg:
+        number = arg["Integer"].get("ival", 0)
+        if number in (0, 1):
+            return bool(number)
+    else:
+        word = _ascii_lower(option_text(arg))
+        if word in ("true", "on"):
+            return True
+        if word in ("false", "off"):
+            return False
+    raise ServerError("42601", f"{element['defname']} requires a Boolean value", rule="viaroot-boolean")
+
+
+def _generated(element: Node) -> str:
+    """defGetGeneratedColsOption."""
+    value = option_text(element["arg"]) if "arg" in element else ""
+    word = _ascii_lower(value)
+    if word in ("none", "stored"):
+        return word[0]
+    raise ServerError(
+        "42601",
+        f'invalid value for publication parameter "publish_generated_columns": "{value}"',
+        rule="generated-option-value",
+        detail='Valid values are "none" and "stored".',
+    )
+
+
+def option_text(arg: Node) -> str:
+    """A definition's value as text (defGetString)."""
+    ((kind, body),) = arg.items()
+    if kind == "String":
+        return str(body.get("sval", ""))
+    if kind == "Integer":
+        return str(body.get("ival", 0))
+    if kind == "Float":
+        return str(body["fval"])
+    if kind == "Boolean":
+        return "true" if body.get("boolval") else "false"
+    if kind == "TypeName":
+        return _type_name(body)
+    if kind == "List":
+        return ".".join(item.get("String", {}).get("sval", "*") for item in body.get("items", ()))
+    return "*"
+
+
+def _type_name(body: Node) -> str:
+    """TypeNameToString."""
+    text = ".".join(part["String"]["sval"] for part in body["names"])
+    if body.get("pct_type"):
+        text += "%TYPE"
+    if "arrayBounds" in body:
+        text += "[]"
+    return text
+
+
+def _ascii_lower(text: str) -> str:
+    return "".join(char.lower() if "A" <= char <= "Z" else char for char in text)
+
+
+_SPACE = " \t\n\r\f\v"
+
+
+def split_identifiers(text: str) -> list[str] | None:
+    """SplitIdentifierString with a comma: names folded to lower case unless quoted; None where the list is malformed."""
+    found: list[str] = []
+    at, end = 0, len(text)
+
+    def skip(at: int) -> int:
+        while at < end and text[at] in _SPACE:
+            at += 1
+        return at
+
+    at = skip(at)
+    if at == end:
+        return found
+    while True:
+        if text[at : at + 1] == '"':
+            name, at = "", at + 1
+            while True:
+                close = text.find('"', at)
+                if close < 0:
+                    return None
+                name += text[at:close]
+                at = close + 1
+                if text[at : at + 1] != '"':
+                    break
+                name += '"'
+                at += 1
+        else:
+            start = at
+            while at < end and text[at] not in _SPACE and text[at] != ",":
+                at += 1
+            if at == start:
+                return None
+            name = _ascii_lower(text[start:at])
+        found.append(name.encode()[:63].decode(errors="ignore"))
+        at = skip(at)
+        if at == end:
+            return found
+        if text[at] != ",":
+            return None
+        at = skip(at + 1)
+        if at == end:
+            return None

@@ -1,0 +1,74 @@
+"""Tokens of a statement's text, for places that the parse tree does not give. Offsets are in UTF-8 bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_TOKEN = re.compile(
+    rb"""(?P<blank>\s+|--[^\n\r]*|/\*(?:[^*/]|\*(?!/)|/(?!\*))*\*/)
+       | (?P<name>(?:[uU]&)?"(?:[^"]|"")*"|[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*)
+       | (?P<text>[eEnNbBxX]?'(?:[^']|'')*')
+       | (?P<number>[0-9][0-9a-zA-Z_.]*)
+       | (?P<other>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def tokens(text: bytes, start: int = 0) -> Iterator[tuple[str, bytes, int]]:
+    """(kind, token, offset) from an offset on; blanks and comments are left out."""
+    for match in _TOKEN.finditer(text, start):
+        kind = match.lastgroup or "other"
+        if kind != "blank":
+            yield kind, match.group(), match.start()
+
+
+def name_end(text: bytes, start: int) -> int:
+    """Where the (qualified) name or other token that begins at an offset ends."""
+    end, dotted = start, True
+    for kind, token, offset in tokens(text, start):
+        if token == b"." and end > start:
+            dotted = True
+        elif dotted and (kind == "name" or (end > start and token == b"*")):
+            end, dotted = offset + len(token), False
+        else:
+            return end if end > start else offset + len(token)
+    return max(end, min(start + 1, len(text)))
+
+
+def column_list(text: bytes, relation: int) -> list[tuple[int, int]]:
+    """(offset, length) of each name in the column list that follows a publication's relation at an offset."""
+    found: list[tuple[int, int]] = []
+    inside = False
+    expect_name = True  # the relation's own (qualified) name comes first
+    for kind, token, offset in tokens(text, relation):
+        if inside:
+            if token == b")":
+                return found
+            if token != b",":
+                found.append((offset, len(token)))
+        elif expect_name and kind == "name":
+            expect_name = False
+        elif token == b".":
+            expect_name = True
+        elif token == b"(":
+            inside = True
+        elif token not in (b"*", b")"):
+            return []
+    return found
+
+
+def folded(token: bytes) -> str:
+    """An identifier token as PostgreSQL reads it: unquoted ones in lower case (ASCII), quotes undone."""
+    text = token.decode(errors="replace")
+    if text.endswith('"'):
+        return text[text.index('"') + 1 : -1].replace('""', '"')
+    return "".join(char.lower() if "A" <= char <= "Z" else char for char in text)
+
+
+def find_name(text: bytes, name: str, start: int = 0) -> int | None:
+    """The offset of the first identifier token of that name."""
+    for kind, token, offset in tokens(text, start):
+        if kind == "name" and folded(token) == name:
+            return offset
+    return None

@@ -1,0 +1,549 @@
+"""A session over a catalog: search_path, role, transaction, and how names are looked up.
+
+Follows catalog/namespace.c (search path, RangeVarGetRelidExtended), utils/adt/acl.c (rights) and commands/dbcommands.
+Every statement's handler gets the session; what a handler could not see it says here, so that certainty is never
+forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.catalog import (
+    DATABASE_OWNER,
+    FIRST_NORMAL_OID,
+    INFORMATION_SCHEMA,
+    NAMESPACE,
+    PG_CATALOG,
+    PG_TOAST,
+    PUBLIC,
+    PUBLICATION,
+    RELATION,
+    ROLE,
+    SUPERUSER,
+    TEMPORARY,
+    TYPE,
+    Catalog,
+)
+from pubcheck.postgres.catalog.rows import Column, Namespace, Place, Publication, Relation, Role, Type
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.scan import find_name
+
+DEFAULT_PATH = ("$user", "public")
+_STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}
+
+
+class Unseen(Struct, frozen=True):
+    """A name that a judged statement needs and the unit neither made nor dropped, with the server's answer for it."""
+
+    error: ServerError
+
+
+class Session:
+    """State of one connection. ``complete``: the unit is the whole database (design, section 2)."""
+
+    def __init__(self, catalog: Catalog, *, complete: bool = False) -> None:
+        self.catalog = catalog
+        self.complete = complete
+        self.blind = False
+        """Something ran that could not be followed: a name that is missing may exist after all."""
+        self.transaction: list[tuple[str, int]] | None = None
+        self._path: tuple[tuple[int, ...], int] | None = None
+        self.begin_statement(0, 0)
+        for name, value in _STARTING.items():
+            catalog.settings.put(name, value)
+            catalog.settings.put(f"session {name}", value)
+        catalog.journal.entries.clear()
+
+    def begin_statement(self, source: int, statement: int, text: str = "") -> None:
+        """Forget what was noted for the statement before; ``text`` is the statement that comes."""
+        self.source, self.statement = source, statement
+        self._text = text
+        self.unseen: list[ServerError] = []
+        self.assumed = False
+        self.notices: list[str] = []
+        self.mentions: dict[int, int] = {}
+
+    # Places.
+
+    def place(self, start: int, length: int = 0) -> Place:
+        """Byte offsets within the statement at hand."""
+        return Place(self.source, self.statement, start, start + length)
+
+    def place_of(self, node: Node) -> Place:
+        return self.place(node.get("location", 0))
+
+    @property
+    def text(self) -> bytes:
+        """The statement at hand, as the parser counts it."""
+        return self._text.encode(errors="surrogatepass")
+
+    def find_name(self, name: str) -> int | None:
+        """Where the statement first mentions a name, for nodes that carry no location."""
+        return find_name(self.text, name)
+
+    # Settings.
+
+    def setting(self, name: str) -> Any:
+        return self.catalog.settings[name]
+
+    def set(self, name: str, value: Any, *, local: bool = False) -> None:
+        """SET: until the session ends, or, if ``local``, until the transaction does (then nothing outside of one)."""
+        settings = self.catalog.settings
+        if not local:
+            # What the setting goes back to when the transaction ends: a later SET outlives an earlier SET LOCAL.
+            settings.put(f"session {name}", value)
+        elif self.transaction is None:
+            return  # the server warns: SET LOCAL can only be used in transaction blocks
+        settings.put(name, value)
+        self._path = None
+
+    def forget_path(self) -> None:
+        """The search path must be worked out again: a schema or the role changed."""
+        self._path = None
+
+    # Search path (namespace.c: recomputeNamespacePath).
+
+    def _search_path(self) -> tuple[tuple[int, ...], int]:
+        """(namespaces in the order of look-up, the namespace to create in or 0)."""
+        if self._path is None:
+            names = self.catalog.namespace_names
+            explicit: list[int] = []
+            for name in self.setting("search_path"):
+                if name == "$user":
+                    name = self.role.name
+                oid = names.get(name) if name != "pg_temp" else TEMPORARY
+                if oid is None and not self.complete and name not in ("postgres", self.role.name):
+                    oid = self._assume_namespace(name)
+                if oid is not None and oid not in explicit:
+                    explicit.append(oid)
+            create_in = explicit[0] if explicit else 0
+            path = explicit if PG_CATALOG in explicit else [PG_CATALOG, *explicit]
+            if TEMPORARY not in path:
+                path = [TEMPORARY, *path]
+            self._path = tuple(path), create_in
+        return self._path
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        return self._search_path()[0]
+
+    def visible_namespace(self) -> int:
+        """The first existing schema of search_path (fetch_search_path), 0 if there is none."""
+        return self._search_path()[1]
+
+    def creation_namespace(self) -> int:
+        """Where an unqualified CREATE puts its object. Raises ServerError 3F000."""
+        oid = self._search_path()[1]
+        if not oid:
+            raise ServerError("3F000", "no schema has been selected to create in")
+        return self.temporary().oid if oid == TEMPORARY else oid
+
+    # Rights (acl.c).
+
+    @property
+    def role(self) -> Role:
+        return self.catalog.roles[self.setting("role")]
+
+    def superuser(self) -> bool:
+        """Also true of a role that the unit did not make: nothing is known of its rights, so nothing is held against it."""
+        role = self.role
+        return role.superuser or not role.seen
+
+    def _roles_with_privileges(self, role: Role) -> set[int]:
+        found, todo = {role.oid}, [role]
+        # Before 16 the member's own INHERIT counts, from 16 on that of the grant, whose default it was.
+        by_grant = self.catalog.major.set_role_option
+        while todo:
+            row = todo.pop()
+            if row.inherit or by_grant:
+                for oid in row.member_of:
+                    if oid not in found and not (by_grant and oid in row.without_inherit):
+                        found.add(oid)
+                        todo.append(self.catalog.roles[oid])
+        return found
+
+    def owns(self, owner: int) -> bool:
+        """object_ownercheck: superuser, or the owner, or a member of the owner that inherits."""
+        return self.superuser() or owner in self._roles_with_privileges(self.role) or not self.catalog.roles[owner].seen
+
+    def member_of(self, role: int, who: Role | None = None) -> bool:
+        """member_can_set_role: a member of the role, however indirectly, through grants WITH SET (16 and later)."""
+        who = who or self.role
+        if who.superuser or not who.seen:
+            return True
+        found, todo = {who.oid}, [who]
+        while todo:
+            row = todo.pop()
+            for oid in row.member_of:
+                if oid not in found and oid not in row.without_set:
+                    found.add(oid)
+                    todo.append(self.catalog.roles[oid])
+        return role in found
+
+    def may_create_in_database(self, role: Role | None = None) -> bool:
+        role = role or self.role
+        if role.superuser or not role.seen:
+            return True
+        return any((grantee, "C") in self.catalog.database_acl for grantee in (0, *self._roles_with_privileges(role)))
+
+    def may_create_in(self, namespace: Namespace) -> bool:
+        if self.superuser() or not namespace.seen or namespace.oid == TEMPORARY:
+            return True
+        privileged = self._roles_with_privileges(self.role)
+        if namespace.owner in privileged:
+            return True
+        return any(grantee in (0, *privileged) and right == "C" for grantee, right in namespace.acl)
+
+    # Schemas.
+
+    def _assume_namespace(self, name: str) -> int | None:
+        catalog = self.catalog
+        if (NAMESPACE, 0, name) in catalog.gone:
+            return None
+        row = Namespace(catalog.new_oid(), name, self.setting("role"), seen=False)
+        catalog.add_namespace(row)
+        return row.oid
+
+    def namespace(self, name: str, *, rule: str | None = None, location: int | None = None) -> Namespace:
+        """The schema of that name. A name that is not visible is assumed to exist, in the open world.
+
+        Raises ServerError 3F000 where the server certainly would. ``rule``: the statement is judged under it.
+        """
+        catalog = self.catalog
+        oid = catalog.namespace_names.get(name)
+        if oid is None and name == "pg_temp" and rule is None:
+            return self.temporary()
+        error = ServerError("3F000", f'schema "{name}" does not exist', rule=rule, culprit=location)
+        if oid is None:
+            if name == "pg_temp" or self._closed(NAMESPACE, 0, name):
+                raise error
+            oid = self._assume_namespace(name)
+            if oid is None:
+                raise error
+            self.forget_path()
+            self._note_unseen(error)
+        return catalog.namespaces[oid]
+
+    def temporary(self) -> Namespace:
+        """The temporary schema, made when it is first needed."""
+        row = self.catalog.namespaces.get(TEMPORARY)
+        if row is None:
+            row = Namespace(TEMPORARY, "pg_temp_0", SUPERUSER)
+            self.catalog.namespaces.put(TEMPORARY, row)
+            self.catalog.namespace_names.put(row.name, TEMPORARY)
+        return row
+
+    def _closed(self, kind: str, namespace: int, name: str) -> bool:
+        """Whether a missing name is certainly missing: the unit is all there is, or took the name away itself."""
+        if self.blind:
+            return False
+        return self.complete or (kind, namespace, name) in self.catalog.gone
+
+    def _note_unseen(self, error: ServerError) -> None:
+        self.assumed = True
+        if error.rule is not None:
+            self.unseen.append(error)
+
+    # Relations (RangeVarGetRelidExtended).
+
+    def find_relation(self, rv: Node) -> Relation | None:
+        """The relation that a RangeVar names, or None. Raises ServerError 0A000 for another database."""
+        name, schema = rv["relname"], rv.get("schemaname")
+        catalog = self.catalog
+        if "catalogname" in rv and rv["catalogname"] != catalog.database:
+            full = f"{rv['catalogname']}.{schema}.{name}"
+            raise ServerError(
+                "0A000",
+                f'cross-database references are not implemented: "{full}"',
+                rule="relation-missing",
+                culprit=rv.get("location"),
+            )
+        if schema is not None:
+            namespace = catalog.namespace_names.get(schema) if schema != "pg_temp" else TEMPORARY
+            return None if namespace is None else self.relation_in(namespace, name)
+        if rv.get("relpersistence") == "t":
+            return self.relation_in(TEMPORARY, name)
+        return self.find_unqualified(name)
+
+    def find_unqualified(self, name: str) -> Relation | None:
+        names = self.catalog.relation_names
+        for namespace in self.path:
+            oid = names.get((namespace, name))
+            if oid is not None:
+                return self.catalog.relations[oid]
+            if namespace == PG_CATALOG and name.startswith("pg_"):
+                row = self.relation_in(PG_CATALOG, name)
+                if row is not None:
+                    return row
+        return None
+
+    def relation_in(self, namespace: int, name: str) -> Relation | None:
+        """The relation of that name in one schema; the server's own relations are copied in when they are first met."""
+        catalog = self.catalog
+        oid = catalog.relation_names.get((namespace, name))
+        if oid is not None:
+            return catalog.relations[oid]
+        if namespace in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST):
+            known = builtins(catalog.major.number).relation(catalog.namespaces[namespace].name, name)
+            if known is not None:
+                oid, kind, columns = known
+                row = Relation(
+                    oid,
+                    name,
+                    namespace,
+                    kind,
+                    SUPERUSER,
+                    tuple(Column(number, column) for number, column in enumerate(columns, 1)),
+                    identity="n",
+                )
+                catalog.add_relation(row)
+                return row
+        return None
+
+    def relation(self, rv: Node, *, rule: str | None = None) -> Relation:
+        """The relation that a RangeVar names; one that is not visible is assumed to exist, in the open world.
+
+        Raises ServerError 42P01 or 3F000 where the server certainly would. ``rule``: the statement is judged under it.
+        """
+        row = self.find_relation(rv)
+        location = rv.get("location", 0)
+        if row is None:
+            row = self._assume_relation(rv, rule)
+        elif not row.seen:
+            self.assumed = True
+            if rule is not None and not row.noted:
+                self._note_unseen(self._missing(rv, rule))
+                row = replace(row, noted=True)
+                self.catalog.relations.put(row.oid, row)
+        self.mentions.setdefault(row.oid, location)
+        return row
+
+    def _missing(self, rv: Node, rule: str | None) -> ServerError:
+        name, schema = rv["relname"], rv.get("schemaname")
+        if schema is None:
+            message = f'relation "{name}" does not exist'
+        else:
+            message = f'relation "{schema}.{name}" does not exist'
+        return ServerError("42P01", message, rule=rule, culprit=rv.get("location"))
+
+    def _assume_relation(self, rv: Node, rule: str | None) -> Relation:
+        error = self._missing(rv, rule)
+        name, schema = rv["relname"], rv.get("schemaname")
+        catalog = self.catalog
+        if schema is not None:
+            known = schema in catalog.namespace_names
+            if not known:
+                error = ServerError(
+                    "3F000", f'schema "{schema}" does not exist', rule=rule, culprit=rv.get("location")
+                )
+                if schema == "pg_temp" or self._closed(NAMESPACE, 0, schema):
+                    raise error
+            namespace = catalog.namespace_names[schema] if known else self._assume_namespace(schema)
+            if namespace is None:
+                raise error
+        else:
+            namespace = self._search_path()[1]
+        own = namespace in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST, TEMPORARY)
+        gone = schema is None and any((RELATION, oid, name) in catalog.gone for oid in self.path)
+        if not namespace or own or gone or self._closed(RELATION, namespace, name):
+            raise error
+        row = Relation(
+            catalog.new_oid(),
+            name,
+            namespace,
+            "r",
+            self.setting("role"),
+            seen=False,
+            noted=rule is not None,
+        )
+        catalog.add_relation(row)
+        self._note_unseen(error)
+        return row
+
+    def creation_target(self, rv: Node) -> tuple[int, str]:
+        """Namespace and persistence for CREATE of a RangeVar (RangeVarGetAndCheckCreationNamespace).
+
+        Raises ServerError 3F000, 42501, 42P16.
+        """
+        persistence, schema = rv.get("relpersistence", "p"), rv.get("schemaname")
+        if persistence == "t" or schema == "pg_temp":
+            if schema not in (None, "pg_temp"):
+                raise ServerError("42P16", "cannot create temporary relation in non-temporary schema")
+            return self.temporary().oid, "t"
+        namespace = self.catalog.namespaces[self.creation_namespace()] if schema is None else self.namespace(schema)
+        if not self.may_create_in(namespace):
+            raise ServerError("42501", f"permission denied for schema {namespace.name}")
+        return namespace.oid, ("t" if namespace.oid == TEMPORARY else persistence)
+
+    def free_name(self, namespace: int, name: str) -> None:
+        """Raises ServerError 42P07 if a relation of that name exists; an assumed one gives way to the real thing."""
+        row = self.relation_in(namespace, name)
+        if row is None:
+            return
+        if row.seen:
+            raise ServerError("42P07", f'relation "{name}" already exists')
+        self.catalog.remove_relation(row)
+
+    def qualified(self, row: Relation) -> str:
+        return f"{self.catalog.namespaces[row.namespace].name}.{row.name}"
+
+    # Types (parse_type.c).
+
+    def type_oid(self, node: Node) -> int:
+        """The pg_type oid of a TypeName; 0 when the type is not visible. Raises ServerError 42704 where it cannot be."""
+        names = [part["String"]["sval"] for part in node["names"]]
+        if node.get("pct_type"):
+            return 0
+        oid = self.named_type(names)
+        if "arrayBounds" in node and oid:
+            if oid < FIRST_NORMAL_OID:
+                return builtins(self.catalog.major.number).array_of(oid)
+            return self.catalog.types[oid].array or oid
+        return oid
+
+    def named_type(self, names: list[str]) -> int:
+        """A type by its (qualified) name; 0 when it is not visible in the open world, or may be an extension's.
+
+        Raises ServerError 42704.
+        """
+        catalog = self.catalog
+        name, gone = names[-1], catalog.gone
+        if len(names) > 1:
+            schema = names[-2]
+            if schema in ("pg_catalog", "information_schema"):
+                oid = builtins(catalog.major.number).type(schema, name)
+                if oid:
+                    return oid
+            namespace = catalog.namespace_names.get(schema) if schema != "pg_temp" else TEMPORARY
+            path: tuple[int, ...] = (namespace,) if namespace is not None else ()
+        else:
+            path = self.path
+        for oid in path:
+            found = catalog.type_names.get((oid, name))
+            if found is None and oid == PG_CATALOG:
+                found = builtins(catalog.major.number).type("pg_catalog", name)
+            if not found:
+                # Tables are types too.
+                relation = catalog.relation_names.get((oid, name))
+                if relation is not None and catalog.relations[relation].kind in "rpvmf":
+                    found = catalog.row_type(catalog.relations[relation]).oid
+            if found:
+                return found
+        closed = self.complete or any((TYPE, oid, name) in gone for oid in path)
+        if closed and not self.blind and not self.extensions:
+            raise ServerError("42704", f'type "{".".join(names)}" does not exist')
+        return 0
+
+    @property
+    def extensions(self) -> bool:
+        """Whether the unit makes extensions: what is missing may be theirs."""
+        return "extensions" in self.catalog.settings
+
+    # Publications.
+
+    def publication(self, name: str, *, location: int | None = None) -> Publication:
+        """The publication of that name; one that is not visible is assumed to exist with default options.
+
+        Raises ServerError 42704.
+        """
+        catalog = self.catalog
+        oid = catalog.publication_names.get(name)
+        if oid is None:
+            error = ServerError(
+                "42704", f'publication "{name}" does not exist', rule="publication-undefined", culprit=location
+            )
+            error.publication = name
+            if self._closed(PUBLICATION, 0, name):
+                raise error
+            row = Publication(catalog.new_oid(), name, self.setting("role"), seen=False)
+            catalog.add_publication(row)
+            self._note_unseen(error)
+            return row
+        row = catalog.publications[oid]
+        if not row.seen:
+            self.assumed = True
+        return row
+
+    # Roles.
+
+    def role_named(self, name: str, *, rule: str | None = None) -> Role:
+        """The role of that name; one the unit did not make is assumed to exist. Raises ServerError 42704 if ``complete``."""
+        catalog = self.catalog
+        oid = catalog.role_names.get(name)
+        if oid is not None:
+            return catalog.roles[oid]
+        if self._closed(ROLE, 0, name) and not name.startswith("pg_"):
+            raise ServerError("42704", f'role "{name}" does not exist', rule=rule)
+        row = Role(catalog.new_oid(), name, seen=False)
+        catalog.add_role(row)
+        return row
+
+    def role_spec(self, node: Node, *, rule: str | None = None) -> Role:
+        """get_rolespec_tuple for a RoleSpec node; PUBLIC is the caller's to look for."""
+        kind = node["roletype"]
+        if kind == "ROLESPEC_CSTRING":
+            return self.role_named(node["rolename"], rule=rule)
+        if kind == "ROLESPEC_SESSION_USER":
+            return self.catalog.roles[self.setting("session_authorization")]
+        return self.role
+
+    # Transactions.
+
+    def begin(self) -> None:
+        if self.transaction is None:
+            self.transaction = [("", self.catalog.journal.mark())]
+
+    def commit(self) -> None:
+        """The end of a transaction: what was SET LOCAL goes back."""
+        settings = self.catalog.settings
+        for name in _STARTING:
+            value = settings[f"session {name}"]
+            if settings[name] != value:
+                settings.put(name, value)
+                self._path = None
+        self.transaction = None
+
+    def rollback(self) -> None:
+        if self.transaction is not None:
+            self.catalog.journal.undo(self.transaction[0][1])
+        self.transaction = None
+        self._path = None
+
+    def savepoint(self, name: str) -> None:
+        if self.transaction is not None:
+            self.transaction.append((name, self.catalog.journal.mark()))
+
+    def release(self, name: str) -> bool:
+        at = self._savepoint(name)
+        if at is not None and self.transaction is not None:
+            del self.transaction[at:]
+
+    def rollback_to(self, name: str) -> bool:
+        at = self._savepoint(name)
+        if at is not None and self.transaction is not None:
+            self.catalog.journal.undo(self.transaction[at][1])
+            del self.transaction[at + 1 :]
+            self._path = None
+
+    def _savepoint(self, name: str) -> int | None:
+        levels = self.transaction or []
+        return next((at for at in range(len(levels) - 1, 0, -1) if levels[at][0] == name), None)
+
+
+def names(nodes: Iterable[Node]) -> list[str]:
+    """The strings of a qualified name."""
+    return [node["String"]["sval"] for node in nodes]
+
+
+def type_row(session: Session, oid: int) -> Type | None:
+    return session.catalog.types.get(oid)
+
+
+__all__ = ["DATABASE_OWNER", "PUBLIC", "Session", "Unseen", "names", "type_row"]

@@ -1,0 +1,47 @@
+"""Walks over parse trees; iterative, because trees are as deep as their authors' patience."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pubcheck.postgres.parse import Node
+
+
+def find(tree: Any, *kinds: str) -> Iterator[tuple[str, Node]]:
+    """Every node of the given kinds below ``tree``, as (kind, body), in the order the text has them.
+
+    Does not descend into sub-selects unless "SubLink" is what is asked for: their columns are not the outer table's.
+    """
+    stack: list[Any] = [tree]
+    pop, push = stack.pop, stack.append
+    while stack:
+        item = pop()
+        if isinstance(item, dict):
+            for key, value in item.items():
+                if key in kinds:
+                    yield key, value
+            for key in reversed(item):
+                if key != "subselect":
+                    value = item[key]
+                    if isinstance(value, (dict, list)):
+                        push(value)
+        elif isinstance(item, list):
+            for value in reversed(item):
+                if isinstance(value, (dict, list)):
+                    push(value)
+
+
+def column_names(tree: Any) -> list[str]:
+    """The names of the columns an expression over one table mentions, each once, in order."""
+    found: dict[str, None] = {}
+    for _, body in find(tree, "ColumnRef"):
+        last = body["fields"][-1]
+        if "String" in last:
+            found[last["String"]["sval"]] = None
+    return list(found)
+
+
+def options(node: Node, key: str = "options") -> dict[str, Node]:
+    """A statement's DefElem list by name, the last of a name winning."""
+    return {item["DefElem"]["defname"]: item["DefElem"] for item in node.get(key, ())}

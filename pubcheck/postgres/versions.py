@@ -1,0 +1,48 @@
+"""The PostgreSQL majors that pubcheck knows, as one table of data."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Major(Struct, frozen=True):
+    """What distinguishes a major for publications; grammar facts are those of its gram.y.
+
+    ``virtual_columns``: VIRTUAL generated columns exist (18). ``stored_is_default``: GENERATED ... AS (expr) needs no
+    keyword (18). ``publish_generated_columns``: the option exists, and stored generated columns may be listed (18).
+    ``set_validates_columns``: ALTER PUBLICATION ... SET validates column lists before it drops members (18).
+    ``opens_by_kind``: a relation that cannot be opened is reported with a DETAIL about its kind (16).
+    """
+
+    number: int
+    virtual_columns: bool = False
+    publish_generated_columns: bool = False
+    set_validates_columns: bool = False
+    opens_by_kind: bool = True
+    set_role_option: bool = True
+    named_not_null: bool = False
+    unlogged_partitioned: bool = True
+
+
+_TABLE = (
+    Major(15, opens_by_kind=False, set_role_option=False),
+    Major(16),
+    Major(17),
+    Major(
+        18,
+        virtual_columns=True,
+        publish_generated_columns=True,
+        set_validates_columns=True,
+        named_not_null=True,
+        unlogged_partitioned=False,
+    ),
+)
+
+BY_NUMBER: dict[int, Major] = {major.number: major for major in _TABLE}
+MAJORS: tuple[int, ...] = tuple(BY_NUMBER)
+DEFAULT_MAJOR = MAJORS[-1]
+
+
+def nearest(number: int) -> int:
+    """The supported major nearest to one that may not be; a dump of another major is judged as this one."""
+    return min(MAJORS, key=lambda major: abs(major - number))
