@@ -73,7 +73,6 @@ class Subscriber(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     pub_sql: tuple[str, ...] = ()
     alter: str | None = None
     query: str | None = None
-    wait: int | None = None
     wait_sync: bool = False
     expect: tuple[Row, ...] | None = None
 

@@ -7,8 +7,6 @@ reads it with the SQL functions, in the same session.
 from __future__ import annotations
 
 import contextlib
-import json
-import re
 from functools import cached_property
 from typing import Any
 
@@ -17,16 +15,17 @@ from msgspec import Struct
 from psycopg import sql
 from psycopg.pq import TransactionStatus
 
-from tests.support.cases import After, Case, Decode, Recorded, Row
+from tests.support.cases import Case, Decode, Recorded
 from tests.support.pgoutput import describe
+from tests.support.recording import after, normalised, recorded
 from tests.support.servers import Answer, Server, SetupFailed, TransactionLeft, execute, prepare, rolled_back
-
-PLAYED = frozenset({"create", "alter", "parse", "ddl", "dml", "silent", "decode"})
-"""The phases that a plain session can play. `subscribe` needs workers and waiting: its answers stay as recorded."""
+from tests.support.subscribing import play_subscription
 
 
 def play(server: Server, case: Case) -> Recorded:
     """The server's answer in the corpus' form. Raises SetupFailed when a statement of the setup is refused."""
+    if case.sub:
+        return play_subscription(server, case, case.sub)
     with server.database() as database, server.connect(database) as conn:
         return _play(_Ground(conn, database, server.port), case)
 
@@ -44,7 +43,7 @@ class Quick:
 
     def play(self, case: Case) -> Recorded:
         """As ``play``."""
-        if case.decode is None:
+        if case.decode is None and case.sub is None:
             with contextlib.suppress(SetupFailed):
                 given = self._in_transaction(case)
                 if given == case.answers.get(self._server.major):
@@ -99,41 +98,8 @@ def _play(ground: _Ground, case: Case) -> Recorded:
     given = ground.execute(case.statement)
     if case.decode and given.ok:
         return _decode(ground.conn, case.decode, ground.database)
-    then = tuple(_after(ground.execute(statement), ground.database) for statement in case.then) if given.ok else ()
-    return _recorded(given, ground.database, then)
-
-
-def _recorded(given: Answer, database: str, then: tuple[After, ...] = ()) -> Recorded:
-    def same(text: str | None) -> str | None:
-        return None if text is None else normalised(text, database)
-
-    return Recorded(
-        ok=given.ok,
-        sqlstate=given.sqlstate,
-        message=same(given.message),
-        detail=same(given.detail),
-        hint=same(given.hint),
-        position=given.position,
-        context=same(given.context),
-        notices=tuple(normalised(notice, database) for notice in given.notices),
-        rows=_rows(given),
-        then=then,
-    )
-
-
-def _after(given: Answer, database: str) -> After:
-    answer = _recorded(given, database)
-    return After(answer.ok, answer.sqlstate, answer.message, answer.detail, answer.hint, answer.rows)
-
-
-def _rows(given: Answer) -> tuple[Row, ...] | None:
-    return None if given.rows is None else tuple(json.dumps(row, ensure_ascii=False) for row in given.rows)
-
-
-def normalised(text: str, database: str) -> str:
-    """A message with the corpus' placeholders for what differs from run to run."""
-    text = re.sub(r"\bpg_temp_\d+\b", "pg_temp_<n>", text)
-    return re.sub(rf"\b{re.escape(database)}\b", "<db>", text)
+    then = tuple(after(ground.execute(statement), ground.database) for statement in case.then) if given.ok else ()
+    return recorded(given, ground.database, then)
 
 
 def _decode(conn: psycopg.Connection[Any], decode: Decode, database: str) -> Recorded:
@@ -145,7 +111,7 @@ def _decode(conn: psycopg.Connection[Any], decode: Decode, database: str) -> Rec
             given = execute(conn, statement)
             notices += given.notices
             if not given.ok:
-                return _recorded(given, database)
+                return recorded(given, database)
         # As a statement without parameters, for execute keeps the whole of an ERROR.
         changes = sql.SQL(
             "SELECT encode(data, 'hex') FROM pg_logical_slot_get_binary_changes({slot}, NULL, NULL,"
@@ -154,7 +120,7 @@ def _decode(conn: psycopg.Connection[Any], decode: Decode, database: str) -> Rec
         given = execute(conn, changes.as_string(conn))
         notices = [normalised(notice, database) for notice in (*notices, *given.notices)]
         if given.rows is None:
-            answer = _recorded(given, database)
+            answer = recorded(given, database)
             return Recorded(
                 ok=False,
                 sqlstate=answer.sqlstate,

@@ -60,6 +60,8 @@ SETTINGS: Mapping[str, str] = {
     "max_replication_slots": "20",
     "max_wal_senders": "20",
     "max_logical_replication_workers": "10",
+    "max_worker_processes": "20",
+    "wal_retrieve_retry_interval": "100ms",
     "shared_buffers": "32MB",
     "max_wal_size": "256MB",
     "listen_addresses": "127.0.0.1",
