@@ -1,0 +1,237 @@
+"""CREATE FUNCTION, PROCEDURE and CAST (commands/functioncmds.c, catalog/pg_proc.c)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.catalog import CAST, FIRST_NORMAL_OID, NORMAL, PROC, RELATION, TYPE
+from pubcheck.postgres.catalog.rows import Cast, Proc
+from pubcheck.postgres.ddl.lookup import find_proc, range_var
+from pubcheck.postgres.ddl.types import creation_name, depend_on_schema, make_shell
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.tree import find
+
+RECORD, VOID = 2249, 2278
+
+_MODES = {
+    "FUNC_PARAM_IN": "i",
+    "FUNC_PARAM_DEFAULT": "i",
+    "FUNC_PARAM_OUT": "o",
+    "FUNC_PARAM_INOUT": "b",
+    "FUNC_PARAM_VARIADIC": "v",
+    "FUNC_PARAM_TABLE": "t",
+}
+_POLYMORPHIC = {2276: 2276, 2277: 2283, 5078: 5077}
+"""VARIADIC "any", anyarray, anycompatiblearray -> the type of one element."""
+
+
+def type_of(session: Session, node: Node) -> int:
+    """A TypeName's oid; with %TYPE, that of the column; 0 where it is not visible."""
+    if not node.get("pct_type"):
+        return session.type_oid(node)
+    parts = names(node["names"])
+    row = session.find_relation(range_var(parts[:-1])) if len(parts) > 1 else None
+    column = row.column(parts[-1]) if row is not None else None
+    return column.type if column is not None else 0
+
+
+def element_of(session: Session, oid: int) -> int:
+    """The element type of an array type, or 0 (get_element_type; pseudo-types as interpret_function_parameter_list)."""
+    if oid in _POLYMORPHIC:
+        return _POLYMORPHIC[oid]
+    if oid >= FIRST_NORMAL_OID:
+        row = session.catalog.types.get(oid)
+        return row.element if row is not None else 0
+    known = builtins(session.catalog.major.number)
+    found = known.type_named(oid)
+    return known.type(found[0], found[1][1:]) if found is not None and found[1].startswith("_") else 0
+
+
+def create_function(session: Session, node: Node) -> None:
+    """CREATE [OR REPLACE] FUNCTION or PROCEDURE (CreateFunction)."""
+    catalog = session.catalog
+    namespace, name = creation_name(session, names(node["funcname"]))
+    options = {item["DefElem"]["defname"]: item["DefElem"].get("arg", {}) for item in node.get("options", ())}
+    procedure = node.get("is_procedure", False)
+
+    modes, parameter_names, types, inputs, outputs = [], [], [], [], []
+    variadic, defaults = 0, 0
+    for item in node.get("parameters", ()):
+        parameter = item["FunctionParameter"]
+        mode = _MODES[parameter.get("mode", "FUNC_PARAM_DEFAULT")]
+        oid = type_of(session, parameter["argType"])
+        modes.append(mode)
+        parameter_names.append(parameter.get("name", ""))
+        types.append(oid)
+        if mode in "ibv":
+            inputs.append(oid)
+            if "defexpr" in parameter:
+                defaults += 1
+            elif defaults and mode != "v":
+                raise ServerError("42P13", "input parameters after one with a default value must also have defaults")
+        if mode in "obt":
+            outputs.append(oid)
+        if mode == "v":
+            variadic = element_of(session, oid)
+            if oid and not variadic and (oid < FIRST_NORMAL_OID or oid in catalog.types):
+                raise ServerError("42P13", "VARIADIC parameter must be an array")
+    named = [one for one in parameter_names if one]
+    if len(set(named)) < len(named) and "t" not in modes and "o" not in modes:
+        raise ServerError("42P13", "parameter name used more than once")
+
+    returns, returns_set = _result(session, node, options, outputs, procedure)
+    row = Proc(
+        catalog.new_oid(),
+        name,
+        namespace,
+        session.setting("role"),
+        "p" if procedure else "w" if _flag(options, "window") else "f",
+        tuple(inputs),
+        returns,
+        volatility=_volatility(options),
+        variadic=variadic,
+        defaults=defaults,
+        returns_set=returns_set,
+        strict=_flag(options, "strict"),
+        modes=tuple(modes),
+        argument_names=tuple(parameter_names),
+    )
+    row = enter_proc(session, row, replace_existing=node.get("replace", False))
+    this = (PROC, row.oid, 0)
+    for oid in {*types, returns}:
+        catalog.depend(this, (TYPE, oid, 0), NORMAL)
+    if "sql_body" in node:
+        for relation in relations_named(session, node["sql_body"]):
+            catalog.depend(this, (RELATION, relation, 0), NORMAL)
+
+
+def _result(
+    session: Session, node: Node, options: dict[str, Any], outputs: list[int], procedure: bool
+) -> tuple[int, bool]:
+    """(prorettype, proretset)."""
+    if procedure:
+        return (RECORD if outputs else VOID), False
+    result = outputs[0] if len(outputs) == 1 else RECORD if outputs else 0
+    given = node.get("returnType")
+    if given is None:
+        if not outputs:
+            raise ServerError("42P13", "function result type must be specified")
+        return result, False
+    try:
+        oid = type_of(session, given)
+    except ServerError:
+        # compute_return_type: a function in C may come before its type.
+        if options.get("language", {}).get("String", {}).get("sval", "").lower() not in ("c", "internal"):
+            raise
+        oid = make_shell(session, *creation_name(session, names(given["names"]))).oid
+    if len(outputs) == 1 and oid and outputs[0] and oid != outputs[0]:
+        raise ServerError("42P13", "function result type must match OUT parameter because of OUT parameters")
+    return oid, given.get("setof", False)
+
+
+def _flag(options: dict[str, Any], name: str) -> bool:
+    return bool(options.get(name, {}).get("Boolean", {}).get("boolval", False))
+
+
+def _volatility(options: dict[str, Any]) -> str:
+    said: str = options.get("volatility", {}).get("String", {}).get("sval", "volatile")
+    return said[:1]
+
+
+def enter_proc(session: Session, row: Proc, *, replace_existing: bool) -> Proc:
+    """Add a function, or put it in the place of the one with these arguments (ProcedureCreate).
+
+    Raises ServerError 42723, 42809, 42P13, 42501. Where an argument's type is not visible, two functions may differ
+    in what cannot be seen.
+    """
+    catalog = session.catalog
+    for oid in catalog.proc_names.get((row.namespace, row.name)):
+        known = catalog.procs[oid]
+        if known.arguments != row.arguments or (0 in row.arguments and not replace_existing):
+            continue
+        if not replace_existing:
+            raise ServerError("42723", f'function "{row.name}" already exists with same argument types')
+        if not session.owns(known.owner):
+            raise ServerError("42501", f"must be owner of function {row.name}")
+        if known.kind != row.kind:
+            raise ServerError("42809", "cannot change routine kind")
+        if (known.returns and row.returns and known.returns != row.returns) or known.returns_set != row.returns_set:
+            raise ServerError("42P13", "cannot change return type of existing function")
+        if row.defaults < known.defaults:
+            raise ServerError("42P13", "cannot remove parameter defaults from existing function")
+        row = replace(row, oid=oid, owner=known.owner)
+        catalog.forget_dependencies((PROC, oid))
+        catalog.procs.put(oid, row)
+        break
+    else:
+        catalog.add_proc(row)
+    depend_on_schema(session, (PROC, row.oid, 0), row.namespace)
+    return row
+
+
+def relations_named(session: Session, tree: Any) -> list[int]:
+    """The relations that statements inside another one name; a WITH query's name is none."""
+    found: dict[int, None] = {}
+    parts: list[Any] = [tree]
+    with_queries: set[str] = set()
+    for part in parts:
+        parts.extend(body["subselect"] for _, body in find(part, "SubLink") if "subselect" in body)
+        with_queries.update(body["ctename"] for _, body in find(part, "CommonTableExpr"))
+    for part in parts:
+        for key, body in find(part, "RangeVar", "relation"):
+            rv = body["RangeVar"] if key == "relation" and "RangeVar" in body else body
+            if "relname" not in rv or ("schemaname" not in rv and rv["relname"] in with_queries):
+                continue
+            row = session.find_relation(rv)
+            if row is not None:
+                found[row.oid] = None
+    return list(found)
+
+
+def alter_function(session: Session, node: Node) -> None:
+    """ALTER FUNCTION ... IMMUTABLE, STRICT and their like (AlterFunction)."""
+    catalog = session.catalog
+    row = find_proc(session, node.get("objtype", "OBJECT_FUNCTION"), node["func"])
+    if row is None:
+        return
+    if not session.owns(row.owner):
+        raise ServerError("42501", f"must be owner of function {row.name}")
+    options = {item["DefElem"]["defname"]: item["DefElem"].get("arg", {}) for item in node.get("actions", ())}
+    if "volatility" in options:
+        row = replace(row, volatility=_volatility(options))
+    if "strict" in options:
+        row = replace(row, strict=_flag(options, "strict"))
+    catalog.procs.put(row.oid, row)
+
+
+def create_cast(session: Session, node: Node) -> None:
+    """CREATE CAST (CreateCast). A cast of types that are not visible stays so itself."""
+    catalog = session.catalog
+    source, target = session.type_oid(node["sourcetype"]), session.type_oid(node["targettype"])
+    function = find_proc(session, "OBJECT_FUNCTION", node["func"]) if "func" in node else None
+    if not source or not target:
+        return
+    if source == target and function is None:
+        raise ServerError("42P17", "source data type and target data type are the same")
+    if any((row.source, row.target) == (source, target) for row in catalog.casts.values()):
+        raise ServerError("42710", "cast already exists")
+    context = {"COERCION_IMPLICIT": "i", "COERCION_ASSIGNMENT": "a"}.get(node.get("context", ""), "e")
+    row = Cast(
+        catalog.new_oid(),
+        source,
+        target,
+        function.oid if function else 0,
+        context,
+        "f" if "func" in node else "i" if node.get("inout") else "b",
+    )
+    catalog.casts.put(row.oid, row)
+    this = (CAST, row.oid, 0)
+    for oid in (source, target):
+        catalog.depend(this, (TYPE, oid, 0), NORMAL)
+    if function is not None:
+        catalog.depend(this, (PROC, function.oid, 0), NORMAL)
