@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from msgspec import Struct
 
@@ -10,6 +11,10 @@ from pubcheck import rulebook
 from pubcheck.config import Config
 from pubcheck.report.document import Finding, Resolver
 from pubcheck.sources.paths import File, read_unit
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 
 class Task(Struct, frozen=True):
@@ -67,12 +72,86 @@ def lint_units(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
         cores = getattr(os, "sched_getaffinity", None)
         jobs = len(cores(0)) if cores else os.cpu_count() or 1
     jobs = min(jobs, len(tasks))
-    if jobs <= 1:
-        yield from map(lint_unit, tasks)
-        return
+    yield from map(lint_unit, tasks) if jobs <= 1 else in_processes(lint_unit, tasks, jobs)
+
+
+def in_processes(work: Callable[[Task], Outcome], tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+    """The outcomes of ``work`` in the order of the tasks. A task that kills its process is an outcome with a crash.
+
+    ``work`` must be a function of a module's top level.
+    """
+    from concurrent.futures.process import BrokenProcessPool
+    from functools import partial
+
+    done = 0
+    while done < len(tasks):
+        pool = _pool(tasks, jobs)
+        chunk = max(1, min(32, (len(tasks) - done) // (jobs * 4)))
+        try:
+            with (
+                _interrupts_later()
+            ):  # map starts the processes; one interrupted in its start would tell of it at length
+                outcomes = pool.map(partial(_nth, work), range(done, len(tasks)), chunksize=chunk)
+            for outcome in outcomes:
+                yield outcome
+                done += 1
+        except BrokenProcessPool:
+            # Whose process it was is not known, only that all before it are done: the next task is tried alone.
+            with _pool(tasks[done : done + 1], 1) as alone:
+                try:
+                    yield alone.submit(_nth, work, 0).result()
+                except BrokenProcessPool:
+                    yield _died(tasks[done])
+            done += 1
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _pool(tasks: Sequence[Task], jobs: int) -> ProcessPoolExecutor:
+    """Processes that have the tasks and are asked for them by number.
+
+    A queue of tasks would fill its pipe, and a pool that waits to write to processes that died never ends.
+    """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     # spawn: the one way of starting a process that every platform has and that copies no thread's locks.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(lint_unit, tasks, chunksize=max(1, min(32, len(tasks) // (jobs * 4))))
+    return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_begin, initargs=(tuple(tasks),))
+
+
+_given: tuple[Task, ...] = ()
+"""The tasks of a worker process."""
+
+
+def _begin(tasks: tuple[Task, ...]) -> None:
+    import signal
+
+    global _given
+    _given = tasks
+    # A terminal sends Ctrl-C to every process. A worker that died of it could leave the pool waiting; what it is at is
+    # short, and nothing more is handed out.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Holds Ctrl-C back, in this process and those that it starts, where the system can."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _nth(work: Callable[[Task], Outcome], number: int) -> Outcome:
+    return work(_given[number])
+
+
+def _died(task: Task) -> Outcome:
+    crash = f"internal error in {_named(task.files)}: the process that linted it died, perhaps for lack of memory"
+    return Outcome((), task.config.postgres, len(task.files), 0, crash)

@@ -1,0 +1,84 @@
+"""The examples of the rulebook's pages: the engine finds what a page says, and real servers answer what it claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pglast
+import pytest
+
+from pubcheck import Config, Diagnostic, Linter, ServerAnswer, Source, Unit
+from pubcheck.rulebook import BadExample, Rule, read_pages
+from tests.support.servers import Answer, Servers, execute, prepare
+
+_PAGES = read_pages(str(Path(__file__).parent.parent.parent / "rules"))
+
+BAD = [
+    pytest.param(page.rule, example, major, id=f"{page.rule.code}-bad{number}-{major}")
+    for page in _PAGES
+    for number, example in enumerate(page.bad, 1)
+    for major in page.rule.postgres
+]
+GOOD = [
+    pytest.param(page.rule, sql, major, id=f"{page.rule.code}-good{number}-{major}")
+    for page in _PAGES
+    for number, sql in enumerate(page.good, 1)
+    for major in page.rule.postgres
+]
+
+
+def found(rule: Rule, sql: str, major: int) -> list[Diagnostic]:
+    """What the engine finds of this rule, whether the rule is on by default or not."""
+    config = Config(postgres=(major,), complete=True, select=(rule.code,))
+    result = Linter(config).lint(Unit((Source("example.sql", sql),)))
+    return [diagnostic for diagnostic in result.diagnostics if diagnostic.rule == rule.code]
+
+
+def statements(sql: str) -> tuple[str, ...]:
+    # With the scanner: an example may be about a statement that does not parse.
+    parts: tuple[str, ...] = pglast.split(sql, with_parser=False)
+    return parts
+
+
+def words(answer: Answer | ServerAnswer | None) -> tuple[str | None, ...] | None:
+    """What a page claims of an answer; None when the server refused nothing."""
+    if answer is None or (isinstance(answer, Answer) and answer.ok):
+        return None
+    return (answer.sqlstate, answer.message, answer.detail, answer.hint)
+
+
+@pytest.mark.parametrize(("rule", "example", "major"), BAD)
+def test_the_engine_finds_the_bad_example(rule: Rule, example: BadExample, major: int) -> None:
+    claimed = example.answers[major]
+    diagnostics = found(rule, example.sql, major)
+    if claimed is not None:
+        assert words(claimed) in [words(diagnostic.server) for diagnostic in diagnostics]
+    elif rule.phase in ("ddl", "write"):
+        assert diagnostics == []  # another major refuses it, this one accepts it
+    else:
+        assert diagnostics != []
+
+
+@pytest.mark.parametrize(("rule", "sql", "major"), GOOD)
+def test_the_engine_passes_the_good_example(rule: Rule, sql: str, major: int) -> None:
+    assert found(rule, sql, major) == []
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(("rule", "example", "major"), BAD)
+def test_a_server_answers_the_bad_example_as_the_page_claims(
+    servers: Servers, rule: Rule, example: BadExample, major: int
+) -> None:
+    server = servers[major]
+    *setup, last = statements(example.sql)
+    with server.database() as name, server.connect(name) as connection:
+        prepare(connection, tuple(setup))
+        assert words(execute(connection, last)) == words(example.answers[major])
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(("rule", "sql", "major"), GOOD)
+def test_a_server_accepts_the_good_example(servers: Servers, rule: Rule, sql: str, major: int) -> None:
+    server = servers[major]
+    with server.database() as name, server.connect(name) as connection:
+        prepare(connection, statements(sql))
