@@ -116,7 +116,7 @@ class _Run:
                 continue
             statement = StatementText(source, item.index, item.start, item.text)
             self.statements[number, item.index] = statement
-            if item.keyword not in _PASSED_OVER:
+            if item.keyword not in _PASSED_OVER or _of_system_catalog(item):
                 self._statement(number, statement, item, splitter)
 
     def _statement(self, source: int, statement: StatementText, item: Statement, splitter: Splitter) -> None:
@@ -287,8 +287,14 @@ class _Run:
         )
 
 
+_CATALOG_UPDATE = re.compile(r"update\s+(only\s+)?(pg_catalog\s*\.\s*)?pg_", re.IGNORECASE)
 _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
 _OPAQUE_NODES = frozenset(("DoStmt", "CallStmt"))
+
+
+def _of_system_catalog(item: Statement) -> bool:
+    """UPDATE of a pg_ table: the one kind of plain DML that changes catalogs."""
+    return item.keyword == "update" and _CATALOG_UPDATE.match(item.text) is not None
 
 
 def _about_publications(text: str) -> bool:

@@ -8,6 +8,7 @@ forgotten.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from msgspec import Struct
@@ -33,7 +34,7 @@ from pubcheck.postgres.catalog import (
 from pubcheck.postgres.catalog.rows import Column, Namespace, Place, Publication, Relation, Role, Type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.scan import find_name
+from pubcheck.postgres.scan import find_name, folded, tokens
 
 DEFAULT_PATH = ("$user", "public")
 _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}
@@ -156,7 +157,7 @@ class Session:
         role = self.role
         return role.superuser or not role.seen
 
-    def _roles_with_privileges(self, role: Role) -> set[int]:
+    def _roles_with_privileges(self, role: Role) -> AbstractSet[int]:
         found, todo = {role.oid}, [role]
         # Before 16 the member's own INHERIT counts, from 16 on that of the grant, whose default it was.
         by_grant = self.catalog.major.set_role_option
@@ -222,7 +223,8 @@ class Session:
             return self.temporary()
         error = ServerError("3F000", f'schema "{name}" does not exist', rule=rule, culprit=location)
         if oid is None:
-            if name == "pg_temp" or self._closed(NAMESPACE, 0, name):
+            # Names that begin with pg_ are the server's own: nobody else makes such a schema.
+            if name.startswith("pg_") or self._closed(NAMESPACE, 0, name):
                 raise error
             oid = self._assume_namespace(name)
             if oid is None:
@@ -235,7 +237,7 @@ class Session:
         """The temporary schema, made when it is first needed."""
         row = self.catalog.namespaces.get(TEMPORARY)
         if row is None:
-            row = Namespace(TEMPORARY, "pg_temp_0", SUPERUSER)
+            row = Namespace(TEMPORARY, "pg_temp_<n>", SUPERUSER)
             self.catalog.namespaces.put(TEMPORARY, row)
             self.catalog.namespace_names.put(row.name, TEMPORARY)
         return row
@@ -271,6 +273,16 @@ class Session:
         if rv.get("relpersistence") == "t":
             return self.relation_in(TEMPORARY, name)
         return self.find_unqualified(name)
+
+    def regclass(self, text: str) -> Relation | None:
+        """The relation that the text of a regclass constant names, or None."""
+        parts = [folded(token) for kind, token, _ in tokens(text.encode(errors="surrogatepass")) if kind == "name"]
+        if not parts:
+            return None
+        rv: Node = {"relname": parts[-1]}
+        if len(parts) > 1:
+            rv["schemaname"] = parts[-2]
+        return self.find_relation(rv)
 
     def find_unqualified(self, name: str) -> Relation | None:
         names = self.catalog.relation_names
@@ -521,16 +533,20 @@ class Session:
             self.transaction.append((name, self.catalog.journal.mark()))
 
     def release(self, name: str) -> bool:
+        """RELEASE SAVEPOINT with all that came after it; False if there is no such savepoint."""
         at = self._savepoint(name)
         if at is not None and self.transaction is not None:
             del self.transaction[at:]
+        return at is not None
 
     def rollback_to(self, name: str) -> bool:
+        """ROLLBACK TO SAVEPOINT, which stays; False if there is no such savepoint."""
         at = self._savepoint(name)
         if at is not None and self.transaction is not None:
             self.catalog.journal.undo(self.transaction[at][1])
             del self.transaction[at + 1 :]
             self._path = None
+        return at is not None
 
     def _savepoint(self, name: str) -> int | None:
         levels = self.transaction or []

@@ -17,19 +17,21 @@ def find(tree: Any, *kinds: str) -> Iterator[tuple[str, Node]]:
     pop, push = stack.pop, stack.append
     while stack:
         item = pop()
-        if isinstance(item, dict):
-            for key, value in item.items():
+        if type(item) is dict:
+            if len(item) == 1:
+                # A node is wrapped in a dictionary whose one key is its kind.
+                ((key, value),) = item.items()
                 if key in kinds:
                     yield key, value
-            for key in reversed(item):
-                if key != "subselect":
-                    value = item[key]
-                    if isinstance(value, (dict, list)):
-                        push(value)
-        elif isinstance(item, list):
-            for value in reversed(item):
-                if isinstance(value, (dict, list)):
+                if key != "subselect" and (type(value) is dict or type(value) is list):
                     push(value)
+                continue
+            for key in reversed(item):
+                value = item[key]
+                if (type(value) is dict or type(value) is list) and key != "subselect":
+                    push(value)
+        elif type(item) is list:
+            stack.extend(reversed(item))
 
 
 def column_names(tree: Any) -> list[str]:

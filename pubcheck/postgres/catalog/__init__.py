@@ -198,13 +198,17 @@ class Catalog:
         return row
 
     def array_type_name(self, namespace: int, name: str) -> str:
-        """makeArrayTypeName: '_x', or '__x'... where that is taken, cut to 63 bytes."""
-        prefix = b"_"
+        """makeArrayTypeName: '_x'; where that is taken '_x_1', '_x_2'..., before 16 '__x'...; cut to 63 bytes."""
+        before, after, attempt = b"_", b"", 0
         while True:
-            array = (prefix + name.encode())[:63].decode(errors="ignore")
+            array = (before + name.encode())[: 63 - len(after)].decode(errors="ignore") + after.decode()
             if (namespace, array) not in self.type_names:
                 return array
-            prefix += b"_"
+            attempt += 1
+            if self.major.number < 16:
+                before += b"_"
+            else:
+                after = f"_{attempt}".encode()
 
     def row_type(self, relation: Relation) -> Type:
         """The composite type of a relation's rows; made when it is first asked for."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+# gc=False: rows refer to no row, so that they can be in no cycle, and the collector need not look at 100,000 of them.
 
-class Place(Struct, frozen=True):
+
+class Place(Struct, frozen=True, gc=False):
     """Where something was said: source and statement (both by number within the unit), byte offsets in the statement."""
 
     source: int
@@ -14,7 +16,7 @@ class Place(Struct, frozen=True):
     end: int
 
 
-class Namespace(Struct, frozen=True):
+class Namespace(Struct, frozen=True, gc=False):
     """pg_namespace. ``seen`` is False for a schema that the unit only refers to."""
 
     oid: int
@@ -24,7 +26,7 @@ class Namespace(Struct, frozen=True):
     seen: bool = True
 
 
-class Column(Struct, frozen=True):
+class Column(Struct, frozen=True, gc=False):
     """pg_attribute. ``generated`` is '' | 's' | 'v', ``identity`` '' | 'a' | 'd'; a dropped column keeps its number.
 
     ``type`` is a pg_type oid, 0 when it is not visible; ``expression`` are the columns a generated column reads.
@@ -45,7 +47,7 @@ class Column(Struct, frozen=True):
     place: Place | None = None
 
 
-class Relation(Struct, frozen=True):
+class Relation(Struct, frozen=True, gc=False):
     """pg_class. ``kind`` and ``persistence`` and ``identity`` (relreplident) are the server's letters.
 
     ``seen`` is False for a relation that the unit refers to and did not make: it exists by assumption, may have any
@@ -80,7 +82,7 @@ class Relation(Struct, frozen=True):
         return tuple(column for column in self.columns if not column.dropped)
 
 
-class Index(Struct, frozen=True):
+class Index(Struct, frozen=True, gc=False):
     """pg_index. ``keys`` are attribute numbers of the key columns, 0 for an expression; INCLUDE columns stand apart."""
 
     oid: int
@@ -101,7 +103,7 @@ class Index(Struct, frozen=True):
     signature: tuple[object, ...] = ()
 
 
-class Constraint(Struct, frozen=True):
+class Constraint(Struct, frozen=True, gc=False):
     """pg_constraint. ``kind`` is c(heck), f(oreign), n(ot null), p(rimary), u(nique), x(exclusion), t(rigger)."""
 
     oid: int
@@ -123,8 +125,11 @@ class Constraint(Struct, frozen=True):
     expression: object = None
 
 
-class Type(Struct, frozen=True):
-    """pg_type. ``kind`` is b(ase), c(omposite), d(omain), e(num), m(ultirange), p(seudo), r(ange)."""
+class Type(Struct, frozen=True, gc=False):
+    """pg_type. ``kind`` is b(ase), c(omposite), d(omain), e(num), m(ultirange), p(seudo; also a shell), r(ange).
+
+    ``base`` is a domain's base type, a range's subtype, a multirange's range; ``labels`` are an enum's, in order.
+    """
 
     oid: int
     name: str
@@ -137,10 +142,15 @@ class Type(Struct, frozen=True):
     base: int = 0
     not_null: bool = False
     seen: bool = True
+    labels: tuple[str, ...] = ()
 
 
-class Proc(Struct, frozen=True):
-    """pg_proc, by name and argument types; ``kind`` f(unction), p(rocedure), a(ggregate)."""
+class Proc(Struct, frozen=True, gc=False):
+    """pg_proc, by name and argument types; ``kind`` f(unction), p(rocedure), a(ggregate), w(indow function).
+
+    ``arguments`` are the input arguments' types (0: not visible), ``variadic`` the element type of the last one,
+    ``defaults`` how many of the last have one; ``modes`` (i, o, b, v, t) and ``argument_names`` cover all parameters.
+    """
 
     oid: int
     name: str
@@ -158,8 +168,11 @@ class Proc(Struct, frozen=True):
     argument_names: tuple[str, ...] = ()
 
 
-class Operator(Struct, frozen=True):
-    """pg_operator; ``left`` is 0 for a prefix operator."""
+class Operator(Struct, frozen=True, gc=False):
+    """pg_operator; ``left`` is 0 for a prefix operator.
+
+    ``function`` is 0 where the unit did not make it: then ``procedure`` is its name as written.
+    """
 
     oid: int
     name: str
@@ -168,9 +181,10 @@ class Operator(Struct, frozen=True):
     left: int
     right: int
     function: int = 0
+    procedure: tuple[str, ...] = ()
 
 
-class Cast(Struct, frozen=True):
+class Cast(Struct, frozen=True, gc=False):
     """pg_cast; ``function`` 0 with ``method`` b(inary) or i(nout)."""
 
     oid: int
@@ -181,15 +195,19 @@ class Cast(Struct, frozen=True):
     method: str
 
 
-class Collation(Struct, frozen=True):
+class Collation(Struct, frozen=True, gc=False):
     oid: int
     name: str
     namespace: int
     owner: int
 
 
-class Other(Struct, frozen=True):
-    """An object that only needs a name, an owner and dependencies here (extension, foreign server, rule, policy...)."""
+class Other(Struct, frozen=True, gc=False):
+    """An object that only needs a name, an owner and dependencies here (extension, server, rule, policy...).
+
+    ``kind`` is the server's word for it; ``namespace`` is the relation's oid for a trigger, rule or policy, the type's
+    for a domain's constraint, and 0 for what stands in no schema.
+    """
 
     oid: int
     kind: str
@@ -198,7 +216,7 @@ class Other(Struct, frozen=True):
     owner: int
 
 
-class Role(Struct, frozen=True):
+class Role(Struct, frozen=True, gc=False):
     """pg_authid with pg_auth_members folded in: ``member_of`` are direct memberships. ``seen``: made by the unit.
 
     ``without_inherit`` and ``without_set`` are those of them granted WITH INHERIT FALSE or SET FALSE (16 and later),
@@ -218,7 +236,7 @@ class Role(Struct, frozen=True):
     admin_of: tuple[int, ...] = ()
 
 
-class Publication(Struct, frozen=True):
+class Publication(Struct, frozen=True, gc=False):
     """pg_publication. ``generated`` is pubgencols: 'n' | 's'."""
 
     oid: int
@@ -235,7 +253,7 @@ class Publication(Struct, frozen=True):
     place: Place | None = None
 
 
-class Filter(Struct, frozen=True):
+class Filter(Struct, frozen=True, gc=False):
     """A row filter: its parse tree as written and the columns it reads, by attribute number of its relation.
 
     ``unknown`` are column names that a relation of unknown columns may or may not have; ``places`` says where each
@@ -248,7 +266,7 @@ class Filter(Struct, frozen=True):
     judged: bool = True
 
 
-class PublicationRel(Struct, frozen=True):
+class PublicationRel(Struct, frozen=True, gc=False):
     """pg_publication_rel: ``columns`` is prattrs (None without a list), ``filter`` prqual."""
 
     oid: int
@@ -260,7 +278,7 @@ class PublicationRel(Struct, frozen=True):
     column_places: tuple[tuple[int, Place], ...] = ()
 
 
-class PublicationNamespace(Struct, frozen=True):
+class PublicationNamespace(Struct, frozen=True, gc=False):
     oid: int
     publication: int
     namespace: int

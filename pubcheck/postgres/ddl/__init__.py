@@ -71,6 +71,7 @@ _TABLE = {
     "RuleStmt": "others:create_rule",
     "SelectStmt": "settings:select",
     "TransactionStmt": "settings:transaction",
+    "UpdateStmt": "system_catalogs:update",
     "VariableSetStmt": "settings:set_variable",
     "ViewStmt": "views:create_view",
 }

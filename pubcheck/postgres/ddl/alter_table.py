@@ -321,7 +321,13 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
         if dependent[0] == RELATION and kind == NORMAL and catalog.relations[dependent[1]].kind in "vm":
             raise ServerError("0A000", "cannot alter type of a column used by a view or rule")
         if dependent[0] == RELATION and dependent[1] == row.oid and dependent[2]:
-            raise ServerError("42601", "cannot alter type of a column used by a generated column")
+            generated = row.columns[dependent[2] - 1].name
+            raise ServerError(
+                "0A000",
+                "cannot alter type of a column used by a generated column",
+                rule="ddl-alter-type" if catalog.memberships.has(row.oid) else None,
+                detail=f'Column "{column.name}" is used by generated column "{generated}".',
+            )
         if dependent[0] == OTHER and kind == NORMAL:
             raise ServerError("0A000", "cannot alter type of a column used by another object")
 

@@ -73,7 +73,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     catalog = session.catalog
     if spec.unique and spec.method in _NOT_UNIQUE:
         raise ServerError("0A000", f'access method "{spec.method}" does not support unique indexes')
-    keys = _keys(session, relation, spec.elements)
+    keys = _keys(session, relation, spec.elements, unique=spec.unique)
     included = _keys(session, relation, spec.included)
     relation = catalog.relations[relation.oid]
     expressions = tuple(element["expr"] for element in spec.elements if "expr" in element)
@@ -137,14 +137,21 @@ def _choose_name(session: Session, relation: Relation, spec: IndexSpec) -> str:
     )
 
 
-def _keys(session: Session, relation: Relation, elements: Sequence[Node]) -> tuple[int, ...]:
+def _keys(
+    session: Session, relation: Relation, elements: Sequence[Node], *, unique: bool = False
+) -> tuple[int, ...]:
+    """Attribute numbers of an index's columns. A unique one over a system column could have been an identity: judged."""
     keys = []
     for element in elements:
         name = element.get("name")
         if name is None:
             keys.append(0)
         elif name in SYSTEM_COLUMNS:
-            raise ServerError("0A000", "index creation on system columns is not supported")
+            raise ServerError(
+                "0A000",
+                "index creation on system columns is not supported",
+                rule="replica-identity-ddl" if unique else None,
+            )
         else:
             column = require_column(session, relation.oid, name)
             if column.generated == "v":

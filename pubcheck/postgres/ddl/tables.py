@@ -301,8 +301,7 @@ def attach_default(session: Session, relation: int, name: str, definition: Node)
         for other in column.expression:
             base = row.column(other)
             if base is not None:
-                # A generated column goes with the column it is made of.
-                catalog.depend(this, (RELATION, relation, base.number), AUTO)
+                catalog.depend(this, (RELATION, relation, base.number), NORMAL)
         return
     uses = [
         (RELATION, sequence.oid, 0) for sequence in _sequences_used(session, definition.get("raw_expr")) if sequence
@@ -321,6 +320,8 @@ def _default(session: Session, relation: int, number: int, uses: list[tuple[str,
 
 def _sequences_used(session: Session, expression: Node | None) -> Iterable[Relation | None]:
     """The sequences that nextval('...'::regclass) of an expression names."""
+    if not expression or "A_Const" in expression:
+        return
     for _, call in find(expression, "FuncCall"):
         if call["funcname"][-1].get("String", {}).get("sval") in ("nextval", "currval", "setval"):
             for _, constant in find(call.get("args", [])[:1], "A_Const"):
@@ -331,13 +332,7 @@ def _sequences_used(session: Session, expression: Node | None) -> Iterable[Relat
 
 def sequence_named(session: Session, text: str) -> Relation | None:
     """A sequence by the text of a regclass constant, or None."""
-    parts = [
-        part[1:-1].replace('""', '"') if part.startswith('"') else part.lower() for part in text.strip().split(".")
-    ]
-    rv: Node = {"relname": parts[-1]}
-    if len(parts) > 1:
-        rv["schemaname"] = parts[-2]
-    found = session.find_relation(rv)
+    found = session.regclass(text)
     return found if found is not None and found.kind == "S" else None
 
 
