@@ -1,0 +1,100 @@
+"""What pubcheck says: the one diagnostic type that every rule yields and every report renders."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from pubcheck.sources.text import Source
+
+Phase = Literal["ddl", "write", "subscribe", "silent"]
+Severity = Literal["note", "warning", "error"]
+Certainty = Literal["certain", "assumed"]
+Operation = Literal["insert", "update", "delete", "truncate"]
+Applicability = Literal["safe", "unsafe", "display"]
+
+SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
+
+
+class Span(Struct, frozen=True):
+    """A stretch of a source: offsets in code points, ``end`` exclusive, and what is to be said of it."""
+
+    source: Source
+    start: int
+    end: int
+    message: str = ""
+
+
+class ServerAnswer(Struct, frozen=True):
+    """The ERROR that a server raises, field by field as libpq reports it.
+
+    ``position`` is a 1-based character offset from the statement's first token.
+    """
+
+    sqlstate: str
+    message: str
+    detail: str | None = None
+    hint: str | None = None
+    position: int | None = None
+
+
+class Edit(Struct, frozen=True):
+    """Replace what ``span`` covers by ``text``; an empty span inserts."""
+
+    span: Span
+    text: str
+
+
+class Fix(Struct, frozen=True):
+    title: str
+    applicability: Applicability
+    edits: tuple[Edit, ...] = ()
+
+
+class StatementRef(Struct, frozen=True):
+    """Which statement a diagnostic is about: ``index`` counts a source's statements from 0, ``start`` is its first token."""
+
+    source: Source
+    index: int
+    start: int
+    embedded: tuple[int, ...] = ()
+
+
+class Diagnostic(Struct, frozen=True, kw_only=True):
+    """One finding.
+
+    ``certainty`` has no default on purpose: a rule must say whether all that it rests on was seen. ``postgres`` are the
+    majors for which it holds, ascending. ``object`` is the qualified name of the relation the server names;
+    ``publications`` are all culprits in the server's order and ``publication`` the first of them.
+    """
+
+    rule: str
+    name: str
+    phase: Phase
+    severity: Severity
+    certainty: Certainty
+    postgres: tuple[int, ...]
+    message: str
+    help: str | None = None
+    span: Span
+    related: tuple[Span, ...] = ()
+    statement: StatementRef | None = None
+    object: str | None = None
+    publications: tuple[str, ...] = ()
+    operation: Operation | None = None
+    server: ServerAnswer | None = None
+    notices: tuple[str, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+
+    @property
+    def publication(self) -> str | None:
+        return self.publications[0] if self.publications else None
+
+    @property
+    def refused(self) -> bool:
+        """Whether this says that the server certainly refuses the statement (design, section 2)."""
+        return self.phase == "ddl" and self.server is not None and self.certainty == "certain"
+
+    def sort_key(self) -> tuple[Any, ...]:
+        return (self.span.source.label, self.span.start, self.rule, self.object or "", self.operation or "")
