@@ -14,6 +14,7 @@ Certainty = Literal["certain", "assumed"]
 Operation = Literal["insert", "update", "delete", "truncate"]
 Applicability = Literal["safe", "unsafe", "display"]
 
+_OPERATIONS: tuple[Operation, ...] = ("insert", "update", "delete", "truncate")
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
 
@@ -97,4 +98,5 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
         return self.phase == "ddl" and self.server is not None and self.certainty == "certain"
 
     def sort_key(self) -> tuple[Any, ...]:
-        return (self.span.source.label, self.span.start, self.rule, self.object or "", self.operation or "")
+        operation = _OPERATIONS.index(self.operation) if self.operation else -1
+        return (self.span.source.label, self.span.start, self.rule, self.object or "", operation)

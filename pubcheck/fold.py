@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.checks import texts
 from pubcheck.checks.refusals import explain, explain_unseen
@@ -100,10 +101,20 @@ class Fold:
             if error.rule is not None:
                 self._refused(statement, error)
             return
+        if filled:
+            self._doubt(journal.entries[mark:])
         if session.unseen:
             self._unseen(statement, session.unseen)
         if self.catalog.publications or self._since:
             self._follow(source, statement, journal.entries[mark:] + journal.undone)
+
+    def _doubt(self, changes: list[tuple[dict[Any, Any], Any, Any]]) -> None:
+        """What a statement with a filled-in placeholder made is there by assumption."""
+        for heap, key, former in changes:
+            row = heap.get(key)
+            if former is not row and isinstance(row, Relation | Publication) and row.seen:
+                self.catalog.journal.entries.append((heap, key, row))
+                heap[key] = replace(row, seen=False)
 
     # Findings about the statement at hand.
 

@@ -55,7 +55,13 @@ _PASSED_OVER = frozenset(
 )
 _DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
 _HEADER_LENGTH = 2000
-_HIDES_WRITES = re.compile(r"replica\s+identity|primary\s+key|publication|unique", re.IGNORECASE)
+# What text that cannot be followed must not hold if refused writes are to stay certain: all that can heal them.
+_HIDES_WRITES = re.compile(
+    r"replica\s+identity|primary\s+key|drop\s+publication|alter\s+publication\b.*\b(set|drop)\b|unique\s+index",
+    re.IGNORECASE | re.DOTALL,
+)
+# Templates and placeholders: what stands there when the text is run is not known.
+_PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
 _LIST_ERRORS = {
     "invalid publication object list": "bad-object-list",
     "invalid table name": "continuation-kind",
@@ -116,7 +122,7 @@ class _Run:
                 continue
             statement = StatementText(source, item.index, item.start, item.text)
             self.statements[number, item.index] = statement
-            if item.keyword not in _PASSED_OVER or _of_system_catalog(item):
+            if item.keyword not in _PASSED_OVER or _of_system_catalog(item) or item.restartable():
                 self._statement(number, statement, item, splitter)
 
     def _statement(self, source: int, statement: StatementText, item: Statement, splitter: Splitter) -> None:
@@ -152,6 +158,8 @@ class _Run:
         if name in _OPAQUE_NODES and _HIDES_WRITES.search(item.text):
             for fold in self.folds:
                 fold.hidden = True
+        if with_variables:
+            self._hidden(item.text)
         for fold in self.folds:
             fold.apply(statement, source, name, node, filled=with_variables)
 
@@ -172,7 +180,9 @@ class _Run:
         if _about_publications(item.text):
             self._syntax_error(statement, refusal, "assumed" if with_variables else "certain")
             return
-        self._hidden(item.text)
+        skipped = item.text if rest is None else rest.text
+        if _PLACEHOLDER.search(skipped):
+            self._hidden(skipped)
         shown = statement if rest is None else self.statements[source, item.index]
         name = "statement-not-parsed" if rest is None else "text-skipped"
         message = (

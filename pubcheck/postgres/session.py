@@ -114,7 +114,7 @@ class Session:
     def _search_path(self) -> tuple[tuple[int, ...], int]:
         """(namespaces in the order of look-up, the namespace to create in or 0)."""
         if self._path is None:
-            names = self.catalog.namespace_names
+            names, namespaces = self.catalog.namespace_names, self.catalog.namespaces
             explicit: list[int] = []
             for name in self.setting("search_path"):
                 if name == "$user":
@@ -122,7 +122,7 @@ class Session:
                 oid = names.get(name) if name != "pg_temp" else TEMPORARY
                 if oid is None and not self.complete and name not in ("postgres", self.role.name):
                     oid = self._assume_namespace(name)
-                if oid is not None and oid not in explicit:
+                if oid is not None and oid not in explicit and (oid == TEMPORARY or self.may_use(namespaces[oid])):
                     explicit.append(oid)
             create_in = explicit[0] if explicit else 0
             path = explicit if PG_CATALOG in explicit else [PG_CATALOG, *explicit]
@@ -201,6 +201,23 @@ class Session:
         if namespace.owner in privileged:
             return True
         return any(grantee in (0, *privileged) and right == "C" for grantee, right in namespace.acl)
+
+    def may_use(self, namespace: Namespace) -> bool:
+        """The USAGE right on a schema; everybody has it on the schemas of initdb."""
+        if namespace.oid < FIRST_NORMAL_OID or self.superuser() or not namespace.seen:
+            return True
+        privileged = self._roles_with_privileges(self.role)
+        if namespace.owner in privileged:
+            return True
+        return any(grantee in (0, *privileged) and right == "U" for grantee, right in namespace.acl)
+
+    def _check_usage(self, oid: int, rule: str | None) -> None:
+        """LookupExplicitNamespace. Raises ServerError 42501."""
+        namespace = self.catalog.namespaces[oid]
+        if not self.may_use(namespace):
+            raise ServerError(
+                "42501", f"permission denied for schema {namespace.name}", rule=rule and "permission"
+            )
 
     # Schemas.
 
@@ -324,8 +341,12 @@ class Session:
 
         Raises ServerError 42P01 or 3F000 where the server certainly would. ``rule``: the statement is judged under it.
         """
-        row = self.find_relation(rv)
         location = rv.get("location", 0)
+        if "schemaname" in rv:
+            explicit = self.catalog.namespace_names.get(rv["schemaname"])
+            if explicit is not None:
+                self._check_usage(explicit, rule)
+        row = self.find_relation(rv)
         if row is None:
             row = self._assume_relation(rv, rule)
         elif not row.seen:

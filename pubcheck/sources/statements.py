@@ -160,6 +160,10 @@ class Statement(Struct, frozen=True, gc=False):
             return None
         return _replaced(self.sql, [(start, _stand_in(self.sql, start, end)) for start, end in self.variables])
 
+    def restartable(self) -> bool:
+        """Whether a line of it begins as a statement does: a stray quote may then have made one of several."""
+        return _RESTART.search(self.text) is not None
+
 
 class PsqlCommand(Struct, frozen=True, gc=False):
     """A backslash command of psql with its arguments: offsets, ``end`` exclusive, and the text between.

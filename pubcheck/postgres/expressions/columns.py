@@ -5,6 +5,7 @@ Whether the expression has types that fit and may stand in a filter at all is no
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
@@ -123,36 +124,81 @@ def _distance(one: str, other: str, limit: int) -> int:
     return row[-1]
 
 
-_PLAIN_NODES = {"ColumnRef", "A_Const", "BoolExpr", "NullTest", "BooleanTest", "A_Expr", "String", "List"}
-_PLAIN_OPERATORS = {"=", "<>", "<", ">", "<=", ">="}
-_NO_COMPARISON = {114, 142, 600, 601, 602, 603, 604, 628, 718, 4072}
-"""json, xml, point, lseg, path, box, polygon, line, circle, jsonpath: types without the usual comparisons."""
+_COMPARISONS = {"=", "<>", "<", ">", "<=", ">="}
+_NUMBERS = {20, 21, 23, 700, 701, 1700}
+"""int8, int2, int4, float4, float8, numeric."""
+_TEXTS = {19, 25, 1042, 1043}
+"""name, text, bpchar, varchar."""
+_BOOLEAN = 16
+_LITERALS = {
+    20: re.compile(r"\d{1,18}"),
+    21: re.compile(r"\d{1,4}"),
+    23: re.compile(r"\d{1,9}"),
+    1700: re.compile(r"\d{1,9}(\.\d{1,9})?"),
+    1082: re.compile(r"[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])"),
+    1114: re.compile(r"[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])( [01]\d:[0-5]\d(:[0-5]\d)?)?"),
+    1184: re.compile(r"[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])( [01]\d:[0-5]\d(:[0-5]\d)?([+-]\d\d)?)?"),
+}
+"""Text that certainly is a literal of a type: int8, int2, int4, numeric, date, timestamp, timestamptz."""
 
 
 def _plain(relation: Relation, tree: Node) -> bool:
-    """Whether a filter is made of comparisons of built-in columns with constants only, which the server accepts."""
-    stack: list[Any] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, list):
-            stack.extend(node)
-            continue
-        if not isinstance(node, dict):
-            continue
-        ((kind, body),) = node.items() if len(node) == 1 else (("", node),)
-        if kind not in _PLAIN_NODES:
-            return False
-        if kind == "ColumnRef":
-            column = relation.column(body["fields"][-1].get("String", {}).get("sval", ""))
-            if column is None or not 0 < column.type < FIRST_NORMAL_OID or column.type in _NO_COMPARISON:
+    """Whether the server certainly accepts a filter: comparisons of built-in columns with fitting constants, NULL tests,
+    boolean columns and constants, under AND, OR and NOT."""
+    conditions: list[Any] = [tree]
+    while conditions:
+        ((kind, body),) = conditions.pop().items()
+        if kind == "BoolExpr":
+            conditions.extend(body["args"])
+        elif kind == "BooleanTest":
+            conditions.append(body["arg"])
+        elif kind == "NullTest":
+            if _type_of(relation, body["arg"]) is None:
                 return False
         elif kind == "A_Expr":
             name = body["name"][-1]["String"]["sval"]
-            if body["kind"] != "AEXPR_OP" or len(body["name"]) > 1 or name not in _PLAIN_OPERATORS:
+            if body["kind"] != "AEXPR_OP" or len(body["name"]) > 1 or name not in _COMPARISONS or "lexpr" not in body:
                 return False
-            stack.extend((body.get("lexpr"), body.get("rexpr")))
-        elif kind == "BoolExpr":
-            stack.extend(body["args"])
-        elif kind in ("NullTest", "BooleanTest"):
-            stack.append(body["arg"])
+            left, right = body["lexpr"], body["rexpr"]
+            if not (_fits(relation, left, right) or _fits(relation, right, left)):
+                return False
+        elif kind == "ColumnRef":
+            if _type_of(relation, {kind: body}) != _BOOLEAN:
+                return False
+        elif kind != "A_Const" or not ("boolval" in body or body.get("isnull")):
+            return False
     return True
+
+
+def _type_of(relation: Relation, node: Node) -> int | None:
+    """The built-in type of a column that a node names; None for anything else."""
+    if "ColumnRef" not in node:
+        return None
+    column = relation.column(node["ColumnRef"]["fields"][-1].get("String", {}).get("sval", ""))
+    if column is None or not 0 < column.type < FIRST_NORMAL_OID:
+        return None
+    # A virtual column's expression is judged in its place: arithmetic passes, of others nothing is said here.
+    return column.type if column.generated != "v" or column.type in _NUMBERS else None
+
+
+def _fits(relation: Relation, node: Node, constant: Node) -> bool:
+    """Whether a column can certainly be compared with a constant, or with a column of its own type."""
+    oid = _type_of(relation, node)
+    if oid is None:
+        return False
+    known = oid in _NUMBERS or oid in _TEXTS or oid in _LITERALS or oid == _BOOLEAN
+    if "ColumnRef" in constant:
+        return known and _type_of(relation, constant) == oid
+    body = constant.get("A_Const")
+    if body is None or not known:
+        return False
+    if body.get("isnull"):
+        return True
+    if "ival" in body or "fval" in body:
+        return oid in _NUMBERS
+    if "boolval" in body:
+        return oid == _BOOLEAN
+    text = body.get("sval", {}).get("sval", "") if "sval" in body else None
+    if text is None:
+        return False
+    return oid in _TEXTS or (oid in _LITERALS and _LITERALS[oid].fullmatch(text) is not None)
