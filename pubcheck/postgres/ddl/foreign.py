@@ -1,0 +1,40 @@
+"""CREATE FOREIGN DATA WRAPPER and CREATE SERVER (commands/foreigncmds.c): names, owners and what depends on them."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog import NORMAL, OTHER
+from pubcheck.postgres.catalog.rows import Other
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+WRAPPER, SERVER = "foreign-data wrapper", "server"
+"""Other.kind; the words of getObjectDescription. Neither lives in a schema: namespace 0."""
+
+
+def create_wrapper(session: Session, node: Node) -> None:
+    """CREATE FOREIGN DATA WRAPPER. Raises ServerError 42501, 42710."""
+    name = node["fdwname"]
+    if not session.superuser():
+        raise ServerError("42501", f'permission denied to create foreign-data wrapper "{name}"')
+    _free(session, WRAPPER, name)
+    session.catalog.add_other(Other(session.catalog.new_oid(), WRAPPER, name, 0, session.setting("role")))
+
+
+def create_server(session: Session, node: Node) -> None:
+    """CREATE SERVER; its wrapper may come from an extension, whose members are not kept. Raises ServerError 42710."""
+    catalog, name = session.catalog, node["servername"]
+    if node.get("if_not_exists") and (SERVER, 0, name) in catalog.other_names:
+        session.notices.append(f'server "{name}" already exists, skipping')
+        return
+    _free(session, SERVER, name)
+    row = Other(catalog.new_oid(), SERVER, name, 0, session.setting("role"))
+    catalog.add_other(row)
+    wrapper = catalog.other_names.get((WRAPPER, 0, node["fdwname"]))
+    if wrapper is not None:
+        catalog.depend((OTHER, row.oid, 0), (OTHER, wrapper, 0), NORMAL)
+
+
+def _free(session: Session, kind: str, name: str) -> None:
+    if (kind, 0, name) in session.catalog.other_names:
+        raise ServerError("42710", f'{kind} "{name}" already exists')

@@ -1,0 +1,79 @@
+"""CREATE SCHEMA (commands/schemacmds.c: CreateSchemaCommand; parser/parse_utilcmd.c puts its elements in order)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres import ddl
+from pubcheck.postgres.catalog.rows import Namespace
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+# The order in which elements run, whatever the order they are written in, and where each says its schema.
+_ELEMENTS = {
+    "CreateSeqStmt": (0, "sequence"),
+    "CreateStmt": (1, "relation"),
+    "ViewStmt": (2, "view"),
+    "IndexStmt": (3, "relation"),
+    "CreateTrigStmt": (4, "relation"),
+    "GrantStmt": (5, ""),
+}
+
+
+def create_schema(session: Session, node: Node) -> None:
+    """CREATE SCHEMA with all its elements. Raises ServerError 42501, 42939, 42P06, 42P15 and those of the elements."""
+    catalog = session.catalog
+    owner = session.role_spec(node["authrole"]) if "authrole" in node else session.role
+    name = node.get("schemaname") or owner.name
+    if not session.may_create_in_database():
+        raise ServerError("42501", f"permission denied for database {catalog.database}")
+    if not session.member_of(owner.oid):
+        raise ServerError("42501", f'must be able to SET ROLE "{owner.name}"')
+    if name.startswith("pg_"):
+        raise ServerError("42939", f'unacceptable schema name "{name}"')
+    oid = catalog.namespace_names.get(name)
+    existing = None if oid is None else catalog.namespaces[oid]
+    if existing is not None and existing.seen:
+        if node.get("if_not_exists"):
+            session.notices.append(f'schema "{name}" already exists, skipping')
+            return
+        raise ServerError("42P06", f'schema "{name}" already exists')
+    # One that was only referred to becomes the real thing; what was found in it stays where it is.
+    row = replace(existing, owner=owner.oid, seen=True) if existing else Namespace(catalog.new_oid(), name, owner.oid)
+    catalog.add_namespace(row)
+    session.forget_path()
+    if "schemaElts" in node:
+        _create_elements(session, row, node["schemaElts"])
+
+
+def _create_elements(session: Session, schema: Namespace, elements: list[Node]) -> None:
+    """They run as the schema's owner, with the schema first on the path; both go back afterwards."""
+    ordered: list[tuple[int, str, Node]] = []
+    for element in elements:
+        ((kind, body),) = element.items()
+        rank, place = _ELEMENTS.get(kind, (6, ""))
+        ordered.append((rank, kind, _in_schema(body, place, schema.name) if place else body))
+    settings = session.catalog.settings
+    path, role = settings["search_path"], settings["role"]
+    settings.put("search_path", (schema.name, *path))
+    settings.put("role", schema.owner)
+    session.forget_path()
+    try:
+        for _, kind, body in sorted(ordered, key=lambda element: element[0]):
+            ddl.apply(session, kind, body)
+    finally:
+        settings.put("search_path", path)
+        settings.put("role", role)
+        session.forget_path()
+
+
+def _in_schema(body: Node, place: str, schema: str) -> Node:
+    """The statement with its relation in the schema (setSchemaName)."""
+    rv = body[place]
+    given = rv.get("schemaname", schema)
+    if given != schema:
+        raise ServerError(
+            "42P15", f"CREATE specifies a schema ({given}) different from the one being created ({schema})"
+        )
+    return {**body, place: {**rv, "schemaname": schema}}

@@ -1,0 +1,92 @@
+"""CREATE SEQUENCE and ALTER SEQUENCE (commands/sequence.c: DefineSequence, AlterSequence, process_owned_by)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import AUTO, INTERNAL, RELATION
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.columns import require_column
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def create_sequence(session: Session, node: Node) -> None:
+    """CREATE SEQUENCE. Raises ServerError 42P07, and that of OWNED BY."""
+    rv = node["sequence"]
+    namespace, persistence = session.creation_target(rv)
+    name = rv["relname"]
+    existing = session.relation_in(namespace, name)
+    if existing is not None and existing.seen and node.get("if_not_exists"):
+        session.notices.append(f'relation "{name}" already exists, skipping')
+        return
+    session.free_name(namespace, name)
+    row = Relation(
+        # One that was only referred to becomes the real thing: what refers to it stays.
+        session.catalog.new_oid() if existing is None else existing.oid,
+        name,
+        namespace,
+        "S",
+        session.setting("role"),
+        persistence=persistence,
+        identity="n",
+        place=session.place(rv.get("location", 0), len(name.encode())),
+    )
+    session.catalog.add_relation(row)
+    session.mentions.setdefault(row.oid, rv.get("location", 0))
+    _owned_by(session, row, node)
+
+
+def alter_sequence(session: Session, node: Node) -> None:
+    """ALTER SEQUENCE, of which OWNED BY alone matters. Raises ServerError 42P01, 42809, 42501 and that of OWNED BY."""
+    rv = node["sequence"]
+    if node.get("missing_ok") and session.find_relation(rv) is None:
+        session.notices.append(f'relation "{rv["relname"]}" does not exist, skipping')
+        return
+    row = session.relation(rv)
+    if row.kind != "S":
+        if row.seen:
+            raise ServerError("42809", f'"{row.name}" is not a sequence')
+        row = replace(row, kind="S", identity="n")
+        session.catalog.relations.put(row.oid, row)
+    if not session.owns(row.owner):
+        raise ServerError("42501", f"must be owner of sequence {row.name}")
+    _owned_by(session, row, node)
+
+
+def _owned_by(session: Session, row: Relation, node: Node) -> None:
+    """process_owned_by: the sequence goes with the column; 'none' undoes that."""
+    owner = next((o["DefElem"] for o in node.get("options", ()) if o["DefElem"]["defname"] == "owned_by"), None)
+    if owner is None:
+        return
+    catalog, this = session.catalog, (RELATION, row.oid, 0)
+    path = [part["String"]["sval"] for part in owner["arg"]["List"]["items"]]
+    former = [entry for entry in catalog.dependencies.get(this[:2]) if entry[0][0] == RELATION]
+    if any(how == INTERNAL for _, (_, _, how) in former):
+        raise ServerError("0A000", "cannot change ownership of identity sequence")
+    if len(path) == 1:
+        if path != ["none"]:
+            raise ServerError("42601", "invalid OWNED BY option")
+        target = None
+    else:
+        *schema, name, column_name = path
+        rv: Node = {"relname": name}
+        if schema:
+            rv["schemaname"] = schema[-1]
+        if len(schema) > 1:
+            rv["catalogname"] = schema[-2]
+        table = session.relation(rv)
+        if table.kind not in "rfvp":
+            raise ServerError("42809", f'sequence cannot be owned by relation "{table.name}"')
+        if table.owner != row.owner and table.seen and row.seen:
+            raise ServerError("55000", "sequence must have same owner as table it is linked to")
+        if table.namespace != row.namespace and table.seen and row.seen:
+            raise ServerError("55000", "sequence must be in same schema as table it is linked to")
+        target = (RELATION, table.oid, require_column(session, table.oid, column_name).number)
+    for key, entry in former:
+        if entry[2] == AUTO:
+            catalog.dependencies.remove(this[:2], (key, entry))
+            catalog.dependents.remove(key, entry)
+    if target is not None:
+        catalog.depend(this, target, AUTO)

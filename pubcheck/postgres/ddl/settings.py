@@ -1,0 +1,234 @@
+"""What a session says about itself: SET, RESET, set_config(), transactions, DISCARD.
+
+Follows utils/misc/guc_funcs.c (ExecSetVariableStmt), commands/variable.c (check_role, check_session_authorization),
+utils/adt/varlena.c (SplitIdentifierString), access/transam/xact.c and commands/discard.c.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PROC, RELATION, SUPERUSER, TEMPORARY, TYPE, Object
+from pubcheck.postgres.ddl.names import truncate
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import DEFAULT_PATH, Session
+from pubcheck.postgres.tree import find
+
+_FOLLOWED = frozenset(("search_path", "role", "session_authorization"))
+
+_NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^\s,"]+))\s*(,|$)')
+
+
+def set_variable(session: Session, node: Node) -> None:
+    """SET and RESET of search_path, role and session_authorization; other settings change no catalog.
+
+    Raises ServerError 22023 and 42501.
+    """
+    kind, local = node["kind"], node.get("is_local", False)
+    if kind == "VAR_RESET_ALL":
+        # role and session_authorization are GUC_NO_RESET_ALL.
+        session.set("search_path", DEFAULT_PATH)
+        return
+    name = node.get("name", "").lower()
+    if name not in _FOLLOWED:
+        return
+    if kind == "VAR_SET_CURRENT":
+        session.set(name, session.setting(name), local=local)
+    elif kind != "VAR_SET_VALUE":
+        _reset(session, name, local)
+    else:
+        values = [_text(argument) for argument in node["args"]]
+        if name == "search_path":
+            _set_path(session, values, local)
+        else:
+            _set_role(session, name, values[0], local)
+
+
+def _text(argument: Node) -> str:
+    """A SET's value as text (flatten_set_variable_args)."""
+    constant: dict[str, Any] = argument.get("A_Const", {})
+    if "ival" in constant:
+        return str(constant["ival"].get("ival", 0))
+    if "fval" in constant:
+        return str(constant["fval"].get("fval", ""))
+    return str(constant.get("sval", {}).get("sval", ""))
+
+
+def _set_path(session: Session, schemas: list[str], local: bool) -> None:
+    # An empty name is how an empty path is written; no schema can have it.
+    session.set("search_path", tuple(truncate(schema) for schema in schemas if schema), local=local)
+
+
+def _set_role(session: Session, name: str, role: str, local: bool) -> None:
+    """SET ROLE asks what the session's user may be; SET SESSION AUTHORIZATION what its authenticated user is."""
+    if name == "session_authorization":
+        oid = session.role_named(role).oid
+        user = session.catalog.roles[SUPERUSER]
+        if oid != user.oid and not user.superuser:
+            raise ServerError("42501", f'permission denied to set session authorization "{role}"')
+        session.set(name, oid, local=local)
+        session.set("role", oid, local=local)
+        return
+    user = session.catalog.roles[session.setting("session_authorization")]
+    if role == "none":
+        session.set("role", user.oid, local=local)
+        return
+    oid = session.role_named(role).oid
+    if not session.member_of(oid, user):
+        raise ServerError("42501", f'permission denied to set role "{role}"')
+    session.set("role", oid, local=local)
+
+
+def _reset(session: Session, name: str, local: bool) -> None:
+    if name == "search_path":
+        session.set(name, DEFAULT_PATH, local=local)
+        return
+    if name == "session_authorization":
+        session.set(name, SUPERUSER, local=local)
+    session.set("role", session.setting("session_authorization"), local=local)
+
+
+def select(session: Session, node: Node) -> None:
+    """SELECT: set_config() in the select list, as pg_dump has it, and SELECT INTO; what other functions do is not seen.
+
+    Raises ServerError 22023, 42501, and those of CREATE TABLE AS.
+    """
+    if "larg" in node or "intoClause" in node:
+        from pubcheck.postgres.ddl.views import select_into
+
+        if select_into(session, node):
+            return
+    for _, call in find(node.get("targetList"), "FuncCall"):
+        path = [part["String"]["sval"] for part in call["funcname"]]
+        if path[-1] == "set_config" and path[0] in ("set_config", "pg_catalog"):
+            _set_config(session, call.get("args", []))
+
+
+def _set_config(session: Session, arguments: list[Node]) -> None:
+    if len(arguments) != 3:
+        return
+    name, value, local = (_constant(argument) for argument in arguments)
+    name = name.lower() if isinstance(name, str) else name
+    if name is None:
+        session.blind = True  # any setting, so perhaps the path
+    if name not in _FOLLOWED:
+        return
+    if not isinstance(value, str) or local is None:
+        # A path that was worked out at run time: what follows may be made and found anywhere.
+        session.blind = True
+        return
+    is_local = local is True or str(local).lower() in ("true", "t", "on", "yes", "1")
+    if name == "search_path":
+        _set_path(session, split_identifiers(value), is_local)
+    else:
+        _set_role(session, name, value, is_local)
+
+
+def _constant(node: Node) -> str | bool | None:
+    """The text or truth value that is written down, through casts; None for anything else."""
+    while "TypeCast" in node:
+        node = node["TypeCast"]["arg"]
+    constant = node.get("A_Const")
+    if constant is None or constant.get("isnull"):
+        return None
+    if "boolval" in constant:
+        return bool(constant["boolval"].get("boolval", False))
+    return str(constant["sval"].get("sval", "")) if "sval" in constant else None
+
+
+def split_identifiers(text: str) -> list[str]:
+    """The names of a list as search_path is written (SplitIdentifierString). Raises ServerError 22023."""
+    if not text.strip():
+        return []
+    found, at = [], 0
+    while True:
+        match = _NAME.match(text, at)
+        if match is None:
+            raise ServerError("22023", f'invalid value for parameter "search_path": "{text}"')
+        quoted, bare, end = match.groups()
+        found.append(bare.lower() if bare is not None else quoted.replace('""', '"'))
+        if not end:
+            return found
+        at = match.end()
+
+
+# Transactions.
+
+
+def transaction(session: Session, node: Node) -> None:
+    """BEGIN, COMMIT, ROLLBACK, savepoints. Raises ServerError 25P01 and 3B001 where the server does."""
+    kind, chain = node["kind"].removeprefix("TRANS_STMT_"), node.get("chain", False)
+    inside, name = session.transaction is not None, node.get("savepoint_name", "")
+    if kind in ("BEGIN", "START"):
+        session.begin()
+    elif kind in ("COMMIT", "ROLLBACK"):
+        if chain and not inside:
+            raise ServerError("25P01", f"{kind} AND CHAIN can only be used in transaction blocks")
+        if kind == "COMMIT":
+            _commit(session)
+        else:
+            session.rollback()
+        if chain:
+            session.begin()
+    elif kind == "PREPARE":
+        # Held until COMMIT PREPARED; a script that prepares one means to commit it.
+        if inside:
+            _commit(session)
+    elif kind == "ROLLBACK_PREPARED":
+        session.blind = True  # what it takes away is not known any more
+    elif kind in ("SAVEPOINT", "RELEASE", "ROLLBACK_TO"):
+        if not inside:
+            words = {"SAVEPOINT": "SAVEPOINT", "RELEASE": "RELEASE SAVEPOINT", "ROLLBACK_TO": "ROLLBACK TO SAVEPOINT"}
+            raise ServerError("25P01", f"{words[kind]} can only be used in transaction blocks")
+        if kind == "SAVEPOINT":
+            session.savepoint(name)
+        elif not (session.release(name) if kind == "RELEASE" else session.rollback_to(name)):
+            raise ServerError("3B001", f'savepoint "{name}" does not exist')
+
+
+def _commit(session: Session) -> None:
+    """COMMIT; temporary tables made ON COMMIT DROP go (PreCommit_on_commit_actions)."""
+    catalog = session.catalog
+    rows = [catalog.relations[oid] for oid in catalog.relations_in.get(TEMPORARY)]
+    doomed: list[Object] = [(RELATION, row.oid, 0) for row in rows if row.on_commit_drop]
+    if doomed:
+        from pubcheck.postgres.ddl.deletion import perform_deletion
+
+        perform_deletion(session, doomed, cascade=True)
+        session.notices.clear()  # PERFORM_DELETION_QUIETLY
+    session.commit()
+
+
+def discard(session: Session, node: Node) -> None:
+    """DISCARD ALL or TEMP: temporary objects and settings go (DiscardAll). Raises ServerError 25001."""
+    target = node.get("target")
+    if target not in ("DISCARD_ALL", "DISCARD_TEMP"):
+        return
+    if target == "DISCARD_ALL":
+        if session.transaction is not None:
+            raise ServerError("25001", "DISCARD ALL cannot run inside a transaction block")
+        _reset(session, "session_authorization", local=False)
+        session.set("search_path", DEFAULT_PATH)
+    if TEMPORARY in session.catalog.namespaces:
+        _drop_temporary(session)
+
+
+def _drop_temporary(session: Session) -> None:
+    """RemoveTempRelations: all that is in the temporary schema, quietly."""
+    catalog = session.catalog
+    doomed: list[Object] = [
+        (RELATION, oid, 0) for oid in catalog.relations_in.get(TEMPORARY) if catalog.relations[oid].kind in "rpvmfS"
+    ]
+    doomed += [
+        (TYPE, oid, 0)
+        for oid, row in catalog.types.items()
+        if row.namespace == TEMPORARY and not row.relation and oid >= FIRST_NORMAL_OID
+    ]
+    doomed += [(PROC, oid, 0) for oid, proc in catalog.procs.items() if proc.namespace == TEMPORARY]
+    if doomed:
+        from pubcheck.postgres.ddl.deletion import perform_deletion
+
+        perform_deletion(session, doomed, cascade=True)
+        session.notices.clear()

@@ -1,0 +1,182 @@
+"""Relations made from a query: CREATE VIEW (commands/view.c), CREATE TABLE AS, CREATE MATERIALIZED VIEW and SELECT INTO
+(commands/createas.c)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.ddl.queries import RECORD, RECORD_ARRAY, Outputs, Reading, read_query
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session, names
+
+
+def create_view(session: Session, node: Node) -> None:
+    """CREATE [OR REPLACE] [TEMP] [RECURSIVE] VIEW (DefineView). A view of unknown columns is kept without columns.
+
+    Raises ServerError 42P07, 42P16, 42809, 42601, 0A000 and what its query gives rise to.
+    """
+    query, rv = node["query"], node["view"]
+    if "intoClause" in _leftmost(query):
+        raise ServerError("0A000", "views must not contain SELECT INTO")
+    reading = read_query(session, query)
+    if reading.modifies:
+        raise ServerError("0A000", "views must not contain data-modifying statements in WITH")
+    if rv.get("relpersistence") == "u":
+        raise ServerError("42601", "views cannot be unlogged because they do not have storage")
+    if reading.temporary and rv.get("relpersistence") != "t":
+        session.notices.append(f'view "{rv["relname"]}" will be a temporary view')
+        rv = {**rv, "relpersistence": "t"}
+    aliases = names(node.get("aliases", ()))
+    columns = _columns(
+        reading.columns, aliases, "CREATE VIEW specifies more column names than columns", table=False
+    )
+
+    namespace, persistence = session.creation_target(rv)
+    name = rv["relname"]
+    existing = session.relation_in(namespace, name)
+    if existing is not None and existing.seen and node.get("replace"):
+        row = _replaced(session, existing, columns)
+    else:
+        row = _new(session, rv, namespace, persistence, "v", columns or (), seen=True)
+    _depend(session, row, reading)
+
+
+def _replaced(session: Session, existing: Relation, columns: tuple[Column, ...] | None) -> Relation:
+    """OR REPLACE: the old columns stay, in name, type and order; new ones may follow (checkViewColumns)."""
+    if existing.kind != "v":
+        raise ServerError("42809", f'"{existing.name}" is not a view')
+    if not session.owns(existing.owner):
+        raise ServerError("42501", f"must be owner of view {existing.name}")
+    if columns is not None:
+        if len(columns) < len(existing.columns):
+            raise ServerError("42P16", "cannot drop columns from view")
+        for old, new in zip(existing.columns, columns, strict=False):
+            if old.name != new.name:
+                raise ServerError("42P16", f'cannot change name of view column "{old.name}" to "{new.name}"')
+            if old.type and new.type and old.type != new.type:
+                raise ServerError("42P16", f'cannot change data type of view column "{old.name}"')
+    session.catalog.forget_dependencies((RELATION, existing.oid))
+    row = replace(existing, columns=columns or ())
+    session.catalog.relations.put(row.oid, row)
+    return row
+
+
+def create_table_as(session: Session, node: Node) -> None:
+    """CREATE TABLE AS and CREATE MATERIALIZED VIEW; a relation whose columns cannot be told is not visible.
+
+    Raises ServerError 42P07, 42701, 42601, 0A000 and what its query gives rise to.
+    """
+    into, query = node["into"], node["query"]
+    materialized = node.get("objtype") == "OBJECT_MATVIEW"
+    rv = into["rel"]
+    # EXECUTE of a prepared statement: nobody kept what it gives.
+    reading = read_query(session, query) if "SelectStmt" in query else Reading(None, {}, {})
+    if materialized and reading.modifies:
+        raise ServerError("0A000", "materialized views must not use data-modifying statements in WITH")
+    if materialized and reading.temporary:
+        raise ServerError("0A000", "materialized views must not use temporary tables or views")
+    if materialized and rv.get("relpersistence") == "u":
+        raise ServerError("0A000", "materialized views cannot be unlogged")
+    namespace, persistence = session.creation_target(rv)
+    existing = session.relation_in(namespace, rv["relname"])
+    if existing is not None and existing.seen and node.get("if_not_exists"):
+        session.notices.append(f'relation "{existing.name}" already exists, skipping')
+        return
+    aliases = names(into.get("colNames", ()))
+    columns = _columns(reading.columns, aliases, "too many column names were specified", table=True)
+    drop = into.get("onCommit") == "ONCOMMIT_DROP"
+    if drop and persistence != "t":
+        raise ServerError("42P16", "ON COMMIT can only be used on temporary tables")
+    if drop and session.transaction is None:
+        return  # a transaction of its own, at whose end the table is gone
+    kind = "m" if materialized else "r"
+    row = _new(session, rv, namespace, persistence, kind, columns or (), seen=columns is not None, drop=drop)
+    if materialized:
+        _depend(session, row, reading)
+
+
+def select_into(session: Session, node: Node) -> bool:
+    """SELECT ... INTO table: true if the SELECT is one. The clause stands in the leftmost SELECT of a UNION."""
+    into = _leftmost({"SelectStmt": node}).get("intoClause")
+    if into is None:
+        return False
+    create_table_as(session, {"query": {"SelectStmt": node}, "into": into})
+    return True
+
+
+def _leftmost(query: Node) -> Node:
+    body: Node = query.get("SelectStmt", {})
+    while "larg" in body:
+        body = body["larg"]
+    return body
+
+
+def _columns(
+    outputs: Outputs, aliases: list[str], too_many: str, *, table: bool
+) -> tuple[Column, ...] | None:
+    """The outputs of a query as columns, under the names given for the first of them (CheckAttributeNamesTypes)."""
+    if outputs is None:
+        return None
+    if len(aliases) > len(outputs):
+        raise ServerError("42601", too_many)
+    columns: dict[str, Column] = {}
+    for at, output in enumerate(outputs):
+        name = aliases[at] if at < len(aliases) else output.name
+        if name in columns:
+            raise ServerError("42701", f'column "{name}" specified more than once')
+        columns[name] = Column(at + 1, name, output.type, collation=output.collation)
+        if output.type in (RECORD, RECORD_ARRAY):
+            raise ServerError("42P16", f'column "{name}" has pseudo-type record')
+        if table and name in SYSTEM_COLUMNS:
+            raise ServerError("42701", f'column name "{name}" conflicts with a system column name')
+    return tuple(columns.values())
+
+
+def _new(
+    session: Session,
+    rv: Node,
+    namespace: int,
+    persistence: str,
+    kind: str,
+    columns: tuple[Column, ...],
+    *,
+    seen: bool,
+    drop: bool = False,
+) -> Relation:
+    catalog, name = session.catalog, rv["relname"]
+    existing = session.relation_in(namespace, name)
+    session.free_name(namespace, name)
+    location = rv.get("location", 0)
+    row = Relation(
+        # One that was only referred to becomes the real thing: what refers to it stays.
+        catalog.new_oid() if existing is None else existing.oid,
+        name,
+        namespace,
+        kind,
+        session.setting("role"),
+        columns,
+        persistence,
+        "n" if kind == "v" else "d",
+        seen=seen,
+        on_commit_drop=drop,
+        place=session.place(location, len(name.encode())),
+    )
+    catalog.add_relation(row)
+    session.mentions.setdefault(row.oid, location)
+    for column in columns:
+        if column.type >= FIRST_NORMAL_OID:
+            catalog.depend((RELATION, row.oid, column.number), (TYPE, column.type, 0), NORMAL)
+    return row
+
+
+def _depend(session: Session, row: Relation, reading: Reading) -> None:
+    """A view depends on what its query reads, through its rule _RETURN on the server (rewriteDefine.c)."""
+    this = (RELATION, row.oid, 0)
+    for oid in reading.relations:
+        session.catalog.depend(this, (RELATION, oid, 0), NORMAL)
+    for used in reading.uses:
+        session.catalog.depend(this, used, NORMAL)

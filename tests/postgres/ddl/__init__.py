@@ -1,0 +1,1 @@
+"""Tests of what each statement does to the catalog."""

@@ -1,0 +1,201 @@
+"""Roles, memberships, rights to CREATE, objects by owner."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.postgres.ddl.support import assert_agrees, assert_as_written, find, fold, outcomes, relation
+from tests.support.servers import Servers
+
+SCRIPT = """
+CREATE ROLE hy1;
+/* 42710 */ CREATE ROLE hy1;
+/* 42939 */ CREATE ROLE pg_hy;
+CREATE ROLE hyc CREATEROLE;
+/* 42601 */ CREATE ROLE hyd CREATEDB SUPERUSER NOSUPERUSER;
+CREATE ROLE hym IN ROLE hy1 ROLE hyc;
+/* 0LP01 */ GRANT hym TO hy1;
+/* 0LP01 */ GRANT hy1 TO hy1;
+CREATE SCHEMA hs AUTHORIZATION hy1;
+CREATE SCHEMA AUTHORIZATION hy1;
+/* 42P06 */ CREATE SCHEMA AUTHORIZATION hy1;
+CREATE SCHEMA IF NOT EXISTS AUTHORIZATION hy1;
+/* 42939 */ CREATE SCHEMA pg_hs;
+/* 42P15 */ CREATE SCHEMA sx CREATE VIEW v AS SELECT * FROM q CREATE TABLE q(i int) CREATE SEQUENCE nosuch.s;
+CREATE SCHEMA sx AUTHORIZATION hy1 CREATE INDEX ON q(i) CREATE VIEW v AS SELECT * FROM q CREATE TABLE q(i int)
+    CREATE SEQUENCE sq CREATE TABLE sx.q2(i int);
+CREATE TABLE after(i int);
+SET ROLE hy1;
+/* 42501 */ CREATE SCHEMA h2;
+RESET ROLE;
+CREATE TABLE hs.t1(i int);
+SET ROLE hy1;
+CREATE TABLE hs.t2(i int);
+/* 42501 */ CREATE TABLE public.t2(i int);
+SET ROLE hym;
+CREATE TABLE hs.t3(i int);
+RESET ROLE;
+CREATE ROLE hyn NOINHERIT IN ROLE hy1;
+GRANT USAGE ON SCHEMA hs TO hyn;
+SET ROLE hyn;
+/* 42501 */ CREATE TABLE hs.t4(i int);
+RESET ROLE;
+GRANT CREATE ON SCHEMA hs TO hyn;
+SET ROLE hyn;
+CREATE TABLE hs.t5(i int);
+GRANT CREATE ON SCHEMA hs TO hyc;
+RESET ROLE;
+REVOKE CREATE ON SCHEMA hs FROM hyn;
+SET ROLE hyn;
+/* 42501 */ CREATE TABLE hs.t6(i int);
+/* 42501 */ CREATE ROLE hyx;
+SET ROLE hyc;
+RESET ROLE;
+SET ROLE hyc;
+CREATE ROLE hyz;
+/* 42501 */ CREATE ROLE hyy SUPERUSER;
+/* 42501 */ CREATE ROLE hyy CREATEDB;
+ALTER ROLE hyz CREATEROLE;
+/* 42501 */ ALTER ROLE hy1 CREATEROLE;
+/* 42501 */ ALTER ROLE postgres NOLOGIN;
+GRANT hyz TO hyn;
+/* 42704 */ GRANT hyd TO hyn;
+DROP ROLE hyz;
+/* 42704 */ DROP ROLE hyd;
+RESET ROLE;
+GRANT CREATE ON SCHEMA public TO PUBLIC;
+SET ROLE hyn;
+CREATE TABLE public.t7(i int);
+RESET ROLE;
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+GRANT USAGE ON SCHEMA public TO PUBLIC;
+SET ROLE hyn;
+/* 42501 */ CREATE TABLE public.t8(i int);
+RESET ROLE;
+/* 2BP01 */ DROP ROLE hyn;
+/* 42704 */ DROP ROLE nosuch;
+DROP ROLE IF EXISTS nosuch;
+REASSIGN OWNED BY hyn TO hy1;
+GRANT hyn TO hym;
+/* 2BP01 */ DROP ROLE hyn;
+DROP OWNED BY hyn;
+DROP ROLE hyn;
+CREATE VIEW dep AS SELECT * FROM hs.t2;
+/* 2BP01 */ DROP OWNED BY hy1;
+DROP OWNED BY hy1 CASCADE;
+/* 2BP01 */ DROP OWNED BY postgres;
+/* 2BP01 */ REASSIGN OWNED BY postgres TO hy1;
+CREATE TABLE kept(i int);
+ALTER GROUP hy1 ADD USER hyc;
+ALTER GROUP hy1 DROP USER hyc;
+REVOKE ADMIN OPTION FOR hy1 FROM hym;
+REVOKE hy1 FROM hym;
+GRANT hym TO hy1;
+CREATE ROLE hyo;
+SET ROLE hyo;
+SET ROLE hy1;
+RESET ROLE;
+SET SESSION AUTHORIZATION hyo;
+/* 42501 */ SET ROLE hy1;
+/* 42501 */ DROP ROLE hyo;
+RESET SESSION AUTHORIZATION;
+GRANT pg_monitor TO hyo;
+"""
+"""Who may do what, told by what is refused and by the owners of what is made."""
+
+
+def test_refuses_what_the_server_refuses() -> None:
+    assert_as_written(SCRIPT)
+
+
+@pytest.mark.server
+def test_agrees_with_servers(servers: Servers) -> None:
+    for major in servers:
+        assert_agrees(servers[major], SCRIPT)
+
+
+@pytest.mark.parametrize(
+    ("grants", "allowed"),
+    [
+        ("", False),
+        ("GRANT CREATE ON DATABASE postgres TO r;", True),
+        ("GRANT ALL ON DATABASE postgres TO r;", True),
+        ("GRANT CREATE, CONNECT ON DATABASE postgres TO PUBLIC;", True),
+        ("GRANT CONNECT ON DATABASE postgres TO r;", False),
+        ("GRANT CREATE ON DATABASE other TO r;", False),
+        ("GRANT CREATE ON DATABASE postgres TO r; REVOKE CREATE ON DATABASE postgres FROM r;", False),
+        ("GRANT CREATE ON DATABASE postgres TO r; REVOKE ALL ON DATABASE postgres FROM r;", False),
+        (
+            "GRANT CREATE ON DATABASE postgres TO r WITH GRANT OPTION;"
+            " REVOKE GRANT OPTION FOR CREATE ON DATABASE postgres FROM r;",
+            True,
+        ),
+        ("CREATE ROLE g; GRANT CREATE ON DATABASE postgres TO g; GRANT g TO r;", True),
+        ("BEGIN; GRANT CREATE ON DATABASE postgres TO r; ROLLBACK;", False),
+        ("ALTER ROLE r SUPERUSER;", True),
+    ],
+)
+def test_create_on_the_database_is_what_grants_leave(grants: str, allowed: bool) -> None:
+    assert outcomes(f"CREATE ROLE r; {grants} SET ROLE r; CREATE SCHEMA s;")[-1] == (None if allowed else "42501")
+
+
+def test_in_the_open_world_any_database_may_be_this_one() -> None:
+    sql = "CREATE ROLE r; GRANT CREATE ON DATABASE app TO r; SET ROLE r; CREATE SCHEMA s;"
+    assert outcomes(sql, complete=False)[-1] is None
+
+
+def test_a_role_that_the_unit_did_not_make_may_do_anything() -> None:
+    sql = "SET ROLE app; CREATE SCHEMA s; SET ROLE other; CREATE SEQUENCE s.q;"
+    assert outcomes(sql, complete=False) == [None] * 4
+    assert outcomes(sql)[0] == "42704"
+
+
+@pytest.mark.parametrize(
+    ("member", "grant", "inherits"),
+    [
+        ("INHERIT", "GRANT g TO r", {15: True, 16: True, 18: True}),
+        ("NOINHERIT", "GRANT g TO r", {15: False, 16: False, 18: False}),
+        ("NOINHERIT", "GRANT g TO r; ALTER ROLE r INHERIT", {15: True, 16: False, 18: False}),
+        ("INHERIT", "GRANT g TO r WITH INHERIT FALSE", {16: False, 18: False}),
+        ("NOINHERIT", "GRANT g TO r WITH INHERIT TRUE", {16: True, 18: True}),
+        ("INHERIT", "GRANT g TO r; REVOKE INHERIT OPTION FOR g FROM r", {16: False, 18: False}),
+        ("INHERIT", "GRANT g TO r; REVOKE g FROM r", {15: False, 18: False}),
+    ],
+)
+def test_rights_come_through_memberships_that_inherit(member: str, grant: str, inherits: dict[int, bool]) -> None:
+    for major, expected in inherits.items():
+        sql = f"CREATE ROLE g; CREATE ROLE r {member}; {grant}; CREATE SCHEMA s AUTHORIZATION g; SET ROLE r;"
+        assert outcomes(f"{sql} CREATE SEQUENCE s.q;", major)[-1] == (None if expected else "42501"), major
+
+
+def test_set_role_needs_a_membership_with_set() -> None:
+    sql = "CREATE ROLE g; CREATE ROLE r; GRANT g TO r WITH SET FALSE; SET SESSION AUTHORIZATION r; SET ROLE g;"
+    assert outcomes(sql)[-1] == "42501"
+    assert outcomes(sql.replace("FALSE", "TRUE"))[-1] is None
+
+
+def test_a_dropped_role_is_certainly_gone() -> None:
+    sql = "CREATE ROLE r; DROP ROLE r; CREATE SCHEMA AUTHORIZATION r; CREATE ROLE r; CREATE SCHEMA AUTHORIZATION r;"
+    assert outcomes(sql, complete=False) == [None, None, "42704", None, None]
+
+
+def test_reassign_owned_gives_everything_to_the_other_role() -> None:
+    session = fold(
+        "CREATE ROLE a SUPERUSER; CREATE ROLE b; SET ROLE a; CREATE SCHEMA s; CREATE SEQUENCE s.q;"
+        " CREATE PUBLICATION p; RESET ROLE; REASSIGN OWNED BY a TO b; DROP ROLE a;"
+    )
+    b = session.catalog.role_names["b"]
+    assert relation(session, "s.q").owner == b
+    assert session.publication("p").owner == b
+    assert session.namespace("s").owner == b
+    assert "a" not in session.catalog.role_names
+
+
+def test_drop_owned_takes_publications_and_rights_along() -> None:
+    session = fold(
+        "CREATE ROLE a SUPERUSER; GRANT CREATE ON SCHEMA public TO a; SET ROLE a; CREATE SEQUENCE q;"
+        " CREATE PUBLICATION p; RESET ROLE; DROP OWNED BY a; DROP ROLE a;"
+    )
+    assert find(session, "q") is None
+    assert "p" not in session.catalog.publication_names
+    assert "a" not in session.catalog.role_names

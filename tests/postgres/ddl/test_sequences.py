@@ -1,0 +1,71 @@
+"""CREATE SEQUENCE, ALTER SEQUENCE, foreign-data wrappers and servers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.postgres.ddl.support import assert_agrees, assert_as_written, find, fold, relation
+from tests.support.servers import Servers
+
+SCRIPT = """
+CREATE TABLE t(a int, b int);
+CREATE SEQUENCE s OWNED BY t.a;
+/* 42P07 */ CREATE SEQUENCE s;
+CREATE SEQUENCE IF NOT EXISTS s;
+/* 42703 */ CREATE SEQUENCE s2 OWNED BY t.nosuch;
+/* 42P01 */ CREATE SEQUENCE s2 OWNED BY nosuch.a;
+/* 42601 */ CREATE SEQUENCE s2 OWNED BY t;
+CREATE SEQUENCE s2 OWNED BY NONE;
+ALTER SEQUENCE s2 OWNED BY public.t.b;
+/* 42P01 */ ALTER SEQUENCE nosuch OWNED BY t.b;
+ALTER SEQUENCE IF EXISTS nosuch OWNED BY t.b;
+/* 42809 */ ALTER SEQUENCE t OWNED BY t.b;
+CREATE SCHEMA o;
+/* 55000 */ CREATE SEQUENCE o.s3 OWNED BY t.a;
+CREATE SEQUENCE s4 OWNED BY t.b;
+ALTER SEQUENCE s4 OWNED BY NONE;
+ALTER TABLE t DROP COLUMN a;
+CREATE VIEW v AS SELECT * FROM t;
+CREATE SEQUENCE s5 OWNED BY v.b;
+/* 42809 */ CREATE SEQUENCE s6 OWNED BY s5.last_value;
+CREATE TABLE idn(i int GENERATED ALWAYS AS IDENTITY);
+/* 0A000 */ ALTER SEQUENCE idn_i_seq OWNED BY NONE;
+ALTER SEQUENCE idn_i_seq RESTART;
+CREATE TEMP SEQUENCE ts;
+CREATE UNLOGGED SEQUENCE us;
+DROP TABLE t CASCADE;
+CREATE FOREIGN DATA WRAPPER fw;
+/* 42710 */ CREATE FOREIGN DATA WRAPPER fw;
+CREATE SERVER fs FOREIGN DATA WRAPPER fw;
+/* 42710 */ CREATE SERVER fs FOREIGN DATA WRAPPER fw;
+CREATE SERVER IF NOT EXISTS fs FOREIGN DATA WRAPPER fw;
+/* 2BP01 */ DROP FOREIGN DATA WRAPPER fw;
+DROP FOREIGN DATA WRAPPER fw CASCADE;
+"""
+"""Sequences and who owns them; wrappers and servers."""
+
+
+def test_refuses_what_the_server_refuses() -> None:
+    assert_as_written(SCRIPT)
+
+
+@pytest.mark.server
+def test_agrees_with_servers(servers: Servers) -> None:
+    for major in servers:
+        assert_agrees(servers[major], SCRIPT)
+
+
+def test_an_owned_sequence_goes_with_its_column() -> None:
+    made = "CREATE TABLE t (a int, b int); CREATE SEQUENCE s OWNED BY t.a;"
+    assert find(fold(f"{made} ALTER TABLE t DROP COLUMN a;"), "s") is None
+    assert find(fold(f"{made} ALTER TABLE t DROP COLUMN b;"), "s") is not None
+    assert find(fold(f"{made} DROP TABLE t;"), "s") is None
+    assert find(fold(f"{made} ALTER SEQUENCE s OWNED BY NONE; DROP TABLE t;"), "s") is not None
+    assert find(fold(f"{made} ALTER SEQUENCE s OWNED BY t.b; ALTER TABLE t DROP COLUMN a;"), "s") is not None
+
+
+def test_owning_a_sequence_teaches_an_unseen_table_its_column() -> None:
+    session = fold("ALTER SEQUENCE s OWNED BY t.a; CREATE SEQUENCE q OWNED BY u.b;", complete=False)
+    assert relation(session, "s").kind == "S"
+    assert [column.name for column in relation(session, "t").columns] == ["a"]
+    assert [column.name for column in relation(session, "u").columns] == ["b"]

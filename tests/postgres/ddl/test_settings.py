@@ -1,0 +1,248 @@
+"""SET, RESET, set_config(), transactions, DISCARD."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.postgres.ddl.settings import split_identifiers
+from pubcheck.postgres.errors import ServerError
+from tests.postgres.ddl.support import assert_agrees, assert_as_written, find, fold, relation
+from tests.support.servers import Servers
+
+SCRIPT = """
+CREATE SCHEMA a;
+CREATE SCHEMA b;
+SET search_path TO a, public;
+CREATE SEQUENCE s1;
+BEGIN;
+SET LOCAL search_path TO b;
+CREATE SEQUENCE s2;
+SAVEPOINT p;
+SET search_path TO a;
+CREATE SEQUENCE s3;
+ROLLBACK TO p;
+CREATE SEQUENCE s4;
+COMMIT;
+CREATE SEQUENCE s5;
+BEGIN;
+SET LOCAL search_path TO b;
+SET search_path TO public;
+CREATE SEQUENCE s6;
+COMMIT;
+CREATE SEQUENCE s7;
+BEGIN;
+SET search_path TO a;
+SET LOCAL search_path TO b;
+CREATE SEQUENCE s8;
+COMMIT AND CHAIN;
+CREATE SEQUENCE s9;
+ROLLBACK AND CHAIN;
+CREATE SEQUENCE s10;
+END;
+/* 25P01 */ SAVEPOINT x;
+/* 25P01 */ RELEASE x;
+/* 25P01 */ ROLLBACK TO x;
+/* 25P01 */ COMMIT AND CHAIN;
+SET LOCAL search_path TO b;
+CREATE SEQUENCE s11;
+SET search_path TO '';
+/* 3F000 */ CREATE SEQUENCE s12;
+SELECT pg_catalog.set_config('search_path', 'nosuch, "b", a', false);
+CREATE SEQUENCE s13;
+/* 22023 */ SELECT set_config('search_path', 'x,,', false);
+SELECT set_config('search_path', '', true);
+CREATE SEQUENCE s14;
+RESET search_path;
+CREATE SEQUENCE s15;
+SET SCHEMA 'a';
+CREATE SEQUENCE s16;
+RESET ALL;
+CREATE SEQUENCE s17;
+SET search_path = "$user", public;
+CREATE SCHEMA postgres;
+CREATE SEQUENCE s18;
+DROP SCHEMA postgres CASCADE;
+CREATE SEQUENCE s19;
+SET search_path = pg_temp, public;
+CREATE SEQUENCE s20;
+DISCARD TEMP;
+SET search_path = pg_catalog;
+SET search_path TO a;
+DISCARD PLANS;
+CREATE SEQUENCE s21;
+CREATE TEMP TABLE dt AS SELECT 1 a;
+BEGIN;
+/* 25001 */ DISCARD ALL;
+ROLLBACK;
+DISCARD ALL;
+CREATE SEQUENCE s22;
+BEGIN;
+SAVEPOINT a;
+SAVEPOINT b;
+CREATE SEQUENCE t1;
+SAVEPOINT a;
+CREATE SEQUENCE t2;
+ROLLBACK TO a;
+RELEASE a;
+ROLLBACK TO b;
+CREATE SEQUENCE t3;
+ROLLBACK TO a;
+CREATE SEQUENCE t4;
+RELEASE a;
+COMMIT;
+BEGIN;
+CREATE SEQUENCE t5;
+BEGIN;
+ABORT;
+COMMIT;
+ROLLBACK;
+CREATE ROLE hz1;
+CREATE ROLE hz2 IN ROLE hz1;
+SET ROLE hz2;
+/* 42501 */ CREATE SEQUENCE u1;
+SET ROLE hz1;
+SET ROLE postgres;
+RESET ROLE;
+SET SESSION AUTHORIZATION hz2;
+/* 42501 */ SET ROLE postgres;
+SET ROLE hz1;
+RESET ROLE;
+SET ROLE NONE;
+SET SESSION AUTHORIZATION DEFAULT;
+SET SESSION AUTHORIZATION hz1;
+/* 42501 */ SET ROLE hz2;
+RESET SESSION AUTHORIZATION;
+BEGIN;
+SET LOCAL ROLE hz1;
+CREATE TEMP SEQUENCE u2;
+COMMIT;
+CREATE TEMP SEQUENCE u3;
+SELECT set_config('role', 'hz2', false);
+CREATE TEMP SEQUENCE u4;
+RESET ALL;
+CREATE TEMP SEQUENCE u5;
+SELECT set_config('role', 'none', false);
+BEGIN;
+CREATE TEMP TABLE od ON COMMIT DROP AS SELECT 1 a;
+CREATE VIEW odv AS SELECT * FROM od;
+CREATE TEMP TABLE keep AS SELECT 1 a;
+COMMIT;
+CREATE TABLE IF NOT EXISTS od AS SELECT 1 b;
+BEGIN;
+SET LOCAL SESSION AUTHORIZATION hz1;
+CREATE TEMP SEQUENCE u6;
+COMMIT;
+CREATE TEMP SEQUENCE u7;
+SET search_path TO 'a', 'A', "b c";
+CREATE SEQUENCE s30;
+SELECT set_config('SEARCH_PATH', 'B', false);
+CREATE SEQUENCE s31;
+"""
+"""Every sequence tells by its schema, persistence and owner which settings were in force when it was made."""
+
+
+def test_refuses_what_the_server_refuses() -> None:
+    assert_as_written(SCRIPT)
+
+
+@pytest.mark.server
+def test_agrees_with_servers(servers: Servers) -> None:
+    for major in servers:
+        assert_agrees(servers[major], SCRIPT)
+
+
+def schema_of(sql: str, name: str, *, complete: bool = True) -> str:
+    """Where a script put a relation, by looking through all schemas."""
+    session = fold(sql, complete=complete)
+    (found,) = [row for row in session.catalog.relations.values() if row.name == name]
+    return session.catalog.namespaces[found.namespace].name
+
+
+@pytest.mark.parametrize(
+    ("settings", "schema"),
+    [
+        ("SET search_path TO a, b;", "a"),
+        ("SET search_path = nosuch, b;", "b"),
+        ("SET SEARCH_PATH TO b;", "b"),
+        ("SET SESSION search_path TO b;", "b"),
+        ("SET LOCAL search_path TO b;", "public"),
+        ("BEGIN; SET LOCAL search_path TO b;", "b"),
+        ("BEGIN; SET LOCAL search_path TO b; COMMIT;", "public"),
+        ("BEGIN; SET LOCAL search_path TO b; SET search_path TO a; COMMIT;", "a"),
+        ("BEGIN; SET search_path TO a; SET LOCAL search_path TO b; COMMIT;", "a"),
+        ("BEGIN; SET search_path TO a; ROLLBACK;", "public"),
+        ("BEGIN; SAVEPOINT s; SET LOCAL search_path TO b; RELEASE s;", "b"),
+        ("BEGIN; SAVEPOINT s; SET LOCAL search_path TO b; ROLLBACK TO s;", "public"),
+        ("SET search_path TO a; SET search_path TO DEFAULT;", "public"),
+        ("SET search_path TO a; RESET search_path;", "public"),
+        ("SET search_path TO a; RESET ALL;", "public"),
+        ("SET SCHEMA 'b';", "b"),
+        ("SELECT set_config('search_path', 'a', false);", "a"),
+        ("SELECT pg_catalog.set_config('search_path', 'b, a', false), 1;", "b"),
+        ("SELECT set_config('search_path', 'a', true);", "public"),
+        ("SELECT other.set_config('search_path', 'a', false);", "public"),
+        ("SET search_path TO a; DISCARD ALL;", "public"),
+        ("SET search_path TO a; DISCARD PLANS;", "a"),
+        ("SET work_mem TO '1MB'; SET TIME ZONE 'UTC'; SET client_encoding = 'UTF8';", "public"),
+    ],
+)
+def test_the_path_says_where_relations_are_made(settings: str, schema: str) -> None:
+    assert schema_of(f"CREATE SCHEMA a; CREATE SCHEMA b; {settings} CREATE SEQUENCE made;", "made") == schema
+
+
+@pytest.mark.parametrize(
+    "emptied",
+    ["SET search_path TO '';", "SELECT pg_catalog.set_config('search_path', '', false);"],
+)
+def test_an_empty_path_makes_nothing_and_finds_only_the_servers_own(emptied: str) -> None:
+    session = fold(f"CREATE TABLE t AS SELECT 1 AS a; {emptied} CREATE SEQUENCE made;", complete=False)
+    assert find(session, "made") is None
+    assert find(session, "t") is None
+    assert find(session, "pg_class") is not None
+    assert "" not in session.catalog.namespace_names
+
+
+def test_a_path_worked_out_at_run_time_makes_the_session_blind() -> None:
+    assert not fold("SELECT setval('s', 1); SELECT set_config('work_mem', x, false) FROM t;").blind
+    assert fold("SELECT set_config('search_path', current_setting('search_path') || ', a', false);").blind
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", []),
+        (" a ,B", ["a", "b"]),
+        ('"B b", "q""q", $user', ["B b", 'q"q', "$user"]),
+    ],
+)
+def test_lists_of_identifiers_are_split_as_the_server_does(text: str, found: list[str]) -> None:
+    assert split_identifiers(text) == found
+
+
+@pytest.mark.parametrize("text", ["a,", ",", "a b", '"a', "a,,b"])
+def test_malformed_lists_of_identifiers_are_refused(text: str) -> None:
+    with pytest.raises(ServerError) as refusal:
+        split_identifiers(text)
+    assert refusal.value.sqlstate == "22023"
+
+
+def test_roles_own_what_is_made_while_they_are_set() -> None:
+    session = fold("CREATE ROLE r SUPERUSER; SET ROLE r; CREATE SEQUENCE one; RESET ROLE; CREATE SEQUENCE two;")
+    owners = [session.catalog.roles[relation(session, name).owner].name for name in ("one", "two")]
+    assert owners == ["r", "postgres"]
+
+
+def test_temporary_tables_on_commit_drop_end_with_the_transaction() -> None:
+    made = "CREATE TEMP TABLE t ON COMMIT DROP AS SELECT 1 AS a;"
+    assert find(fold(made), "t") is None
+    assert find(fold(f"BEGIN; {made}"), "t") is not None
+    assert find(fold(f"BEGIN; {made} COMMIT;"), "t") is None
+    assert find(fold(f"BEGIN; {made} COMMIT AND CHAIN;"), "t") is None
+
+
+def test_a_prepared_transaction_is_taken_as_committed() -> None:
+    session = fold("BEGIN; CREATE SEQUENCE s; PREPARE TRANSACTION 'x'; COMMIT PREPARED 'x';")
+    assert find(session, "s") is not None
+    assert session.transaction is None
+    assert not session.blind
+    assert fold("ROLLBACK PREPARED 'x';").blind
