@@ -203,8 +203,8 @@ class Session:
         return any(grantee in (0, *privileged) and right == "C" for grantee, right in namespace.acl)
 
     def may_use(self, namespace: Namespace) -> bool:
-        """The USAGE right on a schema; everybody has it on the schemas of initdb."""
-        if namespace.oid < FIRST_NORMAL_OID or self.superuser() or not namespace.seen:
+        """The USAGE right on a schema; initdb gives it to everybody on its own schemas."""
+        if namespace.oid == TEMPORARY or self.superuser() or not namespace.seen:
             return True
         privileged = self._roles_with_privileges(self.role)
         if namespace.owner in privileged:

@@ -109,7 +109,7 @@ class Catalog:
             (PUBLIC, "public", DATABASE_OWNER),
             (INFORMATION_SCHEMA, "information_schema", SUPERUSER),
         ):
-            self.add_namespace(Namespace(oid, name, owner))
+            self.add_namespace(Namespace(oid, name, owner, ((0, "U"),)))
         self.add_role(Role(SUPERUSER, "postgres", superuser=True))
         self.add_role(Role(DATABASE_OWNER, "pg_database_owner"))
         journal.entries.clear()

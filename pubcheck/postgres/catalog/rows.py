@@ -17,7 +17,10 @@ class Place(Struct, frozen=True, gc=False):
 
 
 class Namespace(Struct, frozen=True, gc=False):
-    """pg_namespace. ``seen`` is False for a schema that the unit only refers to."""
+    """pg_namespace. ``seen`` is False for a schema that the unit only refers to.
+
+    ``acl`` are (grantee, right), grantee 0 for PUBLIC, right "C"(REATE) or "U"(SAGE), with "*" the grant option.
+    """
 
     oid: int
     name: str

@@ -93,6 +93,7 @@ def alter_role(session: Session, node: Node) -> None:
     if row.oid == SUPERUSER and "superuser" in given and not _flag(given["superuser"]):
         raise ServerError("0A000", "permission denied to alter role")
     catalog.roles.put(row.oid, replace(row, **_changes(given)))
+    session.forget_path()
     for member in _role_list(session, given, "rolemembers"):
         if node.get("action") == -1:
             _remove_member(session, row.oid, member)
@@ -291,6 +292,7 @@ def _remove_member(session: Session, role: int, member: int) -> None:
     session.catalog.roles.put(
         member, replace(row, **{field: _with(getattr(row, field), role, False) for field in fields})
     )
+    session.forget_path()
 
 
 def _take_options(session: Session, role: int, member: int, flags: dict[str, bool]) -> None:
@@ -305,6 +307,7 @@ def _take_options(session: Session, role: int, member: int, flags: dict[str, boo
         if "set" in flags:
             changes["without_set"] = _with(row.without_set, role, True)
         session.catalog.roles.put(member, replace(row, **changes))
+        session.forget_path()
 
 
 # Rights.
@@ -347,6 +350,7 @@ def grant(session: Session, node: Node) -> None:
             for entry in after:
                 if entry not in before:
                     catalog.database_acl.put(entry, True)
+    session.forget_path()
 
 
 def _grantable(session: Session, owner: int, acl: Iterable[tuple[int, str]], rights: set[str]) -> set[str]:

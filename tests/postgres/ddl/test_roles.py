@@ -103,15 +103,54 @@ GRANT pg_monitor TO hyo;
 """
 """Who may do what, told by what is refused and by the owners of what is made."""
 
+USAGE = """
+CREATE ROLE hx1;
+CREATE SCHEMA us;
+CREATE TABLE us.t(a int);
+GRANT CREATE ON SCHEMA public TO hx1;
+SET search_path TO us, public;
+SET ROLE hx1;
+/* 42501 */ CREATE VIEW public.v1 AS SELECT a FROM us.t;
+/* 42P01 */ CREATE TEMP VIEW v2 AS SELECT a FROM t;
+CREATE SEQUENCE s1;
+/* 42501 */ CREATE SEQUENCE us.s2;
+RESET ROLE;
+GRANT USAGE ON SCHEMA us TO hx1;
+SET ROLE hx1;
+CREATE VIEW public.v3 AS SELECT a FROM us.t;
+CREATE TEMP VIEW v4 AS SELECT a FROM t;
+/* 42501 */ CREATE SEQUENCE s3;
+/* 42501 */ CREATE SEQUENCE us.s4;
+RESET ROLE;
+GRANT CREATE ON SCHEMA us TO hx1;
+REVOKE USAGE ON SCHEMA us FROM hx1;
+SET ROLE hx1;
+CREATE SEQUENCE us.s5;
+CREATE SEQUENCE s6;
+RESET ROLE;
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+CREATE ROLE hx2;
+SET ROLE hx2;
+SET search_path TO public;
+/* 42501 */ CREATE VIEW pg_temp.v5 AS SELECT * FROM public.v3;
+RESET ROLE;
+GRANT USAGE ON SCHEMA public TO PUBLIC;
+SET ROLE hx2;
+CREATE VIEW pg_temp.v6 AS SELECT * FROM public.v3;
+"""
+"""What USAGE on a schema opens: names in it, and its place on the search path."""
 
-def test_refuses_what_the_server_refuses() -> None:
-    assert_as_written(SCRIPT)
+
+@pytest.mark.parametrize("script", [SCRIPT, USAGE])
+def test_refuses_what_the_server_refuses(script: str) -> None:
+    assert_as_written(script)
 
 
 @pytest.mark.server
-def test_agrees_with_servers(servers: Servers) -> None:
+@pytest.mark.parametrize("script", [SCRIPT, USAGE])
+def test_agrees_with_servers(servers: Servers, script: str) -> None:
     for major in servers:
-        assert_agrees(servers[major], SCRIPT)
+        assert_agrees(servers[major], script)
 
 
 @pytest.mark.parametrize(
