@@ -153,7 +153,7 @@ class _Search:
                     self.found.present(target, flags)
                     return
         if owner is not None:
-            _refuse_part(self.session, target, owner)
+            _refuse_part(self.session, target, partition or owner)
 
         entry = _Entry(target, flags)
         reached_from = self.stack[-1].target if self.stack else None
@@ -184,9 +184,25 @@ class _Search:
                 for oid in self.catalog.relations_in.get(target[1])
                 if relations[oid].kind in _IN_SCHEMA
             ]
+        elif target[0] == RELATION and not target[2]:
+            found += self._foreign_keys(target[1])
         if len(found) > 1:
             found.sort(key=lambda item: (-item[0][1], item[0][0], item[0][2]))
         return found
+
+
+    def _foreign_keys(self, relation: int) -> list[tuple[Object, str]]:
+        """The foreign keys that point to a partition because they point to its root (CloneFkReferenced)."""
+        catalog = self.catalog
+        row = catalog.relations.get(relation)
+        if row is None or not row.partition or row.kind not in "rp":
+            return []
+        return [
+            (dependent, NORMAL)
+            for ancestor in catalog.ancestors(relation)
+            for dependent, _, _ in catalog.dependents.get((RELATION, ancestor))
+            if dependent[0] == CONSTRAINT and catalog.constraints[dependent[1]].references == ancestor
+        ]
 
 
 def perform_deletion(
@@ -229,17 +245,20 @@ def _report(
         return
     reported = asked[:MAX_REPORTED]
     rest = len(asked) - len(reported)
-    tail = [f"and {rest} other object{'s' if rest > 1 else ''} (see server log for list)"] if rest else []
     if cascade:
-        if len(asked) == 1:
-            session.notices.append(f"drop cascades to {describe(session, asked[0].target)}")
-        else:
-            session.notices.append(f"drop cascades to {len(asked)} other objects")
+        lines = [f"drop cascades to {describe(session, entry.target)}" for entry in reported]
+    else:
+        lines = [
+            f"{describe(session, entry.target)} depends on {describe(session, entry.dependee or entry.target)}"
+            for entry in reported
+        ]
+    if rest:
+        lines.append(f"and {rest} other object{'s' if rest > 1 else ''} (see server log for list)")
+    detail = "\n".join(lines)
+    if cascade:
+        many = f"drop cascades to {len(asked)} other objects DETAIL: {detail}"
+        session.notices.append(lines[0] if len(asked) == 1 else many)
         return
-    lines = [
-        f"{describe(session, entry.target)} depends on {describe(session, entry.dependee or entry.target)}"
-        for entry in reported
-    ]
     if len(objects) == 1:
         message = f"cannot drop {describe(session, objects[0])} because other objects depend on it"
     else:
@@ -249,7 +268,7 @@ def _report(
         "2BP01",
         message,
         rule=(rule or "ddl-drop-column") if member is not None else None,
-        detail="\n".join([*lines, *tail]),
+        detail=detail,
         hint="Use DROP ... CASCADE to drop the dependent objects too.",
     )
     if member is not None:

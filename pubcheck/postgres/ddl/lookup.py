@@ -96,7 +96,7 @@ def find_object(session: Session, kind: str, node: Node, *, missing_ok: bool = F
         proc = find_proc(session, kind, node["ObjectWithArgs"], missing_ok=missing_ok)
         return (PROC, proc.oid, 0) if proc else None
     if kind == "OBJECT_OPERATOR":
-        operator = find_operator(session, node["ObjectWithArgs"])
+        operator = find_operator(session, node["ObjectWithArgs"], missing_ok=missing_ok)
         return (OPERATOR, operator.oid, 0) if operator else None
     if kind == "OBJECT_CAST":
         return _find_cast(session, node, missing_ok)
@@ -249,16 +249,26 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
     return rows[0]
 
 
-def find_operator(session: Session, node: Node) -> Operator | None:
-    """The operator of an ObjectWithArgs, whose operands are exactly those; None when it is not visible."""
+def find_operator(session: Session, node: Node, *, missing_ok: bool = False) -> Operator | None:
+    """The operator of an ObjectWithArgs, whose operands are exactly those; None when it is not visible.
+
+    Raises ServerError 42883.
+    """
     catalog = session.catalog
     parts = names(node["objname"])
-    operands = argument_types(session, node.get("objargs", ()))
+    try:
+        operands = argument_types(session, node.get("objargs", ()))
+    except ServerError:
+        if missing_ok:
+            return None
+        raise
     for namespace in namespaces(session, parts):
         for oid in catalog.operator_names.get((namespace, parts[-1])):
             row = catalog.operators[oid]
             if operands in ((row.left, row.right), (row.right,)):
                 return row
+    if all_seen(session) and not missing_ok:
+        raise ServerError("42883", f"operator does not exist: {'.'.join(parts)}")
     return None
 
 

@@ -270,11 +270,9 @@ def _rename_column(session: Session, node: Node) -> None:
     if row.kind == "c":
         typed = _typed_tables(session, row)
         if typed and node.get("behavior") != "DROP_CASCADE":
-            name = catalog.relations[typed[0]].name
             raise ServerError(
                 "2BP01",
                 f'cannot alter type "{row.name}" because it is the type of a typed table',
-                detail=f'table "{name}"',
                 hint="Use ALTER ... CASCADE to alter the typed tables too.",
             )
         family = [row.oid, *typed]

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import (
     AUTO,
+    CAST,
     INTERNAL,
     NAMESPACE,
     NORMAL,
@@ -16,7 +17,7 @@ from pubcheck.postgres.catalog import (
     TYPE,
     Object,
 )
-from pubcheck.postgres.catalog.rows import Column, Other, Proc, Relation, Type
+from pubcheck.postgres.catalog.rows import Cast, Column, Other, Proc, Relation, Type
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, put_columns, require_column
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.names import NAME_BYTES, make_object_name
@@ -62,8 +63,7 @@ def free_type_name(session: Session, namespace: int, name: str, *, shell: bool =
             return row
         if not (row.kind == "b" and row.element and row.name.startswith("_")):
             raise ServerError("42710", f'type "{name}" already exists')
-        # Its own name is still taken while the new one is chosen, so that gets one more underscore.
-        moved = catalog.array_type_name(namespace, name[1:])
+        moved = catalog.array_type_name(namespace, name)
         catalog.type_names.remove((namespace, name))
         catalog.add_type(replace(row, name=moved))
         return None
@@ -266,7 +266,11 @@ def alter_composite(session: Session, node: Node) -> None:
         command = item["AlterTableCmd"]
         cascade = command.get("behavior") == "DROP_CASCADE"
         if typed and not cascade:
-            raise ServerError("2BP01", f'cannot alter type "{row.name}" because it is the type of a typed table')
+            raise ServerError(
+                "2BP01",
+                f'cannot alter type "{row.name}" because it is the type of a typed table',
+                hint="Use ALTER ... CASCADE to alter the typed tables too.",
+            )
         _alter_attribute(session, command, [row.oid, *typed], cascade)
 
 
@@ -337,27 +341,32 @@ def create_range(session: Session, node: Node) -> None:
     )
     catalog.depend((TYPE, row.oid, 0), (TYPE, subtype, 0), NORMAL)
     catalog.depend((TYPE, many.oid, 0), (TYPE, row.oid, 0), INTERNAL)
-    for kind, made, arguments, variadic in (
-        (row, row, (subtype, subtype), 0),
-        (row, row, (subtype, subtype, TEXT), 0),
-        (many, many, (), 0),
-        (many, many, (row.oid,), 0),
-        (many, many, (row.array,), row.oid),
+    for made, arguments, variadic in (
+        (row, (subtype, subtype), 0),
+        (row, (subtype, subtype, TEXT), 0),
+        (many, (), 0),
+        (many, (row.oid,), 0),
+        (many, (row.array,), row.oid),
     ):
         proc = Proc(
             catalog.new_oid(),
-            kind.name,
-            kind.namespace,
+            made.name,
+            made.namespace,
             owner,
             "f",
             arguments,
             made.oid,
             volatility="i",
             variadic=variadic,
-            strict=kind is many,
+            strict=made is many,
         )
         catalog.add_proc(proc)
         catalog.depend((PROC, proc.oid, 0), (TYPE, made.oid, 0), INTERNAL)
+        if arguments == (row.oid,):
+            cast = Cast(catalog.new_oid(), row.oid, many.oid, proc.oid, "e", "f")
+            catalog.casts.put(cast.oid, cast)
+            for on in ((TYPE, row.oid, 0), (TYPE, many.oid, 0), (PROC, proc.oid, 0)):
+                catalog.depend((CAST, cast.oid, 0), on, INTERNAL)
 
 
 def _multirange_name(name: str) -> str:

@@ -1,0 +1,257 @@
+"""Scripts played on a server and here: the same refusals in the same words, and the same catalog afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from msgspec import Struct
+from pglast.parser import split
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
+from pubcheck.postgres.catalog.rows import Type
+from pubcheck.postgres.ddl import apply
+from pubcheck.postgres.ddl.descriptions import format_type
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import parse
+from pubcheck.postgres.session import Session
+from tests.support.servers import ROLES, Server, execute
+
+DATABASE = "the_database"
+"""Stands for the database's name in a script."""
+
+
+class Told(Struct, frozen=True):
+    """What was said to one statement; ``rule`` is ours alone."""
+
+    text: str
+    sqlstate: str | None = None
+    message: str | None = None
+    detail: str | None = None
+    hint: str | None = None
+    notices: tuple[str, ...] = ()
+    rule: str | None = None
+
+
+def play(session: Session, script: str) -> list[Told]:
+    """Apply each statement; a refused one leaves no trace."""
+    told = []
+    for number, text in enumerate(split(script)):
+        parsed = parse(text)
+        assert parsed is not None
+        session.begin_statement(0, number, text)
+        mark = session.catalog.journal.mark()
+        try:
+            apply(session, *parsed)
+        except ServerError as error:
+            session.catalog.journal.undo(mark)
+            session.forget_path()
+            told.append(Told(text, error.sqlstate, error.message, error.detail, error.hint, rule=error.rule))
+        else:
+            told.append(Told(text, notices=tuple(session.notices)))
+    return told
+
+
+def fold(script: str, major: int = 18, *, complete: bool = True) -> tuple[Session, list[Told]]:
+    session = Session(Catalog(major, DATABASE), complete=complete)
+    return session, play(session, script)
+
+
+def last(script: str, major: int = 18, *, complete: bool = True) -> Told:
+    """What is said to the last statement of a script."""
+    return fold(script, major, complete=complete)[1][-1]
+
+
+_QUERIES = {
+    "relations": """
+        SELECT n.nspname, c.relname, c.relkind, c.relreplident, r.rolname,
+               CASE WHEN c.relkind IN ('r', 'p', 'c', 'f') THEN
+                 (SELECT string_agg(attname || CASE WHEN attnotnull THEN '!' ELSE '' END
+                                            || CASE WHEN atthasdef THEN '=' ELSE '' END, ',' ORDER BY attnum)
+                  FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0) END
+        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_roles r ON r.oid = c.relowner
+        WHERE c.oid >= 16384 AND n.nspname !~ '^pg_'
+    """,
+    "constraints": """
+        SELECT conrelid::regclass, conname, contype FROM pg_constraint
+        WHERE oid >= 16384 AND contype <> 'n' AND conrelid <> 0
+    """,
+    "types": """
+        SELECT n.nspname, t.typname, t.typtype, t.typnotnull,
+               array_to_string(array(SELECT enumlabel FROM pg_enum WHERE enumtypid = t.oid ORDER BY enumsortorder), ',')
+        FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+        LEFT JOIN pg_type e ON e.typarray = t.oid
+        LEFT JOIN pg_class c ON c.oid IN (t.typrelid, e.typrelid) AND c.relkind <> 'c'
+        WHERE t.oid >= 16384 AND n.nspname !~ '^pg_' AND c.oid IS NULL
+    """,
+    "functions": """
+        SELECT n.nspname, proname, prokind, provolatile, proisstrict, proretset, pronargdefaults,
+               array_to_string(array(SELECT format_type(a, NULL) FROM unnest(proargtypes) WITH ORDINALITY u (a, at)
+                                     ORDER BY at), ','),
+               format_type(prorettype, NULL), format_type(nullif(provariadic, 0), NULL)
+        FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE p.oid >= 16384
+    """,
+    "schemas": "SELECT nspname FROM pg_namespace WHERE oid >= 16384 AND nspname !~ '^pg_' OR nspname = 'public'",
+    "publications": "SELECT pubname, rolname FROM pg_publication p JOIN pg_roles r ON r.oid = p.pubowner",
+    "members": """
+        SELECT pubname, prrelid::regclass, prattrs::text
+        FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+    """,
+    "published schemas": """
+        SELECT pubname, pnnspid::regnamespace
+        FROM pg_publication_namespace r JOIN pg_publication p ON p.oid = r.pnpubid
+    """,
+    "operators": "SELECT oprnamespace::regnamespace, oprname FROM pg_operator WHERE oid >= 16384",
+    "casts": "SELECT castsource::regtype, casttarget::regtype, castcontext, castmethod FROM pg_cast WHERE oid >= 16384",
+    "triggers": "SELECT tgrelid::regclass, tgname FROM pg_trigger WHERE NOT tgisinternal",
+    "policies": "SELECT polrelid::regclass, polname FROM pg_policy",
+}
+
+
+def snapshot(session: Session) -> dict[str, set[tuple[str | None, ...]]]:
+    """The catalog as ``_QUERIES`` show a server's, search_path being empty."""
+    session.set("search_path", ())
+    catalog = session.catalog
+
+    def schema(oid: int) -> str:
+        return catalog.namespaces[oid].name
+
+    def relation(oid: int) -> str:
+        return f"{schema(catalog.relations[oid].namespace)}.{catalog.relations[oid].name}"
+
+    def type_name(oid: int) -> str | None:
+        return format_type(session, oid) if oid else None
+
+    def of_table(row: Type) -> bool:
+        item = catalog.types.get(row.element, row) if row.name.startswith("_") else row
+        return bool(item.relation) and catalog.relations[item.relation].kind != "c"
+
+    rows: dict[str, list[tuple[Any, ...]]] = {
+        "relations": [
+            (
+                schema(row.namespace),
+                row.name,
+                row.kind,
+                row.identity,
+                catalog.roles[row.owner].name,
+                ",".join(
+                    column.name + "!" * column.not_null + "=" * column.has_default for column in row.columns
+                )
+                or None
+                if row.kind in "rpcf"
+                else None,
+            )
+            for row in catalog.relations.values()
+            if row.oid >= FIRST_NORMAL_OID
+        ],
+        "constraints": [
+            (relation(row.relation), row.name, row.kind) for row in catalog.constraints.values() if row.kind != "n"
+        ],
+        "types": [
+            (schema(row.namespace), row.name, row.kind, row.not_null, ",".join(row.labels))
+            for row in catalog.types.values()
+            if not of_table(row)
+        ],
+        "functions": [
+            (
+                schema(row.namespace),
+                row.name,
+                row.kind,
+                row.volatility,
+                row.strict,
+                row.returns_set,
+                row.defaults,
+                ",".join(type_name(argument) or "-" for argument in row.arguments),
+                type_name(row.returns),
+                type_name(row.variadic),
+            )
+            for row in catalog.procs.values()
+        ],
+        "schemas": [
+            (row.name,) for row in catalog.namespaces.values() if row.oid >= FIRST_NORMAL_OID or row.name == "public"
+        ],
+        "publications": [(row.name, catalog.roles[row.owner].name) for row in catalog.publications.values()],
+        "members": [
+            (
+                catalog.publications[row.publication].name,
+                relation(row.relation),
+                " ".join(map(str, row.columns)) if row.columns else None,
+            )
+            for row in catalog.publication_rels.values()
+        ],
+        "published schemas": [
+            (catalog.publications[row.publication].name, schema(row.namespace))
+            for row in catalog.publication_namespaces.values()
+        ],
+        "operators": [(schema(row.namespace), row.name) for row in catalog.operators.values()],
+        "casts": [
+            (type_name(row.source), type_name(row.target), row.context, row.method) for row in catalog.casts.values()
+        ],
+        "triggers": [
+            (relation(row.namespace), row.name) for row in catalog.others.values() if row.kind == "trigger"
+        ],
+        "policies": [
+            (relation(row.namespace), row.name) for row in catalog.others.values() if row.kind == "policy"
+        ],
+    }
+    return {name: {tuple(map(_text, row)) for row in group} for name, group in rows.items()}
+
+
+def _text(value: object) -> str | None:
+    if isinstance(value, bool):
+        return "t" if value else "f"
+    return None if value is None else str(value)
+
+
+def ask(server: Server, script: str) -> tuple[list[Told], dict[str, set[tuple[str | None, ...]]]]:
+    """The server's answers in a database of its own, and its catalog afterwards; roles of ROLES may be used."""
+    with server.database(DATABASE) as name, server.connect(name) as conn:
+        told = []
+        for text in split(script):
+            given = execute(conn, text)
+            notices = tuple(
+                notice.removeprefix("NOTICE: ") for notice in given.notices if notice.startswith("NOTICE: ")
+            )
+            told.append(Told(text, given.sqlstate, given.message, given.detail, given.hint, notices))
+        conn.execute("RESET ROLE")
+        conn.execute("SET search_path = ''")
+        found = {}
+        for kind, query in _QUERIES.items():
+            # As the text that the output functions make.
+            columns = psycopg.ClientCursor(conn)
+            rows = columns.execute(f"SELECT x.* FROM ({query}) AS x").pgresult
+            assert rows is not None
+            found[kind] = {
+                tuple(_decoded(rows.get_value(at, column)) for column in range(rows.nfields))
+                for at in range(rows.ntuples)
+            }
+        for role in ROLES:
+            conn.execute(f"DROP OWNED BY {role}")
+            conn.execute(f"REVOKE {', '.join(other for other in ROLES if other != role)} FROM {role}")
+        return told, found
+
+
+def _decoded(value: bytes | None) -> str | None:
+    return None if value is None else value.decode()
+
+
+def assert_agrees(server: Server, script: str) -> None:
+    """Every statement gives the same SQLSTATE; what is judged, or is 2BP01, and cascades' notices, the same words."""
+    theirs, their_catalog = ask(server, script)
+    session = Session(Catalog(server.major, DATABASE), complete=True)
+    play(session, ";".join(f"CREATE ROLE {role}" for role in ROLES))
+    differing = []
+    for mine, their in zip(play(session, script), theirs, strict=True):
+        same = mine.sqlstate == their.sqlstate
+        if mine.rule is not None or their.sqlstate == "2BP01":
+            same = same and (mine.message, mine.detail, mine.hint) == (their.message, their.detail, their.hint)
+        if any("cascades to" in notice for notice in their.notices + mine.notices):
+            same = same and mine.notices == their.notices
+        if not same:
+            differing.append(f"{their.text.strip()}\n  server: {their}\n  ours:   {mine}")
+    our_catalog = snapshot(session)
+    for kind, rows in their_catalog.items():
+        if rows != our_catalog[kind]:
+            only = f"only on the server {rows - our_catalog[kind]}, only here {our_catalog[kind] - rows}"
+            differing.append(f"{kind}: {only}")
+    assert not differing, f"PostgreSQL {server.major}\n" + "\n".join(differing)

@@ -1,0 +1,150 @@
+"""CREATE TYPE and CREATE DOMAIN in all their forms."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.postgres.versions import MAJORS
+from tests.postgres.ddl.agreement import assert_agrees, fold, last
+from tests.support.servers import Servers
+
+SCRIPTS = {
+    "types": """
+        CREATE TYPE e AS ENUM ('a', 'b');
+        CREATE TYPE e AS ENUM ();
+        CREATE TYPE _e AS ENUM ('x');
+        CREATE DOMAIN d AS e NOT NULL CHECK (value <> 'a') CHECK (value <> 'b');
+        CREATE TYPE c AS (a int, b d);
+        CREATE TYPE c AS (z int);
+        CREATE TABLE c (z int);
+        CREATE TYPE r AS RANGE (subtype = int4);
+        CREATE TYPE floatrange AS RANGE (subtype = float8);
+        CREATE TABLE t (a e, b c, c r, d d, f c[], g _r);
+        CREATE TABLE ot OF c;
+        CREATE TABLE rowuser (x t, y t[]);
+        CREATE DOMAIN t AS int;
+        CREATE TYPE t AS ENUM ('a');
+        ALTER TYPE e ADD VALUE 'b';
+        ALTER TYPE e ADD VALUE IF NOT EXISTS 'b';
+        ALTER TYPE e ADD VALUE 'z' BEFORE 'q';
+        ALTER TYPE e RENAME VALUE 'a' TO 'b';
+        ALTER TYPE e RENAME VALUE 'a' TO 'aa';
+        ALTER DOMAIN d DROP NOT NULL;
+        ALTER DOMAIN d DROP CONSTRAINT d_check1;
+        ALTER DOMAIN d DROP CONSTRAINT nope;
+        ALTER DOMAIN d DROP CONSTRAINT IF EXISTS nope;
+        ALTER TYPE c ADD ATTRIBUTE n int;
+        ALTER TYPE c ADD ATTRIBUTE n int CASCADE;
+        ALTER TYPE c DROP ATTRIBUTE a CASCADE;
+        ALTER TYPE c RENAME ATTRIBUTE n TO m;
+        ALTER TYPE c RENAME ATTRIBUTE n TO m CASCADE;
+        DROP DOMAIN e;
+        DROP TYPE e;
+        DROP TYPE c;
+        DROP TYPE r;
+        DROP TYPE r_multirange;
+        DROP TYPE _c;
+        DROP TYPE t;
+        DROP TABLE t;
+        ALTER TYPE c RENAME TO c9;
+        ALTER TYPE t RENAME TO tt;
+        ALTER TABLE t RENAME TO tt;
+        DROP TABLE tt;
+        ALTER TYPE e RENAME TO e2;
+        ALTER TYPE e2 RENAME TO d;
+        DROP TYPE e2 CASCADE;
+        DROP TYPE c9 CASCADE;
+        DROP TYPE IF EXISTS zzz;
+        DROP TYPE zzz;
+        DROP DOMAIN IF EXISTS zzz;
+        DROP TABLE tt CASCADE;
+    """,
+}
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_server_agrees(servers: Servers, major: int, script: str) -> None:
+    assert_agrees(servers[major], script)
+
+
+def test_enum_keeps_its_labels_in_order() -> None:
+    session, _ = fold(
+        "CREATE TYPE e AS ENUM ('a', 'c'); ALTER TYPE e ADD VALUE 'b' BEFORE 'c'; ALTER TYPE e ADD VALUE 'd'"
+    )
+    (row,) = (row for row in session.catalog.types.values() if row.name == "e")
+    assert row.labels == ("a", "b", "c", "d")
+
+
+@pytest.mark.parametrize(("major", "expected"), [(15, {"___e", "__e"}), (16, {"__e_1", "__e"})])
+def test_array_type_in_the_way_gets_another_name(major: int, expected: set[str]) -> None:
+    session, _ = fold("CREATE TYPE e AS ENUM (); CREATE TYPE _e AS ENUM ()", major)
+    assert {row.name for row in session.catalog.types.values()} == {"e", "_e", *expected}
+
+
+def test_range_brings_a_multirange_and_constructors() -> None:
+    session, _ = fold("CREATE TYPE timerange AS RANGE (subtype = time)")
+    assert {(row.name, row.kind) for row in session.catalog.types.values()} == {
+        ("timerange", "r"),
+        ("_timerange", "b"),
+        ("timemultirange", "m"),
+        ("_timemultirange", "b"),
+    }
+    assert {(row.name, len(row.arguments)) for row in session.catalog.procs.values()} == {
+        ("timerange", 2),
+        ("timerange", 3),
+        ("timemultirange", 0),
+        ("timemultirange", 1),
+    }
+
+
+def test_table_is_a_type_and_goes_with_what_is_made_of_it() -> None:
+    told = last("CREATE TABLE t (a int); CREATE TABLE u (x t[]); DROP TABLE t")
+    assert told.message == "cannot drop table t because other objects depend on it"
+    assert told.detail == "column x of table u depends on type t[]"
+
+
+def test_shell_is_filled_in() -> None:
+    session, told = fold(
+        "CREATE TYPE b; CREATE FUNCTION b_in(cstring) RETURNS b LANGUAGE internal AS 'textin'; "
+        "CREATE FUNCTION b_out(b) RETURNS cstring LANGUAGE internal AS 'textout'; "
+        "CREATE TYPE b (input = b_in, output = b_out, like = text)"
+    )
+    assert [one.sqlstate for one in told] == [None] * 4
+    (row,) = (row for row in session.catalog.types.values() if row.name == "b")
+    assert row.kind == "b"
+    assert {proc.returns for proc in session.catalog.procs.values() if proc.name == "b_in"} == {row.oid}
+
+
+def test_type_of_an_extension_is_not_visible() -> None:
+    session, told = fold("CREATE EXTENSION citext; CREATE TABLE t (a citext, b nosuch)")
+    assert told[-1].sqlstate is None
+    (table,) = session.catalog.relations.values()
+    assert [column.type for column in table.columns] == [0, 0]
+    assert last("CREATE TABLE t (a citext)").sqlstate == "42704"
+
+
+ODD = """
+    CREATE TYPE a.b AS ENUM (); CREATE TYPE x AS (); CREATE TYPE x AS (a nosuch, b x); CREATE TYPE y AS (a int, a
+    int); CREATE TYPE r AS RANGE (subtype = nosuch); CREATE TYPE r2 AS RANGE (canonical = f); CREATE TYPE r3 AS RANGE
+    (subtype = int, multirange_type_name = s.m); CREATE TYPE b (input, output); CREATE TYPE b; CREATE TYPE b (input =
+    f, output = s.g, element = int, alignment = 'double'); CREATE TYPE b2 (nosuch = 1.5, input = 1); CREATE DOMAIN d
+    AS nosuch; CREATE DOMAIN d2 AS int NULL NOT NULL; CREATE DOMAIN d3 AS x CONSTRAINT c CHECK (value = 1); CREATE
+    DOMAIN d4 AS anyelement; CREATE DOMAIN d5 AS text COLLATE nosuch DEFAULT 'x'; ALTER DOMAIN nosuch SET NOT NULL;
+    ALTER DOMAIN d3 DROP CONSTRAINT c CASCADE; ALTER DOMAIN d3 VALIDATE CONSTRAINT c; ALTER DOMAIN int4 SET DEFAULT 1;
+    ALTER TYPE nosuch ADD VALUE 'x'; ALTER TYPE nosuch RENAME VALUE 'x' TO 'y'; ALTER TYPE x ADD VALUE 'x'; ALTER TYPE
+    nosuch ADD ATTRIBUTE a int; ALTER TYPE x DROP ATTRIBUTE nosuch; ALTER TYPE x DROP ATTRIBUTE IF EXISTS nosuch;
+    ALTER TYPE x ALTER ATTRIBUTE a TYPE int CASCADE, ADD ATTRIBUTE c int[], DROP ATTRIBUTE b; ALTER TYPE x OWNER TO
+    nobody; CREATE COLLATION c (locale = 'nosuch'); CREATE COLLATION s.c FROM nosuch; CREATE TEXT SEARCH CONFIGURATION
+    x (copy = y); CREATE AGGREGATE a (*) (stype = nosuch, sfunc = f); CREATE AGGREGATE a (sfunc = f, stype = int,
+    basetype = nosuch); CREATE AGGREGATE b (VARIADIC int[]) (sfunc = f, stype = int[], finalfunc = g); CREATE
+    AGGREGATE c (int) (sfunc = f); CREATE OPERATOR + (procedure = f); CREATE OPERATOR s.+ (leftarg = nosuch, rightarg
+    = int, function = f); CREATE OPERATOR @@@ (rightarg = int, procedure = OPERATOR(+)); CREATE OPERATOR ## (leftarg =
+    int, rightarg = int)
+"""
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_odd_statements_are_survived(complete: bool) -> None:
+    fold(ODD, complete=complete)
