@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib.machinery import PathFinder
 from types import ModuleType
@@ -45,6 +46,7 @@ def _load_parser() -> ModuleType:
 _parser = _load_parser()
 _parse_json = _parser.parse_sql_json
 _ParseError: type[Exception] = _parser.ParseError
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _decode = Decoder().decode
 
 
@@ -61,6 +63,19 @@ class TooDeep(Exception):
     """The tree is nested too deeply to be decoded (from some hundreds of chained operators on)."""
 
 
+def _exact_location(sql: str, otherwise: int | None) -> int | None:
+    """Where the grammar refuses a text that is not ASCII.
+
+    libpg_query gives characters, and pglast takes them for bytes. With a letter in the place of each character beyond
+    ASCII, which to the scanner are letters too, both are the same.
+    """
+    try:
+        _parse_json(_BEYOND_ASCII.sub("x", sql))
+    except _ParseError as refusal:
+        return refusal.args[1] if len(refusal.args) > 1 else None
+    return otherwise
+
+
 def parse(sql: str) -> tuple[str, Node] | None:
     """One statement's node name and node (locations are UTF-8 byte offsets), or None if there is no statement.
 
@@ -72,7 +87,7 @@ def parse(sql: str) -> tuple[str, Node] | None:
         message, location = refusal.args[0], refusal.args[1] if len(refusal.args) > 1 else None
         if "stack depth limit" in message or "memory exhausted" in message:
             raise TooDeep from None
-        raise SyntaxRefused(message, location) from None
+        raise SyntaxRefused(message, location if sql.isascii() else _exact_location(sql, location)) from None
     except UnicodeEncodeError as error:
         raise SyntaxRefused("invalid byte sequence for encoding \"UTF8\"", error.start) from None
     try:

@@ -33,10 +33,12 @@ LATER: dict[str, str] = {
     "rf-user-defined": "row filter expressions: user-defined functions, operators, types",
     "rf-generated": "row filter expressions: generated columns",
     "rf-fold": "row filter expressions: what is folded when the publication is made",
-    "ri-partition": "replica identity of partitions",
-    "ri-inheritance": "replica identity of inheritance children",
+    "alter-add-member-bad-filter": "row filter expressions: the filter is refused before the membership is looked at",
+    "perm-order-owner-vs-filter": "row filter expressions: the filter is refused before the owner is looked at",
+    "kind-schema-my-temp": "statements inside DO blocks: this one is put together by EXECUTE format() from a query",
 }
-"""Families whose verdicts are not required yet, with what they need. Invented errors are forbidden in them too."""
+"""Families and single cases whose verdicts are not required yet, with what they need. Invented errors are forbidden in
+them too."""
 
 UNMAPPED: dict[str, str] = {
     "ri-part-pruned-bad-leaf-update": "the WHERE prunes the bad leaf; pubcheck judges the table",
@@ -76,7 +78,7 @@ def status(case: Case) -> Status:
         return Status.OTHER
     if case.id in UNMAPPED:
         return Status.UNMAPPED
-    return Status.LATER if case.rule in LATER else Status.COVERED
+    return Status.LATER if case.rule in LATER or case.id in LATER else Status.COVERED
 
 
 def judge(case: Case, major: int) -> Judgement:

@@ -1,0 +1,239 @@
+"""What the engine promises of a unit: certainty, places, history, majors. Server answers are those of the specification."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.linting import answers, covered, lint, run, writes
+
+T = "CREATE TABLE t (id int PRIMARY KEY, a int, b text);\n"
+SEEDS = """\
+CREATE TABLE t1 (a int, b int, c text, PRIMARY KEY (a, c));
+CREATE TABLE t2 (d int, e int, f int, PRIMARY KEY (d));
+CREATE TABLE t3 (g int, h int, i int, PRIMARY KEY (g));
+"""
+
+
+@pytest.mark.parametrize(
+    "publication",
+    [
+        "CREATE PUBLICATION p1 FOR TABLE t1 WHERE (a > 5 AND c = 'NSW');",
+        "CREATE PUBLICATION p3 FOR TABLE t2 WHERE (d = 10), t3 WHERE (g = 10);",
+        "CREATE PUBLICATION p2 FOR TABLE t1, t2 WHERE (e = 99) WITH (publish = 'insert');",
+    ],
+)
+def test_a_filter_inside_the_key_is_fine(publication: str) -> None:
+    assert lint(SEEDS + publication) == []
+
+
+def test_a_filter_outside_the_key_is_placed_on_its_column() -> None:
+    found = lint(SEEDS + "CREATE PUBLICATION p2 FOR TABLE t1, t2 WHERE (e = 99);")
+    assert writes(found) == [("public.t2", "update", "certain"), ("public.t2", "delete", "certain")]
+    assert [covered(one.span) for one in found] == ["e", "e"]
+    assert [(covered(span), span.message) for span in found[0].related] == [("t2", "the key is (d)")]
+    assert found[0].publications == ("p2",)
+
+
+class TestOpenWorld:
+    def test_a_name_made_elsewhere_gives_one_note(self) -> None:
+        found = lint("ALTER PUBLICATION supabase_realtime ADD TABLE x, y; ALTER PUBLICATION supabase_realtime ADD TABLE z;")
+        assert [(one.severity, one.certainty, one.server and one.server.message) for one in found] == [
+            ("note", "assumed", 'publication "supabase_realtime" does not exist'),
+            ("note", "assumed", 'relation "z" does not exist'),
+        ]
+        assert [covered(span) for span in found[0].related] == ["x", "y"]
+
+    def test_a_table_made_elsewhere_is_not_refused_for_its_columns(self) -> None:
+        found = lint("CREATE PUBLICATION p FOR TABLE auth.users (id, email); ALTER PUBLICATION p DROP TABLE auth.users;")
+        assert answers(found) == [("3F000", 'schema "auth" does not exist', "assumed")]
+        assert writes(found) == []
+
+    def test_a_filter_on_a_table_made_elsewhere_is_assumed_to_break_writes(self) -> None:
+        assert writes(lint("CREATE PUBLICATION p FOR TABLE x WHERE (region = 'EU');")) == [
+            ("public.x", "update", "assumed"),
+            ("public.x", "delete", "assumed"),
+        ]
+
+    def test_what_the_unit_says_of_a_table_made_elsewhere_counts(self) -> None:
+        assert writes(lint("ALTER TABLE x REPLICA IDENTITY FULL; CREATE PUBLICATION p FOR TABLE x WHERE (a = 1);")) == []
+
+    def test_a_name_that_the_unit_dropped_is_certainly_gone(self) -> None:
+        for sql in (T + "DROP TABLE t;", T + "ALTER TABLE t RENAME TO u;", T + "ALTER TABLE t SET SCHEMA elsewhere;"):
+            found = lint(sql + "CREATE PUBLICATION p FOR TABLE t;")
+            assert ("42P01", 'relation "t" does not exist', "certain") in answers(found), sql
+
+    def test_complete_makes_missing_names_certain_and_changes_nothing(self) -> None:
+        found = lint("CREATE PUBLICATION p FOR TABLE x; ALTER PUBLICATION p DROP TABLE x;", complete=True)
+        assert answers(found) == [
+            ("42P01", 'relation "x" does not exist', "certain"),
+            ("42704", 'publication "p" does not exist', "certain"),
+        ]
+
+    def test_what_runs_unseen_makes_missing_names_assumed_even_when_complete(self) -> None:
+        found = lint("DO $$ BEGIN PERFORM make_tables(); END $$; CREATE PUBLICATION p FOR TABLE x;", complete=True)
+        assert answers(found) == [("42P01", 'relation "x" does not exist', "assumed")]
+
+    def test_an_unseen_block_that_may_set_identities_makes_writes_assumed(self) -> None:
+        block = "DO $$ BEGIN EXECUTE 'ALTER TABLE t REPLICA IDENTITY FULL'; END $$;"
+        found = lint(T + "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);" + block)
+        assert {certainty for _, _, certainty in writes(found)} == {"assumed"}
+
+    def test_a_real_table_takes_the_place_of_an_assumed_one(self) -> None:
+        found = lint("COMMENT ON TABLE t IS ''; ALTER TABLE t ADD COLUMN z int;" + T + "CREATE PUBLICATION p FOR TABLE t (z);")
+        assert answers(found) == [("42703", 'column "z" of relation "t" does not exist', "certain")]
+
+
+class TestRefusedStatements:
+    def test_a_refused_statement_changes_nothing(self) -> None:
+        found = lint(T + "CREATE PUBLICATION p FOR TABLE t WITH (publish = 'x'); ALTER PUBLICATION p ADD TABLE t;", complete=True)
+        assert [answer[0] for answer in answers(found)] == ["42601", "42704"]
+
+    def test_other_ddl_that_the_server_refuses_is_left_out_in_silence(self) -> None:
+        found = lint(T + "CREATE TABLE t (x int); CREATE PUBLICATION p FOR TABLE t (id, a);")
+        assert found == []
+
+    def test_a_refused_statement_does_not_abort_the_transaction(self) -> None:
+        found = lint(T + "BEGIN; CREATE PUBLICATION p FOR TABLE t, t (id); CREATE PUBLICATION p FOR TABLE t; COMMIT; CREATE PUBLICATION p;")
+        assert [answer[1] for answer in answers(found)] == [
+            'conflicting or redundant column lists for table "t"',
+            'publication "p" already exists',
+        ]
+
+    def test_one_diagnostic_a_refused_statement_with_the_first_error(self) -> None:
+        found = lint(T + "CREATE PUBLICATION p FOR TABLE t (nosuch, id, id) WITH (nosuch, publish = 'y');", complete=True)
+        assert answers(found) == [("42601", 'unrecognized publication parameter: "nosuch"', "certain")]
+
+
+class TestTransactions:
+    BAD = "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);"
+
+    @pytest.mark.parametrize(
+        ("script", "refused"),
+        [
+            (f"BEGIN; {BAD} ROLLBACK;", False),
+            (f"BEGIN; {BAD} COMMIT;", True),
+            (f"BEGIN; SAVEPOINT s; {BAD} ROLLBACK TO s; COMMIT;", False),
+            (f"BEGIN; SAVEPOINT s; {BAD} RELEASE s; COMMIT;", True),
+            (f"BEGIN; SAVEPOINT s; {BAD} RELEASE s; ROLLBACK;", False),
+            (f"{BAD} BEGIN; DROP PUBLICATION p; ROLLBACK;", True),
+            (f"{BAD} BEGIN; ALTER TABLE t REPLICA IDENTITY FULL; ROLLBACK;", True),
+            (f"{BAD} ROLLBACK;", True),
+        ],
+    )
+    def test_what_is_rolled_back_did_not_happen(self, script: str, refused: bool) -> None:
+        assert bool(writes(lint(T + script))) is refused
+
+
+class TestHistory:
+    def test_the_statement_after_which_writes_are_refused_is_named(self) -> None:
+        found = lint(T + "CREATE PUBLICATION p FOR TABLE t;\nALTER TABLE t DROP CONSTRAINT t_pkey;")
+        assert {(one.statement and one.statement.index, covered(one.span)) for one in found} == {(2, "t")}
+
+    def test_a_refusal_that_was_healed_on_the_way_counts_from_the_last_time(self) -> None:
+        found = lint(
+            T + "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\nALTER TABLE t REPLICA IDENTITY FULL;\n"
+            "ALTER TABLE t REPLICA IDENTITY DEFAULT;"
+        )
+        assert {one.statement and one.statement.index for one in found} == {3}
+
+    def test_a_healed_table_is_not_reported(self) -> None:
+        sql = "CREATE TABLE t (id int); CREATE PUBLICATION p FOR ALL TABLES; ALTER TABLE t ADD PRIMARY KEY (id);"
+        assert lint(sql) == []
+
+    def test_a_table_made_under_for_all_tables_is_placed_at_its_name(self) -> None:
+        found = lint("CREATE PUBLICATION p FOR ALL TABLES; CREATE TABLE u (x int);")
+        assert [covered(one.span) for one in found] == ["u", "u"]
+        assert writes(found) == [("public.u", "update", "certain"), ("public.u", "delete", "certain")]
+
+    def test_a_column_list_is_the_culprit_as_a_whole(self) -> None:
+        found = lint(T + 'CREATE PUBLICATION p FOR TABLE ONLY public . t /* the ( */ ( a , "b" );')
+        assert [covered(one.span) for one in found] == ['a , "b"', 'a , "b"']
+
+    def test_all_culprit_publications_are_named_in_the_servers_order(self) -> None:
+        found = lint(
+            T + "CREATE PUBLICATION z FOR TABLE t WHERE (a > 1); CREATE PUBLICATION y FOR TABLE t;"
+            "CREATE PUBLICATION x FOR TABLE t WHERE (b = 'x');"
+        )
+        assert found[0].publications == ("z", "x")
+        assert found[0].publication == "z"
+
+    def test_a_partitioned_root_gets_none_for_its_leaves(self) -> None:
+        found = lint(
+            "CREATE TABLE pt (id int, k int) PARTITION BY LIST (k); CREATE TABLE p1 PARTITION OF pt FOR VALUES IN (1);"
+            "CREATE PUBLICATION p FOR TABLE pt;"
+        )
+        assert writes(found) == [("public.p1", "update", "certain"), ("public.p1", "delete", "certain")]
+
+    def test_the_order_of_files_is_the_order_of_history(self) -> None:
+        found = lint(T, "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);", "ALTER TABLE t REPLICA IDENTITY NOTHING;")
+        assert {one.span.source.label for one in found} == {"2.sql"}
+        assert {span.source.label for one in found for span in one.related} == {"1.sql"}
+
+
+class TestMajors:
+    def test_equal_findings_merge_and_different_ones_do_not(self) -> None:
+        sql = "CREATE TABLE t (id int, g int GENERATED ALWAYS AS (id * 2) STORED);CREATE PUBLICATION p FOR TABLE t (g);"
+        found = [one for one in lint(sql, postgres=(15, 16, 17, 18)) if one.phase == "ddl"]
+        assert [one.postgres for one in found] == [(15, 16, 17)]
+
+    def test_wordings_that_differ_stay_apart(self) -> None:
+        found = lint("CREATE TYPE ct AS (a int); CREATE PUBLICATION p FOR TABLE ct;", postgres=(15, 16, 17, 18))
+        assert [(one.postgres, one.server and one.server.message) for one in found] == [
+            ((15,), '"ct" is a composite type'),
+            ((16, 17, 18), 'cannot open relation "ct"'),
+        ]
+
+    def test_a_dump_header_chooses_the_major(self) -> None:
+        assert run("-- Dumped from database version 16.3\nSELECT 1;", postgres=()).postgres == (16,)
+
+    def test_a_dump_of_another_major_is_judged_as_the_nearest_with_a_note(self) -> None:
+        result = run("-- Dumped from database version 13.3\nSELECT 1;", postgres=())
+        assert result.postgres == (15,)
+        assert [one.name for one in result.diagnostics] == ["dump-of-another-major"]
+
+
+class TestText:
+    def test_postgresql_19_forms_get_the_syntax_error_and_the_remark(self) -> None:
+        for form in ("FOR ALL TABLES EXCEPT (TABLE t)", "FOR ALL SEQUENCES", "FOR ALL TABLES, ALL SEQUENCES"):
+            (found,) = lint(T + f"CREATE PUBLICATION p {form};")
+            assert found.server is not None and found.server.sqlstate == "42601"
+            assert "19" in (found.help or "")
+
+    def test_one_bad_statement_does_not_cost_its_neighbours(self) -> None:
+        found = lint("#JsonB\n" + T + "foo bar;\nCREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\nINSERT INTO t VALUES ('it''s'', 1);\nCREATE PUBLICATION q FOR TABLE t, t (id);")
+        assert [one.name for one in found if one.phase == "ddl"] == [
+            "text-skipped",
+            "statement-not-parsed",
+            "text-skipped",
+            "duplicate-table",
+        ]
+        assert len(writes(found)) == 2
+
+    def test_a_psql_variable_is_filled_in_and_all_that_rests_on_it_assumed(self) -> None:
+        found = lint(T + "CREATE PUBLICATION :name FOR TABLE t WHERE (a > 1); ALTER PUBLICATION p ADD TABLE :tab WHERE (x = :'v');")
+        assert {one.certainty for one in found} == {"assumed"}
+        assert all(one.severity == "note" for one in found if one.phase == "ddl")
+
+    @pytest.mark.parametrize("operators", [1_000, 100_000])
+    def test_an_expression_too_deep_to_judge_is_never_refused(self, operators: int) -> None:
+        deep = f"CREATE PUBLICATION p FOR TABLE t WHERE (a {'+ 1 ' * operators}> 1);"
+        found = lint(T + deep + "ALTER PUBLICATION p ADD TABLE t; CREATE PUBLICATION q FOR TABLE t, t (id);", complete=True)
+        assert [one.name for one in found if one.refused] == ["duplicate-table"]
+
+    def test_places_count_characters_in_any_script(self) -> None:
+        text = "/* ß */ CREATE TABLE é (ü int PRIMARY KEY, ä int); CREATE PUBLICATION p FOR TABLE é WHERE (ä > 1);"
+        found = lint(text)
+        assert [covered(one.span) for one in found] == ["ä", "ä"]
+        assert [covered(span) for span in found[0].related] == ["é"]
+
+    def test_a_position_counts_characters_from_the_statements_first_token(self) -> None:
+        (found,) = lint("/* ß */ CREATE PUBLICATION é FOR TABLE t WHERE a > 5;")
+        assert found.server is not None and found.server.position == len("CREATE PUBLICATION é FOR TABLE t WHERE ") + 1
+
+    def test_a_long_name_is_noticed(self) -> None:
+        (found,) = lint(T + f"CREATE PUBLICATION {'x' * 70} FOR TABLE t;")
+        assert found.notices == (f'identifier "{"x" * 70}" will be truncated to "{"x" * 63}"',)
+        assert found.severity == "note"
+
+    def test_statements_are_counted_with_refused_and_unparsable_ones(self) -> None:
+        assert run("SELECT 1;; -- x\nfoo;\n\\echo x\nCOPY t FROM stdin;\n1\n\\.\nDO $$ $$;").statements == 4
