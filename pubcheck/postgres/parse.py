@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import import_module
 from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
@@ -17,30 +18,35 @@ Node = dict[str, Any]
 def _load_parser() -> ModuleType:
     """The extension module ``pglast.parser`` without the rest of pglast.
 
-    The package's ``__init__`` defines every node class and enumeration in Python, about 30 ms that this program never
-    uses: it takes the tree as JSON. The parser itself needs nothing of the package but its ``Error``.
+    The package defines every node class and enumeration in Python, about 30 ms that this program never uses: it takes
+    the tree as JSON. What the parser imports of the package is ``Error``, and ``ast`` and ``enums`` for who asks it
+    for Python nodes; these two are loaded when that happens.
     """
     if "pglast" in sys.modules:
-        import pglast.parser
-
-        return pglast.parser
+        return import_module("pglast.parser")
     spec = PathFinder.find_spec("pglast")
     if spec is None:
         raise ModuleNotFoundError("pubcheck needs pglast, which is not installed")
-    bare = ModuleType("pglast")
+    bare: Any = ModuleType("pglast")
     bare.__spec__ = spec
     bare.__path__ = list(spec.submodule_search_locations or ())
+    bare.ast, bare.enums = _later("pglast.ast"), _later("pglast.enums")
     sys.modules["pglast"] = bare
     try:
         from pglast.error import Error
 
-        bare.Error = Error  # type: ignore[attr-defined]
-        import pglast.parser as parser
-
-        return parser
+        bare.Error = Error
+        return import_module("pglast.parser")
     finally:
         # Whoever imports pglast later gets all of it.
         del sys.modules["pglast"]
+
+
+def _later(name: str) -> ModuleType:
+    """A stand-in for a module that is imported when something of it is asked for."""
+    module = ModuleType(name)
+    module.__dict__["__getattr__"] = lambda attribute: getattr(import_module(name), attribute)
+    return module
 
 
 _parser = _load_parser()
