@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import (
     PG_CATALOG,
@@ -278,6 +279,10 @@ def _transform_filters(session: Session, members: list[Member], publication: Pub
             member.filter = read_filter(session, relation, member.where)
         except ServerError as error:
             raise _about(error, publication.name, session.qualified(relation)) from None
+    if any(member.filter is not None and not member.filter.judged for member in members):
+        # The server may refuse the filter, and with it the statement: what becomes of the publication is assumed.
+        row = session.catalog.publications[publication.oid]
+        session.catalog.publications.put(row.oid, replace(row, seen=False))
 
 
 def _check_column_lists(session: Session, members: list[Member], publication: Publication, schemas: bool) -> None:
