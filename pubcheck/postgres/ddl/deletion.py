@@ -187,7 +187,14 @@ class _Search:
         elif target[0] == RELATION and not target[2]:
             found += self._foreign_keys(target[1])
         if len(found) > 1:
-            found.sort(key=lambda item: (-item[0][1], item[0][0], item[0][2]))
+            # A generated column stands here for its default, and later columns' defaults have higher oids.
+            found.sort(
+                key=lambda item: (
+                    -item[0][1],
+                    item[0][0],
+                    -item[0][2] if item[0][:2] == whole else item[0][2],
+                )
+            )
         return found
 
 

@@ -183,8 +183,8 @@ def relations_named(session: Session, tree: Any) -> list[int]:
         parts.extend(body["subselect"] for _, body in find(part, "SubLink") if "subselect" in body)
         with_queries.update(body["ctename"] for _, body in find(part, "CommonTableExpr"))
     for part in parts:
-        for key, body in find(part, "RangeVar", "relation"):
-            rv = body["RangeVar"] if key == "relation" and "RangeVar" in body else body
+        for kind, body in find(part, "RangeVar", "InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt"):
+            rv = body if kind == "RangeVar" else body.get("relation", {})
             if "relname" not in rv or ("schemaname" not in rv and rv["relname"] in with_queries):
                 continue
             row = session.find_relation(rv)

@@ -76,9 +76,15 @@ def _relation_to_drop(session: Session, kind: str, item: Node, missing_ok: bool)
     catalog = session.catalog
     parts = strings(list_items(item))
     rv = range_var(parts)
-    row = session.find_relation(rv) if missing_ok else session.relation(rv)
+    word = RELATION_WORDS[kind].split(" ", 1)[1]
+    try:
+        row = session.find_relation(rv) if missing_ok else session.relation(rv)
+    except ServerError as error:
+        if error.sqlstate != "42P01":
+            raise
+        raise ServerError("42704" if word == "index" else "42P01", f'{word} "{parts[-1]}" does not exist') from None
     if row is None:
-        session.notices.append(f'{RELATION_WORDS[kind].split(" ", 1)[1]} "{parts[-1]}" does not exist, skipping')
+        session.notices.append(f'{word} "{parts[-1]}" does not exist, skipping')
         _note_gone(session, RELATION, parts)
         return None
     if row.seen and row.kind not in RELATION_KINDS[kind]:
@@ -327,10 +333,10 @@ def _rename_constraint(session: Session, node: Node) -> None:
         if row.seen and not (old.endswith("not_null") or session.blind):
             raise ServerError("42704", f'constraint "{old}" for table "{row.name}" does not exist')
         return
-    if constraint.inherited:
-        raise ServerError("42P16", f'cannot rename inherited constraint "{old}"')
     family = [row.oid]
     if constraint.kind in "cn" and not constraint.no_inherit:
+        if constraint.inherited:
+            raise ServerError("42P16", f'cannot rename inherited constraint "{old}"')
         if not rv.get("inh") and catalog.children.has(row.oid):
             raise ServerError("42P16", f'inherited constraint "{old}" must be renamed in child tables too')
         family = catalog.descendants(row.oid)

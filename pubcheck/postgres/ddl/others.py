@@ -13,7 +13,7 @@ from pubcheck.postgres.catalog.rows import Other, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.functions import relations_named
 from pubcheck.postgres.ddl.names import addition, make_object_name
-from pubcheck.postgres.ddl.types import creation_name, depend_on_schema, functions_named
+from pubcheck.postgres.ddl.types import creation_name, depend_on_schema, functions_called, functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session, names
@@ -45,6 +45,11 @@ def _depend_on_columns(session: Session, row: Other, relation: Relation, mention
             session.catalog.depend((OTHER, row.oid, 0), (RELATION, relation.oid, column.number), how)
 
 
+def _depend_on_functions(session: Session, row: Other, tree: Any) -> None:
+    for function in functions_called(session, tree):
+        session.catalog.depend((OTHER, row.oid, 0), (PROC, function, 0), NORMAL)
+
+
 def create_trigger(session: Session, node: Node) -> None:
     """CREATE TRIGGER."""
     catalog = session.catalog
@@ -61,6 +66,7 @@ def create_trigger(session: Session, node: Node) -> None:
     _depend_on_columns(session, row, relation, names(node.get("columns", ())), NORMAL)
     if "whenClause" in node:
         _depend_on_columns(session, row, relation, column_names(node["whenClause"]), NORMAL)
+        _depend_on_functions(session, row, node["whenClause"])
     if "constrrel" in node:
         other = session.relation(node["constrrel"])
         catalog.depend((OTHER, row.oid, 0), (RELATION, other.oid, 0), AUTO)
@@ -74,6 +80,7 @@ def create_policy(session: Session, node: Node) -> None:
     row = _enter(session, "policy", node["policy_name"], relation)
     expressions = [node.get("qual"), node.get("with_check")]
     _depend_on_columns(session, row, relation, column_names(expressions), NORMAL)
+    _depend_on_functions(session, row, expressions)
     for oid in relations_named(session, expressions):
         if oid != relation.oid:
             session.catalog.depend((OTHER, row.oid, 0), (RELATION, oid, 0), NORMAL)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import (
@@ -24,6 +26,7 @@ from pubcheck.postgres.ddl.names import NAME_BYTES, make_object_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.tree import find
 
 TEXT = 25
 
@@ -165,11 +168,15 @@ def create_domain(session: Session, node: Node) -> None:
     catalog.depend((TYPE, row.oid, 0), (TYPE, base, 0), NORMAL)
     for item in constraints:
         if item["contype"] == "CONSTR_CHECK":
-            _add_domain_check(session, row, item.get("conname"))
+            _add_domain_check(session, row, item)
+        elif item["contype"] == "CONSTR_DEFAULT":
+            for function in functions_called(session, item.get("raw_expr")):
+                catalog.depend((TYPE, row.oid, 0), (PROC, function, 0), NORMAL)
 
 
-def _add_domain_check(session: Session, row: Type, name: str | None) -> None:
+def _add_domain_check(session: Session, row: Type, constraint: Node) -> None:
     catalog = session.catalog
+    name: str | None = constraint.get("conname")
     if name is None:
         attempt = 0
         while name is None or ("constraint", row.oid, name) in catalog.other_names:
@@ -180,6 +187,8 @@ def _add_domain_check(session: Session, row: Type, name: str | None) -> None:
     oid = catalog.new_oid()
     catalog.add_other(Other(oid, "constraint", name, row.oid, row.owner))
     catalog.depend((OTHER, oid, 0), (TYPE, row.oid, 0), AUTO)
+    for function in functions_called(session, constraint.get("raw_expr")):
+        catalog.depend((OTHER, oid, 0), (PROC, function, 0), NORMAL)
 
 
 def alter_domain(session: Session, node: Node) -> None:
@@ -200,7 +209,7 @@ def alter_domain(session: Session, node: Node) -> None:
         if constraint["contype"] == "CONSTR_NOTNULL":
             catalog.types.put(row.oid, replace(row, not_null=True))
         elif constraint["contype"] == "CONSTR_CHECK":
-            _add_domain_check(session, row, constraint.get("conname"))
+            _add_domain_check(session, row, constraint)
     elif what == "X":
         name = node["name"]
         found = catalog.other_names.get(("constraint", row.oid, name))
@@ -429,3 +438,20 @@ def functions_named(session: Session, parts: list[str]) -> list[int]:
     return []
 
 
+def functions_called(session: Session, tree: Any) -> list[int]:
+    """The unit's functions that an expression calls, where their name and number of arguments leave one candidate."""
+    catalog = session.catalog
+    found: dict[int, None] = {}
+    if not catalog.procs:
+        return []
+    for _, call in find(tree, "FuncCall"):
+        given = len(call.get("args", ()))
+        candidates = [
+            oid
+            for oid in functions_named(session, names(call["funcname"]))
+            if (row := catalog.procs[oid]).variadic
+            or len(row.arguments) - row.defaults <= given <= len(row.arguments)
+        ]
+        if len(candidates) == 1:
+            found[candidates[0]] = None
+    return list(found)

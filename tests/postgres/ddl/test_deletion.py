@@ -111,6 +111,161 @@ SCRIPTS = {
         CREATE SCHEMA public;
         CREATE TABLE t (id int);
     """,
+    "sequences": """
+        CREATE SEQUENCE q;
+        CREATE TABLE a (id int DEFAULT nextval('q'), n int GENERATED ALWAYS AS IDENTITY, s serial);
+        CREATE TABLE b (id int DEFAULT nextval('a_s_seq'::regclass));
+        CREATE PUBLICATION p FOR TABLE b (id);
+        DROP SEQUENCE q;
+        DROP SEQUENCE a_n_seq;
+        DROP SEQUENCE a_s_seq;
+        ALTER TABLE a DROP COLUMN s;
+        ALTER TABLE a DROP COLUMN s CASCADE;
+        DROP SEQUENCE q CASCADE;
+        ALTER TABLE a DROP COLUMN n;
+        DROP TABLE a;
+        CREATE SEQUENCE o OWNED BY b.id;
+        DROP TABLE b;
+        DROP SEQUENCE o;
+    """,
+    "views": """
+        CREATE TABLE t (id int PRIMARY KEY, a int, b text);
+        CREATE VIEW v AS SELECT a AS x, b FROM t;
+        CREATE MATERIALIZED VIEW m AS SELECT x FROM v;
+        CREATE INDEX mi ON m (x);
+        CREATE VIEW w AS SELECT t.id FROM t JOIN v ON v.b = t.b;
+        CREATE VIEW g AS SELECT id, a, count(*) FROM t GROUP BY id;
+        CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'select 1';
+        CREATE VIEW fv AS SELECT f() AS y;
+        DROP FUNCTION f();
+        ALTER TABLE t DROP COLUMN b;
+        ALTER TABLE t DROP COLUMN a;
+        DROP VIEW v;
+        DROP VIEW v, w;
+        DROP VIEW v, m;
+        DROP VIEW v, w CASCADE;
+        DROP MATERIALIZED VIEW m;
+        DROP FUNCTION f() CASCADE;
+        DROP TABLE t CASCADE;
+    """,
+    "levels of partitions": """
+        CREATE TABLE r (id int, k int, z int, v text, PRIMARY KEY (id, k)) PARTITION BY RANGE (k);
+        CREATE TABLE r1 PARTITION OF r FOR VALUES FROM (0) TO (100) PARTITION BY LIST (id);
+        CREATE TABLE r11 PARTITION OF r1 FOR VALUES IN (1);
+        CREATE TABLE r12 (v text, z int, k int NOT NULL, id int NOT NULL);
+        ALTER TABLE r1 ATTACH PARTITION r12 FOR VALUES IN (2);
+        CREATE INDEX ON r (v);
+        CREATE UNIQUE INDEX ux ON r (id, k, z);
+        CREATE PUBLICATION p FOR TABLE r12 WHERE (v = 'x');
+        CREATE PUBLICATION q FOR TABLE r11 (id, k);
+        DROP INDEX r12_v_idx;
+        DROP INDEX r1_v_idx;
+        ALTER TABLE r DROP COLUMN v;
+        ALTER TABLE r DROP COLUMN k;
+        ALTER TABLE r1 DROP COLUMN z;
+        ALTER TABLE r DROP COLUMN z;
+        ALTER TABLE r DROP COLUMN v CASCADE;
+        ALTER TABLE r RENAME COLUMN id TO idd;
+        ALTER TABLE r11 RENAME COLUMN idd TO x;
+        ALTER INDEX r_pkey RENAME TO rp;
+        ALTER TABLE r RENAME CONSTRAINT rp TO rpk;
+        ALTER TABLE r11 RENAME CONSTRAINT r11_pkey TO zz;
+        ALTER TABLE r1 DETACH PARTITION r12;
+        DROP TABLE r12;
+        DROP TABLE r1;
+        DROP TABLE r;
+    """,
+    "policies, rules, statistics": """
+        CREATE TABLE t (id int, a int, b int, CONSTRAINT x EXCLUDE USING btree (a WITH =), CHECK (a > 0 AND b > 0),
+            CHECK (id > 0));
+        CREATE TABLE l (x int);
+        CREATE POLICY po ON t USING (a IN (SELECT x FROM l));
+        CREATE RULE ru AS ON UPDATE TO t DO ALSO INSERT INTO l VALUES (new.b);
+        CREATE STATISTICS st ON id, b FROM t;
+        CREATE STATISTICS st2 (ndistinct) ON id, a FROM t;
+        CREATE PUBLICATION p FOR TABLE t WHERE (a = 1 AND b = 2);
+        DROP TABLE l;
+        ALTER TABLE t DROP COLUMN a;
+        ALTER TABLE t DROP COLUMN b;
+        ALTER TABLE t DROP COLUMN id;
+        ALTER TABLE t DROP COLUMN a, DROP COLUMN b;
+        ALTER TABLE t DROP COLUMN a CASCADE;
+        DROP RULE ru ON t;
+        DROP RULE ru ON t;
+        DROP POLICY po ON t;
+        DROP POLICY IF EXISTS po ON t;
+        ALTER TABLE t DROP COLUMN b;
+        DROP TABLE l;
+        DROP INDEX x;
+        ALTER TABLE t DROP CONSTRAINT x;
+    """,
+    "several parents": """
+        CREATE TABLE a (id int, x int);
+        CREATE TABLE b (id int, y int);
+        CREATE TABLE c (z int) INHERITS (a, b);
+        CREATE TABLE d () INHERITS (c);
+        CREATE PUBLICATION p FOR TABLE d (id, x, y, z);
+        CREATE PUBLICATION q FOR TABLE ONLY a WHERE (x > 1);
+        ALTER TABLE a RENAME COLUMN id TO i;
+        ALTER TABLE a RENAME COLUMN x TO xx;
+        ALTER TABLE b RENAME COLUMN y TO z;
+        ALTER TABLE c RENAME COLUMN xx TO q;
+        ALTER TABLE a DROP COLUMN id;
+        ALTER TABLE b DROP COLUMN id;
+        ALTER TABLE a DROP COLUMN xx;
+        ALTER TABLE ONLY a DROP COLUMN xx;
+        ALTER TABLE ONLY a DROP COLUMN xx CASCADE;
+        DROP TABLE c;
+        DROP TABLE b;
+        DROP TABLE c CASCADE;
+        DROP TABLE a, b;
+    """,
+    "foreign keys": """
+        CREATE TABLE t (id int PRIMARY KEY, p int REFERENCES t, u int UNIQUE);
+        CREATE TABLE x (a int REFERENCES t (u), b int CONSTRAINT myfk REFERENCES t);
+        CREATE PUBLICATION p FOR TABLE x (a), t (id, u);
+        ALTER TABLE t DROP COLUMN p;
+        ALTER TABLE t DROP COLUMN id;
+        ALTER TABLE t DROP COLUMN u CASCADE;
+        DROP INDEX t_pkey CASCADE;
+        ALTER TABLE x DROP COLUMN b;
+        ALTER TABLE x DROP CONSTRAINT myfk;
+        DROP TABLE t;
+        DROP TABLE t, x;
+    """,
+    "names in messages": """
+        CREATE SCHEMA s;
+        SET search_path = s, public;
+        CREATE TABLE t (id int, "A b" int);
+        CREATE TABLE public.t ("select" int, z int);
+        CREATE TABLE "order" (id int, "user" int);
+        CREATE PUBLICATION "My Pub" FOR TABLE t ("A b"), public.t (z), "order" WHERE ("user" > 1);
+        ALTER TABLE t DROP COLUMN "A b";
+        ALTER TABLE public.t DROP COLUMN z;
+        ALTER TABLE "order" DROP COLUMN "user";
+        SET search_path = public;
+        ALTER TABLE s.t DROP COLUMN "A b";
+        ALTER TABLE t DROP COLUMN z;
+        ALTER TABLE s."order" DROP COLUMN "user" CASCADE;
+        DROP SCHEMA s;
+        SET search_path = '';
+        DROP SCHEMA s CASCADE;
+        DROP TABLE t;
+        DROP TABLE public.t;
+    """,
+    "generated columns": """
+        CREATE TABLE t (id int PRIMARY KEY, a int, g int GENERATED ALWAYS AS (a * 2) STORED, h int GENERATED ALWAYS
+            AS (a + id) STORED);
+        CREATE PUBLICATION p FOR TABLE t WHERE (g > 1);
+        CREATE VIEW v AS SELECT h FROM t;
+        CREATE INDEX gi ON t (g);
+        ALTER TABLE t DROP COLUMN a;
+        ALTER TABLE t DROP COLUMN g;
+        ALTER TABLE t ALTER COLUMN g DROP EXPRESSION;
+        ALTER TABLE t DROP COLUMN a;
+        ALTER TABLE t DROP COLUMN a CASCADE;
+        ALTER TABLE t DROP COLUMN g CASCADE;
+    """,
 }
 
 

@@ -77,6 +77,17 @@ SCRIPTS = {
         DROP OPERATOR === (t,t);
         DROP TABLE t CASCADE;
     """,
+    "functions in expressions": """
+        CREATE FUNCTION f() RETURNS int LANGUAGE sql IMMUTABLE AS 'select 1';
+        CREATE TABLE t (a int);
+        CREATE DOMAIN d AS int CHECK (value > f());
+        CREATE DOMAIN d2 AS int DEFAULT f();
+        CREATE POLICY po ON t USING (a > f());
+        DROP FUNCTION f;
+        DROP FUNCTION f CASCADE;
+        DROP DOMAIN d;
+        DROP DOMAIN d2;
+    """,
 }
 
 

@@ -108,6 +108,26 @@ SCRIPTS = {
         DROP PUBLICATION p2;
         RESET ROLE;
     """,
+    "transactions": """
+        CREATE TABLE t (id int PRIMARY KEY, a int);
+        CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);
+        BEGIN;
+        DROP TABLE t;
+        CREATE TABLE t (x int);
+        ROLLBACK;
+        BEGIN;
+        ALTER TABLE t RENAME TO u;
+        SAVEPOINT s1;
+        ALTER PUBLICATION p RENAME TO q;
+        ROLLBACK TO s1;
+        DROP SCHEMA public CASCADE;
+        ROLLBACK;
+        ALTER TABLE t DROP COLUMN a;
+        BEGIN;
+        DROP PUBLICATION p;
+        COMMIT;
+        ALTER TABLE t DROP COLUMN a;
+    """,
 }
 
 

@@ -59,6 +59,19 @@ SCRIPTS = {
         DROP DOMAIN IF EXISTS zzz;
         DROP TABLE tt CASCADE;
     """,
+    "typed tables": """
+        CREATE TYPE c AS (id int, a int, b text);
+        CREATE TABLE t OF c (PRIMARY KEY (id));
+        CREATE TABLE u OF c;
+        CREATE PUBLICATION p FOR TABLE t WHERE (id > 1), u (a, b);
+        ALTER TYPE c DROP ATTRIBUTE a;
+        ALTER TYPE c DROP ATTRIBUTE a CASCADE;
+        ALTER TYPE c DROP ATTRIBUTE id CASCADE;
+        ALTER TABLE t RENAME COLUMN a TO x;
+        ALTER TYPE c RENAME ATTRIBUTE b TO bb CASCADE;
+        DROP TYPE c;
+        DROP TYPE c CASCADE;
+    """,
 }
 
 
