@@ -177,14 +177,18 @@ WORDS: Mapping[str, tuple[Words, ...]] = {
         Words(
             r'"(?P<relation>.*)" is (?P<kind>an index|a composite type)',
             '"{relation}" is {kind}, not a table',
-            "name the table",
+            "name the table that it belongs to",
         ),
         Words(
             r'cannot open relation "(?P<relation>.*)"\n.*for (?P<kind>.*)s\.',
             '"{relation}" is not a table: publications do not take {kind}s',
-            "name the table",
+            "name the table that it belongs to",
         ),
-        Words(r'cannot open relation "(?P<relation>.*)".*', '"{relation}" is not a table', "name the table"),
+        Words(
+            r'cannot open relation "(?P<relation>.*)".*',
+            '"{relation}" is not a table',
+            "name the table that it belongs to",
+        ),
     ),
     "relation-persistence": (
         Words(
@@ -228,7 +232,7 @@ WORDS: Mapping[str, tuple[Words, ...]] = {
     "duplicate-table": (
         Words(
             r'conflicting or redundant (?P<what>.*)s for table "(?P<relation>.*)"',
-            'the list reaches "{relation}" or one of its children twice, and an entry has a {what}',
+            'the list names "{relation}" twice (or it and its parent or child), and an entry has a {what}',
             "name each table once (join two filters with OR in one WHERE); a parent brings its children along unless "
             "ONLY stands before it",
         ),
@@ -312,8 +316,8 @@ WORDS: Mapping[str, tuple[Words, ...]] = {
         Words(
             r'relation "(?P<relation>.*)" is not part of the publication',
             '"{relation}" is not itself in {publication}, so it cannot be dropped from it',
-            "leave it out; what is published through a schema or a partitioned table is not dropped by itself, and of "
-            "children made later than the publication only the parent is in it (write ONLY)",
+            "leave it out; a table that is published through its schema or its partitioned table cannot be dropped by "
+            "itself, and a child made after its parent was added is no member (write ONLY before the parent)",
         ),
         Words(
             r'tables from schema "(?P<schema>.*)" are not part of the publication',
@@ -497,7 +501,7 @@ WORDS: Mapping[str, tuple[Words, ...]] = {
     "cl-with-schema": (
         Words(
             rf"{_LIST}.*",
-            'a column list ("{relation}") and TABLES IN SCHEMA cannot stand in one publication',
+            'publication "{name}" cannot hold both a column list ("{relation}") and TABLES IN SCHEMA',
             "publish the tables with column lists in a publication of their own; a subscription can name both",
         ),
         Words(
@@ -510,16 +514,16 @@ WORDS: Mapping[str, tuple[Words, ...]] = {
     "rf-partitioned-root": (
         Words(
             r'cannot use publication WHERE clause for relation "(?P<relation>.*)"\n.*',
-            '"{relation}" is partitioned and its partitions are published as themselves, so its row filter would never '
-            "be used",
+            '"{relation}" is partitioned and {publication} publishes its partitions as themselves, so its row filter '
+            "would never be used",
             f"publish through the root, {_MAKE_ROOT}, or filter the partitions one by one",
         ),
     ),
     "cl-partitioned-root": (
         Words(
             rf"{_LIST}.*",
-            '"{relation}" is partitioned and its partitions are published as themselves, so its column list would '
-            "never be used",
+            '"{relation}" is partitioned and publication "{name}" publishes its partitions as themselves, so its '
+            "column list would never be used",
             f"publish through the root, {_MAKE_ROOT}, or give the partitions lists one by one",
         ),
     ),
@@ -744,8 +748,8 @@ def _shape(sql: str) -> tuple[str, str]:
     """A statement's tokens joined by blanks, and those of its options.
 
     Unquoted names are in lower case, quoted names and texts are ``"q"`` and ``'s'``; names with dots are one word.
-    What stands in parentheses is ``()`` when empty, ``(*)``, ``(.)`` for names with dots, ``(,)`` when a comma ends it, else
-    ``(_)``.
+    What stands in parentheses is ``()`` when empty, ``(*)``, ``(.)`` for names with dots, ``(,)`` when a comma ends it,
+    else ``(_)``.
     """
     words: list[str] = []
     group: list[str] = []
