@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.differential.compare import compare
+from tests.differential.compare import Difference, compare
 from tests.differential.scripts import Script
 from tests.support.servers import PACKAGES, Server, Servers
 
@@ -29,12 +29,15 @@ def main() -> int:
         else:
             servers = dict(stack.enter_context(Servers(majors)))
         for seed in range(options.first, options.last):
+            merged: dict[Difference, list[int]] = {}
             for major in majors:
                 for difference in compare(servers[major], Script(seed).statements):
-                    total += 1
-                    print(f"[{seed}/{major}] {difference.statement}")
-                    print(f"    server   {difference.server}")
-                    print(f"    pubcheck {difference.pubcheck}", flush=True)
+                    merged.setdefault(difference, []).append(major)
+            for difference, where in merged.items():
+                total += 1
+                print(f"[{seed}/{','.join(map(str, where))}] {difference.statement}")
+                print(f"    server   {difference.server}")
+                print(f"    pubcheck {difference.pubcheck}", flush=True)
     print(f"{total} differences")
     return 1 if total else 0
 

@@ -161,6 +161,9 @@ class Catalog:
         if namespace != row.namespace:
             self.relations_in.remove(row.namespace, row.oid)
             self.relations_in.add(namespace, row.oid)
+            for column in row.columns:
+                if column.constraint is not None and column.not_null:
+                    self.constraint_names.add((namespace, column.constraint.name), row.oid)
         return new
 
     def set_parents(self, row: Relation, parents: tuple[int, ...], **changes: Any) -> Relation:
@@ -345,9 +348,10 @@ class Catalog:
 
         The schema public is not pinned (IsPinnedObject).
         """
-        if on[1] < TEMPORARY and on[:2] != (NAMESPACE, PUBLIC):
+        what, oid, number = on
+        if oid < TEMPORARY and (what, oid) != (NAMESPACE, PUBLIC):
             return
-        key, entry = on[:2], (dependent, on[2], kind)
+        key, entry = (what, oid), (dependent, number, kind)
         self.dependents.add(key, entry)
         self.dependencies.add(dependent[:2], (key, entry))
 
@@ -383,6 +387,23 @@ class Catalog:
             if self.constraints[oid].name == name:
                 return self.constraints[oid]
         return None
+
+    def constraint_taken(self, namespace: int, name: str) -> bool:
+        """Whether a constraint of that name exists in a schema.
+
+        The names of NOT NULL constraints are entered under their relation's oid and never taken out, so they are
+        looked at again here.
+        """
+        for oid in self.constraint_names.get((namespace, name)):
+            if oid in self.constraints:
+                return True
+            row = self.relations.get(oid)
+            if row is not None and row.namespace == namespace:
+                for column in row.columns:
+                    held = column.constraint
+                    if held is not None and held.name == name and column.not_null:
+                        return True
+        return False
 
     def owner_of_index(self, index: int) -> Constraint | None:
         """The constraint that an index implements, if it does."""

@@ -29,6 +29,16 @@ class Namespace(Struct, frozen=True, gc=False):
     seen: bool = True
 
 
+class NotNull(Struct, frozen=True, gc=False):
+    """A NOT NULL constraint of 18; before, NOT NULL is a flag only. ``name`` is empty until it is chosen."""
+
+    name: str = ""
+    inherited: int = 0
+    local: bool = True
+    no_inherit: bool = False
+    validated: bool = True
+
+
 class Column(Struct, frozen=True, gc=False):
     """pg_attribute. ``generated`` is '' | 's' | 'v', ``identity`` '' | 'a' | 'd'; a dropped column keeps its number.
 
@@ -48,6 +58,8 @@ class Column(Struct, frozen=True, gc=False):
     collation: int = 0
     expression: tuple[str, ...] = ()
     place: Place | None = None
+    constraint: NotNull | None = None
+    """The NOT NULL constraint of a column that is ``not_null``, where the major has such constraints."""
 
 
 class Relation(Struct, frozen=True, gc=False):
@@ -70,6 +82,12 @@ class Relation(Struct, frozen=True, gc=False):
     of_type: int = 0
     partition_key: tuple[int, ...] = ()
     """Key columns of a partitioned table, 0 for an expression."""
+    partition_reads: tuple[int, ...] = ()
+    """Columns that expressions of the partition key read."""
+    strategy: str = ""
+    """partstrat of a partitioned table: l(ist), r(ange), h(ash)."""
+    bound: tuple[object, ...] | None = None
+    """What a partition takes, as ``ddl.bounds`` writes it; None where it cannot be told."""
     on_commit_drop: bool = False
     seen: bool = True
     noted: bool = False

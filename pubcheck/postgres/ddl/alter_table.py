@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import (
     CONSTRAINT,
     DEFAULT,
-    FIRST_NORMAL_OID,
     INTERNAL,
     NORMAL,
     OTHER,
@@ -23,13 +22,22 @@ from pubcheck.postgres.catalog import (
     TYPE,
     Object,
 )
-from pubcheck.postgres.catalog.rows import Column, Constraint, Relation
-from pubcheck.postgres.ddl.columns import change_columns, put_columns, require_column, set_not_null
+from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
+from pubcheck.postgres.ddl.columns import change_columns, put_columns, require_column
 from pubcheck.postgres.ddl.constraints import add_constraint
-from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.ddl.deletion import FIRST_UNPINNED, perform_deletion
 from pubcheck.postgres.ddl.indexes import attach_index, validate_partitioned
+from pubcheck.postgres.ddl.lookup import RELATION_KINDS, RELATION_WORDS
+from pubcheck.postgres.ddl.not_null import (
+    add_not_null,
+    column_constrained,
+    drop_constraint,
+    drop_not_null,
+    set_not_null,
+    validate,
+)
 from pubcheck.postgres.ddl.partitions import add_inherit, attach_partition, detach_partition, drop_inherit
-from pubcheck.postgres.ddl.replica_identity import refuse_nullable, set_replica_identity
+from pubcheck.postgres.ddl.replica_identity import set_replica_identity
 from pubcheck.postgres.ddl.tables import attach_default, define_column, depend_on_type, order_constraints
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.kinds import RELKIND_NOUN, not_supported_for
@@ -58,15 +66,70 @@ def alter_table(session: Session, node: Node) -> None:
     if not session.owns(relation.owner):
         noun = RELKIND_NOUN.get(relation.kind, "table")
         raise ServerError("42501", f"must be owner of {noun} {relation.name}", rule=judged and "permission")
-    if relation.oid < FIRST_NORMAL_OID:
+    if relation.oid < FIRST_UNPINNED:
         raise ServerError("42501", f'permission denied: "{relation.name}" is a system catalog', rule=judged)
-    recurse = rv.get("inh", False)
+    try:
+        _refuse_kind(relation, node.get("objtype", "OBJECT_TABLE"), commands)
+        _run(session, relation.oid, commands, rv.get("inh", False))
+    except ServerError as error:
+        # What sets the replica identity is refused with all else that the statement says.
+        if judged and error.rule is None:
+            error.rule, error.relation = judged, session.qualified(relation)
+        raise
+
+
+def _refuse_kind(relation: Relation, objtype: str, commands: list[Node]) -> None:
+    """RangeVarCallbackForAlterRelation and ATSimplePermissions: ALTER TABLE alters anything but a composite type."""
+    if not relation.seen:
+        return
+    kinds = RELATION_KINDS.get(objtype, "") if objtype != "OBJECT_TABLE" else ""
+    if kinds and relation.kind not in kinds:
+        raise ServerError("42809", f'"{relation.name}" is not {RELATION_WORDS[objtype]}')
+    if relation.kind == "c":
+        raise ServerError("42809", f'"{relation.name}" is a composite type', hint="Use ALTER TYPE instead.")
+    for command in commands:
+        allowed = _ALLOWED.get(command["subtype"])
+        if allowed is not None and relation.kind not in allowed[0]:
+            raise ServerError(
+                "42809",
+                f'ALTER action {allowed[1]} cannot be performed on relation "{relation.name}"',
+                detail=not_supported_for(relation.kind),
+            )
+
+
+_ALLOWED = {
+    "AT_AddColumn": ("rpf", "ADD COLUMN"),
+    "AT_DropColumn": ("rpf", "DROP COLUMN"),
+    "AT_ColumnDefault": ("rpvf", "ALTER COLUMN ... SET DEFAULT"),
+    "AT_DropNotNull": ("rpf", "ALTER COLUMN ... DROP NOT NULL"),
+    "AT_SetNotNull": ("rpf", "ALTER COLUMN ... SET NOT NULL"),
+    "AT_AddConstraint": ("rpf", "ADD CONSTRAINT"),
+    "AT_DropConstraint": ("rpf", "DROP CONSTRAINT"),
+    "AT_ValidateConstraint": ("rpf", "VALIDATE CONSTRAINT"),
+    "AT_AlterColumnType": ("rpf", "ALTER COLUMN ... SET DATA TYPE"),
+    "AT_AddIdentity": ("rpvf", "ALTER COLUMN ... ADD IDENTITY"),
+    "AT_DropIdentity": ("rpvf", "ALTER COLUMN ... DROP IDENTITY"),
+    "AT_DropExpression": ("rpf", "ALTER COLUMN ... DROP EXPRESSION"),
+    "AT_SetExpression": ("rpf", "ALTER COLUMN ... SET EXPRESSION"),
+    "AT_SetLogged": ("rpS", "SET LOGGED"),
+    "AT_SetUnLogged": ("rpS", "SET UNLOGGED"),
+    "AT_AddInherit": ("rpf", "INHERIT"),
+    "AT_DropInherit": ("rpf", "NO INHERIT"),
+    "AT_AddOf": ("rp", "OF"),
+    "AT_DropOf": ("rp", "NOT OF"),
+    "AT_AttachPartition": ("pI", "ATTACH PARTITION"),
+    "AT_DetachPartition": ("p", "DETACH PARTITION"),
+}
+"""Subcommand -> (relkinds it takes, its name in messages). REPLICA IDENTITY looks at the kind itself."""
+
+
+def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -> None:
     if len(commands) > 1:
         commands.sort(key=_pass)
     for command in commands:
         action = _ACTIONS.get(command["subtype"])
         if action is not None:
-            action(session, relation.oid, command, recurse)
+            action(session, relation, command, recurse)
 
 
 def _pass(command: Node) -> int:
@@ -99,35 +162,54 @@ def _add_column(session: Session, relation: int, command: Node, recurse: bool) -
     body = command["def"]["ColumnDef"]
     row = catalog.relations[relation]
     name = body["colname"]
+    if row.of_type:
+        raise ServerError("42809", "cannot add column to typed table")
+    if row.partition:
+        raise ServerError("42809", "cannot add column to a partition")
+    if not recurse and catalog.children.has(relation):
+        raise ServerError("42P16", "column must be added to child tables too")
     if row.column(name) is not None:
         if command.get("missing_ok"):
             session.notices.append(f'column "{name}" of relation "{row.name}" already exists, skipping')
             return
         raise ServerError("42701", f'column "{name}" of relation "{row.name}" already exists')
-    if row.kind not in "rpf":
-        raise ServerError("42809", f'ALTER action ADD COLUMN cannot be performed on relation "{row.name}"')
     deferred: list[Node] = []
     owned: list[tuple[str, Node]] = []
     column = define_column(session, body, row.name, deferred, owned, len(row.columns) + 1)
+    if column.identity and catalog.children.has(relation) and row.kind != "p":
+        raise ServerError("42P16", "cannot recursively add identity column to table that has child tables")
+    wanted = column.constraint
+    if column.not_null and catalog.major.named_not_null:
+        # The constraint is one of its own, which children inherit (18).
+        wanted = wanted or NotNull()
+        column = replace(column, not_null=False, constraint=None)
     put_columns(session, row, (*row.columns, column))
     depend_on_type(session, relation, column)
-    for child in catalog.descendants(relation)[1:]:
+    for child in sorted(catalog.children.get(relation)):
         _add_inherited(session, child, column)
+    if wanted is not None:
+        add_not_null(session, relation, name, wanted, recurse)
     for owner, definition in owned:
         attach_default(session, relation, owner, definition)
     for constraint in order_constraints(deferred):
-        add_constraint(session, relation, constraint)
+        add_constraint(session, relation, constraint, recurse)
 
 
 def _add_inherited(session: Session, child: int, column: Column) -> None:
-    row = session.catalog.relations[child]
+    """ATExecAddColumn going down: a column that is there already is inherited from here on, and it goes no deeper."""
+    catalog = session.catalog
+    row = catalog.relations[child]
     known = row.column(column.name)
     if known is not None:
+        if known.type and column.type and known.type != column.type:
+            raise ServerError("42804", f'child table "{row.name}" has different type for column "{column.name}"')
         change_columns(session, child, [known.number], inherited=known.inherited + 1)
         return
     new = replace(column, number=len(row.columns) + 1, inherited=1, local=False)
     put_columns(session, row, (*row.columns, new))
     depend_on_type(session, child, new)
+    for grandchild in sorted(catalog.children.get(child)):
+        _add_inherited(session, grandchild, column)
 
 
 def _drop_column(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -141,31 +223,41 @@ def _drop_column(session: Session, relation: int, command: Node, recurse: bool) 
             session.notices.append(f'column "{name}" of relation "{row.name}" does not exist, skipping')
             return
         column = require_column(session, relation, name)
-    if column.inherited:
-        raise ServerError("42P16", f'cannot drop inherited column "{name}"')
-    if column.number in row.partition_key:
-        raise ServerError(
-            "42P16", f'cannot drop column "{name}" because it is part of the partition key of relation "{row.name}"'
-        )
+    if row.of_type:
+        raise ServerError("42809", "cannot drop column from typed table")
     objects: list[Object] = []
-    _collect_column(session, relation, name, recurse, objects)
+    _collect_column(session, relation, column, recurse, False, objects)
     perform_deletion(session, objects, command.get("behavior") == "DROP_CASCADE", rule="ddl-drop-column")
 
 
-def _collect_column(session: Session, relation: int, name: str, recurse: bool, objects: list[Object]) -> None:
+def _collect_column(
+    session: Session, relation: int, column: Column, recurse: bool, recursing: bool, objects: list[Object]
+) -> None:
     catalog = session.catalog
-    column = catalog.relations[relation].column(name)
-    if column is None:
-        return
-    for child in sorted(catalog.children.get(relation)):
+    row = catalog.relations[relation]
+    name = column.name
+    if column.inherited and not recursing:
+        raise ServerError("42P16", f'cannot drop inherited column "{name}"')
+    if column.number in row.partition_key or column.number in row.partition_reads:
+        raise ServerError(
+            "42P16", f'cannot drop column "{name}" because it is part of the partition key of relation "{row.name}"'
+        )
+    children = sorted(catalog.children.get(relation))
+    if children and row.kind == "p" and not recurse:
+        raise ServerError("42P16", "cannot drop column from only the partitioned table when partitions exist")
+    for child in children:
         inherited = catalog.relations[child].column(name)
         if inherited is None:
             continue
         if recurse and inherited.inherited == 1 and not inherited.local:
-            _collect_column(session, child, name, recurse, objects)
+            _collect_column(session, child, inherited, recurse, True, objects)
         else:
             change_columns(
-                session, child, [inherited.number], inherited=max(0, inherited.inherited - 1), local=not recurse or True
+                session,
+                child,
+                [inherited.number],
+                inherited=max(0, inherited.inherited - 1),
+                local=inherited.local or not recurse,
             )
     objects.append((RELATION, relation, column.number))
 
@@ -176,9 +268,9 @@ def _drop_constraint(session: Session, relation: int, command: Node, recurse: bo
     name = command["name"]
     constraint = catalog.constraint(relation, name)
     if constraint is None:
-        column = _not_null_named(session, row, name)
+        column = column_constrained(row, name)
         if column is not None:
-            _drop_not_null(session, relation, {"name": column.name}, recurse)
+            drop_constraint(session, relation, column, recurse=recurse)
         elif command.get("missing_ok"):
             session.notices.append(f'constraint "{name}" of relation "{row.name}" does not exist, skipping')
         elif row.seen:
@@ -188,9 +280,6 @@ def _drop_constraint(session: Session, relation: int, command: Node, recurse: bo
         return
     if constraint.inherited and not constraint.local:
         raise ServerError("42P16", f'cannot drop inherited constraint "{name}" of relation "{row.name}"')
-    if constraint.kind == "n":
-        _drop_not_null(session, relation, {"name": row.columns[constraint.keys[0] - 1].name}, recurse)
-        return
     perform_deletion(session, [(CONSTRAINT, constraint.oid, 0)], command.get("behavior") == "DROP_CASCADE")
     if constraint.kind == "c":
         for child in catalog.children.get(relation):
@@ -215,47 +304,12 @@ def _drop_inherited_check(session: Session, child: int, name: str) -> None:
         _drop_inherited_check(session, grandchild, name)
 
 
-def _not_null_named(session: Session, row: Relation, name: str) -> Column | None:
-    """The column whose NOT NULL constraint has that name; before 18 they have none."""
-    if not session.catalog.major.named_not_null:
-        return None
-    for column in row.live():
-        if column.not_null and name == f"{row.name}_{column.name}_not_null":
-            return column
-    return None
-
-
 def _drop_not_null(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    """ATExecDropNotNull. What a key or the replica identity needs cannot become nullable."""
-    catalog = session.catalog
-    row = catalog.relations[relation]
-    column = require_column(session, relation, command["name"])
-    if not column.not_null and row.seen:
-        return
-    if column.identity:
-        raise ServerError("42601", f'column "{column.name}" of relation "{row.name}" is an identity column')
-    for oid in catalog.indexes_of.get(relation):
-        index = catalog.indexes[oid]
-        if index.primary and column.number in index.keys:
-            raise ServerError("42P16", f'column "{column.name}" is in a primary key')
-    refuse_nullable(session, row, column)
-    for parent in row.parents if row.partition else ():
-        above = catalog.relations[parent].column(column.name)
-        if above is not None and above.not_null:
-            raise ServerError("42P16", f'column "{column.name}" is marked NOT NULL in parent table')
-    for constraint in catalog.constraints_of.get(relation):
-        held = catalog.constraints[constraint]
-        if held.kind == "n" and held.keys == (column.number,):
-            catalog.remove(CONSTRAINT, constraint)
-    down = recurse and catalog.major.named_not_null
-    for oid in _names(session, relation, column.name, down):
-        here = require_column(session, oid, column.name)
-        change_columns(session, oid, [here.number], not_null=False)
+    drop_not_null(session, relation, command["name"], recurse=recurse)
 
 
 def _set_not_null(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    column = require_column(session, relation, command["name"])
-    set_not_null(session, relation, [column.number])
+    set_not_null(session, relation, command["name"], recurse=recurse)
 
 
 def _set_default(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -441,6 +495,8 @@ def _set_unlogged(session: Session, relation: int, command: Node, recurse: bool)
     members = catalog.memberships.get(relation)
     publication = catalog.publications[catalog.publication_rels[members[0]].publication].name if members else None
     rule = "ddl-set-unlogged" if members else None
+    if row.kind == "S":
+        return
     if row.kind == "p" and not catalog.major.unlogged_partitioned:
         error = ServerError(
             "42809",
@@ -485,15 +541,19 @@ def _set_unlogged(session: Session, relation: int, command: Node, recurse: bool)
 def _set_logged(session: Session, relation: int, command: Node, recurse: bool) -> None:
     catalog = session.catalog
     row = catalog.relations[relation]
-    if row.persistence != "u":
+    if row.kind == "p" and not catalog.major.unlogged_partitioned:
+        raise ServerError("42809", f'ALTER action SET LOGGED cannot be performed on relation "{row.name}"')
+    if row.persistence == "t":
+        raise ServerError("42P16", f'cannot change logged status of table "{row.name}" because it is temporary')
+    if row.persistence != "u" or row.kind == "S":
         return
     for oid in catalog.constraints_of.get(relation):
         constraint = catalog.constraints[oid]
-        if constraint.kind == "f" and constraint.references != relation:
-            if catalog.relations[constraint.references].persistence == "u":
-                raise ServerError(
-                    "42P16", f'could not change table "{row.name}" to logged because it references unlogged table'
-                )
+        other = catalog.relations.get(constraint.references)
+        if constraint.kind == "f" and other is not None and other.oid != relation and other.persistence == "u":
+            raise ServerError(
+                "42P16", f'could not change table "{row.name}" to logged because it references unlogged table'
+            )
     _persist(session, relation, "p")
 
 
@@ -507,7 +567,7 @@ def _attach(session: Session, relation: int, command: Node, recurse: bool) -> No
     child = session.relation(command["def"]["PartitionCmd"]["name"])
     index = session.catalog.indexes.get(relation)
     if index is None:
-        attach_partition(session, relation, child.oid)
+        attach_partition(session, relation, child.oid, command["def"]["PartitionCmd"].get("bound", {}))
         return
     catalog = session.catalog
     part = catalog.indexes.get(child.oid)
@@ -549,7 +609,7 @@ def _drop_of(session: Session, relation: int, command: Node, recurse: bool) -> N
 
 
 def _add_constraint(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    add_constraint(session, relation, command["def"]["Constraint"])
+    add_constraint(session, relation, command["def"]["Constraint"], recurse)
 
 
 def _validate(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -557,6 +617,13 @@ def _validate(session: Session, relation: int, command: Node, recurse: bool) -> 
     constraint = catalog.constraint(relation, command["name"])
     if constraint is not None:
         catalog.constraints.put(constraint.oid, replace(constraint, validated=True))
+        return
+    row = catalog.relations[relation]
+    column = column_constrained(row, command["name"])
+    if column is not None:
+        validate(session, relation, column)
+    elif row.seen:
+        raise ServerError("42704", f'constraint "{command["name"]}" of relation "{row.name}" does not exist')
 
 
 def _replica_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:

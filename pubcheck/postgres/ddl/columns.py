@@ -36,26 +36,8 @@ def put_columns(session: Session, row: Relation, columns: tuple[Column, ...]) ->
 
 def change_columns(session: Session, relation: int, numbers: Iterable[int], **changes: Any) -> None:
     """Give the columns of those numbers new attributes."""
-    row, wanted = session.catalog.relations[relation], set(numbers)
-    put_columns(
-        session,
-        row,
-        tuple(replace(column, **changes) if column.number in wanted else column for column in row.columns),
-    )
-
-
-def set_not_null(session: Session, relation: int, numbers: Iterable[int]) -> None:
-    """Mark columns NOT NULL, here and in all that inherits from the relation."""
-    row, wanted = session.catalog.relations[relation], set(numbers)
-    names = {column.name for column in row.columns if column.number in wanted}
-    for oid in session.catalog.descendants(relation):
-        row = session.catalog.relations[oid]
-        if any(column.name in names and not column.not_null for column in row.columns):
-            put_columns(
-                session,
-                row,
-                tuple(
-                    replace(column, not_null=True) if column.name in names and not column.dropped else column
-                    for column in row.columns
-                ),
-            )
+    row = session.catalog.relations[relation]
+    columns = list(row.columns)
+    for number in numbers:
+        columns[number - 1] = replace(columns[number - 1], **changes)
+    put_columns(session, row, tuple(columns))

@@ -7,10 +7,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, RELATION
-from pubcheck.postgres.catalog.rows import Column, Constraint, Relation
-from pubcheck.postgres.ddl.columns import require_column, set_not_null
+from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.indexes import IndexSpec, define_index
 from pubcheck.postgres.ddl.names import NAME_BYTES, choose_constraint_name
+from pubcheck.postgres.ddl.not_null import add_not_null, column_constrained, require_not_null, set_not_null
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -19,12 +20,15 @@ from pubcheck.postgres.tree import column_names
 _KEY_KINDS = {"CONSTR_PRIMARY": "p", "CONSTR_UNIQUE": "u", "CONSTR_EXCLUSION": "x"}
 
 
-def add_constraint(session: Session, relation: int, node: Node) -> None:
-    """Add one table constraint, given as its Constraint node."""
+def add_constraint(session: Session, relation: int, node: Node, recurse: bool = True) -> None:
+    """Add one table constraint, given as its Constraint node; ``recurse``: without ONLY."""
     kind = node["contype"]
     name = node.get("conname", "")
-    if name and session.catalog.constraint(relation, name) is not None:
-        row = session.catalog.relations[relation]
+    if kind == "CONSTR_NOTNULL":
+        _add_not_null(session, relation, node, recurse)
+        return
+    row = session.catalog.relations[relation]
+    if name and (session.catalog.constraint(relation, name) is not None or column_constrained(row, name)):
         raise ServerError("42710", f'constraint "{name}" for relation "{row.name}" already exists')
     if kind in _KEY_KINDS:
         if "indexname" in node:
@@ -35,8 +39,6 @@ def add_constraint(session: Session, relation: int, node: Node) -> None:
         _add_foreign_key(session, relation, node)
     elif kind == "CONSTR_CHECK":
         _add_check(session, relation, node)
-    elif kind == "CONSTR_NOTNULL":
-        _add_not_null(session, relation, node)
 
 
 def _add_key(session: Session, relation: int, node: Node, kind: str) -> None:
@@ -123,7 +125,7 @@ def _use_index(session: Session, relation: int, node: Node, kind: str) -> None:
     for key in (*index.keys, *index.included):
         catalog.depend((CONSTRAINT, constraint.oid, 0), (RELATION, relation, key), AUTO)
     if kind == "p":
-        set_not_null(session, relation, index.keys)
+        require_not_null(session, relation, index.keys)
 
 
 def _add_foreign_key(session: Session, relation: int, node: Node) -> None:
@@ -134,12 +136,20 @@ def _add_foreign_key(session: Session, relation: int, node: Node) -> None:
         raise ServerError("42809", f'referenced relation "{target.name}" is not a table')
     names = [attribute["String"]["sval"] for attribute in node.get("fk_attrs", ())]
     keys = tuple(_foreign_key_column(session, relation, name).number for name in names)
+    if row.persistence != target.persistence and row.seen and target.seen:
+        if row.persistence == "p":
+            raise ServerError("42P16", "constraints on permanent tables may reference only permanent tables")
+        if row.persistence == "t" or target.persistence == "t":
+            what = "temporary" if row.persistence == "t" else "unlogged"
+            also = "temporary" if row.persistence == "t" else "permanent or unlogged"
+            raise ServerError("42P16", f"constraints on {what} tables may reference only {also} tables")
     index, referenced = _referenced_key(session, target, node)
     if target.seen and len(referenced) != len(keys):
         raise ServerError("42830", "number of referencing and referenced columns for foreign key disagree")
     name = node.get("conname") or choose_constraint_name(
         catalog, row.namespace, row.name, addition_of(names), "fkey"
     )
+    _refuse_types(session, relation, keys, target.oid, referenced, name)
     constraint = Constraint(
         catalog.new_oid(),
         name,
@@ -179,6 +189,21 @@ def _add_foreign_key(session: Session, relation: int, node: Node) -> None:
             catalog.depend((CONSTRAINT, clone.oid, 0), (RELATION, child, 0), AUTO)
 
 
+_NUMBERS = frozenset((20, 21, 23, 700, 701, 1700))
+_STRINGS = frozenset((25, 1042, 1043))
+
+
+def _refuse_types(
+    session: Session, relation: int, keys: tuple[int, ...], target: int, referenced: tuple[int, ...], name: str
+) -> None:
+    """A number cannot be compared with a string; of other pairs of types nothing is said. Raises ServerError 42804."""
+    columns, others = session.catalog.relations[relation].columns, session.catalog.relations[target].columns
+    for key, other in zip(keys, referenced, strict=False):
+        types = columns[key - 1].type, others[other - 1].type
+        if (types[0] in _NUMBERS and types[1] in _STRINGS) or (types[0] in _STRINGS and types[1] in _NUMBERS):
+            raise ServerError("42804", f'foreign key constraint "{name}" cannot be implemented')
+
+
 def addition_of(names: list[str]) -> str:
     """ChooseForeignKeyConstraintNameAddition."""
     text = ""
@@ -198,21 +223,29 @@ def _foreign_key_column(session: Session, relation: int, name: str) -> Column:
 
 
 def _referenced_key(session: Session, target: Relation, node: Node) -> tuple[int, tuple[int, ...]]:
-    """(index, columns) of the key that a foreign key points to (transformFkeyGetPrimaryKey, transformFkeyCheckAttrs)."""
+    """(index, columns) of the key pointed to (transformFkeyGetPrimaryKey, transformFkeyCheckAttrs)."""
     catalog = session.catalog
     rows = [catalog.indexes[oid] for oid in catalog.indexes_of.get(target.oid)]
     if "pk_attrs" not in node:
-        primary = next((row for row in rows if row.primary), None)
-        if primary is not None:
-            return primary.oid, primary.keys
-        if target.seen:
-            raise ServerError("42704", f'there is no primary key for referenced table "{target.name}"')
-        return 0, ()
+        primary = next((row for row in rows if row.primary and row.valid), None)
+        if primary is None:
+            if target.seen:
+                raise ServerError("42704", f'there is no primary key for referenced table "{target.name}"')
+            return 0, ()
+        if not primary.immediate:
+            raise ServerError("55000", f'cannot use a deferrable primary key for referenced table "{target.name}"')
+        return primary.oid, primary.keys
     names = [attribute["String"]["sval"] for attribute in node["pk_attrs"]]
     keys = tuple(_foreign_key_column(session, target.oid, name).number for name in names)
+    deferrable = False
     for row in rows:
-        if row.unique and row.valid and row.immediate and not row.partial and sorted(row.keys) == sorted(keys):
-            return row.oid, keys
+        plain = row.unique and row.valid and not row.partial and not row.expressions
+        if plain and sorted(row.keys) == sorted(keys):
+            if row.immediate:
+                return row.oid, keys
+            deferrable = True
+    if deferrable:
+        raise ServerError("55000", f'cannot use a deferrable unique constraint for referenced table "{target.name}"')
     if target.seen:
         raise ServerError(
             "42830", f'there is no unique constraint matching given keys for referenced table "{target.name}"'
@@ -229,6 +262,9 @@ def _add_check(session: Session, relation: int, node: Node) -> None:
         known = [row.column(name) for name in mentioned]
     else:
         known = [require_column(session, relation, name) for name in mentioned]
+    for name, column in zip(mentioned, known, strict=True):
+        if column is None and name not in SYSTEM_COLUMNS and name != row.name:
+            raise ServerError("42703", f'column "{name}" does not exist')
     columns = [column for column in known if column is not None]
     of_column: Any = node.get("of_column") or (columns[0].name if len(columns) == 1 else None)
     name = node.get("conname") or choose_constraint_name(catalog, row.namespace, row.name, of_column, "check")
@@ -256,16 +292,21 @@ def _add_check(session: Session, relation: int, node: Node) -> None:
             catalog.depend((CONSTRAINT, constraint.oid, 0), (RELATION, oid, key), AUTO)
 
 
-def _add_not_null(session: Session, relation: int, node: Node) -> None:
-    """A NOT NULL table constraint (18): named, kept as a constraint so that it can be dropped by name."""
-    catalog = session.catalog
-    row = catalog.relations[relation]
-    names = [key["String"]["sval"] for key in node.get("keys", ())]
-    columns = [require_column(session, relation, name) for name in names]
-    set_not_null(session, relation, (column.number for column in columns))
-    name = node.get("conname") or choose_constraint_name(
-        catalog, row.namespace, row.name, "_".join(names), "not_null"
+def _add_not_null(session: Session, relation: int, node: Node, recurse: bool) -> None:
+    """A NOT NULL table constraint; before 18 the grammar has it for columns only."""
+    name = node["keys"][0]["String"]["sval"]
+    if not session.catalog.major.named_not_null:
+        set_not_null(session, relation, name, recurse=recurse)
+        return
+    wanted = node.get("conname", "")
+    if wanted:
+        row = session.catalog.relations[relation]
+        other = column_constrained(row, wanted)
+        if session.catalog.constraint(relation, wanted) is not None or (other is not None and other.name != name):
+            raise ServerError("42710", f'constraint "{wanted}" for relation "{row.name}" already exists')
+    held = NotNull(
+        wanted,
+        no_inherit=node.get("is_no_inherit", False),
+        validated=not node.get("skip_validation", False),
     )
-    catalog.add_constraint(
-        Constraint(catalog.new_oid(), name, relation, "n", tuple(column.number for column in columns))
-    )
+    add_not_null(session, relation, name, held, recurse)

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, PARTITION, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column, set_not_null
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.names import addition, choose_relation_name, index_column_names, truncate
+from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -73,10 +74,14 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     catalog = session.catalog
     if spec.unique and spec.method in _NOT_UNIQUE:
         raise ServerError("0A000", f'access method "{spec.method}" does not support unique indexes')
+    if spec.primary and any(catalog.indexes[oid].primary for oid in catalog.indexes_of.get(relation.oid)):
+        raise ServerError("42P16", f'multiple primary keys for table "{relation.name}" are not allowed')
     keys = _keys(session, relation, spec.elements, unique=spec.unique)
     included = _keys(session, relation, spec.included)
     relation = catalog.relations[relation.oid]
-    expressions = tuple(element["expr"] for element in spec.elements if "expr" in element)
+    expressions = tuple(
+        element["expr"] for element in spec.elements if "expr" in element and _bare_column(element) is None
+    )
     if relation.kind == "p" and (spec.unique or spec.exclusion):
         missing = [key for key in relation.partition_key if key not in keys]
         if missing:
@@ -140,10 +145,10 @@ def _choose_name(session: Session, relation: Relation, spec: IndexSpec) -> str:
 def _keys(
     session: Session, relation: Relation, elements: Sequence[Node], *, unique: bool = False
 ) -> tuple[int, ...]:
-    """Attribute numbers of an index's columns. A unique one over a system column could have been an identity: judged."""
+    """Attribute numbers of an index's columns. A unique one over a system column could be an identity: judged."""
     keys = []
     for element in elements:
-        name = element.get("name")
+        name = element.get("name") or _bare_column(element)
         if name is None:
             keys.append(0)
         elif name in SYSTEM_COLUMNS:
@@ -158,6 +163,16 @@ def _keys(
                 raise ServerError("0A000", "indexes on virtual generated columns are not supported")
             keys.append(column.number)
     return tuple(keys)
+
+
+def _bare_column(element: Node) -> str | None:
+    """A column in parentheses is no expression to the server, COLLATE or not (ComputeIndexAttrs)."""
+    expression = element.get("expr", {})
+    while "CollateClause" in expression:
+        expression = expression["CollateClause"].get("arg", {})
+    fields = expression.get("ColumnRef", {}).get("fields", ())
+    name: str | None = fields[-1].get("String", {}).get("sval") if fields else None
+    return name
 
 
 def _constraint(session: Session, relation: Relation, spec: IndexSpec, name: str, index: Index) -> Constraint:
@@ -176,7 +191,7 @@ def _constraint(session: Session, relation: Relation, spec: IndexSpec, name: str
     )
     catalog.add_constraint(row)
     if spec.primary:
-        set_not_null(session, relation.oid, index.keys)
+        require_not_null(session, relation.oid, index.keys)
     return row
 
 
@@ -197,6 +212,8 @@ def _depend(
             column = row.column(mentioned)
             if column is not None:
                 numbers.add(column.number)
+            elif row.seen and mentioned not in SYSTEM_COLUMNS and mentioned != row.name:
+                raise ServerError("42703", f'column "{mentioned}" does not exist')
     for number in numbers:
         catalog.depend(holder, (RELATION, relation.oid, number), AUTO)
     if not numbers:

@@ -3,7 +3,7 @@ and catalog/pg_constraint.c (ChooseConstraintName)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.parse import Node
@@ -21,6 +21,9 @@ def truncate(name: str) -> str:
 
 def make_object_name(first: str, second: str | None, label: str | None) -> str:
     """``first_second_label``; where that is too long, the longer of the first two parts is cut (makeObjectName)."""
+    name = "_".join([part for part in (first, second, label) if part is not None])
+    if len(name) <= NAME_BYTES and name.isascii():
+        return name
     overhead = (1 if second is not None else 0) + (len(label) + 1 if label else 0)
     available = NAME_BYTES - overhead
     one, two = first.encode(), (second or "").encode()
@@ -42,24 +45,24 @@ def choose_relation_name(
     catalog: Catalog, namespace: int, first: str, second: str | None, label: str, *, constraint: bool
 ) -> str:
     """A relation name that is free in a schema, and free as a constraint's name too where it is to be one."""
-    names, taken = catalog.relation_names, catalog.constraint_names
+    names, taken = catalog.relation_names, catalog.constraint_taken
     tail, attempt = label, 0
     while True:
         name = make_object_name(first, second, tail)
-        if (namespace, name) not in names and not (constraint and taken.has((namespace, name))):
+        if (namespace, name) not in names and not (constraint and taken(namespace, name)):
             return name
         attempt += 1
         tail = f"{label}{attempt}"
 
 
 def choose_constraint_name(
-    catalog: Catalog, namespace: int, first: str, second: str | None, label: str, others: Iterable[str] = ()
+    catalog: Catalog, namespace: int, first: str, second: str | None, label: str, others: Collection[str] = ()
 ) -> str:
     """A constraint name that no constraint of the schema has, nor any of ``others``."""
-    tail, attempt, avoid = label, 0, set(others)
+    tail, attempt = label, 0
     while True:
         name = make_object_name(first, second, tail)
-        if name not in avoid and not catalog.constraint_names.has((namespace, name)):
+        if name not in others and not catalog.constraint_taken(namespace, name):
             return name
         attempt += 1
         tail = f"{label}{attempt}"

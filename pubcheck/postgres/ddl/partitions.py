@@ -5,16 +5,18 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, NORMAL, PARTITION, RELATION
-from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
+from pubcheck.postgres.ddl.bounds import read_bound, refuse_overlap
 from pubcheck.postgres.ddl.columns import put_columns
 from pubcheck.postgres.ddl.indexes import adopt_index
 from pubcheck.postgres.ddl.tables import clone_foreign_key
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 
-def attach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
-    """ATExecAttachPartition. Raises ServerError for what cannot become a partition of that table."""
+def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: Node) -> None:
+    """ATExecAttachPartition with a PartitionBoundSpec. Raises ServerError for what cannot become a partition."""
     catalog = session.catalog
     parent, child = catalog.relations[parent_oid], catalog.relations[child_oid]
     if parent.kind != "p":
@@ -43,9 +45,11 @@ def attach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
                     "42804",
                     f'table "{child.name}" contains column "{column.name}" not found in parent "{parent.name}"',
                 )
+    bound = read_bound(parent, spec)
     merge_into_existing(session, parent, child)
     child = catalog.relations[child_oid]
-    catalog.set_parents(child, (parent_oid,), partition=True)
+    refuse_overlap(session, parent, child.name, bound)
+    catalog.set_parents(child, (parent_oid,), partition=True, bound=bound)
     catalog.depend((RELATION, child_oid, 0), (RELATION, parent_oid, 0), AUTO)
     for oid in catalog.indexes_of.get(parent_oid):
         adopt_index(
@@ -75,21 +79,60 @@ def merge_into_existing(session: Session, parent: Relation, child: Relation) -> 
                 raise ServerError(
                     "42804", f'child table "{child.name}" has different type for column "{column.name}"'
                 )
-            if column.not_null and not here.not_null:
+            above = column.constraint
+            if column.not_null and not here.not_null and not (above is not None and above.no_inherit):
                 raise ServerError("42804", f'column "{column.name}" in child table must be marked NOT NULL')
-            if bool(column.generated) != bool(here.generated):
+            if column.generated != here.generated:
                 raise ServerError("42804", f'column "{column.name}" in child table must match its generation')
-    above = {column.name for column in parent.live()}
+    names = {column.name for column in parent.live()}
     put_columns(
         session,
         child,
         tuple(
-            replace(column, inherited=column.inherited + 1, local=False if parent.kind == "p" else column.local)
-            if column.name in above and not column.dropped
+            replace(
+                column,
+                inherited=column.inherited + 1,
+                local=False if parent.kind == "p" else column.local,
+                constraint=_merged(parent, column),
+            )
+            if column.name in names and not column.dropped
             else column
             for column in child.columns
         ),
     )
+    _merge_checks(session, parent, child)
+
+
+def _merge_checks(session: Session, parent: Relation, child: Relation) -> None:
+    """MergeConstraintsIntoExisting: the child must have the parent's CHECK constraints, by name and inheritable."""
+    catalog = session.catalog
+    for oid in catalog.constraints_of.get(parent.oid):
+        above = catalog.constraints[oid]
+        if above.kind != "c" or above.no_inherit:
+            continue
+        held = catalog.constraint(child.oid, above.name)
+        if held is None or held.kind != "c":
+            if child.seen:
+                raise ServerError("42804", f'child table is missing constraint "{above.name}"')
+            continue
+        if held.no_inherit:
+            raise ServerError(
+                "42P17", f'constraint "{held.name}" conflicts with non-inherited constraint on child table'
+            )
+        local = held.local and parent.kind != "p"
+        catalog.constraints.put(held.oid, replace(held, inherited=held.inherited + 1, local=local))
+
+
+def _merged(parent: Relation, column: Column) -> NotNull | None:
+    """The child's NOT NULL constraint when it inherits its parent's (MergeConstraintsIntoExisting, 18)."""
+    above, held = parent.column(column.name), column.constraint
+    if held is None or above is None or above.constraint is None or not above.not_null or above.constraint.no_inherit:
+        return held
+    if held.no_inherit:
+        raise ServerError("42P17", f'constraint "{held.name}" conflicts with non-inherited constraint on child table')
+    if above.constraint.validated and not held.validated:
+        raise ServerError("42P17", f'constraint "{held.name}" conflicts with NOT VALID constraint on child table')
+    return replace(held, inherited=held.inherited + 1, local=held.local and parent.kind != "p")
 
 
 def detach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
@@ -104,7 +147,7 @@ def detach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
         return
     _leave(session, parent_oid, child_oid)
     child = catalog.relations[child_oid]
-    catalog.set_parents(child, (), partition=False)
+    catalog.set_parents(child, (), partition=False, bound=None)
     for oid in catalog.indexes_of.get(child_oid):
         index = catalog.indexes[oid]
         if index.parent:
@@ -144,16 +187,32 @@ def _leave(session: Session, parent_oid: int, child_oid: int) -> None:
                 column,
                 inherited=max(0, column.inherited - 1),
                 local=column.local or column.inherited <= 1,
+                constraint=_left(parent, column),
             )
             if column.name in above
             else column
             for column in child.columns
         ),
     )
+    for oid in catalog.constraints_of.get(child_oid):
+        held = catalog.constraints[oid]
+        known = catalog.constraint(parent_oid, held.name)
+        if held.kind == "c" and held.inherited and known is not None and known.kind == "c" and not known.no_inherit:
+            left = replace(held, inherited=held.inherited - 1, local=held.local or held.inherited == 1)
+            catalog.constraints.put(oid, left)
     for entry in catalog.dependencies.get((RELATION, child_oid)):
         if entry[0] == (RELATION, parent_oid) and entry[1][0][2] == 0:
             catalog.dependencies.remove((RELATION, child_oid), entry)
             catalog.dependents.remove(*entry)
+
+
+def _left(parent: Relation, column: Column) -> NotNull | None:
+    above, held = parent.column(column.name), column.constraint
+    if held is None or not held.inherited or above is None or not above.not_null:
+        return held
+    if above.constraint is not None and above.constraint.no_inherit:
+        return held
+    return replace(held, inherited=held.inherited - 1, local=held.local or held.inherited == 1)
 
 
 def add_inherit(session: Session, child_oid: int, parent_oid: int) -> None:

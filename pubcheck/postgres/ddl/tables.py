@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -16,11 +17,13 @@ from pubcheck.postgres.catalog import (
     RELATION,
     TYPE,
 )
-from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
+from pubcheck.postgres.catalog.rows import Column, Constraint, Index, NotNull, Relation
+from pubcheck.postgres.ddl.bounds import STRATEGIES, read_bound, refuse_overlap
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.indexes import adopt_index, define_index, spec_of
 from pubcheck.postgres.ddl.names import choose_constraint_name, choose_relation_name
+from pubcheck.postgres.ddl.not_null import name_constraints
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -62,6 +65,7 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     if not kind:
         kind = "p" if "partspec" in node else "r"
 
+    bound = read_bound(session.catalog.relations[parents[0].oid], node["partbound"]) if partition else None
     columns = _inherited_columns(session, parents)
     if "ofTypename" in node:
         columns += _columns_of_type(session, node["ofTypename"])
@@ -72,8 +76,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     for element in node.get("tableElts", ()):
         ((what, body),) = element.items()
         if what == "ColumnDef":
-            column = define_column(session, body, name, deferred, owned)
-            _merge(columns, column, bool(parents) or "ofTypename" in node)
+            column = define_column(session, body, name, deferred, owned, len(columns) + 1)
+            _merge(session, columns, column, bool(parents) or "ofTypename" in node, typed="typeName" in body)
         elif what == "Constraint":
             deferred.append(body)
         elif what == "TableLikeClause":
@@ -82,6 +86,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
             likes.append((source, body.get("options", 0)))
             _copy_columns(columns, source, body.get("options", 0))
     _number(columns)
+    if partition and bound is not None:
+        refuse_overlap(session, parents[0], name, bound)
 
     oid = existing.oid if existing is not None else catalog.new_oid()
     if existing is not None:
@@ -100,16 +106,19 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         on_commit_drop=node.get("oncommit") == "ONCOMMIT_DROP",
         seen=seen,
         place=session.place(rv.get("location", 0), len(name.encode())),
+        bound=bound,
     )
     if "partspec" in node:
-        row = replace(row, partition_key=partition_key(row, node["partspec"]))
+        row = _partitioned(row, node["partspec"])
+    if catalog.major.named_not_null:
+        row = _with_not_nulls(session, row, deferred)
     catalog.add_relation(row)
     session.mentions.setdefault(oid, rv.get("location", 0))
     _depend_on_types(session, row)
     for parent in parents:
         catalog.depend((RELATION, oid, 0), (RELATION, parent.oid, 0), AUTO if partition else NORMAL)
-    for column, definition in owned:
-        attach_default(session, oid, column, definition)
+    for owner, definition in owned:
+        attach_default(session, oid, owner, definition)
     for source, options in likes:
         copy_constraints(session, source, oid, options)
     for parent in parents:
@@ -148,18 +157,39 @@ def _check_parent(session: Session, parent: Relation, partition: bool, persisten
 def _inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Column]:
     """MergeAttributes: the parents' columns in order; equal names are one column."""
     columns: list[Column] = []
+    positions: dict[str, int] = {}
     for parent in parents:
         for column in session.catalog.relations[parent.oid].live():
-            at = next((at for at, known in enumerate(columns) if known.name == column.name), None)
+            above = column.constraint
+            if above is not None and above.no_inherit:
+                column, above = replace(column, not_null=False), None
+            at = positions.get(column.name)
             if at is None:
+                positions[column.name] = len(columns)
                 columns.append(
-                    replace(column, local=False, inherited=1, identity=column.identity if parent.kind == "p" else "")
+                    replace(
+                        column,
+                        local=False,
+                        inherited=1,
+                        identity=column.identity if parent.kind == "p" else "",
+                        constraint=NotNull(above.name, 1, False) if column.not_null and above is not None else None,
+                    )
                 )
-            else:
-                known = columns[at]
-                columns[at] = replace(
-                    known, inherited=known.inherited + 1, not_null=known.not_null or column.not_null
-                )
+                continue
+            known = columns[at]
+            if known.type and column.type and known.type != column.type:
+                raise ServerError("42804", f'inherited column "{column.name}" has a type conflict')
+            if known.generated != column.generated:
+                raise ServerError("42804", f'inherited column "{column.name}" has a generation conflict')
+            held = known.constraint
+            if column.not_null and above is not None:
+                held = NotNull(above.name, 1, False) if held is None else replace(held, inherited=held.inherited + 1)
+            columns[at] = replace(
+                known,
+                inherited=known.inherited + 1,
+                not_null=known.not_null or column.not_null,
+                constraint=held,
+            )
     return columns
 
 
@@ -171,23 +201,51 @@ def _columns_of_type(session: Session, node: Node) -> list[Column]:
     return [replace(column, place=None) for column in session.catalog.relations[row.relation].live()]
 
 
-def _merge(columns: list[Column], column: Column, inherits: bool) -> None:
-    """Add a column, or merge it into the inherited one of that name. Raises ServerError 42701 for a second one."""
+def _merge(session: Session, columns: list[Column], column: Column, inherits: bool, *, typed: bool) -> None:
+    """Add a column, or merge it into the inherited one of that name (MergeChildAttribute).
+
+    Raises ServerError 42701 for a second one, 42804 where type or generation differ. ``typed``: it says its type.
+    """
     for at, known in enumerate(columns):
-        if known.name == column.name:
-            if not inherits or (known.local and known.place is not None):
-                raise ServerError("42701", f'column "{column.name}" specified more than once')
-            columns[at] = replace(
-                known,
-                local=True,
-                not_null=known.not_null or column.not_null,
-                has_default=known.has_default or column.has_default,
-                generated=column.generated or known.generated,
-                expression=column.expression or known.expression,
-                place=column.place,
-            )
-            return
+        if known.name != column.name:
+            continue
+        if not inherits or (known.local and known.place is not None):
+            raise ServerError("42701", f'column "{column.name}" specified more than once')
+        if typed and known.type and column.type and known.type != column.type:
+            raise ServerError("42804", f'column "{column.name}" has a type conflict')
+        if known.inherited:
+            _refuse_generation(known, column)
+        constraint = known.constraint
+        if column.not_null and session.catalog.major.named_not_null:
+            constraint = _both(known, column.constraint or NotNull())
+        columns[at] = replace(
+            known,
+            local=True,
+            not_null=known.not_null or column.not_null,
+            has_default=known.has_default or column.has_default,
+            identity=column.identity or known.identity,
+            generated=column.generated or known.generated,
+            expression=column.expression or known.expression,
+            place=column.place,
+            constraint=constraint,
+        )
+        return
     columns.append(column)
+
+
+def _refuse_generation(known: Column, column: Column) -> None:
+    """What a child's column may not say about an inherited one's generation."""
+    if known.generated:
+        if column.has_default and not column.generated:
+            raise ServerError("42611", f'column "{column.name}" inherits from generated column but specifies default')
+        if column.identity:
+            raise ServerError("42611", f'column "{column.name}" inherits from generated column but specifies identity')
+        if column.generated and column.generated != known.generated:
+            raise ServerError("42611", f'column "{column.name}" inherits from generated column of different kind')
+    elif column.generated:
+        raise ServerError(
+            "42611", f'child column "{column.name}" specifies generation expression'
+        )
 
 
 def _copy_columns(columns: list[Column], source: Relation, options: int) -> None:
@@ -206,6 +264,8 @@ def _copy_columns(columns: list[Column], source: Relation, options: int) -> None
                 inherited=0,
                 local=True,
                 place=None,
+                constraint=column.constraint
+                and NotNull(column.constraint.name, no_inherit=column.constraint.no_inherit),
             )
         )
 
@@ -240,12 +300,15 @@ def define_column(
     expression: tuple[str, ...] = ()
     if serial:
         owned.append((name, {"serial": True}))
+    held: NotNull | None = None
     last: Node | None = None
     for item in body.get("constraints", ()):
         constraint = item["Constraint"]
         kind = constraint["contype"]
         if kind == "CONSTR_NOTNULL":
             not_null = True
+            if "conname" in constraint or constraint.get("is_no_inherit"):
+                held = NotNull(constraint.get("conname", ""), no_inherit=constraint.get("is_no_inherit", False))
         elif kind == "CONSTR_DEFAULT":
             default = True
             owned.append((name, constraint))
@@ -259,6 +322,8 @@ def define_column(
         elif kind in ("CONSTR_ATTR_DEFERRABLE", "CONSTR_ATTR_DEFERRED"):
             if last is not None:
                 last["deferrable"] = True
+                if kind == "CONSTR_ATTR_DEFERRED":
+                    last["initdeferred"] = True
         elif kind in ("CONSTR_PRIMARY", "CONSTR_UNIQUE"):
             last = {**constraint, "keys": [{"String": {"sval": name}}]}
             deferred.append(last)
@@ -278,6 +343,7 @@ def define_column(
         default,
         expression=expression,
         place=session.place(body.get("location", 0), len(name.encode())),
+        constraint=held if session.catalog.major.named_not_null else None,
     )
 
 
@@ -324,10 +390,12 @@ def _sequences_used(session: Session, expression: Node | None) -> Iterable[Relat
         return
     for _, call in find(expression, "FuncCall"):
         if call["funcname"][-1].get("String", {}).get("sval") in ("nextval", "currval", "setval"):
-            for _, constant in find(call.get("args", [])[:1], "A_Const"):
-                text = constant.get("sval", {}).get("sval")
-                if text:
-                    yield sequence_named(session, text)
+            constant = call.get("args", [{}])[0]
+            while "TypeCast" in constant:
+                constant = constant["TypeCast"]["arg"]
+            text = constant.get("A_Const", {}).get("sval", {}).get("sval")
+            if text:
+                yield sequence_named(session, text)
 
 
 def sequence_named(session: Session, text: str) -> Relation | None:
@@ -353,6 +421,58 @@ def _own_sequence(session: Session, row: Relation, column: Column, definition: N
     return sequence.oid
 
 
+def _with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> Relation:
+    """NOT NULL and PRIMARY KEY of a new table as constraints with names (18); NOT NULL is then off the list."""
+    wanted: list[tuple[str, NotNull]] = []
+    for node in constraints:
+        if node["contype"] == "CONSTR_NOTNULL":
+            held = NotNull(node.get("conname", ""), no_inherit=node.get("is_no_inherit", False))
+            wanted.append((node["keys"][0]["String"]["sval"], held))
+        elif node["contype"] == "CONSTR_PRIMARY" and "indexname" not in node:
+            wanted += ((key["String"]["sval"], NotNull()) for key in node.get("keys", ()))
+    columns = list(row.columns)
+    for name, held in wanted:
+        column = row.column(name)
+        if column is None:
+            if row.seen:
+                raise ServerError("42703", f'column "{name}" of relation "{row.name}" does not exist')
+            continue
+        at = column.number - 1
+        columns[at] = replace(columns[at], not_null=True, constraint=_both(columns[at], held))
+    constraints[:] = [node for node in constraints if node["contype"] != "CONSTR_NOTNULL"]
+    row = replace(row, columns=tuple(columns)) if wanted else row
+    named = name_constraints(session, row)
+    return row if named is row.columns else replace(row, columns=named)
+
+
+def _both(column: Column, new: NotNull) -> NotNull:
+    """A table's own NOT NULL constraint beside the one that its column has already, its own or inherited."""
+    known = column.constraint
+    if not column.not_null or known is None:
+        return new if not column.not_null or new.name or new.no_inherit else NotNull()
+    if known.inherited and new.no_inherit:
+        raise ServerError("42804", f'cannot define not-null constraint with NO INHERIT on column "{column.name}"')
+    return NotNull(
+        new.name or (known.name if known.local else ""),
+        inherited=known.inherited,
+        no_inherit=new.no_inherit or (known.local and known.no_inherit),
+    )
+
+
+def _partitioned(row: Relation, spec: Node) -> Relation:
+    """The table with its partition key; columns inside expressions of the key are bound to it too."""
+    if spec["strategy"] == "PARTITION_STRATEGY_LIST" and len(spec.get("partParams", ())) > 1:
+        raise ServerError("42P17", 'cannot use "list" partition strategy with more than one column')
+    expressions = [item["PartitionElem"].get("expr") for item in spec.get("partParams", ())]
+    named = (row.column(name) for name in column_names(expressions))
+    return replace(
+        row,
+        partition_key=partition_key(row, spec),
+        partition_reads=tuple(column.number for column in named if column is not None),
+        strategy=STRATEGIES[spec["strategy"]],
+    )
+
+
 def partition_key(row: Relation, spec: Node) -> tuple[int, ...]:
     """The numbers of a partition key's columns, 0 for an expression (transformPartitionSpec)."""
     keys = []
@@ -361,6 +481,8 @@ def partition_key(row: Relation, spec: Node) -> tuple[int, ...]:
         column = row.column(name) if name else None
         if name and column is None and row.seen:
             raise ServerError("42703", f'column "{name}" named in partition key does not exist')
+        if column is not None and column.generated:
+            raise ServerError("42P17", "cannot use generated column in partition key")
         keys.append(column.number if column else 0)
     return tuple(keys)
 
@@ -381,8 +503,39 @@ def depend_on_type(session: Session, relation: int, column: Column) -> None:
 
 def order_constraints(constraints: list[Node]) -> list[Node]:
     """Keys before the rest: transformIndexConstraints puts the primary key first, foreign keys come last."""
+    if len(constraints) > 1:
+        constraints = _without_repeated_keys(constraints)
     rank = {"CONSTR_PRIMARY": 0, "CONSTR_UNIQUE": 1, "CONSTR_EXCLUSION": 1, "CONSTR_CHECK": 2, "CONSTR_NOTNULL": 2}
     return sorted(constraints, key=lambda constraint: rank.get(constraint["contype"], 3))
+
+
+_KEY_FIELDS = ("keys", "including", "exclusions", "where_clause", "nulls_not_distinct", "deferrable", "initdeferred")
+
+
+def _without_repeated_keys(constraints: list[Node]) -> list[Node]:
+    """A key that is given twice is one, the primary key rather than the other, with the name that either has."""
+    first: dict[str, Node] = {}
+    kept: list[Node] = []
+    for constraint in sorted(constraints, key=lambda item: item["contype"] != "CONSTR_PRIMARY"):
+        if constraint["contype"] in ("CONSTR_PRIMARY", "CONSTR_UNIQUE") and "indexname" not in constraint:
+            said = repr([without_locations(constraint.get(field)) for field in _KEY_FIELDS])
+            known = first.get(said)
+            if known is not None and constraint["contype"] == "CONSTR_UNIQUE":
+                if "conname" in constraint:
+                    known.setdefault("conname", constraint["conname"])
+                continue
+            constraint = first[said] = {**constraint}
+        kept.append(constraint)
+    return kept
+
+
+def without_locations(tree: Any) -> Any:
+    """A parse tree without the offsets of its nodes, for comparisons."""
+    if isinstance(tree, dict):
+        return {key: without_locations(value) for key, value in tree.items() if not key.endswith("location")}
+    if isinstance(tree, list):
+        return [without_locations(value) for value in tree]
+    return tree
 
 
 def copy_constraints(session: Session, source: Relation, target: int, options: int) -> None:

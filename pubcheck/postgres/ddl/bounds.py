@@ -1,0 +1,134 @@
+"""Partition bounds of constants, so that partitions that overlap are known (parser/parse_utilcmd.c:
+transformPartitionBound; partitioning/partbounds.c: check_new_partition_bound).
+
+A bound is ("d",) for DEFAULT, ("l", values), ("h", modulus, remainder) or ("r", lower, upper), whose elements are
+(-1, 0) for MINVALUE, (1, 0) for MAXVALUE and (0, value) between them. Anything else is not told: None.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from math import gcd
+from typing import Any
+
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+Bound = tuple[Any, ...]
+
+_INTEGERS = (20, 21, 23)
+_TEXTS = (25, 1043)
+_DATE = 1082
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
+_NUMBER = re.compile(r"[+-]?\d+\Z")
+_WORDS = {"l": "list", "r": "range", "h": "hash"}
+STRATEGIES = {"PARTITION_STRATEGY_LIST": "l", "PARTITION_STRATEGY_RANGE": "r", "PARTITION_STRATEGY_HASH": "h"}
+
+
+def read_bound(parent: Relation, spec: Node) -> Bound | None:
+    """A PartitionBoundSpec of a partitioned table. Raises ServerError 42P16 where it is not one for its strategy."""
+    if not parent.strategy:
+        return None
+    if spec.get("is_default"):
+        if parent.strategy == "h":
+            raise ServerError("42P16", "a hash-partitioned table may not have a default partition")
+        return ("d",)
+    strategy = spec.get("strategy")
+    if strategy != parent.strategy:
+        raise ServerError("42P16", f"invalid bound specification for a {_WORDS[parent.strategy]} partition")
+    if strategy == "h":
+        modulus, remainder = spec.get("modulus", 0), spec.get("remainder", 0)
+        if modulus <= 0:
+            raise ServerError("42P16", "modulus for hash partition must be an integer value greater than zero")
+        if remainder < 0:
+            raise ServerError(
+                "42P16", "remainder for hash partition must be an integer value greater than or equal to zero"
+            )
+        if remainder >= modulus:
+            raise ServerError("42P16", "remainder for hash partition must be less than modulus")
+        return "h", modulus, remainder
+    types = [parent.columns[key - 1].type if key else 0 for key in parent.partition_key]
+    if strategy == "l":
+        values = [_value(item, types[0]) for item in spec.get("listdatums", ())]
+        if any(value is None for value in values):
+            return None
+        return "l", frozenset(value[0] for value in values if value is not None)
+    ends = []
+    for side, word in (("lowerdatums", "FROM"), ("upperdatums", "TO")):
+        items = spec.get(side, ())
+        if len(items) != len(types):
+            raise ServerError("42P16", f"{word} must specify exactly one value per partitioning column")
+        ends.append([_end(item, oid) for item, oid in zip(items, types, strict=True)])
+    if any(end is None for side in ends for end in side):
+        return None
+    return "r", tuple(ends[0]), tuple(ends[1])
+
+
+def _end(item: Node, oid: int) -> tuple[int, Any] | None:
+    fields = item.get("ColumnRef", {}).get("fields", ())
+    if len(fields) == 1:
+        word = fields[0].get("String", {}).get("sval")
+        return {"minvalue": (-1, 0), "maxvalue": (1, 0)}.get(word)
+    value = _value(item, oid)
+    # The order of texts is their collation's.
+    if value is None or oid in _TEXTS:
+        return None
+    if value[0] is None:
+        raise ServerError("42P16", "cannot specify NULL in range bound")
+    return 0, value[0]
+
+
+def _value(item: Node, oid: int) -> tuple[Any] | None:
+    """A constant as a value of the key column's type, in a tuple of one; None where that cannot be told."""
+    constant = item.get("A_Const")
+    if constant is None:
+        return None
+    if constant.get("isnull"):
+        return (None,)
+    text = constant.get("sval", {}).get("sval")
+    number = constant["ival"].get("ival", 0) if "ival" in constant else None
+    if oid in _INTEGERS:
+        if number is not None:
+            return (number,)
+        return (int(text),) if text is not None and _NUMBER.match(text) else None
+    if oid in _TEXTS:
+        if text is None and number is None:
+            return None
+        return (text if text is not None else str(number),)
+    if oid == _DATE and text is not None and _ISO_DATE.match(text):
+        return (text,)
+    return None
+
+
+def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound | None) -> None:
+    """check_new_partition_bound. Raises ServerError 42P17."""
+    if bound is None:
+        return
+    catalog, kind = session.catalog, bound[0]
+    if kind == "r" and bound[1] >= bound[2]:
+        raise ServerError("42P17", f'empty range bound specified for partition "{name}"')
+    if kind == "h":
+        others = (catalog.relations[oid].bound for oid in catalog.children.get(parent.oid))
+        moduli = sorted({bound[1], *(other[1] for other in others if other is not None and other[0] == "h")})
+        if any(larger % smaller for smaller, larger in pairwise(moduli)):
+            raise ServerError("42P17", "every hash partition modulus must be a factor of the next larger modulus")
+    for oid in catalog.children.get(parent.oid):
+        other = catalog.relations[oid]
+        held: Bound | None = other.bound
+        if held is None or held[0] != kind:
+            continue
+        if kind == "d":
+            raise ServerError(
+                "42P17", f'partition "{name}" conflicts with existing default partition "{other.name}"'
+            )
+        if kind == "r":
+            overlap = bound[1] < held[2] and held[1] < bound[2]
+        elif kind == "l":
+            overlap = not bound[1].isdisjoint(held[1])
+        else:
+            overlap = (bound[2] - held[2]) % gcd(bound[1], held[1]) == 0
+        if overlap:
+            raise ServerError("42P17", f'partition "{name}" would overlap partition "{other.name}"')

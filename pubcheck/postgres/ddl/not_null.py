@@ -1,0 +1,264 @@
+"""NOT NULL: a flag of the column before 18, from 18 on a constraint with a name that children inherit.
+
+Follows catalog/heap.c (AddRelationNotNullConstraints), catalog/pg_constraint.c (AdjustNotNullInheritance) and
+commands/tablecmds.c (ATExecSetNotNull, ATExecDropNotNull, ATPrepAddPrimaryKey).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
+from pubcheck.postgres.ddl.columns import change_columns, require_column
+from pubcheck.postgres.ddl.names import choose_constraint_name
+from pubcheck.postgres.ddl.replica_identity import refuse_nullable
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+
+_PLAIN = NotNull()
+
+
+def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
+    """The columns of a new table with names for their NOT NULL constraints: the table's own first, then inherited ones.
+
+    Raises ServerError 42710 for a name that is given twice.
+    """
+    catalog = session.catalog
+    used: set[str] = set()
+    chosen: dict[int, NotNull] = {}
+    for local in (True, False):
+        for column in row.columns:
+            held = column.constraint or _PLAIN
+            if not column.not_null or held.local != local:
+                continue
+            name = held.name
+            if name in used:
+                if local:
+                    raise ServerError("42710", f'constraint "{name}" for relation "{row.name}" already exists')
+                name = ""
+            if not name:
+                name = choose_constraint_name(catalog, row.namespace, row.name, column.name, "not_null", used)
+            used.add(name)
+            chosen[column.number] = replace(held, name=name) if held is not _PLAIN else NotNull(name)
+            catalog.constraint_names.add((row.namespace, name), row.oid)
+    if not chosen:
+        return row.columns
+    return tuple(
+        replace(column, constraint=chosen[column.number]) if column.number in chosen else column
+        for column in row.columns
+    )
+
+
+def column_constrained(row: Relation, name: str) -> Column | None:
+    """The column whose NOT NULL constraint has that name."""
+    for column in row.columns:
+        if column.not_null and column.constraint is not None and column.constraint.name == name:
+            return column
+    return None
+
+
+def require_not_null(session: Session, relation: int, numbers: Iterable[int]) -> None:
+    """The columns of a primary key become NOT NULL, here and in all that inherits from the relation.
+
+    Raises ServerError 55000 for a constraint that does not do for a key (18).
+    """
+    for number in numbers:
+        row = session.catalog.relations[relation]
+        if not number:
+            continue
+        column = row.columns[number - 1]
+        held = column.constraint
+        if column.not_null and held is not None and (held.no_inherit or not held.validated):
+            raise ServerError("55000", f'cannot create primary key on column "{column.name}"')
+        if not column.not_null:
+            set_not_null(session, relation, column.name)
+
+
+def set_not_null(session: Session, relation: int, name: str, *, recurse: bool = True) -> None:
+    """ALTER COLUMN ... SET NOT NULL. Raises ServerError 42703, 42P16, 0A000."""
+    catalog = session.catalog
+    if catalog.major.named_not_null:
+        _set(session, relation, name, "", recurse, recursing=False)
+        return
+    row = catalog.relations[relation]
+    require_column(session, relation, name)
+    if not recurse and row.kind == "p":
+        for child in catalog.children.get(relation):
+            column = catalog.relations[child].column(name)
+            if column is not None and not column.not_null and catalog.relations[child].seen:
+                raise ServerError("42P16", "constraint must be added to child tables too")
+    for oid in catalog.descendants(relation) if recurse else [relation]:
+        column = catalog.relations[oid].column(name)
+        if column is not None and not column.not_null:
+            change_columns(session, oid, [column.number], not_null=True)
+
+
+def _set(session: Session, relation: int, name: str, constraint: str, recurse: bool, *, recursing: bool) -> None:
+    catalog = session.catalog
+    column = require_column(session, relation, name)
+    row = catalog.relations[relation]
+    held = column.constraint or _PLAIN
+    if column.not_null:
+        if held.no_inherit and recurse:
+            raise ServerError(
+                "0A000",
+                f'cannot change NO INHERIT status of NOT NULL constraint "{held.name}" on relation "{row.name}"',
+            )
+        if recursing:
+            held = replace(held, inherited=held.inherited + 1)
+        elif not held.local:
+            held = replace(held, local=True)
+        elif not held.validated:
+            validate(session, relation, column)
+            return
+        change_columns(session, relation, [column.number], constraint=held)
+        return
+    no_inherit = False
+    if not recurse and catalog.children.has(relation):
+        if row.kind == "p":
+            raise ServerError("42P16", "constraint must be added to child tables too")
+        no_inherit = True
+    new = NotNull(
+        constraint or choose_constraint_name(catalog, row.namespace, row.name, name, "not_null"),
+        inherited=1 if recursing else 0,
+        local=not recursing,
+        no_inherit=no_inherit,
+    )
+    _put(session, row, column, new)
+    if recurse:
+        for child in sorted(catalog.children.get(relation)):
+            _set(session, child, name, new.name, recurse, recursing=True)
+
+
+def _put(session: Session, row: Relation, column: Column, held: NotNull) -> None:
+    session.catalog.constraint_names.add((row.namespace, held.name), row.oid)
+    change_columns(session, row.oid, [column.number], not_null=True, constraint=held)
+
+
+def add_not_null(session: Session, relation: int, name: str, wanted: NotNull, recurse: bool) -> None:
+    """ADD [CONSTRAINT name] NOT NULL column (ATAddCheckNNConstraint). Raises ServerError 42703, 42P16, 55000."""
+    catalog = session.catalog
+    column = require_column(session, relation, name)
+    row = catalog.relations[relation]
+    if column.not_null:
+        held = column.constraint or _PLAIN
+        if held.no_inherit != wanted.no_inherit:
+            raise ServerError(
+                "55000",
+                f'cannot change NO INHERIT status of NOT NULL constraint "{held.name}" on relation "{row.name}"',
+            )
+        if wanted.local and wanted.name and wanted.name != held.name:
+            raise ServerError(
+                "55000", f'cannot create not-null constraint "{wanted.name}" on column "{name}" of table "{row.name}"'
+            )
+        if not held.validated and wanted.validated:
+            raise ServerError("55000", f'incompatible NOT VALID constraint "{held.name}" on relation "{row.name}"')
+        if not wanted.local:
+            held = replace(held, inherited=held.inherited + 1)
+        elif not held.local:
+            held = replace(held, local=True)
+        change_columns(session, relation, [column.number], constraint=held)
+        return
+    if not wanted.name:
+        chosen = choose_constraint_name(catalog, row.namespace, row.name, name, "not_null")
+        wanted = replace(wanted, name=chosen)
+    _put(session, row, column, wanted)
+    children = sorted(catalog.children.get(relation))
+    if wanted.no_inherit or not children:
+        return
+    if not recurse:
+        raise ServerError("42P16", "constraint must be added to child tables too")
+    for child in children:
+        add_not_null(session, child, name, replace(wanted, inherited=1, local=False), recurse)
+
+
+def validate(session: Session, relation: int, column: Column) -> None:
+    """VALIDATE CONSTRAINT of a NOT NULL constraint, in the children too."""
+    catalog = session.catalog
+    for oid in catalog.descendants(relation):
+        here = catalog.relations[oid].column(column.name)
+        if here is not None and here.constraint is not None and not here.constraint.validated:
+            change_columns(session, oid, [here.number], constraint=replace(here.constraint, validated=True))
+
+
+def drop_not_null(session: Session, relation: int, name: str, *, recurse: bool) -> None:
+    """ALTER COLUMN ... DROP NOT NULL. What a key or the replica identity needs cannot become nullable.
+
+    Raises ServerError 42703, 42601, 42P16.
+    """
+    catalog = session.catalog
+    if catalog.major.named_not_null:
+        row = catalog.relations[relation]
+        column = require_column(session, relation, name)
+        if not column.not_null and row.seen:
+            return
+        if column.identity:
+            raise ServerError("42601", f'column "{column.name}" of relation "{row.name}" is an identity column')
+        if column.constraint is not None:
+            drop_constraint(session, relation, column, recurse=recurse)
+            return
+    else:
+        row = catalog.relations[relation]
+        if not recurse and row.kind == "p" and catalog.children.has(relation):
+            raise ServerError("42P16", "cannot remove constraint from only the partitioned table when partitions exist")
+    family = catalog.descendants(relation) if recurse else [relation]
+    for oid in family:
+        _forget_flag(session, oid, name, family)
+
+
+def _forget_flag(session: Session, relation: int, name: str, going: Collection[int]) -> None:
+    """What each table goes through before 18."""
+    catalog = session.catalog
+    column = require_column(session, relation, name)
+    row = catalog.relations[relation]
+    if column.identity:
+        raise ServerError("42601", f'column "{name}" of relation "{row.name}" is an identity column')
+    _refuse_needed(session, row, column)
+    for parent in row.parents if row.partition else ():
+        above = catalog.relations[parent].column(name)
+        if above is not None and above.not_null and parent not in going:
+            raise ServerError("42P16", f'column "{name}" is marked NOT NULL in parent table')
+    if column.not_null:
+        change_columns(session, relation, [column.number], not_null=False)
+
+
+def _refuse_needed(session: Session, row: Relation, column: Column) -> None:
+    """Refused for a column of the primary key or of the index that REPLICA IDENTITY names."""
+    catalog = session.catalog
+    for oid in catalog.indexes_of.get(row.oid):
+        index = catalog.indexes[oid]
+        if index.primary and column.number in index.keys:
+            raise ServerError("42P16", f'column "{column.name}" is in a primary key')
+    refuse_nullable(session, row, column)
+
+
+def drop_constraint(
+    session: Session, relation: int, column: Column, *, recurse: bool, recursing: bool = False
+) -> None:
+    """dropconstraint_internal for a NOT NULL constraint; children lose what they only inherited."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    held = column.constraint or _PLAIN
+    if held.inherited > 0 and not recursing:
+        raise ServerError("42P16", f'cannot drop inherited constraint "{held.name}" of relation "{row.name}"')
+    if column.identity:
+        raise ServerError("42601", f'column "{column.name}" of relation "{row.name}" is an identity column')
+    _refuse_needed(session, row, column)
+    change_columns(session, relation, [column.number], not_null=False, constraint=None)
+    if held.no_inherit:
+        return
+    for child in sorted(catalog.children.get(relation)):
+        here = catalog.relations[child].column(column.name)
+        if here is None or here.constraint is None or not here.not_null:
+            continue
+        if recurse and here.constraint.inherited == 1 and not here.constraint.local:
+            drop_constraint(session, child, here, recurse=True, recursing=True)
+        else:
+            left = replace(
+                here.constraint,
+                inherited=max(0, here.constraint.inherited - 1),
+                local=here.constraint.local or not recurse,
+            )
+            change_columns(session, child, [here.number], constraint=left)
