@@ -63,7 +63,7 @@ def folded(token: bytes) -> str:
     text = token.decode(errors="replace")
     if text.endswith('"'):
         return text[text.index('"') + 1 : -1].replace('""', '"')
-    return "".join(char.lower() if "A" <= char <= "Z" else char for char in text)
+    return token.lower().decode(errors="replace")
 
 
 def find_name(text: bytes, name: str, start: int = 0) -> int | None:

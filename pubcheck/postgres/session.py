@@ -126,7 +126,7 @@ class Session:
                     explicit.append(oid)
             create_in = explicit[0] if explicit else 0
             path = explicit if PG_CATALOG in explicit else [PG_CATALOG, *explicit]
-            if TEMPORARY not in path:
+            if TEMPORARY not in path and TEMPORARY in self.catalog.namespaces:
                 path = [TEMPORARY, *path]
             self._path = tuple(path), create_in
         return self._path
@@ -150,7 +150,7 @@ class Session:
 
     @property
     def role(self) -> Role:
-        return self.catalog.roles[self.setting("role")]
+        return self.catalog.roles[self.catalog.settings["role"]]
 
     def superuser(self) -> bool:
         """Also true of a role that the unit did not make: nothing is known of its rights, so nothing is held against it."""
@@ -236,10 +236,10 @@ class Session:
         """
         catalog = self.catalog
         oid = catalog.namespace_names.get(name)
-        if oid is None and name == "pg_temp" and rule is None:
-            return self.temporary()
-        error = ServerError("3F000", f'schema "{name}" does not exist', rule=rule, culprit=location)
         if oid is None:
+            if name == "pg_temp" and rule is None:
+                return self.temporary()
+            error = ServerError("3F000", f'schema "{name}" does not exist', rule=rule, culprit=location)
             # Names that begin with pg_ are the server's own: nobody else makes such a schema.
             if name.startswith("pg_") or self._closed(NAMESPACE, 0, name):
                 raise error
@@ -257,6 +257,7 @@ class Session:
             row = Namespace(TEMPORARY, "pg_temp_<n>", SUPERUSER)
             self.catalog.namespaces.put(TEMPORARY, row)
             self.catalog.namespace_names.put(row.name, TEMPORARY)
+            self.forget_path()
         return row
 
     def _closed(self, kind: str, namespace: int, name: str) -> bool:
@@ -274,8 +275,7 @@ class Session:
 
     def find_relation(self, rv: Node) -> Relation | None:
         """The relation that a RangeVar names, or None. Raises ServerError 0A000 for another database."""
-        name, schema = rv["relname"], rv.get("schemaname")
-        catalog = self.catalog
+        name, schema, catalog = rv["relname"], rv.get("schemaname"), self.catalog
         if "catalogname" in rv and rv["catalogname"] != catalog.database:
             full = f"{rv['catalogname']}.{schema}.{name}"
             raise ServerError(
@@ -286,7 +286,10 @@ class Session:
             )
         if schema is not None:
             namespace = catalog.namespace_names.get(schema) if schema != "pg_temp" else TEMPORARY
-            return None if namespace is None else self.relation_in(namespace, name)
+            if namespace is None:
+                return None
+            oid = catalog.relation_names.get((namespace, name))
+            return catalog.relations[oid] if oid is not None else self.relation_in(namespace, name)
         if rv.get("relpersistence") == "t":
             return self.relation_in(TEMPORARY, name)
         return self.find_unqualified(name)
@@ -448,12 +451,12 @@ class Session:
         """
         catalog = self.catalog
         name, gone = names[-1], catalog.gone
-        if len(names) > 1:
-            schema = names[-2]
-            if schema in ("pg_catalog", "information_schema"):
-                oid = builtins(catalog.major.number).type(schema, name)
-                if oid:
-                    return oid
+        schema = names[-2] if len(names) > 1 else None
+        if schema in ("pg_catalog", "information_schema") or (schema is None and self.path[0] == PG_CATALOG):
+            oid = builtins(catalog.major.number).type(schema or "pg_catalog", name)
+            if oid:
+                return oid
+        if schema is not None:
             namespace = catalog.namespace_names.get(schema) if schema != "pg_temp" else TEMPORARY
             path: tuple[int, ...] = (namespace,) if namespace is not None else ()
         else:

@@ -68,10 +68,12 @@ class Multimap(Generic[K, V]):
     def add(self, key: K, item: V) -> None:
         group = self.groups.get(key)
         if group is None:
-            group = self.groups[key] = {}
-        if item not in group:
-            self.journal.entries.append((group, item, _ABSENT))
+            group = self.groups[key] = {item: None}
+        elif item in group:
+            return
+        else:
             group[item] = None
+        self.journal.entries.append((group, item, _ABSENT))
 
     def remove(self, key: K, item: V) -> None:
         group = self.groups.get(key)
