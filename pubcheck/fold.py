@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from pubcheck.checks import texts
 from pubcheck.checks.refusals import explain, explain_unseen
-from pubcheck.checks.write import WRITES, Refusal, Write, refusal
+from pubcheck.checks.write import WRITES, Refusal, Write, refusals
 from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span, StatementRef
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import (
@@ -181,9 +181,10 @@ class Fold:
         touched = self._touched(changes)
         for oid in touched:
             relation = self.catalog.relations.get(oid)
+            refused = refusals(self.catalog, relation) if relation is not None else {}
             for operation in WRITES:
                 key = (oid, operation)
-                found = None if relation is None else refusal(self.catalog, relation, operation)
+                found = refused.get(operation)
                 if found is None:
                     self._since.pop(key, None)
                 elif key not in self._since:
@@ -212,7 +213,7 @@ class Fold:
                     for member in catalog.schemas_of.get(row.oid):
                         found.update(catalog.relations_in.get(catalog.publication_namespaces[member].namespace))
         if everything:
-            return set(catalog.relations)
+            return {oid for oid, relation in catalog.relations.items() if relation.kind == "r"}
         for oid in list(found):
             if catalog.children.has(oid):
                 found.update(catalog.descendants(oid))
@@ -248,7 +249,7 @@ class Fold:
     def writes(self, statements: dict[tuple[int, int], StatementText]) -> None:
         """Report what is refused in the final state; ``statements`` are all of the unit, by source and index."""
         for (oid, operation), since in sorted(self._since.items(), key=lambda item: item[0]):
-            found = refusal(self.catalog, self.catalog.relations[oid], operation)
+            found = refusals(self.catalog, self.catalog.relations[oid]).get(operation)
             if found is not None:
                 self._write(found, since, statements)
 

@@ -46,22 +46,35 @@ class _Culprit(Struct, frozen=True):
     place: Place | None = None
 
 
-def refusal(catalog: Catalog, relation: Relation, operation: Write) -> Refusal | None:
-    """What the server answers to EXPLAIN UPDATE (DELETE) of one table, or None if it lets it pass.
+def refusals(catalog: Catalog, relation: Relation) -> dict[Write, Refusal]:
+    """What the server answers to EXPLAIN UPDATE and DELETE of one table, for those of the two that it refuses.
 
-    A partitioned table itself is never refused, its leaves are. Filters come before column lists, these before
-    generated columns, these before a missing identity; within each the publications in the server's order.
+    A partitioned table itself is never refused, its leaves are.
     """
     if relation.kind != "r" or not is_publishable(relation):
-        return None
-    publications = [
-        publication
-        for publication in publications_of(catalog, relation)
-        if (publication.update if operation == "update" else publication.delete)
-    ]
+        return {}
+    publications = publications_of(catalog, relation)
     if not publications:
-        return None
+        return {}
     identity = replica_identity(catalog, relation)
+    found: dict[Write, Refusal] = {}
+    updated = [publication for publication in publications if publication.update]
+    deleted = [publication for publication in publications if publication.delete]
+    if updated and (refusal := _refusal(catalog, relation, identity, "update", updated)):
+        found["update"] = refusal
+    if deleted and (refusal := _refusal(catalog, relation, identity, "delete", deleted)):
+        found["delete"] = refusal
+    return found
+
+
+def _refusal(
+    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, operation: Write, publications: list[Publication]
+) -> Refusal | None:
+    """The refusal of one operation that some publications publish.
+
+    Filters come before column lists, these before generated columns, these before a missing identity; within each the
+    publications in the server's order.
+    """
     seen = relation.seen and all(catalog.relations[oid].seen for oid in catalog.ancestors(relation.oid))
     verb = "update" if operation == "update" else "delete from"
     checks = (
@@ -163,9 +176,8 @@ def _generated_culprit(
     entry = None if publication.all_tables else judged_entry(catalog, publication, relation)
     if not identity.full and entry is not None and entry.columns is not None:
         return None
-    for column in relation.live():
-        if column.number not in identity.columns:
-            continue
+    for number in sorted(identity.columns):
+        column = relation.columns[number - 1]
         if column.generated == "v" or (column.generated == "s" and publication.generated != "s"):
             return _Culprit(publication, publication.seen, column.name, entry)
     return None

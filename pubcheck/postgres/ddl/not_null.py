@@ -30,8 +30,10 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
     chosen: dict[int, NotNull] = {}
     for local in (True, False):
         for column in row.columns:
+            if not column.not_null:
+                continue
             held = column.constraint or _PLAIN
-            if not column.not_null or held.local != local:
+            if held.local != local:
                 continue
             name = held.name
             if name in used:

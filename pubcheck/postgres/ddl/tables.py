@@ -73,18 +73,24 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     likes: list[tuple[Relation, int]] = []
     owned: list[tuple[str, Node]] = []
     seen = all(parent.seen for parent in parents)
+    inherits = bool(parents) or "ofTypename" in node
+    positions = {column.name: at for at, column in enumerate(columns)}
     for element in node.get("tableElts", ()):
         ((what, body),) = element.items()
         if what == "ColumnDef":
             column = define_column(session, body, name, deferred, owned, len(columns) + 1)
-            _merge(session, columns, column, bool(parents) or "ofTypename" in node, typed="typeName" in body)
+            at = positions.setdefault(column.name, len(columns))
+            if at == len(columns):
+                columns.append(column)
+            else:
+                columns[at] = _merged(session, columns[at], column, inherits, typed="typeName" in body)
         elif what == "Constraint":
             deferred.append(body)
         elif what == "TableLikeClause":
             source = session.relation(body["relation"])
             seen = seen and source.seen
             likes.append((source, body.get("options", 0)))
-            _copy_columns(columns, source, body.get("options", 0))
+            _copy_columns(columns, positions, source, body.get("options", 0))
     _number(columns)
     if partition and bound is not None:
         refuse_overlap(session, parents[0], name, bound)
@@ -201,36 +207,31 @@ def _columns_of_type(session: Session, node: Node) -> list[Column]:
     return [replace(column, place=None) for column in session.catalog.relations[row.relation].live()]
 
 
-def _merge(session: Session, columns: list[Column], column: Column, inherits: bool, *, typed: bool) -> None:
-    """Add a column, or merge it into the inherited one of that name (MergeChildAttribute).
+def _merged(session: Session, known: Column, column: Column, inherits: bool, *, typed: bool) -> Column:
+    """A column merged into the inherited one of its name (MergeChildAttribute).
 
     Raises ServerError 42701 for a second one, 42804 where type or generation differ. ``typed``: it says its type.
     """
-    for at, known in enumerate(columns):
-        if known.name != column.name:
-            continue
-        if not inherits or (known.local and known.place is not None):
-            raise ServerError("42701", f'column "{column.name}" specified more than once')
-        if typed and known.type and column.type and known.type != column.type:
-            raise ServerError("42804", f'column "{column.name}" has a type conflict')
-        if known.inherited:
-            _refuse_generation(known, column)
-        constraint = known.constraint
-        if column.not_null and session.catalog.major.named_not_null:
-            constraint = _both(known, column.constraint or NotNull())
-        columns[at] = replace(
-            known,
-            local=True,
-            not_null=known.not_null or column.not_null,
-            has_default=known.has_default or column.has_default,
-            identity=column.identity or known.identity,
-            generated=column.generated or known.generated,
-            expression=column.expression or known.expression,
-            place=column.place,
-            constraint=constraint,
-        )
-        return
-    columns.append(column)
+    if not inherits or (known.local and known.place is not None):
+        raise ServerError("42701", f'column "{column.name}" specified more than once')
+    if typed and known.type and column.type and known.type != column.type:
+        raise ServerError("42804", f'column "{column.name}" has a type conflict')
+    if known.inherited:
+        _refuse_generation(known, column)
+    constraint = known.constraint
+    if column.not_null and session.catalog.major.named_not_null:
+        constraint = _both(known, column.constraint or NotNull())
+    return replace(
+        known,
+        local=True,
+        not_null=known.not_null or column.not_null,
+        has_default=known.has_default or column.has_default,
+        identity=column.identity or known.identity,
+        generated=column.generated or known.generated,
+        expression=column.expression or known.expression,
+        place=column.place,
+        constraint=constraint,
+    )
 
 
 def _refuse_generation(known: Column, column: Column) -> None:
@@ -248,11 +249,11 @@ def _refuse_generation(known: Column, column: Column) -> None:
         )
 
 
-def _copy_columns(columns: list[Column], source: Relation, options: int) -> None:
+def _copy_columns(columns: list[Column], positions: dict[str, int], source: Relation, options: int) -> None:
     """transformTableLikeClause: names, types and NOT NULL always; the rest as INCLUDING says."""
     for column in source.live():
         generated = column.generated if options & LIKE_GENERATED else ""
-        if any(known.name == column.name for known in columns):
+        if positions.setdefault(column.name, len(columns)) != len(columns):
             raise ServerError("42701", f'column "{column.name}" specified more than once')
         columns.append(
             replace(
@@ -311,7 +312,8 @@ def define_column(
                 held = NotNull(constraint.get("conname", ""), no_inherit=constraint.get("is_no_inherit", False))
         elif kind == "CONSTR_DEFAULT":
             default = True
-            owned.append((name, constraint))
+            if "A_Const" not in constraint["raw_expr"]:
+                owned.append((name, constraint))
         elif kind == "CONSTR_IDENTITY":
             identity, not_null = constraint["generated_when"], True
             owned.append((name, constraint))
@@ -342,8 +344,8 @@ def define_column(
         generated,
         default,
         expression=expression,
-        place=session.place(body.get("location", 0), len(name.encode())),
-        constraint=held if session.catalog.major.named_not_null else None,
+        place=session.place(body.get("location", 0), len(name) if name.isascii() else len(name.encode())),
+        constraint=held if held is not None and session.catalog.major.named_not_null else None,
     )
 
 
@@ -386,7 +388,7 @@ def _default(session: Session, relation: int, number: int, uses: list[tuple[str,
 
 def _sequences_used(session: Session, expression: Node | None) -> Iterable[Relation | None]:
     """The sequences that nextval('...'::regclass) of an expression names."""
-    if not expression or "A_Const" in expression:
+    if not expression:
         return
     for _, call in find(expression, "FuncCall"):
         if call["funcname"][-1].get("String", {}).get("sval") in ("nextval", "currval", "setval"):
