@@ -31,7 +31,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.scan import name_end
 from pubcheck.postgres.session import Session
 from pubcheck.rulebook import Rule, rule_for_spec
-from pubcheck.sources.text import Source
+from pubcheck.sources.text import Source, utf8
 
 
 class StatementText(Struct, frozen=True):
@@ -47,9 +47,7 @@ class StatementText(Struct, frozen=True):
 
     def offset(self, byte: int) -> int:
         """A byte offset in the statement as an offset in its source."""
-        if self.text.isascii():
-            return self.start + byte
-        return self.start + len(self.text.encode()[:byte].decode(errors="ignore"))
+        return self.start + utf8(self.text).offset(byte)
 
     def position(self, byte: int | None) -> int | None:
         """A byte offset as the server's 1-based character position."""
@@ -57,7 +55,7 @@ class StatementText(Struct, frozen=True):
 
     def span(self, start: int, end: int = 0, message: str = "") -> Span:
         """The token or name at a byte offset, or what lies between two."""
-        text = self.text.encode(errors="surrogatepass")
+        text = utf8(self.text).data
         start = min(start, len(text))
         if end <= start:
             end = name_end(text, start)

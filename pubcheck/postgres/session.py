@@ -35,6 +35,7 @@ from pubcheck.postgres.catalog.rows import Column, Namespace, Place, Publication
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.scan import find_name, folded, tokens
+from pubcheck.sources.text import utf8
 
 DEFAULT_PATH = ("$user", "public")
 _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}
@@ -56,6 +57,8 @@ class Session:
         """Something ran that could not be followed: a name that is missing may exist after all."""
         self.transaction: list[tuple[str, int]] | None = None
         self._path: tuple[tuple[int, ...], int] | None = None
+        self.taken: dict[int, Any] = {}
+        """By the oid of a partitioned table, what ``ddl.bounds`` remembers of its partitions."""
         self.begin_statement(0, 0)
         for name, value in _STARTING.items():
             catalog.settings.put(name, value)
@@ -83,7 +86,7 @@ class Session:
     @property
     def text(self) -> bytes:
         """The statement at hand, as the parser counts it."""
-        return self._text.encode(errors="surrogatepass")
+        return utf8(self._text).data
 
     def find_name(self, name: str) -> int | None:
         """Where the statement first mentions a name, for nodes that carry no location."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -61,6 +62,39 @@ def decode(data: bytes) -> Decoded:
 
 def _fault(error: UnicodeDecodeError, skipped: int = 0) -> str:
     return f"byte 0x{error.object[error.start]:02x} at byte offset {error.start + skipped}"
+
+
+class Utf8:
+    """A text as UTF-8, and the way back from byte offsets to offsets in code points: one pass, then O(1) an offset."""
+
+    __slots__ = ("_before", "data")
+    _BLOCK = 1024
+    _CONTINUATION = bytes(range(0x80, 0xC0))
+
+    def __init__(self, text: str) -> None:
+        self.data = text.encode(errors="surrogatepass")
+        self._before: list[int] | None = None
+        if len(self.data) != len(text):
+            self._before = [0]
+            for at in range(0, len(self.data), self._BLOCK):
+                self._before.append(self._before[-1] + self._characters(at, at + self._BLOCK))
+
+    def _characters(self, start: int, end: int) -> int:
+        return len(self.data[start:end].translate(None, self._CONTINUATION))
+
+    def offset(self, byte: int) -> int:
+        """The code points before a byte offset."""
+        if self._before is None:
+            return byte
+        byte = min(byte, len(self.data))
+        block = byte // self._BLOCK
+        return self._before[block] + self._characters(block * self._BLOCK, byte)
+
+
+@lru_cache(maxsize=4)
+def utf8(text: str) -> Utf8:
+    """``Utf8`` of a text; that of the texts asked for last is kept, for a statement can have a finding at every name."""
+    return Utf8(text)
 
 
 _LINE_END = re.compile(r"\r\n?|\n")

@@ -25,19 +25,18 @@ class Builtins:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
+        self._types = {(schema, name): row[0] for schema, named in snapshot.types.items() for name, row in named.items()}
         self._names: dict[int, tuple[str, str]] | None = None
         self._arrays = {oid: array for named in snapshot.types.values() for oid, _, array in named.values()}
 
     def type(self, schema: str, name: str) -> int:
         """A type's oid, or 0."""
-        row = self._snapshot.types.get(schema, {}).get(name)
-        return row[0] if row else 0
+        return self._types.get((schema, name), 0)
 
     def type_named(self, oid: int) -> tuple[str, str] | None:
         """(schema, name) of a type, or None."""
         if self._names is None:
-            named = self._snapshot.types.items()
-            self._names = {row[0]: (schema, name) for schema, types in named for name, row in types.items()}
+            self._names = {oid: name for name, oid in self._types.items()}
         return self._names.get(oid)
 
     def array_of(self, oid: int) -> int:

@@ -14,12 +14,14 @@ _ABSENT: Any = object()
 class Journal:
     """Every change since the last ``clear``, newest last, as (dictionary, key, former value)."""
 
-    __slots__ = ("entries", "undone")
+    __slots__ = ("entries", "undone", "undos")
 
     def __init__(self) -> None:
         self.entries: list[tuple[dict[Any, Any], Any, Any]] = []
         self.undone: list[tuple[dict[Any, Any], Any, Any]] = []
         """What ``undo`` took back, in the same form: for who keeps something in step with the catalog."""
+        self.undos = 0
+        """How often something was taken back."""
 
     def mark(self) -> int:
         return len(self.entries)
@@ -27,6 +29,7 @@ class Journal:
     def undo(self, mark: int) -> None:
         """Take back all changes made since ``mark``."""
         entries = self.entries
+        self.undos += len(entries) > mark
         while len(entries) > mark:
             heap, key, former = entries.pop()
             self.undone.append((heap, key, heap.get(key)))

@@ -47,8 +47,6 @@ from pubcheck.postgres.session import Session
 Subcommand = Callable[[Session, int, Node, bool], None]
 """(session, relation, AlterTableCmd, whether it goes down to children)."""
 
-_JUDGED = {"AT_ReplicaIdentity"}
-
 
 def alter_table(session: Session, node: Node) -> None:
     """ALTER TABLE | VIEW | SEQUENCE | INDEX | MATERIALIZED VIEW | FOREIGN TABLE | TYPE."""
@@ -57,7 +55,7 @@ def alter_table(session: Session, node: Node) -> None:
         return
     commands = [item["AlterTableCmd"] for item in node["cmds"]]
     rv = node["relation"]
-    rule = "relation-missing" if any(command["subtype"] in _JUDGED for command in commands) else None
+    rule = "relation-missing" if "AT_ReplicaIdentity" in [command["subtype"] for command in commands] else None
     if node.get("missing_ok") and session.find_relation(rv) is None:
         session.notices.append(f'relation "{rv["relname"]}" does not exist, skipping')
         return

@@ -8,9 +8,12 @@ A bound is ("d",) for DEFAULT, ("l", values), ("h", modulus, remainder) or ("r",
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from itertools import pairwise
 from math import gcd
 from typing import Any
+
+from msgspec import Struct
 
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
@@ -110,6 +113,8 @@ def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound |
     catalog, kind = session.catalog, bound[0]
     if kind == "r" and bound[1] >= bound[2]:
         raise ServerError("42P17", f'empty range bound specified for partition "{name}"')
+    if _taken(session, parent).certainly_free(bound):
+        return
     if kind == "h":
         others = (catalog.relations[oid].bound for oid in catalog.children.get(parent.oid))
         moduli = sorted({bound[1], *(other[1] for other in others if other is not None and other[0] == "h")})
@@ -132,3 +137,51 @@ def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound |
             overlap = (bound[2] - held[2]) % gcd(bound[1], held[1]) == 0
         if overlap:
             raise ServerError("42P17", f'partition "{name}" would overlap partition "{other.name}"')
+
+
+class Taken(Struct):
+    """What the partitions of one table take, so that a new one need not be compared with each.
+
+    ``state`` is that of the catalog for which it holds. Range partitions do not overlap, so their lower ends, in
+    order, decide; ``uppers`` are the upper ends beside them.
+    """
+
+    state: tuple[int, int]
+    lowers: list[Any]
+    uppers: list[Any]
+    values: set[Any]
+
+    def certainly_free(self, bound: Bound) -> bool:
+        """Whether no partition takes anything of a range or list bound, which is then taken down as taken."""
+        kind = bound[0]
+        if kind == "r":
+            at = bisect_right(self.lowers, bound[1])
+            if (at and self.uppers[at - 1] > bound[1]) or (at < len(self.lowers) and self.lowers[at] < bound[2]):
+                return False
+            self.lowers.insert(at, bound[1])
+            self.uppers.insert(at, bound[2])
+        elif kind == "l":
+            if not self.values.isdisjoint(bound[1]):
+                return False
+            self.values |= bound[1]
+        else:
+            return False
+        self.state = (self.state[0], self.state[1] + 1)
+        return True
+
+
+def _taken(session: Session, parent: Relation) -> Taken:
+    catalog = session.catalog
+    children = catalog.children.groups.get(parent.oid, {})
+    state = (catalog.journal.undos, len(children))
+    known = session.taken.get(parent.oid)
+    if known is None or known.state != state:
+        bounds: list[Bound] = [bound for oid in children if (bound := catalog.relations[oid].bound) is not None]
+        ranges = sorted(bound[1:] for bound in bounds if bound[0] == "r")
+        known = session.taken[parent.oid] = Taken(
+            state,
+            [lower for lower, _ in ranges],
+            [upper for _, upper in ranges],
+            {value for bound in bounds if bound[0] == "l" for value in bound[1]},
+        )
+    return known

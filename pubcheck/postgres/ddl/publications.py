@@ -384,12 +384,13 @@ def _validate_columns(
         return None, ()
     catalog = session.catalog
     relation = catalog.relations[member.relation.oid]
+    known = {column.name: column for column in relation.live()}
     where = column_list(session.text, member.location)
-    numbers: list[int] = []
+    numbers: dict[int, None] = {}
     places: list[tuple[int, Place]] = []
     for at, name in enumerate(member.columns):
         place = session.place(*where[at]) if at < len(where) else session.place(member.location)
-        column = relation.column(name)
+        column = known.get(name)
         if column is None and name not in SYSTEM_COLUMNS and not relation.seen:
             column = require_column(session, relation.oid, name)
             relation = catalog.relations[relation.oid]
@@ -421,7 +422,7 @@ def _validate_columns(
             error = ServerError(sqlstate, message, rule=rule, culprit=place.start)
             raise _about(error, publication, session.qualified(relation))
         assert column is not None
-        numbers.append(column.number)
+        numbers[column.number] = None
         places.append((column.number, place))
     return tuple(sorted(numbers)), tuple(places)
 

@@ -507,6 +507,8 @@ def order_constraints(constraints: list[Node]) -> list[Node]:
     """Keys before the rest: transformIndexConstraints puts the primary key first, foreign keys come last."""
     if len(constraints) > 1:
         constraints = _without_repeated_keys(constraints)
+    if len(constraints) < 2:
+        return constraints
     rank = {"CONSTR_PRIMARY": 0, "CONSTR_UNIQUE": 1, "CONSTR_EXCLUSION": 1, "CONSTR_CHECK": 2, "CONSTR_NOTNULL": 2}
     return sorted(constraints, key=lambda constraint: rank.get(constraint["contype"], 3))
 
