@@ -302,6 +302,7 @@ class Session:
         parts = [folded(token) for kind, token, _ in tokens(text.encode(errors="surrogatepass")) if kind == "name"]
         if not parts:
             return None
+        parts = [part.encode(errors="surrogatepass")[:63].decode(errors="ignore") for part in parts]
         rv: Node = {"relname": parts[-1]}
         if len(parts) > 1:
             rv["schemaname"] = parts[-2]
@@ -419,6 +420,8 @@ class Session:
         namespace = self.catalog.namespaces[self.creation_namespace()] if schema is None else self.namespace(schema)
         if not self.may_create_in(namespace):
             raise ServerError("42501", f"permission denied for schema {namespace.name}")
+        if namespace.oid == TEMPORARY and persistence == "u":
+            raise ServerError("42P16", "only temporary relations may be created in temporary schemas")
         return namespace.oid, ("t" if namespace.oid == TEMPORARY else persistence)
 
     def free_name(self, namespace: int, name: str) -> None:

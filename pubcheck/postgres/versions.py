@@ -11,6 +11,8 @@ class Major(Struct, frozen=True):
     ``virtual_columns``: VIRTUAL generated columns exist (18). ``stored_is_default``: GENERATED ... AS (expr) needs no
     keyword (18). ``publish_generated_columns``: the option exists, and stored generated columns may be listed (18).
     ``set_validates_columns``: ALTER PUBLICATION ... SET validates column lists before it drops members (18).
+    ``partitions_inherit_identity``: an identity column is the partitions' too, with the root's sequence (17).
+    ``exclusion_partitioned``: a partitioned table may have exclusion constraints (17).
     ``opens_by_kind``: a relation that cannot be opened is reported with a DETAIL about its kind (16).
     """
 
@@ -22,11 +24,19 @@ class Major(Struct, frozen=True):
     set_role_option: bool = True
     named_not_null: bool = False
     unlogged_partitioned: bool = True
+    partitions_inherit_identity: bool = True
+    exclusion_partitioned: bool = True
 
 
 _TABLE = (
-    Major(15, opens_by_kind=False, set_role_option=False),
-    Major(16),
+    Major(
+        15,
+        opens_by_kind=False,
+        set_role_option=False,
+        partitions_inherit_identity=False,
+        exclusion_partitioned=False,
+    ),
+    Major(16, partitions_inherit_identity=False, exclusion_partitioned=False),
     Major(17),
     Major(
         18,

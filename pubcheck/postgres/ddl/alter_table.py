@@ -26,6 +26,7 @@ from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.columns import change_columns, put_columns, require_column
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import FIRST_UNPINNED, perform_deletion
+from pubcheck.postgres.ddl.descriptions import relation_name
 from pubcheck.postgres.ddl.indexes import attach_index, validate_partitioned
 from pubcheck.postgres.ddl.lookup import RELATION_KINDS, RELATION_WORDS
 from pubcheck.postgres.ddl.not_null import (
@@ -164,13 +165,13 @@ def _add_column(session: Session, relation: int, command: Node, recurse: bool) -
         raise ServerError("42809", "cannot add column to typed table")
     if row.partition:
         raise ServerError("42809", "cannot add column to a partition")
-    if not recurse and catalog.children.has(relation):
-        raise ServerError("42P16", "column must be added to child tables too")
     if row.column(name) is not None:
         if command.get("missing_ok"):
             session.notices.append(f'column "{name}" of relation "{row.name}" already exists, skipping')
             return
         raise ServerError("42701", f'column "{name}" of relation "{row.name}" already exists')
+    if not recurse and catalog.children.has(relation):
+        raise ServerError("42P16", "column must be added to child tables too")
     deferred: list[Node] = []
     owned: list[tuple[str, Node]] = []
     column = define_column(session, body, row.name, deferred, owned, len(row.columns) + 1)
@@ -365,7 +366,7 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
                 "0A000",
                 "cannot alter type of a column used by a publication WHERE clause",
                 rule="ddl-alter-type",
-                detail=f"publication of table {describe(session, row)} in publication {publication} "
+                detail=f"publication of table {relation_name(session, row)} in publication {publication} "
                 f'depends on column "{column.name}"',
             )
             error.relation, error.publication = session.qualified(row), publication
@@ -382,12 +383,6 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
             )
         if dependent[0] == OTHER and kind == NORMAL:
             raise ServerError("0A000", "cannot alter type of a column used by another object")
-
-
-def describe(session: Session, row: Relation) -> str:
-    """A relation's name as messages give it: qualified where it is not visible on the search path."""
-    found = session.find_unqualified(row.name)
-    return row.name if found is not None and found.oid == row.oid else session.qualified(row)
 
 
 def _set_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -443,24 +438,52 @@ def _drop_expression(session: Session, relation: int, command: Node, recurse: bo
 
 
 def _add_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecAddIdentity; from 17 on partitions have their root's."""
+    catalog = session.catalog
     body = command["def"].get("Constraint") or command["def"]["ColumnDef"]["constraints"][0]["Constraint"]
-    column = require_column(session, relation, command["name"])
-    row = session.catalog.relations[relation]
+    name = command["name"]
+    row = catalog.relations[relation]
+    _refuse_part_of_identity(session, row, recurse, "add")
+    column = require_column(session, relation, name)
     if row.seen and (not column.not_null or column.identity or column.has_default):
-        raise ServerError("55000", f'column "{column.name}" of relation "{row.name}" cannot become an identity column')
-    change_columns(session, relation, [column.number], identity=body["generated_when"], not_null=True)
-    attach_default(session, relation, column.name, body)
+        raise ServerError("55000", f'column "{name}" of relation "{row.name}" cannot become an identity column')
+    for oid in _with_partitions(session, relation):
+        here = require_column(session, oid, name)
+        change_columns(session, oid, [here.number], identity=body["generated_when"])
+    attach_default(session, relation, name, body)
+
+
+def _refuse_part_of_identity(session: Session, row: Relation, recurse: bool, verb: str) -> None:
+    if not session.catalog.major.partitions_inherit_identity:
+        return
+    if row.partition:
+        word = "add identity to" if verb == "add" else "drop identity from"
+        raise ServerError("42P16", f"cannot {word} a column of a partition")
+    if row.kind == "p" and not recurse:
+        word = "add identity to" if verb == "add" else "drop identity from"
+        raise ServerError("42P16", f"cannot {word} a column of only the partitioned table")
+
+
+def _with_partitions(session: Session, relation: int) -> list[int]:
+    catalog = session.catalog
+    if catalog.major.partitions_inherit_identity and catalog.relations[relation].kind == "p":
+        return catalog.descendants(relation)
+    return [relation]
 
 
 def _drop_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
     catalog = session.catalog
-    column = require_column(session, relation, command["name"])
+    name = command["name"]
+    row = catalog.relations[relation]
+    _refuse_part_of_identity(session, row, recurse, "drop")
+    column = require_column(session, relation, name)
     if not column.identity:
-        row = catalog.relations[relation]
         if row.seen and not command.get("missing_ok"):
-            raise ServerError("55000", f'column "{column.name}" of relation "{row.name}" is not an identity column')
+            raise ServerError("55000", f'column "{name}" of relation "{row.name}" is not an identity column')
         return
-    change_columns(session, relation, [column.number], identity="")
+    for oid in _with_partitions(session, relation):
+        here = require_column(session, oid, name)
+        change_columns(session, oid, [here.number], identity="")
     for dependent, number, kind in catalog.dependents.get((RELATION, relation)):
         if number == column.number and kind == INTERNAL and dependent[0] == RELATION:
             catalog.forget_dependencies(dependent[:2])
@@ -557,6 +580,8 @@ def _set_logged(session: Session, relation: int, command: Node, recurse: bool) -
 
 def _persist(session: Session, relation: int, persistence: str) -> None:
     catalog = session.catalog
+    if catalog.relations[relation].kind == "p":
+        return  # it has no storage to rewrite, which is when the letter changes
     for oid in (relation, *catalog.indexes_of.get(relation)):
         catalog.relations.put(oid, replace(catalog.relations[oid], persistence=persistence))
 
@@ -587,9 +612,29 @@ def _no_inherit(session: Session, relation: int, command: Node, recurse: bool) -
     drop_inherit(session, relation, session.relation(command["def"]["RangeVar"]).oid)
 
 
+def _cluster_on(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    row = session.catalog.relations[relation]
+    index = session.relation_in(row.namespace, command["name"])
+    if row.seen and index is None:
+        raise ServerError("42704", f'index "{command["name"]}" for table "{row.name}" does not exist')
+    held = session.catalog.indexes.get(index.oid) if index is not None else None
+    if row.seen and (held is None or held.table != relation or held.partial):
+        raise ServerError("42809", f'cannot cluster on index "{command["name"]}"')
+
+
 def _add_of(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecAddOf: the table must have exactly the type's columns, in order."""
     oid = session.type_oid(command["def"]["TypeName"])
     row = session.catalog.relations[relation]
+    composite = session.catalog.types.get(oid)
+    if oid and (composite is None or not composite.relation):
+        raise ServerError("42809", f"type {command['def']['TypeName']['names'][-1]['String']['sval']} is not composite")
+    if row.parents:
+        raise ServerError("42809", "typed tables cannot inherit")
+    if composite is not None and row.seen:
+        wanted = [(column.name, column.type) for column in session.catalog.relations[composite.relation].live()]
+        if [(column.name, column.type) for column in row.live()] != wanted:
+            raise ServerError("42804", f'table "{row.name}" does not have the columns of its type')
     session.catalog.relations.put(relation, replace(row, of_type=oid))
     if oid:
         session.catalog.depend((RELATION, relation, 0), (TYPE, oid, 0), NORMAL)
@@ -598,6 +643,8 @@ def _add_of(session: Session, relation: int, command: Node, recurse: bool) -> No
 def _drop_of(session: Session, relation: int, command: Node, recurse: bool) -> None:
     catalog = session.catalog
     row = catalog.relations[relation]
+    if not row.of_type and row.seen:
+        raise ServerError("42809", f'"{row.name}" is not a typed table')
     for entry in catalog.dependencies.get((RELATION, relation)):
         key, (dependent, _, _) = entry
         if key == (TYPE, row.of_type) and dependent[2] == 0:
@@ -637,6 +684,7 @@ _ACTIONS: dict[str, Subcommand] = {
     "AT_AlterColumnType": _alter_type,
     "AT_AttachPartition": _attach,
     "AT_ChangeOwner": _change_owner,
+    "AT_ClusterOn": _cluster_on,
     "AT_ColumnDefault": _set_default,
     "AT_DetachPartition": _detach,
     "AT_DropColumn": _drop_column,

@@ -11,7 +11,7 @@ from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.indexes import IndexSpec, define_index
 from pubcheck.postgres.ddl.names import NAME_BYTES, choose_constraint_name
-from pubcheck.postgres.ddl.not_null import add_not_null, column_constrained, require_not_null, set_not_null
+from pubcheck.postgres.ddl.not_null import add_not_null, column_constrained, require_not_null
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -38,7 +38,7 @@ def add_constraint(session: Session, relation: int, node: Node, recurse: bool = 
     elif kind == "CONSTR_FOREIGN":
         _add_foreign_key(session, relation, node)
     elif kind == "CONSTR_CHECK":
-        _add_check(session, relation, node)
+        _add_check(session, relation, node, recurse)
 
 
 def _add_key(session: Session, relation: int, node: Node, kind: str) -> None:
@@ -60,6 +60,8 @@ def _add_key(session: Session, relation: int, node: Node, kind: str) -> None:
         for name in names:
             require_key_column(session, relation, name)
     over = node.get("without_overlaps", False)
+    if over and not catalog.major.named_not_null:
+        raise ServerError("42601", 'syntax error at or near "WITHOUT"')
     define_index(
         session,
         catalog.relations[relation],
@@ -253,7 +255,7 @@ def _referenced_key(session: Session, target: Relation, node: Node) -> tuple[int
     return 0, keys
 
 
-def _add_check(session: Session, relation: int, node: Node) -> None:
+def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> None:
     """AddRelationNewConstraints: a CHECK holds here and in every child, merged where it stands already."""
     catalog = session.catalog
     row = catalog.relations[relation]
@@ -268,6 +270,10 @@ def _add_check(session: Session, relation: int, node: Node) -> None:
     columns = [column for column in known if column is not None]
     of_column: Any = node.get("of_column") or (columns[0].name if len(columns) == 1 else None)
     name = node.get("conname") or choose_constraint_name(catalog, row.namespace, row.name, of_column, "check")
+    if not node.get("is_no_inherit") and not recurse and catalog.children.has(relation):
+        raise ServerError("42P16", "constraint must be added to child tables too")
+    if node.get("is_no_inherit") and row.kind == "p":
+        raise ServerError("42P16", f'cannot add NO INHERIT constraint to partitioned table "{row.name}"')
     local = [relation] if node.get("is_no_inherit") else catalog.descendants(relation)
     for oid in local:
         part = catalog.relations[oid]
@@ -296,8 +302,7 @@ def _add_not_null(session: Session, relation: int, node: Node, recurse: bool) ->
     """A NOT NULL table constraint; before 18 the grammar has it for columns only."""
     name = node["keys"][0]["String"]["sval"]
     if not session.catalog.major.named_not_null:
-        set_not_null(session, relation, name, recurse=recurse)
-        return
+        raise ServerError("42601", 'syntax error at or near "NOT"')
     wanted = node.get("conname", "")
     if wanted:
         row = session.catalog.relations[relation]

@@ -49,7 +49,13 @@ def create_index(session: Session, node: Node) -> None:
     if not session.owns(relation.owner):
         raise ServerError("42501", f"must be owner of table {relation.name}")
     name = node.get("idxname", "")
-    if name and session.relation_in(relation.namespace, name) is not None:
+    _refuse_unknown_columns(relation, [item["IndexElem"].get("expr") for item in node["indexParams"]])
+    _refuse_unknown_columns(relation, [node.get("whereClause")])
+    existing = session.relation_in(relation.namespace, name) if name else None
+    if existing is not None and existing.seen and node.get("if_not_exists"):
+        session.notices.append(f'relation "{name}" already exists, skipping')
+        return
+    if existing is not None:
         raise ServerError("42P07", f'relation "{name}" already exists')
     define_index(
         session,
@@ -66,12 +72,25 @@ def create_index(session: Session, node: Node) -> None:
     )
 
 
+def _refuse_unknown_columns(relation: Relation, expressions: Sequence[Node | None]) -> None:
+    """What expressions and predicate of an index name is looked up before anything else (transformIndexStmt)."""
+    if not relation.seen:
+        return
+    for name in column_names(expressions):
+        if relation.column(name) is None and name not in SYSTEM_COLUMNS and name != relation.name:
+            raise ServerError("42703", f'column "{name}" does not exist')
+
+
 def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index:
     """Make the index, its constraint if ``spec.kind`` says so, and on a partitioned table those of the partitions.
 
     Raises ServerError for what DefineIndex refuses.
     """
     catalog = session.catalog
+    if not session.may_create_in(catalog.namespaces[relation.namespace]):
+        raise ServerError("42501", f"permission denied for schema {catalog.namespaces[relation.namespace].name}")
+    if spec.kind:
+        _refuse_unknown_columns(relation, [*(element.get("expr") for element in spec.elements), spec.where])
     if spec.unique and spec.method in _NOT_UNIQUE:
         raise ServerError("0A000", f'access method "{spec.method}" does not support unique indexes')
     if spec.primary and any(catalog.indexes[oid].primary for oid in catalog.indexes_of.get(relation.oid)):
@@ -82,10 +101,19 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     expressions = tuple(
         element["expr"] for element in spec.elements if "expr" in element and _bare_column(element) is None
     )
+    if relation.kind == "p" and spec.exclusion and not catalog.major.exclusion_partitioned:
+        raise ServerError("0A000", "exclusion constraints are not supported on partitioned tables")
     if relation.kind == "p" and (spec.unique or spec.exclusion):
         missing = [key for key in relation.partition_key if key not in keys]
         if missing:
-            raise ServerError("0A000", "unique constraint on partitioned table must include all partitioning columns")
+            what = "PRIMARY KEY" if spec.primary else "EXCLUDE" if spec.exclusion else "UNIQUE"
+            column = relation.columns[missing[0] - 1].name if missing[0] else ""
+            raise ServerError(
+                "0A000",
+                "unique constraint on partitioned table must include all partitioning columns",
+                detail=f'{what} constraint on table "{relation.name}" lacks column "{column}" '
+                "which is part of the partition key.",
+            )
 
     name = spec.name or _choose_name(session, relation, spec)
     session.free_name(relation.namespace, name)
@@ -212,8 +240,6 @@ def _depend(
             column = row.column(mentioned)
             if column is not None:
                 numbers.add(column.number)
-            elif row.seen and mentioned not in SYSTEM_COLUMNS and mentioned != row.name:
-                raise ServerError("42703", f'column "{mentioned}" does not exist')
     for number in numbers:
         catalog.depend(holder, (RELATION, relation.oid, number), AUTO)
     if not numbers:

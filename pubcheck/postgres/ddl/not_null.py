@@ -18,6 +18,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 
 _PLAIN = NotNull()
+_ONLY = "Do not specify the ONLY keyword."
 
 
 def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
@@ -42,6 +43,8 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
                 name = ""
             if not name:
                 name = choose_constraint_name(catalog, row.namespace, row.name, column.name, "not_null", used)
+            if held.no_inherit and row.kind == "p":
+                raise ServerError("0A000", "not-null constraints on partitioned tables cannot be NO INHERIT")
             used.add(name)
             chosen[column.number] = replace(held, name=name) if held is not _PLAIN else NotNull(name)
             catalog.constraint_names.add((row.namespace, name), row.oid)
@@ -90,7 +93,12 @@ def set_not_null(session: Session, relation: int, name: str, *, recurse: bool = 
         for child in catalog.children.get(relation):
             column = catalog.relations[child].column(name)
             if column is not None and not column.not_null and catalog.relations[child].seen:
-                raise ServerError("42P16", "constraint must be added to child tables too")
+                raise ServerError(
+                    "42P16",
+                    "constraint must be added to child tables too",
+                    detail=f'Column "{name}" of relation "{catalog.relations[child].name}" is not already NOT NULL.',
+                    hint=_ONLY,
+                )
     for oid in catalog.descendants(relation) if recurse else [relation]:
         column = catalog.relations[oid].column(name)
         if column is not None and not column.not_null:
@@ -120,7 +128,7 @@ def _set(session: Session, relation: int, name: str, constraint: str, recurse: b
     no_inherit = False
     if not recurse and catalog.children.has(relation):
         if row.kind == "p":
-            raise ServerError("42P16", "constraint must be added to child tables too")
+            raise ServerError("42P16", "constraint must be added to child tables too", hint=_ONLY)
         no_inherit = True
     new = NotNull(
         constraint or choose_constraint_name(catalog, row.namespace, row.name, name, "not_null"),
@@ -144,6 +152,8 @@ def add_not_null(session: Session, relation: int, name: str, wanted: NotNull, re
     catalog = session.catalog
     column = require_column(session, relation, name)
     row = catalog.relations[relation]
+    if wanted.no_inherit and row.kind == "p":
+        raise ServerError("0A000", "not-null constraints on partitioned tables cannot be NO INHERIT")
     if column.not_null:
         held = column.constraint or _PLAIN
         if held.no_inherit != wanted.no_inherit:

@@ -45,6 +45,8 @@ def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: No
                     "42804",
                     f'table "{child.name}" contains column "{column.name}" not found in parent "{parent.name}"',
                 )
+    if catalog.major.partitions_inherit_identity and any(column.identity for column in child.live()):
+        raise ServerError("55000", f'table "{child.name}" being attached contains an identity column')
     bound = read_bound(parent, spec)
     merge_into_existing(session, parent, child)
     child = catalog.relations[child_oid]
@@ -221,6 +223,8 @@ def add_inherit(session: Session, child_oid: int, parent_oid: int) -> None:
     child, parent = catalog.relations[child_oid], catalog.relations[parent_oid]
     if parent.kind == "p" or parent.partition or child.partition or child.kind == "p":
         raise ServerError("42809", f'cannot inherit from "{parent.name}"')
+    if parent.persistence == "t" and child.persistence != "t":
+        raise ServerError("42809", f'cannot inherit from temporary relation "{parent.name}"')
     if parent_oid in child.parents:
         raise ServerError("42P07", f'relation "{parent.name}" would be inherited from more than once')
     if parent_oid in catalog.descendants(child_oid):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find
@@ -26,4 +27,8 @@ def update(session: Session, node: Node) -> None:
         if value is not None and index is not None:
             session.catalog.indexes.put(index.oid, replace(index, valid=value.get("boolval", False)))
             return
+        if value is not None and session.complete:
+            if relation is None:
+                raise ServerError("42P01", f'relation "{constants[0]}" does not exist')
+            return  # only an index has a row to change
     session.blind = True

@@ -60,6 +60,9 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         raise ServerError("42P07", f'relation "{name}" already exists')
     parents = [session.relation(parent["RangeVar"]) for parent in node.get("inhRelations", ())]
     partition = "partbound" in node
+    repeated = next((parent for at, parent in enumerate(parents) if parent in parents[:at]), None)
+    if repeated is not None:
+        raise ServerError("42P07", f'relation "{repeated.name}" would be inherited from more than once')
     for parent in parents:
         _check_parent(session, parent, partition, persistence)
     if not kind:
@@ -129,13 +132,16 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         copy_constraints(session, source, oid, options)
     for parent in parents:
         inherit_constraints(session, parent, oid)
+    if partition and parents:
+        # In DefineRelation, before the statements for the partition's own keys run.
+        clone_indexes(session, parents[0], oid)
+    if deferred and not session.superuser():
+        session.find_relation(rv)  # the server looks the table up again for its keys, which takes USAGE of its schema
     for constraint in order_constraints(deferred):
         add_constraint(session, oid, constraint)
     for source, options in likes:
         if options & LIKE_INDEXES:
             copy_indexes(session, source, oid)
-    if partition and parents:
-        clone_indexes(session, parents[0], oid)
 
 
 def _check_parent(session: Session, parent: Relation, partition: bool, persistence: str) -> None:
@@ -164,6 +170,7 @@ def _inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Co
     """MergeAttributes: the parents' columns in order; equal names are one column."""
     columns: list[Column] = []
     positions: dict[str, int] = {}
+    identities = session.catalog.major.partitions_inherit_identity
     for parent in parents:
         for column in session.catalog.relations[parent.oid].live():
             above = column.constraint
@@ -177,7 +184,7 @@ def _inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Co
                         column,
                         local=False,
                         inherited=1,
-                        identity=column.identity if parent.kind == "p" else "",
+                        identity=column.identity if identities and parent.kind == "p" else "",
                         constraint=NotNull(above.name, 1, False) if column.not_null and above is not None else None,
                     )
                 )
@@ -202,8 +209,10 @@ def _inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Co
 def _columns_of_type(session: Session, node: Node) -> list[Column]:
     oid = session.type_oid(node)
     row = session.catalog.types.get(oid)
-    if row is None or not row.relation:
+    if row is None and not oid:
         return []
+    if row is None or not row.relation or session.catalog.relations[row.relation].kind != "c":
+        raise ServerError("42809", f"type {node['names'][-1]['String']['sval']} is not a composite type")
     return [replace(column, place=None) for column in session.catalog.relations[row.relation].live()]
 
 
@@ -319,6 +328,8 @@ def define_column(
             owned.append((name, constraint))
         elif kind == "CONSTR_GENERATED":
             generated = constraint.get("generated_kind", "s")
+            if generated == "v" and not session.catalog.major.virtual_columns:
+                raise ServerError("42601", "syntax error at end of GENERATED ALWAYS AS (...)")
             expression = tuple(column_names(constraint.get("raw_expr")))
             owned.append((name, constraint))
         elif kind in ("CONSTR_ATTR_DEFERRABLE", "CONSTR_ATTR_DEFERRED"):
