@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubcheck.sources.text import Decoded, LineIndex, decode
+from pubcheck.sources.text import Decoded, LineIndex, Utf8, decode
 
 
 @pytest.mark.parametrize(
@@ -92,3 +92,12 @@ def test_an_offset_is_its_lines_start_and_its_column(text: str) -> None:
             line, column = line + 1, 1
     assert lines.locate(len(text)) == (line, column)
     assert len(lines) == line
+
+
+@given(st.text(), st.integers(0, 3000))
+def test_a_byte_offset_is_the_characters_before_it(text: str, repeated: int) -> None:
+    text = "ж" * repeated + text
+    encoded = Utf8(text)
+    assert encoded.data == text.encode()
+    for offset in {0, len(text) // 2, len(text)}:
+        assert encoded.offset(len(text[:offset].encode())) == offset
