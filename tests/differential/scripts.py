@@ -363,7 +363,7 @@ class Script:
     def overlaps(self) -> str:
         name = self.new_table()
         key = self.pick("PRIMARY KEY", "UNIQUE", "CONSTRAINT wo UNIQUE")
-        return f"CREATE TABLE {name} (a int4range, b int4range, c text, d varchar(20), {key} (a, b WITHOUT OVERLAPS))"
+        return f"CREATE TABLE {name} (e int4range, f int4range, c text, d varchar(20), {key} (e, f WITHOUT OVERLAPS))"
 
     def retype(self) -> str:
         change = self.pick("c TYPE text", "c TYPE varchar(30)", "a TYPE bigint", "b TYPE bigint")

@@ -39,7 +39,13 @@ from pubcheck.postgres.ddl.not_null import (
 )
 from pubcheck.postgres.ddl.partitions import add_inherit, attach_partition, detach_partition, drop_inherit
 from pubcheck.postgres.ddl.replica_identity import set_replica_identity
-from pubcheck.postgres.ddl.tables import attach_default, define_column, depend_on_type, order_constraints
+from pubcheck.postgres.ddl.tables import (
+    attach_default,
+    define_column,
+    depend_on_type,
+    order_constraints,
+    refuse_identity_type,
+)
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.kinds import RELKIND_NOUN, not_supported_for
 from pubcheck.postgres.parse import Node
@@ -125,10 +131,34 @@ _ALLOWED = {
 def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -> None:
     if len(commands) > 1:
         commands.sort(key=_pass)
+        if session.catalog.major.named_not_null:
+            _refuse_lost_not_null(session, relation, commands)
     for command in commands:
         action = _ACTIONS.get(command["subtype"])
         if action is not None:
             action(session, relation, command, recurse)
+
+
+def _refuse_lost_not_null(session: Session, relation: int, commands: list[Node]) -> None:
+    """ATPrepAddPrimaryKey looks before anything is dropped: what is NOT NULL then gets no constraint of its own."""
+    row = session.catalog.relations[relation]
+    keys = {
+        key["String"]["sval"]
+        for command in commands
+        if command["subtype"] == "AT_AddConstraint" and command["def"]["Constraint"]["contype"] == "CONSTR_PRIMARY"
+        for key in command["def"]["Constraint"].get("keys", ())
+    }
+    if not keys:
+        return
+    lost = {command.get("name", "") for command in commands if command["subtype"] == "AT_DropNotNull"}
+    for command in commands:
+        held = column_constrained(row, command["name"]) if command["subtype"] == "AT_DropConstraint" else None
+        if held is not None:
+            lost.add(held.name)
+    for name in sorted(keys & lost):
+        column = row.column(name)
+        if column is not None and column.not_null:
+            raise ServerError("42P16", f'primary key column "{name}" is not marked NOT NULL')
 
 
 def _pass(command: Node) -> int:
@@ -447,6 +477,7 @@ def _add_identity(session: Session, relation: int, command: Node, recurse: bool)
     column = require_column(session, relation, name)
     if row.seen and (not column.not_null or column.identity or column.has_default):
         raise ServerError("55000", f'column "{name}" of relation "{row.name}" cannot become an identity column')
+    refuse_identity_type(column)
     for oid in _with_partitions(session, relation):
         here = require_column(session, oid, name)
         change_columns(session, oid, [here.number], identity=body["generated_when"])

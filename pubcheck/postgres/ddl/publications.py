@@ -176,7 +176,8 @@ def _objects(session: Session, nodes: Any, publication: str) -> Objects:
                         rule="current-schema",
                         culprit=location,
                     )
-                namespace = session.catalog.namespaces[oid]
+                # A temporary schema that comes first on the path is made for the occasion.
+                namespace = session.temporary() if oid == TEMPORARY else session.catalog.namespaces[oid]
             else:
                 namespace = session.namespace(spec["name"], rule="relation-missing", location=location)
         except ServerError as error:

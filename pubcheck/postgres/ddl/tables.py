@@ -135,8 +135,11 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     if partition and parents:
         # In DefineRelation, before the statements for the partition's own keys run.
         clone_indexes(session, parents[0], oid)
-    if deferred and not session.superuser():
-        session.find_relation(rv)  # the server looks the table up again for its keys, which takes USAGE of its schema
+    if not session.superuser() and (
+        any("serial" in definition for _, definition in owned)
+        or any(node["contype"] != "CONSTR_CHECK" for node in deferred)
+    ):
+        session.relation(rv)  # the server looks the table up again for its keys, which takes USAGE of its schema
     for constraint in order_constraints(deferred):
         add_constraint(session, oid, constraint)
     for source, options in likes:
@@ -346,7 +349,7 @@ def define_column(
             deferred.append(last)
         elif kind == "CONSTR_CHECK":
             deferred.append({**constraint, "of_column": name})
-    return Column(
+    column = Column(
         number,
         name,
         oid,
@@ -358,6 +361,18 @@ def define_column(
         place=session.place(body.get("location", 0), len(name) if name.isascii() else len(name.encode())),
         constraint=held if held is not None and session.catalog.major.named_not_null else None,
     )
+    if identity:
+        refuse_identity_type(column)
+    return column
+
+
+_IDENTITY_TYPES = (20, 21, 23)
+
+
+def refuse_identity_type(column: Column) -> None:
+    """Raises ServerError 22023 for an identity column of a built-in type that is no integer."""
+    if 0 < column.type < FIRST_NORMAL_OID and column.type not in _IDENTITY_TYPES:
+        raise ServerError("22023", "identity column type must be smallint, integer, or bigint")
 
 
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
