@@ -27,7 +27,7 @@ from pubcheck.postgres.catalog.rows import (
 )
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.scan import name_end
 from pubcheck.postgres.session import Session
 from pubcheck.rulebook import Rule, rule_for_spec
@@ -99,6 +99,10 @@ class Fold:
             if error.rule is not None:
                 self._refused(statement, error)
             return
+        except RecursionError:
+            journal.undo(mark)
+            session.forget_path()
+            raise TooDeep from None
         if filled:
             self._doubt(journal.entries[mark:])
         if session.unseen:

@@ -81,6 +81,8 @@ class _Run:
         self.majors = config.postgres or self._major_of_dump() or (DEFAULT_MAJOR,)
         self.folds = [Fold(major, complete=config.complete, database=config.database) for major in self.majors]
         self.statements: dict[tuple[int, int], StatementText] = {}
+        """Those that were parsed, by source and index; ``count`` counts the others too."""
+        self.count = 0
 
     def _major_of_dump(self) -> tuple[int, ...]:
         """The major that a pg_dump header names; another than the supported ones is judged as the nearest."""
@@ -112,18 +114,21 @@ class _Run:
         reported = selected(self.config.select, self.config.ignore)
         chosen = (found for found in _merged(self.diagnostics) if found.rule in reported)
         return Result(
-            tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements)
+            tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), self.count
         )
 
     def _source(self, number: int, source: Source) -> None:
         splitter = Splitter(source)
+        count = 0
         for item in splitter:
             if isinstance(item, PsqlCommand):
                 continue
-            statement = StatementText(source, item.index, item.start, item.text)
-            self.statements[number, item.index] = statement
+            count = item.index + 1
             if item.keyword not in _PASSED_OVER or _of_system_catalog(item) or item.restartable():
+                statement = StatementText(source, item.index, item.start, item.text)
+                self.statements[number, item.index] = statement
                 self._statement(number, statement, item, splitter)
+        self.count += count
 
     def _statement(self, source: int, statement: StatementText, item: Statement, splitter: Splitter) -> None:
         with_variables = False
@@ -137,15 +142,7 @@ class _Run:
                 with_variables = True
                 parsed = parse(text)
         except TooDeep:
-            self._hidden(item.text)
-            self._note(
-                "statement-too-deep",
-                "assumed",
-                "this statement is nested too deeply to be judged",
-                "it was passed over; what it makes is taken as not visible",
-                statement.span(0),
-                statement,
-            )
+            self._too_deep(statement)
             return
         except SyntaxRefused as refusal:
             self._unparsed(source, statement, item, splitter, refusal, with_variables)
@@ -160,8 +157,22 @@ class _Run:
                 fold.hidden = True
         if with_variables:
             self._hidden(item.text)
-        for fold in self.folds:
-            fold.apply(statement, source, name, node, filled=with_variables)
+        try:
+            for fold in self.folds:
+                fold.apply(statement, source, name, node, filled=with_variables)
+        except TooDeep:
+            self._too_deep(statement)
+
+    def _too_deep(self, statement: StatementText) -> None:
+        self._hidden(statement.text)
+        self._note(
+            "statement-too-deep",
+            "assumed",
+            "this statement is nested too deeply to be judged",
+            "it was passed over; what it makes is taken as not visible",
+            statement.span(0),
+            statement,
+        )
 
     # Statements that the grammar refuses.
 

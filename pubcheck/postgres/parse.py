@@ -9,7 +9,6 @@ from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
-from msgspec import DecodeError
 from msgspec.json import Decoder
 
 Node = dict[str, Any]
@@ -66,7 +65,7 @@ class SyntaxRefused(Exception):
 
 
 class TooDeep(Exception):
-    """The tree is nested too deeply to be decoded (from some hundreds of chained operators on)."""
+    """The statement is nested too deeply to be judged: for the grammar, or for something that follows the tree."""
 
 
 def _exact_location(sql: str, otherwise: int | None) -> int | None:
@@ -80,6 +79,38 @@ def _exact_location(sql: str, otherwise: int | None) -> int | None:
     except _ParseError as refusal:
         return refusal.args[1] if len(refusal.args) > 1 else None
     return otherwise
+
+
+_TOKEN = re.compile(r'[{}\[\]]|("(?:[^"\\]++|\\.)*+")(:)?|[^"{}\[\],:]++')
+
+
+def _decode_deep(text: str) -> Node:
+    """JSON of any depth, without recursion: a decoder gives up at some hundreds of chained operators.
+
+    The text is libpg_query's and so well-formed.
+    """
+    root: list[Any] = []
+    stack: list[Any] = [root]
+    keys: list[str] = [""]
+    for token in _TOKEN.finditer(text):
+        symbol = token[0]
+        if token[2]:
+            keys[-1] = _decode(token[1])
+            continue
+        if symbol in "]}":
+            stack.pop()
+            keys.pop()
+            continue
+        value: Any = {} if symbol == "{" else [] if symbol == "[" else _decode(symbol)
+        if type(stack[-1]) is dict:
+            stack[-1][keys[-1]] = value
+        else:
+            stack[-1].append(value)
+        if symbol in "{[":
+            stack.append(value)
+            keys.append("")
+    tree: Node = root[0]
+    return tree
 
 
 def parse(sql: str) -> tuple[str, Node] | None:
@@ -97,13 +128,9 @@ def parse(sql: str) -> tuple[str, Node] | None:
     except UnicodeEncodeError as error:
         raise SyntaxRefused("invalid byte sequence for encoding \"UTF8\"", error.start) from None
     try:
-        statements = _decode(tree)["stmts"]
+        statements = _decode(tree).get("stmts")
     except RecursionError:
-        raise TooDeep from None
-    except KeyError:
-        return None
-    except DecodeError as error:
-        raise TooDeep from error
+        statements = _decode_deep(tree).get("stmts")
     if not statements:
         return None
     (name, node), *_ = statements[0]["stmt"].items()
