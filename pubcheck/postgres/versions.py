@@ -13,6 +13,8 @@ class Major(Struct, frozen=True):
     ``set_validates_columns``: ALTER PUBLICATION ... SET validates column lists before it drops members (18).
     ``partitions_inherit_identity``: an identity column is the partitions' too, with the root's sequence (17).
     ``exclusion_partitioned``: a partitioned table may have exclusion constraints (17).
+    ``own_generation``: a child's generated column may have its own expression, and only where its parent's is
+    generated (16).
     ``opens_by_kind``: a relation that cannot be opened is reported with a DETAIL about its kind (16).
     """
 
@@ -26,6 +28,7 @@ class Major(Struct, frozen=True):
     unlogged_partitioned: bool = True
     partitions_inherit_identity: bool = True
     exclusion_partitioned: bool = True
+    own_generation: bool = True
 
 
 _TABLE = (
@@ -35,6 +38,7 @@ _TABLE = (
         set_role_option=False,
         partitions_inherit_identity=False,
         exclusion_partitioned=False,
+        own_generation=False,
     ),
     Major(16, partitions_inherit_identity=False, exclusion_partitioned=False),
     Major(17),

@@ -1,4 +1,4 @@
-"""`python -m tests.differential FIRST LAST [--major N]... [--ports FILE]`: compare scripts by seed and print differences."""
+"""`python -m tests.differential FIRST LAST [--major N]... [--ports FILE]`: differences of the scripts with those seeds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main() -> int:
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
     parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
-    parser.add_argument("--ports", type=Path, help="servers that run already, as `tests.support.servers run` wrote them")
+    parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
     options = parser.parse_args()
     majors = tuple(options.major or PACKAGES)
     total = 0

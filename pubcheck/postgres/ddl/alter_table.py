@@ -237,6 +237,8 @@ def _add_inherited(session: Session, child: int, column: Column) -> None:
     new = replace(column, number=len(row.columns) + 1, inherited=1, local=False)
     put_columns(session, row, (*row.columns, new))
     depend_on_type(session, child, new)
+    if new.generated:
+        attach_default(session, child, new.name, {"contype": "CONSTR_GENERATED"})
     for grandchild in sorted(catalog.children.get(child)):
         _add_inherited(session, grandchild, column)
 
@@ -372,8 +374,14 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
             "42P16", f'cannot alter column "{name}" because it is part of the partition key of relation "{row.name}"'
         )
     oid = session.type_oid(command["def"]["ColumnDef"]["typeName"])
-    for member in _names(session, relation, name, recurse):
+    members = _names(session, relation, name, recurse)
+    if not recurse and catalog.children.has(relation):
+        raise ServerError("42P16", f'type of inherited column "{name}" must be changed in child tables too')
+    for member in members:
         here = require_column(session, member, name)
+        if here.inherited > sum(parent in members for parent in catalog.relations[member].parents):
+            other = catalog.relations[member].name
+            raise ServerError("42P16", f'cannot alter inherited column "{name}" of relation "{other}"')
         _refuse_type_change(session, catalog.relations[member], here)
         for key, entry in catalog.dependencies.get((RELATION, member)):
             if entry[0][2] == here.number and key[0] == TYPE:
@@ -651,6 +659,8 @@ def _cluster_on(session: Session, relation: int, command: Node, recurse: bool) -
     held = session.catalog.indexes.get(index.oid) if index is not None else None
     if row.seen and (held is None or held.table != relation or held.partial):
         raise ServerError("42809", f'cannot cluster on index "{command["name"]}"')
+    if row.kind == "p":
+        raise ServerError("0A000", "cannot mark index clustered in partitioned table")
 
 
 def _add_of(session: Session, relation: int, command: Node, recurse: bool) -> None:

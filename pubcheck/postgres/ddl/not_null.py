@@ -28,9 +28,9 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
     """
     catalog = session.catalog
     used: set[str] = set()
-    chosen: dict[int, NotNull] = {}
+    columns = list(row.columns)
     for local in (True, False):
-        for column in row.columns:
+        for at, column in enumerate(row.columns):
             if not column.not_null:
                 continue
             held = column.constraint or _PLAIN
@@ -46,14 +46,9 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
             if held.no_inherit and row.kind == "p":
                 raise ServerError("0A000", "not-null constraints on partitioned tables cannot be NO INHERIT")
             used.add(name)
-            chosen[column.number] = replace(held, name=name) if held is not _PLAIN else NotNull(name)
+            columns[at] = replace(column, constraint=replace(held, name=name) if held is not _PLAIN else NotNull(name))
             catalog.constraint_names.add((row.namespace, name), row.oid)
-    if not chosen:
-        return row.columns
-    return tuple(
-        replace(column, constraint=chosen[column.number]) if column.number in chosen else column
-        for column in row.columns
-    )
+    return tuple(columns) if used else row.columns
 
 
 def column_constrained(row: Relation, name: str) -> Column | None:

@@ -84,7 +84,7 @@ def merge_into_existing(session: Session, parent: Relation, child: Relation) -> 
             above = column.constraint
             if column.not_null and not here.not_null and not (above is not None and above.no_inherit):
                 raise ServerError("42804", f'column "{column.name}" in child table must be marked NOT NULL')
-            if column.generated != here.generated:
+            if column.generated != here.generated and (column.generated or session.catalog.major.own_generation):
                 raise ServerError("42804", f'column "{column.name}" in child table must match its generation')
     names = {column.name for column in parent.live()}
     put_columns(
@@ -238,6 +238,8 @@ def drop_inherit(session: Session, child_oid: int, parent_oid: int) -> None:
     """ATExecDropInherit."""
     catalog = session.catalog
     child, parent = catalog.relations[child_oid], catalog.relations[parent_oid]
+    if child.partition:
+        raise ServerError("42809", "cannot change inheritance of a partition")
     if parent_oid not in child.parents:
         raise ServerError("42P01", f'relation "{parent.name}" is not a parent of relation "{child.name}"')
     _leave(session, parent_oid, child_oid)

@@ -92,6 +92,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         elif what == "TableLikeClause":
             source = session.relation(body["relation"])
             seen = seen and source.seen
+            if source.kind not in "rvmcfp":
+                raise ServerError("42809", f'relation "{source.name}" is invalid in LIKE clause')
             likes.append((source, body.get("options", 0)))
             _copy_columns(columns, positions, source, body.get("options", 0))
     _number(columns)
@@ -128,6 +130,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         catalog.depend((RELATION, oid, 0), (RELATION, parent.oid, 0), AUTO if partition else NORMAL)
     for owner, definition in owned:
         attach_default(session, oid, owner, definition)
+    if parents or likes:
+        _copy_defaults(session, oid, {owner for owner, _ in owned}, [*parents, *(source for source, _ in likes)])
     for source, options in likes:
         copy_constraints(session, source, oid, options)
     for parent in parents:
@@ -229,7 +233,7 @@ def _merged(session: Session, known: Column, column: Column, inherits: bool, *, 
     if typed and known.type and column.type and known.type != column.type:
         raise ServerError("42804", f'column "{column.name}" has a type conflict')
     if known.inherited:
-        _refuse_generation(known, column)
+        _refuse_generation(session, known, column)
     constraint = known.constraint
     if column.not_null and session.catalog.major.named_not_null:
         constraint = _both(known, column.constraint or NotNull())
@@ -246,19 +250,20 @@ def _merged(session: Session, known: Column, column: Column, inherits: bool, *, 
     )
 
 
-def _refuse_generation(known: Column, column: Column) -> None:
+def _refuse_generation(session: Session, known: Column, column: Column) -> None:
     """What a child's column may not say about an inherited one's generation."""
+    own = session.catalog.major.own_generation
     if known.generated:
+        if column.generated and not own:
+            raise ServerError("42611", f'child column "{column.name}" specifies generation expression')
         if column.has_default and not column.generated:
             raise ServerError("42611", f'column "{column.name}" inherits from generated column but specifies default')
         if column.identity:
             raise ServerError("42611", f'column "{column.name}" inherits from generated column but specifies identity')
         if column.generated and column.generated != known.generated:
             raise ServerError("42611", f'column "{column.name}" inherits from generated column of different kind')
-    elif column.generated:
-        raise ServerError(
-            "42611", f'child column "{column.name}" specifies generation expression'
-        )
+    elif column.generated and own:
+        raise ServerError("42611", f'child column "{column.name}" specifies generation expression')
 
 
 def _copy_columns(columns: list[Column], positions: dict[str, int], source: Relation, options: int) -> None:
@@ -273,7 +278,7 @@ def _copy_columns(columns: list[Column], positions: dict[str, int], source: Rela
                 identity=column.identity if options & LIKE_IDENTITY else "",
                 generated=generated,
                 expression=column.expression if generated else (),
-                has_default=column.has_default and bool(options & (LIKE_DEFAULTS | LIKE_GENERATED)),
+                has_default=column.has_default and bool(options & LIKE_DEFAULTS),
                 inherited=0,
                 local=True,
                 place=None,
@@ -320,11 +325,13 @@ def define_column(
         kind = constraint["contype"]
         if kind == "CONSTR_NOTNULL":
             not_null = True
+            if constraint.get("is_no_inherit") and not session.catalog.major.named_not_null:
+                raise ServerError("42601", 'syntax error at or near "NO"')
             if "conname" in constraint or constraint.get("is_no_inherit"):
                 held = NotNull(constraint.get("conname", ""), no_inherit=constraint.get("is_no_inherit", False))
         elif kind == "CONSTR_DEFAULT":
             default = True
-            if "A_Const" not in constraint["raw_expr"]:
+            if not is_constant(constraint["raw_expr"]):
                 owned.append((name, constraint))
         elif kind == "CONSTR_IDENTITY":
             identity, not_null = constraint["generated_when"], True
@@ -375,6 +382,13 @@ def refuse_identity_type(column: Column) -> None:
         raise ServerError("22023", "identity column type must be smallint, integer, or bigint")
 
 
+def is_constant(expression: Node) -> bool:
+    """Whether an expression is a literal, cast or not: most defaults are, and they use no object."""
+    while "TypeCast" in expression:
+        expression = expression["TypeCast"].get("arg", {})
+    return "A_Const" in expression
+
+
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
     """What a default, an identity or a generation expression brings and depends on (StoreAttrDefault)."""
     catalog = session.catalog
@@ -395,13 +409,46 @@ def attach_default(session: Session, relation: int, name: str, definition: Node)
         for other in column.expression:
             base = row.column(other)
             if base is not None:
+                if base.generated and "raw_expr" in definition:
+                    raise ServerError("42P17", f'cannot use generated column "{other}" in column generation expression')
                 catalog.depend(this, (RELATION, relation, base.number), NORMAL)
+            elif row.seen and other not in SYSTEM_COLUMNS and other != row.name:
+                raise ServerError("42703", f'column "{other}" does not exist')
         return
     uses = [
         (RELATION, sequence.oid, 0) for sequence in _sequences_used(session, definition.get("raw_expr")) if sequence
     ]
     if uses:
         _default(session, relation, column.number, uses)
+
+
+def _copy_defaults(session: Session, relation: int, own: set[str], sources: list[Relation]) -> None:
+    """What defaults and expressions that came with the columns of other tables depend on."""
+    catalog = session.catalog
+    for column in catalog.relations[relation].live():
+        if column.name in own:
+            continue
+        if column.generated:
+            attach_default(session, relation, column.name, {"contype": "CONSTR_GENERATED"})
+        elif column.has_default:
+            for source in sources:
+                known = source.column(column.name)
+                if known is not None and known.has_default:
+                    uses = _uses_of_default(session, source.oid, known.number)
+                    if uses:
+                        _default(session, relation, column.number, uses)
+                    break
+
+
+def _uses_of_default(session: Session, relation: int, number: int) -> list[tuple[str, int, int]]:
+    catalog = session.catalog
+    return [
+        (*key, used)
+        for dependent, of, _ in catalog.dependents.get((RELATION, relation))
+        if dependent[0] == DEFAULT and of == number
+        for key, (_, used, how) in catalog.dependencies.get(dependent[:2])
+        if how == NORMAL
+    ]
 
 
 def _default(session: Session, relation: int, number: int, uses: list[tuple[str, int, int]]) -> None:

@@ -1,0 +1,48 @@
+"""CREATE INDEX, and indexes of partitioned tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.postgres.ddl.expected import assert_annotated, assert_followed
+from tests.support.servers import Servers
+
+SCRIPTS = {
+    "names and columns": r"""
+        CREATE TABLE t (a int, b int, c text);
+        CREATE INDEX i ON t (a);
+        CREATE INDEX i ON t (b); -- 42P07
+        CREATE INDEX IF NOT EXISTS i ON t (b);
+        CREATE INDEX IF NOT EXISTS t ON t (b);
+        CREATE INDEX IF NOT EXISTS i ON t (lower(nope)); -- 42703
+        CREATE INDEX j ON t (a) WHERE nope IS NULL; -- 42703
+        CREATE INDEX ON t (lower(c), lower(c));
+        ALTER INDEX t_lower_lower1_idx RENAME TO k;
+        CREATE UNIQUE INDEX u ON t ((a));
+        ALTER TABLE t ALTER a SET NOT NULL;
+        ALTER TABLE t REPLICA IDENTITY USING INDEX u;
+    """,
+    "unique over partitions": r"""
+        CREATE TABLE p (a int, b int) PARTITION BY RANGE (a);
+        CREATE UNIQUE INDEX ON p (b); -- 0A000
+        CREATE UNIQUE INDEX ON p (b, (a));
+        CREATE UNIQUE INDEX ON p (b, abs(a)); -- 0A000
+        CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (1) TO (10) PARTITION BY RANGE (b);
+        CREATE TABLE q (a int, b int, UNIQUE (a)) PARTITION BY RANGE (a);
+        CREATE TABLE q1 PARTITION OF q FOR VALUES FROM (1) TO (10) PARTITION BY RANGE (b); -- 0A000
+        CREATE TABLE r (a int, EXCLUDE (a WITH =)) PARTITION BY RANGE (a); -- 15: 0A000, 16: 0A000
+        ALTER TABLE q CLUSTER ON q_a_key; -- 0A000
+    """,
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_statements_are_refused_as_servers_refuse_them(name: str) -> None:
+    assert_followed(SCRIPTS[name])
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_answers_are_those_of_servers(name: str, servers: Servers) -> None:
+    for server in servers.values():
+        assert_annotated(SCRIPTS[name], server)

@@ -1,0 +1,78 @@
+"""Partitions: bounds, keys, ATTACH and DETACH."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.postgres.ddl.expected import assert_annotated, assert_followed
+from tests.support.servers import Servers
+
+SCRIPTS = {
+    "bounds": r"""
+        CREATE TABLE r (a int, b date) PARTITION BY RANGE (a);
+        CREATE TABLE r1 PARTITION OF r FOR VALUES FROM (1) TO (10);
+        CREATE TABLE r2 PARTITION OF r FOR VALUES FROM (9) TO (20); -- 42P17
+        CREATE TABLE r2 PARTITION OF r FOR VALUES FROM ('10') TO (MAXVALUE);
+        CREATE TABLE r3 PARTITION OF r FOR VALUES FROM (5) TO (5); -- 42P17
+        CREATE TABLE r3 PARTITION OF r FOR VALUES FROM (-1, 2) TO (0, 2); -- 42P16
+        CREATE TABLE r3 PARTITION OF r DEFAULT;
+        CREATE TABLE r4 PARTITION OF r DEFAULT; -- 42P17
+        CREATE TABLE r4 PARTITION OF r FOR VALUES IN (1); -- 42P16
+        CREATE TABLE l (a text) PARTITION BY LIST (a);
+        CREATE TABLE l1 PARTITION OF l FOR VALUES IN ('x', NULL);
+        CREATE TABLE l2 PARTITION OF l FOR VALUES IN ('y', 'x'); -- 42P17
+        CREATE TABLE l2 PARTITION OF l FOR VALUES IN (NULL); -- 42P17
+        CREATE TABLE h (a int) PARTITION BY HASH (a);
+        CREATE TABLE h1 PARTITION OF h FOR VALUES WITH (MODULUS 4, REMAINDER 0);
+        CREATE TABLE h2 PARTITION OF h FOR VALUES WITH (MODULUS 6, REMAINDER 1); -- 42P17
+        CREATE TABLE h3 PARTITION OF h FOR VALUES WITH (MODULUS 8, REMAINDER 4); -- 42P17
+        CREATE TABLE h4 PARTITION OF h FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+        CREATE TABLE h5 PARTITION OF h DEFAULT; -- 42P16
+        CREATE TABLE two (a int, b int) PARTITION BY LIST (a, b); -- 42P17
+        ALTER TABLE r DETACH PARTITION r1;
+        CREATE TABLE r5 PARTITION OF r FOR VALUES FROM (1) TO (5);
+        ALTER TABLE r ATTACH PARTITION r1 FOR VALUES FROM (4) TO (7); -- 42P17
+        ALTER TABLE r ATTACH PARTITION r1 FOR VALUES FROM (5) TO (7);
+    """,
+    "columns of a partition": r"""
+        CREATE TABLE p (a int, b int, c int) PARTITION BY LIST (a);
+        CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1) PARTITION BY LIST ((b + 1));
+        ALTER TABLE p DROP COLUMN b; -- 42P16
+        ALTER TABLE p DROP COLUMN a; -- 42P16
+        ALTER TABLE ONLY p DROP COLUMN c; -- 42P16
+        ALTER TABLE p1 DROP COLUMN c; -- 42P16
+        ALTER TABLE p1 ADD COLUMN d int; -- 42809
+        ALTER TABLE p1 ADD COLUMN IF NOT EXISTS c int; -- 42809
+        ALTER TABLE p DROP COLUMN c;
+        ALTER TABLE p1 NO INHERIT p; -- 42809
+    """,
+    "attach": r"""
+        CREATE TABLE p (a int PRIMARY KEY, b int CHECK (b > 0)) PARTITION BY LIST (a);
+        CREATE TABLE c (a int NOT NULL, b int PRIMARY KEY);
+        ALTER TABLE p ATTACH PARTITION c FOR VALUES IN (1); -- 42804
+        ALTER TABLE c ADD CONSTRAINT p_b_check CHECK (b > 0);
+        ALTER TABLE p ATTACH PARTITION c FOR VALUES IN (1); -- 42P16
+        ALTER TABLE c DROP CONSTRAINT c_pkey;
+        ALTER TABLE p ATTACH PARTITION c FOR VALUES IN (1);
+        ALTER TABLE p ATTACH PARTITION c FOR VALUES IN (2); -- 42809
+        CREATE TABLE d (a int NOT NULL, b int GENERATED ALWAYS AS IDENTITY CONSTRAINT p_b_check CHECK (b > 0));
+        ALTER TABLE p ATTACH PARTITION d FOR VALUES IN (3); -- 17: 55000, 18: 55000
+        CREATE TABLE e (a bigint NOT NULL, b int);
+        ALTER TABLE p ATTACH PARTITION e FOR VALUES IN (4); -- 42804
+        CREATE TABLE k PARTITION OF p (PRIMARY KEY (a)) FOR VALUES IN (5); -- 42P16
+        ALTER TABLE c ALTER a DROP NOT NULL; -- 42P16
+        ALTER TABLE p ALTER b ADD GENERATED ALWAYS AS IDENTITY; -- 55000
+    """,
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_statements_are_refused_as_servers_refuse_them(name: str) -> None:
+    assert_followed(SCRIPTS[name])
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_answers_are_those_of_servers(name: str, servers: Servers) -> None:
+    for server in servers.values():
+        assert_annotated(SCRIPTS[name], server)
