@@ -7,6 +7,7 @@ forgotten.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -39,6 +40,9 @@ from pubcheck.sources.text import utf8
 
 DEFAULT_PATH = ("$user", "public")
 _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}
+
+
+_PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 
 
 class Unseen(Struct, frozen=True):
@@ -299,7 +303,10 @@ class Session:
 
     def regclass(self, text: str) -> Relation | None:
         """The relation that the text of a regclass constant names, or None."""
-        parts = [folded(token) for kind, token, _ in tokens(text.encode(errors="surrogatepass")) if kind == "name"]
+        if _PLAIN_NAME.fullmatch(text):
+            parts = text.split(".")
+        else:
+            parts = [folded(token) for kind, token, _ in tokens(text.encode(errors="surrogatepass")) if kind == "name"]
         if not parts:
             return None
         parts = [part.encode(errors="surrogatepass")[:63].decode(errors="ignore") for part in parts]

@@ -18,20 +18,19 @@ def find(tree: Any, *kinds: str) -> Iterator[tuple[str, Node]]:
     while stack:
         item = pop()
         if type(item) is dict:
-            if len(item) == 1:
-                # A node is wrapped in a dictionary whose one key is its kind.
-                ((key, value),) = item.items()
-                if key in kinds:
-                    yield key, value
-                if key != "subselect" and (type(value) is dict or type(value) is list):
-                    push(value)
-                continue
-            for key in reversed(item):
-                value = item[key]
-                if (type(value) is dict or type(value) is list) and key != "subselect":
-                    push(value)
+            # A node is wrapped in a dictionary whose one key is its kind; its fields' names are no kinds.
+            for key, value in reversed(item.items()):
+                kind = type(value)
+                if kind is dict or kind is list:
+                    if key in kinds:
+                        yield key, value
+                    if key not in _CLOSED:
+                        push(value)
         elif type(item) is list:
             stack.extend(reversed(item))
+
+
+_CLOSED = frozenset(("subselect", "String"))
 
 
 def column_names(tree: Any) -> list[str]:

@@ -60,27 +60,41 @@ class Heap(dict[K, V]):
 
 
 class Multimap(Generic[K, V]):
-    """A secondary index: the set of items under a key, in the order they came; adding and removing is O(1)."""
+    """A secondary index: the set of items under a key, in the order they came; adding and removing is O(1).
+
+    A group of one, as most are, is a tuple: tens of thousands of dictionaries cost time and memory.
+    """
 
     __slots__ = ("groups", "journal")
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        self.groups: dict[K, dict[V, None]] = {}
+        self.groups: dict[K, tuple[V] | dict[V, None]] = {}
 
     def add(self, key: K, item: V) -> None:
-        group = self.groups.get(key)
+        groups = self.groups
+        group = groups.get(key)
         if group is None:
-            group = self.groups[key] = {item: None}
+            groups[key] = (item,)
+            self.journal.entries.append((groups, key, _ABSENT))
         elif item in group:
             return
+        elif isinstance(group, tuple):
+            groups[key] = {group[0]: None, item: None}
+            self.journal.entries.append((groups, key, group))
         else:
             group[item] = None
-        self.journal.entries.append((group, item, _ABSENT))
+            self.journal.entries.append((group, item, _ABSENT))
 
     def remove(self, key: K, item: V) -> None:
-        group = self.groups.get(key)
-        if group is not None and item in group:
+        groups = self.groups
+        group = groups.get(key)
+        if group is None or item not in group:
+            return
+        if isinstance(group, tuple):
+            self.journal.entries.append((groups, key, group))
+            del groups[key]
+        else:
             self.journal.entries.append((group, item, None))
             del group[item]
 

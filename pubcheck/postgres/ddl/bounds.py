@@ -172,7 +172,7 @@ class Taken(Struct):
 
 def _taken(session: Session, parent: Relation) -> Taken:
     catalog = session.catalog
-    children = catalog.children.groups.get(parent.oid, {})
+    children = catalog.children.groups.get(parent.oid, ())
     state = (catalog.journal.undos, len(children))
     known = session.taken.get(parent.oid)
     if known is None or known.state != state:

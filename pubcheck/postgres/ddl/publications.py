@@ -437,7 +437,7 @@ def _alter_tables(session: Session, publication: Publication, objects: Objects, 
         return
     schemas = bool(objects.schemas)
     if action == "AP_AddObjects":
-        schemas = schemas or catalog.schemas_of.groups.get(publication.oid, {}) != {}
+        schemas = schemas or catalog.schemas_of.has(publication.oid)
     _transform_filters(session, members, publication)
     _check_column_lists(session, members, publication, schemas)
     if action == "AP_AddObjects":
