@@ -389,13 +389,6 @@ def is_constant(expression: Node) -> bool:
     return "A_Const" in expression
 
 
-def is_constant(expression: Node) -> bool:
-    """Whether an expression is a literal, cast or not: most defaults are, and they use no object."""
-    while "TypeCast" in expression:
-        expression = expression["TypeCast"].get("arg", {})
-    return "A_Const" in expression
-
-
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
     """What a default, an identity or a generation expression brings and depends on (StoreAttrDefault)."""
     catalog = session.catalog
