@@ -133,5 +133,5 @@ def parse(sql: str) -> tuple[str, Node] | None:
         statements = _decode_deep(tree).get("stmts")
     if not statements:
         return None
-    (name, node), *_ = statements[0]["stmt"].items()
-    return name, node
+    statement: tuple[str, Node] = statements[0]["stmt"].popitem()
+    return statement

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -448,7 +449,7 @@ class Session:
     def type_oid(self, node: Node) -> int:
         """The pg_type oid of a TypeName; 0 when the type is not visible. Raises ServerError 42704 where it cannot be."""
         names = [part["String"]["sval"] for part in node["names"]]
-        if node.get("pct_type"):
+        if "pct_type" in node:
             return 0
         oid = self.named_type(names)
         if "arrayBounds" in node and oid:
@@ -457,18 +458,23 @@ class Session:
             return self.catalog.types[oid].array or oid
         return oid
 
+    @cached_property
+    def _builtin_types(self) -> dict[tuple[str, str], int]:
+        return builtins(self.catalog.major.number).types
+
     def named_type(self, names: list[str]) -> int:
         """A type by its (qualified) name; 0 when it is not visible in the open world, or may be an extension's.
 
         Raises ServerError 42704.
         """
         catalog = self.catalog
-        name, gone = names[-1], catalog.gone
+        name = names[-1]
         schema = names[-2] if len(names) > 1 else None
         if schema in ("pg_catalog", "information_schema") or (schema is None and self.path[0] == PG_CATALOG):
-            oid = builtins(catalog.major.number).type(schema or "pg_catalog", name)
+            oid = self._builtin_types.get((schema or "pg_catalog", name), 0)
             if oid:
                 return oid
+        gone = catalog.gone
         if schema is not None:
             namespace = catalog.namespace_names.get(schema) if schema != "pg_temp" else TEMPORARY
             path: tuple[int, ...] = (namespace,) if namespace is not None else ()

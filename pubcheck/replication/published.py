@@ -18,15 +18,14 @@ def publications_of(catalog: Catalog, relation: Relation) -> list[Publication]:
     """
     found: dict[int, None] = {}
     for oid in (relation.oid, *catalog.ancestors(relation.oid)):
-        row = catalog.relations[oid]
-        members = (catalog.publication_rels[member].publication for member in catalog.memberships.get(oid))
-        found.update(dict.fromkeys(sorted(members)))
-        schemas = (
-            catalog.publication_namespaces[member].publication
-            for member in catalog.schema_publications.get(row.namespace)
-        )
-        found.update(dict.fromkeys(sorted(schemas)))
-    found.update((oid, None) for oid in catalog.publications_for_all)
+        if catalog.memberships.has(oid):
+            members = (catalog.publication_rels[member].publication for member in catalog.memberships.get(oid))
+            found.update(dict.fromkeys(sorted(members)))
+        namespace = catalog.relations[oid].namespace
+        if catalog.schema_publications.has(namespace):
+            entries = (catalog.publication_namespaces[entry] for entry in catalog.schema_publications.get(namespace))
+            found.update(dict.fromkeys(sorted(entry.publication for entry in entries)))
+    found.update(dict.fromkeys(catalog.publications_for_all))
     return [catalog.publications[oid] for oid in found]
 
 

@@ -25,18 +25,19 @@ class Builtins:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._types = {(schema, name): row[0] for schema, named in snapshot.types.items() for name, row in named.items()}
+        self.types = {(schema, name): row[0] for schema, named in snapshot.types.items() for name, row in named.items()}
+        """(schema, name) -> oid."""
         self._names: dict[int, tuple[str, str]] | None = None
         self._arrays = {oid: array for named in snapshot.types.values() for oid, _, array in named.values()}
 
     def type(self, schema: str, name: str) -> int:
         """A type's oid, or 0."""
-        return self._types.get((schema, name), 0)
+        return self.types.get((schema, name), 0)
 
     def type_named(self, oid: int) -> tuple[str, str] | None:
         """(schema, name) of a type, or None."""
         if self._names is None:
-            self._names = {oid: name for name, oid in self._types.items()}
+            self._names = {oid: name for name, oid in self.types.items()}
         return self._names.get(oid)
 
     def array_of(self, oid: int) -> int:

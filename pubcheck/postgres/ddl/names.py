@@ -21,7 +21,9 @@ def truncate(name: str) -> str:
 
 def make_object_name(first: str, second: str | None, label: str | None) -> str:
     """``first_second_label``; where that is too long, the longer of the first two parts is cut (makeObjectName)."""
-    name = "_".join([part for part in (first, second, label) if part is not None])
+    name = first if second is None else f"{first}_{second}"
+    if label:
+        name = f"{name}_{label}"
     if len(name) <= NAME_BYTES and name.isascii():
         return name
     overhead = (1 if second is not None else 0) + (len(label) + 1 if label else 0)
