@@ -58,17 +58,47 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, Refusal]:
         return {}
     identity = replica_identity(catalog, relation)
     found: dict[Write, Refusal] = {}
+    looked_at = _looked_at(catalog, relation, identity, publications)
     updated = [publication for publication in publications if publication.update]
     deleted = [publication for publication in publications if publication.delete]
-    if updated and (refusal := _refusal(catalog, relation, identity, "update", updated)):
+    if updated and (refusal := _refusal(catalog, relation, identity, "update", updated, looked_at)):
         found["update"] = refusal
-    if deleted and (refusal := _refusal(catalog, relation, identity, "delete", deleted)):
+    if deleted and (refusal := _refusal(catalog, relation, identity, "delete", deleted, looked_at)):
         found["delete"] = refusal
     return found
 
 
+def _looked_at(
+    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publications: list[Publication]
+) -> frozenset[int]:
+    """The publications up to the one after which RelationBuildPublicationDesc looks no further.
+
+    That is when all four operations are published and one and the same check has failed for UPDATE and for DELETE: what
+    fails in a later publication is then never found, though its check would come first.
+    """
+    if len(publications) > 1:
+        published: set[str] = set()
+        failed: set[tuple[int, Write]] = set()
+        for at, publication in enumerate(publications, 1):
+            published.update(action for action in _ACTIONS if getattr(publication, action))
+            for number, check in enumerate((_filter_culprit, _columns_culprit, _generated_culprit)):
+                if check(catalog, relation, identity, publication) is not None:
+                    failed.update((number, write) for write in WRITES if getattr(publication, write))
+                if len(published) == len(_ACTIONS) and all((number, write) in failed for write in WRITES):
+                    return frozenset(known.oid for known in publications[:at])
+    return frozenset(known.oid for known in publications)
+
+
+_ACTIONS = ("insert", "update", "delete", "truncate")
+
+
 def _refusal(
-    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, operation: Write, publications: list[Publication]
+    catalog: Catalog,
+    relation: Relation,
+    identity: ReplicaIdentity,
+    operation: Write,
+    publications: list[Publication],
+    looked_at: frozenset[int],
 ) -> Refusal | None:
     """The refusal of one operation that some publications publish.
 
@@ -84,7 +114,7 @@ def _refusal(
     )
     for rule, check, detail in checks:
         culprits = [culprit for p in publications if (culprit := check(catalog, relation, identity, p))]
-        if culprits:
+        if culprits and culprits[0].publication.oid in looked_at:
             first = culprits[0]
             return Refusal(
                 rule,

@@ -1,4 +1,4 @@
-"""`python -m tests.differential FIRST LAST [--major N]... [--ports FILE]`: differences of the scripts with those seeds."""
+"""`python -m tests.differential FIRST LAST [--major N]... [--ports FILE]`: what servers and pubcheck say differently."""
 
 from __future__ import annotations
 

@@ -33,3 +33,26 @@ def test_no_script_raises(complete: bool) -> None:
         linter.lint(Unit((Source("script.sql", ";\n".join(statements)),)))
         # Half of it has a world that is not visible.
         linter.lint(Unit((Source("script.sql", ";\n".join(statements[::2])),)))
+
+
+STOPPED = {
+    "t": ["FOR TABLE t (a)", "FOR TABLE t WHERE (d = 1)"],
+    "u": ["FOR TABLE u (a) WITH (publish = 'insert, update, delete')", "FOR TABLE u WHERE (d = 1)"],
+    "w": [
+        "FOR TABLE w (a) WITH (publish = 'update, delete')",
+        "FOR TABLE w WITH (publish = 'insert, truncate')",
+        "FOR TABLE w WHERE (d = 1) WITH (publish = 'delete')",
+    ],
+}
+_LIST = "Column list used by the publication does not cover the replica identity."
+_FILTER = "Column used in the publication WHERE expression is not part of the replica identity."
+
+
+@pytest.mark.parametrize(("table", "detail"), [("t", _LIST), ("u", _FILTER), ("w", _LIST)])
+def test_a_filter_is_not_seen_once_the_server_stopped_looking(table: str, detail: str) -> None:
+    """The details are those of servers 15 to 18: all four operations published, a list at fault for both writes."""
+    made = [f"CREATE TABLE {table} (a int, b int PRIMARY KEY, d int)"]
+    made += [f"CREATE PUBLICATION p{number} {text}" for number, text in enumerate(STOPPED[table])]
+    found = Linter(Config(complete=True)).lint(Unit((Source("script.sql", ";\n".join(made)),))).diagnostics
+    told = {d.operation: d.server.detail for d in found if d.phase == "write" and d.server is not None}
+    assert told == {"update": detail, "delete": detail}

@@ -34,14 +34,14 @@ def add_constraint(session: Session, relation: int, node: Node, recurse: bool = 
         if "indexname" in node:
             _use_index(session, relation, node, _KEY_KINDS[kind])
         else:
-            _add_key(session, relation, node, _KEY_KINDS[kind])
+            _add_key(session, relation, node, _KEY_KINDS[kind], recurse)
     elif kind == "CONSTR_FOREIGN":
-        _add_foreign_key(session, relation, node)
+        _add_foreign_key(session, relation, node, recurse)
     elif kind == "CONSTR_CHECK":
         _add_check(session, relation, node, recurse)
 
 
-def _add_key(session: Session, relation: int, node: Node, kind: str) -> None:
+def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bool) -> None:
     catalog = session.catalog
     row = catalog.relations[relation]
     if kind == "p":
@@ -59,6 +59,8 @@ def _add_key(session: Session, relation: int, node: Node, kind: str) -> None:
         elements = tuple({"name": name} for name in names)
         for name in names:
             require_key_column(session, relation, name)
+            if kind == "p" and not recurse:
+                _refuse_nullable_in_children(session, row, name)
     over = node.get("without_overlaps", False)
     if over and not catalog.major.named_not_null:
         raise ServerError("42601", 'syntax error at or near "WITHOUT"')
@@ -79,6 +81,20 @@ def _add_key(session: Session, relation: int, node: Node, kind: str) -> None:
             kind=kind,
         ),
     )
+
+
+def _refuse_nullable_in_children(session: Session, row: Relation, name: str) -> None:
+    """ADD PRIMARY KEY with ONLY: the children must have the key's columns NOT NULL; before 18 partitions only."""
+    catalog = session.catalog
+    if row.kind != "p" and not catalog.major.named_not_null:
+        return
+    for child in catalog.children.get(row.oid):
+        part = catalog.relations[child]
+        column = part.column(name)
+        if column is not None and not column.not_null and part.seen:
+            if catalog.major.named_not_null:
+                raise ServerError("XX000", f'column "{name}" of table "{part.name}" is not marked NOT NULL')
+            raise ServerError("42P16", "constraint must be added to child tables too")
 
 
 def require_key_column(session: Session, relation: int, name: str) -> Column:
@@ -130,10 +146,15 @@ def _use_index(session: Session, relation: int, node: Node, kind: str) -> None:
         require_not_null(session, relation, index.keys)
 
 
-def _add_foreign_key(session: Session, relation: int, node: Node) -> None:
+def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool) -> None:
     catalog = session.catalog
     row = catalog.relations[relation]
     target = session.relation(node["pktable"])
+    if row.kind == "p" and not recurse:
+        raise ServerError(
+            "42809",
+            f'cannot use ONLY for foreign key on partitioned table "{row.name}" referencing relation "{target.name}"',
+        )
     if target.kind not in "rp":
         raise ServerError("42809", f'referenced relation "{target.name}" is not a table')
     names = [attribute["String"]["sval"] for attribute in node.get("fk_attrs", ())]

@@ -53,6 +53,7 @@ def create_index(session: Session, node: Node) -> None:
     _refuse_unknown_columns(relation, [node.get("whereClause")])
     existing = session.relation_in(relation.namespace, name) if name else None
     if existing is not None and existing.seen and node.get("if_not_exists"):
+        _keys(session, relation, [item["IndexElem"] for item in node["indexParams"]])
         session.notices.append(f'relation "{name}" already exists, skipping')
         return
     if existing is not None:
