@@ -1,4 +1,4 @@
-"""`python -m tests.differential FIRST LAST [--major N]... [--ports FILE]`: what servers and pubcheck say differently."""
+"""`python -m tests.differential FIRST LAST [--major N]... [--ports FILE]`: where servers and pubcheck differ."""
 
 from __future__ import annotations
 
