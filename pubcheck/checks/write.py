@@ -57,6 +57,10 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, Refusal]:
     if not publications:
         return {}
     identity = replica_identity(catalog, relation)
+    if identity.exists or not identity.known:
+        # Most tables: nothing is wrong with any of their publications.
+        if not any([check(catalog, relation, identity, each) for each in publications for check in _CHECKS]):
+            return {}
     found: dict[Write, Refusal] = {}
     looked_at = _looked_at(catalog, relation, identity, publications)
     updated = [publication for publication in publications if publication.update]
@@ -81,7 +85,7 @@ def _looked_at(
         failed: set[tuple[int, Write]] = set()
         for at, publication in enumerate(publications, 1):
             published.update(action for action in _ACTIONS if getattr(publication, action))
-            for number, check in enumerate((_filter_culprit, _columns_culprit, _generated_culprit)):
+            for number, check in enumerate(_CHECKS):
                 if check(catalog, relation, identity, publication) is not None:
                     failed.update((number, write) for write in WRITES if getattr(publication, write))
                 if len(published) == len(_ACTIONS) and all((number, write) in failed for write in WRITES):
@@ -211,3 +215,7 @@ def _generated_culprit(
         if column.generated == "v" or (column.generated == "s" and publication.generated != "s"):
             return _Culprit(publication, publication.seen, column.name, entry)
     return None
+
+
+_CHECKS = (_filter_culprit, _columns_culprit, _generated_culprit)
+"""In the order in which CheckCmdReplicaIdentity reports what they find."""

@@ -43,6 +43,7 @@ DEFAULT_PATH = ("$user", "public")
 _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}
 
 
+_PG_CATALOG: Node = {"String": {"sval": "pg_catalog"}}
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 
 
@@ -162,7 +163,7 @@ class Session:
 
     def superuser(self) -> bool:
         """Also true of a role that the unit did not make: nothing is known of its rights, so nothing is held against it."""
-        role = self.role
+        role = self.catalog.roles[self.catalog.settings["role"]]
         return role.superuser or not role.seen
 
     def _roles_with_privileges(self, role: Role) -> AbstractSet[int]:
@@ -357,7 +358,7 @@ class Session:
         Raises ServerError 42P01 or 3F000 where the server certainly would. ``rule``: the statement is judged under it.
         """
         location = rv.get("location", 0)
-        if "schemaname" in rv:
+        if "schemaname" in rv and not self.superuser():
             explicit = self.catalog.namespace_names.get(rv["schemaname"])
             if explicit is not None:
                 self._check_usage(explicit, rule)
@@ -448,10 +449,15 @@ class Session:
 
     def type_oid(self, node: Node) -> int:
         """The pg_type oid of a TypeName; 0 when the type is not visible. Raises ServerError 42704 where it cannot be."""
-        names = [part["String"]["sval"] for part in node["names"]]
+        parts = node["names"]
         if "pct_type" in node:
             return 0
-        oid = self.named_type(names)
+        if len(parts) == 2 and parts[0] == _PG_CATALOG and "arrayBounds" not in node:
+            # Most columns of most schemas, for the grammar writes integer and its like so.
+            oid = self._builtin_types.get(("pg_catalog", parts[1]["String"]["sval"]))
+            if oid is not None:
+                return oid
+        oid = self.named_type([part["String"]["sval"] for part in parts])
         if "arrayBounds" in node and oid:
             if oid < FIRST_NORMAL_OID:
                 return builtins(self.catalog.major.number).array_of(oid)
@@ -470,7 +476,7 @@ class Session:
         catalog = self.catalog
         name = names[-1]
         schema = names[-2] if len(names) > 1 else None
-        if schema in ("pg_catalog", "information_schema") or (schema is None and self.path[0] == PG_CATALOG):
+        if schema in ("pg_catalog", "information_schema") or (schema is None and self._search_path()[0][0] == PG_CATALOG):
             oid = self._builtin_types.get((schema or "pg_catalog", name), 0)
             if oid:
                 return oid

@@ -49,11 +49,11 @@ def create_index(session: Session, node: Node) -> None:
     if not session.owns(relation.owner):
         raise ServerError("42501", f"must be owner of table {relation.name}")
     name = node.get("idxname", "")
-    _refuse_unknown_columns(relation, [item["IndexElem"].get("expr") for item in node["indexParams"]])
-    _refuse_unknown_columns(relation, [node.get("whereClause")])
+    elements = tuple([item["IndexElem"] for item in node["indexParams"]])
+    _refuse_unknown_columns(relation, _mentioned(elements, node.get("whereClause")))
     existing = session.relation_in(relation.namespace, name) if name else None
     if existing is not None and existing.seen and node.get("if_not_exists"):
-        _keys(session, relation, [item["IndexElem"] for item in node["indexParams"]])
+        _keys(session, relation, elements)
         session.notices.append(f'relation "{name}" already exists, skipping')
         return
     if existing is not None:
@@ -62,7 +62,7 @@ def create_index(session: Session, node: Node) -> None:
         session,
         relation,
         IndexSpec(
-            tuple(item["IndexElem"] for item in node["indexParams"]),
+            elements,
             tuple(item["IndexElem"] for item in node.get("indexIncludingParams", ())),
             name,
             unique=node.get("unique", False),
@@ -73,11 +73,19 @@ def create_index(session: Session, node: Node) -> None:
     )
 
 
-def _refuse_unknown_columns(relation: Relation, expressions: Sequence[Node | None]) -> None:
+def _mentioned(elements: Sequence[Node], where: Node | None) -> list[str]:
+    """The columns that the expressions and the predicate of an index name."""
+    trees = [element["expr"] for element in elements if "expr" in element]
+    if where is not None:
+        trees.append(where)
+    return column_names(trees) if trees else []
+
+
+def _refuse_unknown_columns(relation: Relation, names: Sequence[str]) -> None:
     """What expressions and predicate of an index name is looked up before anything else (transformIndexStmt)."""
     if not relation.seen:
         return
-    for name in column_names(expressions):
+    for name in names:
         if relation.column(name) is None and name not in SYSTEM_COLUMNS and name != relation.name:
             raise ServerError("42703", f'column "{name}" does not exist')
 
@@ -91,7 +99,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     if not session.may_create_in(catalog.namespaces[relation.namespace]):
         raise ServerError("42501", f"permission denied for schema {catalog.namespaces[relation.namespace].name}")
     if spec.kind:
-        _refuse_unknown_columns(relation, [*(element.get("expr") for element in spec.elements), spec.where])
+        _refuse_unknown_columns(relation, _mentioned(spec.elements, spec.where))
     if spec.unique and spec.method in _NOT_UNIQUE:
         raise ServerError("0A000", f'access method "{spec.method}" does not support unique indexes')
     if spec.primary and any(catalog.indexes[oid].primary for oid in catalog.indexes_of.get(relation.oid)):
@@ -237,7 +245,7 @@ def _depend(
         catalog.depend(this, holder, INTERNAL)
     if spec.where is not None or index.expressions:
         row = catalog.relations[relation.oid]
-        for mentioned in column_names([*(element.get("expr") for element in spec.elements), spec.where]):
+        for mentioned in _mentioned(spec.elements, spec.where):
             column = row.column(mentioned)
             if column is not None:
                 numbers.add(column.number)

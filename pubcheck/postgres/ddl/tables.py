@@ -60,9 +60,9 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         raise ServerError("42P07", f'relation "{name}" already exists')
     parents = [session.relation(parent["RangeVar"]) for parent in node.get("inhRelations", ())]
     partition = "partbound" in node
-    repeated = next((parent for at, parent in enumerate(parents) if parent in parents[:at]), None)
-    if repeated is not None:
-        raise ServerError("42P07", f'relation "{repeated.name}" would be inherited from more than once')
+    for at, parent in enumerate(parents):
+        if parent in parents[:at]:
+            raise ServerError("42P07", f'relation "{parent.name}" would be inherited from more than once')
     for parent in parents:
         _check_parent(session, parent, partition, persistence)
     if not kind:
@@ -331,8 +331,7 @@ def define_column(
                 held = NotNull(constraint.get("conname", ""), no_inherit=constraint.get("is_no_inherit", False))
         elif kind == "CONSTR_DEFAULT":
             default = True
-            if not is_constant(constraint["raw_expr"]):
-                owned.append((name, constraint))
+            owned.append((name, constraint))
         elif kind == "CONSTR_IDENTITY":
             identity, not_null = constraint["generated_when"], True
             owned.append((name, constraint))
@@ -382,15 +381,10 @@ def refuse_identity_type(column: Column) -> None:
         raise ServerError("22023", "identity column type must be smallint, integer, or bigint")
 
 
-def is_constant(expression: Node) -> bool:
-    """Whether an expression is a literal, cast or not: most defaults are, and they use no object."""
-    while "TypeCast" in expression:
-        expression = expression["TypeCast"].get("arg", {})
-    return "A_Const" in expression
-
-
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
     """What a default, an identity or a generation expression brings and depends on (StoreAttrDefault)."""
+    if definition.get("contype") == "CONSTR_DEFAULT" and _is_simple(definition["raw_expr"]):
+        return
     catalog = session.catalog
     row = catalog.relations[relation]
     column = row.column(name)
@@ -449,6 +443,13 @@ def _uses_of_default(session: Session, relation: int, number: int) -> list[tuple
         for key, (_, used, how) in catalog.dependencies.get(dependent[:2])
         if how == NORMAL
     ]
+
+
+def _is_simple(expression: Node) -> bool:
+    """A literal or a call without arguments, cast or not: most defaults are, and they use no sequence."""
+    while "TypeCast" in expression:
+        expression = expression["TypeCast"].get("arg", {})
+    return "A_Const" in expression or ("FuncCall" in expression and "args" not in expression["FuncCall"])
 
 
 def _default(session: Session, relation: int, number: int, uses: list[tuple[str, int, int]]) -> None:
