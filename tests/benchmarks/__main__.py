@@ -1,0 +1,124 @@
+"""`python -m tests.benchmarks [NAME...]`: what pubcheck costs, against the limits it is held to and against its peers.
+
+Without names all of them run, some minutes. Exit status 1 when a limit is broken.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from tests.benchmarks.measure import BARE_PARSER, BARE_PYTHON, cost, file_of, lint
+from tests.benchmarks.schema import dump
+from tests.benchmarks.shapes import HOSTILE, SHAPES
+
+TABLES = 5_000
+SMALL = """\
+CREATE TABLE orders (id bigint PRIMARY KEY, region text NOT NULL, total numeric(10, 2));
+ALTER TABLE orders ADD COLUMN note text;
+CREATE PUBLICATION eu FOR TABLE orders WHERE (id > 5);
+"""
+
+
+class Row(Struct, frozen=True):
+    """A line of a table. ``value`` is held to ``limit`` where there is one; both are in ``unit``."""
+
+    name: str
+    measured: str
+    value: float | None = None
+    limit: float | None = None
+    unit: str = "x"
+
+    @property
+    def broken(self) -> bool:
+        return self.value is not None and self.limit is not None and self.value > self.limit
+
+
+def start_up() -> Iterator[Row]:
+    """A file of three statements, against Python that does nothing."""
+    with file_of(SMALL) as path:
+        ours, bare = cost(lint(path), BARE_PYTHON, runs=10)
+    yield Row("three statements", f"{_ms(ours.cpu)}, bare Python {_ms(bare.cpu)}", ours.cpu / bare.cpu, 9)
+
+
+def size() -> Iterator[Row]:
+    """A dump of 5,000 tables, against no more than splitting and parsing it; and its memory."""
+    with file_of(dump(TABLES)) as path:
+        ours, bare = cost(lint(path), (*BARE_PARSER, str(path)))
+    yield Row("dump of 5,000 tables", f"{_ms(ours.cpu)}, parsed only {_ms(bare.cpu)}", ours.cpu / bare.cpu, 2)
+    yield Row("memory of it", f"parsed only {bare.memory:.0f} MB", ours.memory, 300, "MB")
+
+
+def growth() -> Iterator[Row]:
+    """Ten times the tables (columns, partitions...), in shapes that tempt to compare each with each."""
+    for shape in SHAPES:
+        with file_of(shape(TABLES // 10)) as small, file_of(shape(TABLES)) as large:
+            one, ten = cost(lint(small), lint(large), runs=2)
+        yield Row(shape.__name__.replace("_", " "), f"{_ms(one.cpu)} to {_ms(ten.cpu)}", ten.cpu / one.cpu, 11)
+
+
+def hostile() -> Iterator[Row]:
+    """Inputs that break programs: no crash (which exits with 2), and time as Python takes it for so many bytes."""
+    for shape in HOSTILE:
+        text = shape()
+        with file_of(text) as path:
+            (ours,) = cost(lint(path), runs=1)
+        megabytes = len(text.encode()) / 1e6
+        outcome = "crashed" if ours.status not in (0, 1) else f"{ours.memory:.0f} MB"
+        value = 60.0 if outcome == "crashed" else ours.cpu
+        yield Row(f"{shape.__name__.replace('_', ' ')}, {megabytes:.1f} MB", outcome, value, 30, "s")
+
+
+def peers() -> Iterator[Row]:
+    """The same file through linters of migrations, which look for other things; ratios are theirs to ours.
+
+    They are looked for beside this Python and on PATH: pgspot needs another pglast and so an environment of its own.
+    """
+    for tables in (50, 250):
+        with file_of(dump(tables)) as path:
+            (ours,) = cost(lint(path))
+            yield Row(f"pubcheck, {tables} tables", _ms(ours.cpu))
+            for name, package in (("squawk", "squawk-cli"), ("pgspot", "pgspot")):
+                program = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+                if program is None:
+                    yield Row(f"{name}, {tables} tables", f"not on PATH: pipx install {package}")
+                    continue
+                (theirs,) = cost((program, str(path)))
+                yield Row(f"{name}, {tables} tables", _ms(theirs.cpu), theirs.cpu / ours.cpu)
+
+
+BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
+    "start-up": start_up,
+    "size": size,
+    "growth": growth,
+    "hostile": hostile,
+    "peers": peers,
+}
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:,.0f} ms"
+
+
+def main(names: list[str]) -> int:
+    """Runs the benchmarks of those names, all without names; 2 for an unknown one."""
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        print(f"there is no benchmark {unknown[0]}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    broken = False
+    for name in names or BENCHMARKS:
+        print(f"\n{name}: {(BENCHMARKS[name].__doc__ or '').splitlines()[0]}")
+        for row in BENCHMARKS[name]():
+            value = f"{row.value:8,.2f} {row.unit:<2}" if row.value is not None else ""
+            limit = f"{'ABOVE' if row.broken else 'of at most'} {row.limit:g}" if row.limit is not None else ""
+            print(f"  {row.name:<36} {value:<12} {limit:<16} {row.measured}".rstrip(), flush=True)
+            broken = broken or row.broken
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

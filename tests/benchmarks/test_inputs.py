@@ -1,0 +1,30 @@
+"""The inputs of the benchmarks are what they claim to be; here they are small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pubcheck.config import Config
+from pubcheck.linter import Linter, Result, Unit
+from pubcheck.sources.text import Source
+from tests.benchmarks.schema import dump
+from tests.benchmarks.shapes import SHAPES, not_sql, one_list_of_strangers
+
+
+def lint(sql: str) -> Result:
+    return Linter(Config(complete=True)).lint(Unit((Source("schema.sql", sql),)))
+
+
+def test_a_dump_is_the_same_every_time_and_of_the_size_that_the_limits_speak_of() -> None:
+    assert dump(50) == dump(50)
+    assert 41_000 < lint(dump(500)).statements * 10 < 43_000
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+def test_every_statement_of_a_shape_is_followed(shape: Callable[[int], str]) -> None:
+    result = lint(shape(100))
+    refused = [found for found in result.diagnostics if found.phase == "ddl" and found.severity == "error"]
+    assert result.statements >= 1
+    assert not refused or shape in (not_sql, one_list_of_strangers)
