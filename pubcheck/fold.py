@@ -6,7 +6,8 @@ its UPDATE or DELETE became refused, and turns what it saw into diagnostics.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -62,6 +63,32 @@ class StatementText(Struct, frozen=True):
         return Span(self.source, self.offset(start), self.offset(end), message)
 
 
+class Statements:
+    """The statements of a unit by source and index; kept as offsets, for a schema can have a hundred thousand."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = sources
+        self._starts = [array("q") for _ in sources]
+        self._ends = [array("q") for _ in sources]
+
+    def __len__(self) -> int:
+        return sum(map(len, self._starts))
+
+    def put(self, source: int, index: int, start: int, end: int) -> None:
+        """The next statement of a source, or another end for its last one; offsets in the source."""
+        starts, ends = self._starts[source], self._ends[source]
+        if index == len(starts):
+            starts.append(start)
+            ends.append(end)
+        else:
+            starts[index], ends[index] = start, end
+
+    def __getitem__(self, key: tuple[int, int]) -> StatementText:
+        source, index = key
+        start, end = self._starts[source][index], self._ends[source][index]
+        return StatementText(self._sources[source], index, start, self._sources[source].text[start:end])
+
+
 class Since(Struct, frozen=True):
     """Where an operation on a table became refused: the statement and the culprit in it."""
 
@@ -79,7 +106,6 @@ class Fold:
         self.diagnostics: list[Diagnostic] = []
         self.hidden = False
         """Something that could not be followed may have changed replica identities."""
-        self._statements: dict[tuple[int, int], StatementText] = {}
         self._since: dict[tuple[int, Write], Since] = {}
 
     def apply(self, statement: StatementText, source: int, name: str, node: Node, *, filled: bool = False) -> None:
@@ -191,7 +217,6 @@ class Fold:
                     self._since.pop(key, None)
                 elif key not in self._since:
                     self._since[key] = Since(self._culprit(source, statement, found), found.column)
-                    self._statements[source, statement.index] = statement
 
     def _touched(self, changes: Iterable[tuple[dict[Any, Any], Any, Any]]) -> set[int]:
         """The tables whose verdict a change of the catalog can have changed."""
@@ -248,14 +273,14 @@ class Fold:
                 return place
         return Place(*here, 0, 0)
 
-    def writes(self, statements: dict[tuple[int, int], StatementText]) -> None:
+    def writes(self, statements: Statements) -> None:
         """Report what is refused in the final state; ``statements`` are all of the unit, by source and index."""
         for (oid, operation), since in sorted(self._since.items(), key=lambda item: item[0]):
             found = refusals(self.catalog, self.catalog.relations[oid]).get(operation)
             if found is not None:
                 self._write(found, since, statements)
 
-    def _write(self, found: Refusal, since: Since, statements: dict[tuple[int, int], StatementText]) -> None:
+    def _write(self, found: Refusal, since: Since, statements: Statements) -> None:
         catalog = self.catalog
         rule = rule_for_spec(found.rule)
         relation = catalog.relations[found.relation]
@@ -282,7 +307,7 @@ class Fold:
         )
 
     def _related(
-        self, found: Refusal, relation: Relation, place: Place, statements: dict[tuple[int, int], StatementText]
+        self, found: Refusal, relation: Relation, place: Place, statements: Statements
     ) -> Iterable[Span]:
         """The other side of the matter: the table with its key, and the publication where it is said elsewhere."""
         table = relation.place

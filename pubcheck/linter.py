@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pubcheck.checks.refusals import syntax_help
 from pubcheck.config import Config
 from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span
-from pubcheck.fold import Fold, StatementText
+from pubcheck.fold import Fold, Statements, StatementText
 from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.scan import tokens
@@ -80,9 +80,7 @@ class _Run:
         self.diagnostics: list[Diagnostic] = []
         self.majors = config.postgres or self._major_of_dump() or (DEFAULT_MAJOR,)
         self.folds = [Fold(major, complete=config.complete, database=config.database) for major in self.majors]
-        self.statements: dict[tuple[int, int], StatementText] = {}
-        """Those that were parsed, by source and index; ``count`` counts the others too."""
-        self.count = 0
+        self.statements = Statements(unit.sources)
 
     def _major_of_dump(self) -> tuple[int, ...]:
         """The major that a pg_dump header names; another than the supported ones is judged as the nearest."""
@@ -114,21 +112,18 @@ class _Run:
         reported = selected(self.config.select, self.config.ignore)
         chosen = (found for found in _merged(self.diagnostics) if found.rule in reported)
         return Result(
-            tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), self.count
+            tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements)
         )
 
     def _source(self, number: int, source: Source) -> None:
         splitter = Splitter(source)
-        count = 0
+        put = self.statements.put
         for item in splitter:
             if isinstance(item, PsqlCommand):
                 continue
-            count = item.index + 1
+            put(number, item.index, item.start, item.end)
             if item.keyword not in _PASSED_OVER or _of_system_catalog(item) or item.restartable():
-                statement = StatementText(source, item.index, item.start, item.text)
-                self.statements[number, item.index] = statement
-                self._statement(number, statement, item, splitter)
-        self.count += count
+                self._statement(number, StatementText(source, item.index, item.start, item.text), item, splitter)
 
     def _statement(self, source: int, statement: StatementText, item: Statement, splitter: Splitter) -> None:
         with_variables = False
@@ -187,7 +182,7 @@ class _Run:
     ) -> None:
         rest = splitter.recover(item)
         if rest is not None:
-            self.statements[source, item.index] = StatementText(statement.source, item.index, rest.start, rest.text)
+            self.statements.put(source, item.index, rest.start, rest.end)
         if _about_publications(item.text):
             self._syntax_error(statement, refusal, "assumed" if with_variables else "certain")
             return

@@ -57,7 +57,6 @@ class Column(Struct, frozen=True, gc=False):
     dropped: bool = False
     collation: int = 0
     expression: tuple[str, ...] = ()
-    place: Place | None = None
     constraint: NotNull | None = None
     """The NOT NULL constraint of a column that is ``not_null``, where the major has such constraints."""
 

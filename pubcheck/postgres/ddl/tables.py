@@ -76,17 +76,20 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     likes: list[tuple[Relation, int]] = []
     owned: list[tuple[str, Node]] = []
     seen = all(parent.seen for parent in parents)
-    inherits = bool(parents) or "ofTypename" in node
     positions = {column.name: at for at, column in enumerate(columns)}
+    said: set[str] = set()
     for element in node.get("tableElts", ()):
         ((what, body),) = element.items()
         if what == "ColumnDef":
             column = define_column(session, body, name, deferred, owned, len(columns) + 1)
-            at = positions.setdefault(column.name, len(columns))
-            if at == len(columns):
+            if column.name in said:
+                raise ServerError("42701", f'column "{column.name}" specified more than once')
+            said.add(column.name)
+            position = positions.get(column.name)
+            if position is None:
                 columns.append(column)
             else:
-                columns[at] = _merged(session, columns[at], column, inherits, typed="typeName" in body)
+                columns[position] = _merged(session, columns[position], column, typed="typeName" in body)
         elif what == "Constraint":
             deferred.append(body)
         elif what == "TableLikeClause":
@@ -95,7 +98,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
             if source.kind not in "rvmcfp":
                 raise ServerError("42809", f'relation "{source.name}" is invalid in LIKE clause')
             likes.append((source, body.get("options", 0)))
-            _copy_columns(columns, positions, source, body.get("options", 0))
+            _copy_columns(columns, {*positions, *said}, source, body.get("options", 0))
+            said.update(column.name for column in source.live())
     _number(columns)
     if partition and bound is not None:
         refuse_overlap(session, parents[0], name, bound)
@@ -220,16 +224,14 @@ def _columns_of_type(session: Session, node: Node) -> list[Column]:
         return []
     if row is None or not row.relation or session.catalog.relations[row.relation].kind != "c":
         raise ServerError("42809", f"type {node['names'][-1]['String']['sval']} is not a composite type")
-    return [replace(column, place=None) for column in session.catalog.relations[row.relation].live()]
+    return list(session.catalog.relations[row.relation].live())
 
 
-def _merged(session: Session, known: Column, column: Column, inherits: bool, *, typed: bool) -> Column:
-    """A column merged into the inherited one of its name (MergeChildAttribute).
+def _merged(session: Session, known: Column, column: Column, *, typed: bool) -> Column:
+    """A column merged into the inherited one of its name, or that of the table's type (MergeChildAttribute).
 
-    Raises ServerError 42701 for a second one, 42804 where type or generation differ. ``typed``: it says its type.
+    Raises ServerError 42804 or 42611 where type or generation differ. ``typed``: it says its type.
     """
-    if not inherits or (known.local and known.place is not None):
-        raise ServerError("42701", f'column "{column.name}" specified more than once')
     if typed and known.type and column.type and known.type != column.type:
         raise ServerError("42804", f'column "{column.name}" has a type conflict')
     if known.inherited:
@@ -245,7 +247,6 @@ def _merged(session: Session, known: Column, column: Column, inherits: bool, *, 
         identity=column.identity or known.identity,
         generated=column.generated or known.generated,
         expression=column.expression or known.expression,
-        place=column.place,
         constraint=constraint,
     )
 
@@ -266,11 +267,11 @@ def _refuse_generation(session: Session, known: Column, column: Column) -> None:
         raise ServerError("42611", f'child column "{column.name}" specifies generation expression')
 
 
-def _copy_columns(columns: list[Column], positions: dict[str, int], source: Relation, options: int) -> None:
+def _copy_columns(columns: list[Column], taken: set[str], source: Relation, options: int) -> None:
     """transformTableLikeClause: names, types and NOT NULL always; the rest as INCLUDING says."""
     for column in source.live():
         generated = column.generated if options & LIKE_GENERATED else ""
-        if positions.setdefault(column.name, len(columns)) != len(columns):
+        if column.name in taken:
             raise ServerError("42701", f'column "{column.name}" specified more than once')
         columns.append(
             replace(
@@ -281,7 +282,6 @@ def _copy_columns(columns: list[Column], positions: dict[str, int], source: Rela
                 has_default=column.has_default and bool(options & LIKE_DEFAULTS),
                 inherited=0,
                 local=True,
-                place=None,
                 constraint=column.constraint
                 and NotNull(column.constraint.name, no_inherit=column.constraint.no_inherit),
             )
@@ -364,7 +364,6 @@ def define_column(
         generated,
         default,
         expression=expression,
-        place=session.place(body.get("location", 0), len(name) if name.isascii() else len(name.encode())),
         constraint=held if held is not None and session.catalog.major.named_not_null else None,
     )
     if identity:
