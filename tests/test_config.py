@@ -102,7 +102,7 @@ def test_a_missing_file_given_by_name_is_an_error() -> None:
         ({"select": 3}, "select: must be a list of codes, not a number"),
         ({"select": ["PUB310"]}, "no rule has the code PUB310; did you mean PUB30"),
         ({"select": ["relation-missing"]}, "select by code: PUB107"),
-        ({"ignore": ["E501"]}, "no rule has the code E501; `pubcheck rules` lists them"),
+        ({"ignore": ["W"]}, "no rule has the code W; `pubcheck rules` lists them"),
         ({"fail-on": "fatal"}, "must be one of note, warning, error, not 'fatal'"),
         ({"database": 1}, "database: must be a text, not a number"),
     ],

@@ -73,6 +73,11 @@ class TestOpenWorld:
         found = lint("DO $$ BEGIN PERFORM make_tables(); END $$; CREATE PUBLICATION p FOR TABLE x;", complete=True)
         assert answers(found) == [("42P01", 'relation "x" does not exist', "assumed")]
 
+    def test_a_table_that_an_extension_may_make_is_not_certainly_missing(self) -> None:
+        publication = "CREATE PUBLICATION p FOR TABLE spatial_ref_sys;"
+        assert [one[2] for one in answers(lint("CREATE EXTENSION postgis;" + publication, complete=True))] == ["assumed"]
+        assert [one[2] for one in answers(lint("CREATE EXTENSION citext;" + publication, complete=True))] == ["certain"]
+
     def test_an_unseen_block_that_may_set_identities_makes_writes_assumed(self) -> None:
         block = "DO $$ BEGIN EXECUTE 'ALTER TABLE t REPLICA IDENTITY FULL'; END $$;"
         found = lint(T + "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);" + block)

@@ -270,7 +270,12 @@ class Session:
         return row
 
     def _closed(self, kind: str, namespace: int, name: str) -> bool:
-        """Whether a missing name is certainly missing: the unit is all there is, or took the name away itself."""
+        """Whether a missing name is certainly missing: the unit is all there is, or took the name away itself.
+
+        What an extension made is not seen, so that where there is one a table or schema may be its.
+        """
+        if "extension relations" in self.catalog.settings and kind in (RELATION, NAMESPACE):
+            return (kind, namespace, name) in self.catalog.gone
         if self.blind:
             return False
         return self.complete or (kind, namespace, name) in self.catalog.gone

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, RELATION
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.indexes import IndexSpec, define_index
@@ -208,7 +208,7 @@ def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool)
                 local=False,
             )
             catalog.add_constraint(clone)
-            catalog.depend((CONSTRAINT, clone.oid, 0), this, INTERNAL)
+            catalog.depend((CONSTRAINT, clone.oid, 0), this, PARTITION)
             catalog.depend((CONSTRAINT, clone.oid, 0), (RELATION, child, 0), AUTO)
 
 

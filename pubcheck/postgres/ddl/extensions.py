@@ -10,6 +10,18 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 
+# Extensions of contrib/ that make no relation and no schema, as the servers of 15 to 18 show (pg_depend).
+_WITHOUT_RELATIONS = frozenset(
+    """
+    adminpack amcheck autoinc bloom btree_gin btree_gist citext cube dblink dict_int dict_xsyn earthdistance file_fdw
+    fuzzystrmatch hstore insert_username intagg intarray isn lo ltree moddatetime old_snapshot pageinspect
+    pg_freespacemap pg_logicalinspect pg_prewarm pg_surgery pg_trgm pg_visibility pg_walinspect pgcrypto pgrowlocks
+    pgstattuple plpgsql pltcl pltclu postgres_fdw refint seg sslinfo tablefunc tcn tsm_system_rows tsm_system_time
+    unaccent uuid-ossp xml2
+    """.split()
+)
+
+
 def create_extension(session: Session, node: Node) -> None:
     """CREATE EXTENSION (CreateExtension)."""
     catalog = session.catalog
@@ -25,6 +37,8 @@ def create_extension(session: Session, node: Node) -> None:
     namespace = session.namespace(schema).oid if schema else session.visible_namespace()
     catalog.add_other(row)
     session.set("extensions", True)
+    if name not in _WITHOUT_RELATIONS:
+        session.set("extension relations", True)
     if namespace and namespace != catalog.namespace_names.get("pg_catalog"):
         catalog.depend((OTHER, row.oid, 0), (NAMESPACE, namespace, 0), NORMAL)
 

@@ -14,6 +14,7 @@ from pubcheck.postgres.catalog import (
     FIRST_NORMAL_OID,
     INTERNAL,
     NORMAL,
+    PARTITION,
     RELATION,
     TYPE,
 )
@@ -676,7 +677,7 @@ def clone_foreign_key(session: Session, constraint: Constraint, parent: Relation
     )
     catalog.add_constraint(new)
     this = (CONSTRAINT, new.oid, 0)
-    catalog.depend(this, (CONSTRAINT, constraint.oid, 0), INTERNAL)
+    catalog.depend(this, (CONSTRAINT, constraint.oid, 0), PARTITION)
     for key in keys:
         catalog.depend(this, (RELATION, child, key), AUTO)
 
