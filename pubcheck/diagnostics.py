@@ -54,7 +54,9 @@ class Fix(Struct, frozen=True):
 
 
 class StatementRef(Struct, frozen=True):
-    """Which statement a diagnostic is about: ``index`` counts a source's statements from 0, ``start`` is its first token."""
+    """Which statement a diagnostic is about: ``index`` counts a source's statements from 0, ``start`` is its first
+    token.
+    """
 
     source: Source
     index: int

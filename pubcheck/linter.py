@@ -48,10 +48,40 @@ class Linter:
 # First words of statements that change no catalog kept here. Their syntax is not ours to judge and they are not parsed;
 # no word inside a statement is ever looked for.
 _PASSED_OVER = frozenset(
-    """
-    analyse analyze checkpoint close cluster comment copy deallocate declare delete execute explain fetch insert listen
-    load lock merge move notify prepare refresh reindex security show table truncate unlisten update vacuum values with
-    """.split()
+    [
+        "analyse",
+        "analyze",
+        "checkpoint",
+        "close",
+        "cluster",
+        "comment",
+        "copy",
+        "deallocate",
+        "declare",
+        "delete",
+        "execute",
+        "explain",
+        "fetch",
+        "insert",
+        "listen",
+        "load",
+        "lock",
+        "merge",
+        "move",
+        "notify",
+        "prepare",
+        "refresh",
+        "reindex",
+        "security",
+        "show",
+        "table",
+        "truncate",
+        "unlisten",
+        "update",
+        "vacuum",
+        "values",
+        "with",
+    ]
 )
 _DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
 _HEADER_LENGTH = 2000
@@ -111,9 +141,7 @@ class _Run:
             self.diagnostics.extend(fold.diagnostics)
         reported = selected(self.config.select, self.config.ignore)
         chosen = (found for found in _merged(self.diagnostics) if found.rule in reported)
-        return Result(
-            tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements)
-        )
+        return Result(tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements))
 
     def _source(self, number: int, source: Source) -> None:
         splitter = Splitter(source)
@@ -332,6 +360,3 @@ def _merged(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         key = replace(diagnostic, postgres=())
         found[key] = tuple(sorted({*found.get(key, ()), *diagnostic.postgres}))
     return [replace(key, postgres=majors) for key, majors in found.items()]
-
-
-

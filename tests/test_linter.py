@@ -36,7 +36,9 @@ def test_a_filter_outside_the_key_is_placed_on_its_column() -> None:
 
 class TestOpenWorld:
     def test_a_name_made_elsewhere_gives_one_note(self) -> None:
-        found = lint("ALTER PUBLICATION supabase_realtime ADD TABLE x, y; ALTER PUBLICATION supabase_realtime ADD TABLE z;")
+        found = lint(
+            "ALTER PUBLICATION supabase_realtime ADD TABLE x, y; ALTER PUBLICATION supabase_realtime ADD TABLE z;"
+        )
         assert [(one.severity, one.certainty, one.server and one.server.message) for one in found] == [
             ("note", "assumed", 'publication "supabase_realtime" does not exist'),
             ("note", "assumed", 'relation "z" does not exist'),
@@ -44,7 +46,9 @@ class TestOpenWorld:
         assert [covered(span) for span in found[0].related] == ["x", "y"]
 
     def test_a_table_made_elsewhere_is_not_refused_for_its_columns(self) -> None:
-        found = lint("CREATE PUBLICATION p FOR TABLE auth.users (id, email); ALTER PUBLICATION p DROP TABLE auth.users;")
+        found = lint(
+            "CREATE PUBLICATION p FOR TABLE auth.users (id, email); ALTER PUBLICATION p DROP TABLE auth.users;"
+        )
         assert answers(found) == [("3F000", 'schema "auth" does not exist', "assumed")]
         assert writes(found) == []
 
@@ -55,7 +59,9 @@ class TestOpenWorld:
         ]
 
     def test_what_the_unit_says_of_a_table_made_elsewhere_counts(self) -> None:
-        assert writes(lint("ALTER TABLE x REPLICA IDENTITY FULL; CREATE PUBLICATION p FOR TABLE x WHERE (a = 1);")) == []
+        assert (
+            writes(lint("ALTER TABLE x REPLICA IDENTITY FULL; CREATE PUBLICATION p FOR TABLE x WHERE (a = 1);")) == []
+        )
 
     def test_a_name_that_the_unit_dropped_is_certainly_gone(self) -> None:
         for sql in (T + "DROP TABLE t;", T + "ALTER TABLE t RENAME TO u;", T + "ALTER TABLE t SET SCHEMA elsewhere;"):
@@ -75,7 +81,9 @@ class TestOpenWorld:
 
     def test_a_table_that_an_extension_may_make_is_not_certainly_missing(self) -> None:
         publication = "CREATE PUBLICATION p FOR TABLE spatial_ref_sys;"
-        assert [one[2] for one in answers(lint("CREATE EXTENSION postgis;" + publication, complete=True))] == ["assumed"]
+        assert [one[2] for one in answers(lint("CREATE EXTENSION postgis;" + publication, complete=True))] == [
+            "assumed"
+        ]
         assert [one[2] for one in answers(lint("CREATE EXTENSION citext;" + publication, complete=True))] == ["certain"]
 
     def test_an_unseen_block_that_may_set_identities_makes_writes_assumed(self) -> None:
@@ -84,13 +92,17 @@ class TestOpenWorld:
         assert {certainty for _, _, certainty in writes(found)} == {"assumed"}
 
     def test_a_real_table_takes_the_place_of_an_assumed_one(self) -> None:
-        found = lint("COMMENT ON TABLE t IS ''; ALTER TABLE t ADD COLUMN z int;" + T + "CREATE PUBLICATION p FOR TABLE t (z);")
+        found = lint(
+            "COMMENT ON TABLE t IS ''; ALTER TABLE t ADD COLUMN z int;" + T + "CREATE PUBLICATION p FOR TABLE t (z);"
+        )
         assert answers(found) == [("42703", 'column "z" of relation "t" does not exist', "certain")]
 
 
 class TestRefusedStatements:
     def test_a_refused_statement_changes_nothing(self) -> None:
-        found = lint(T + "CREATE PUBLICATION p FOR TABLE t WITH (publish = 'x'); ALTER PUBLICATION p ADD TABLE t;", complete=True)
+        found = lint(
+            T + "CREATE PUBLICATION p FOR TABLE t WITH (publish = 'x'); ALTER PUBLICATION p ADD TABLE t;", complete=True
+        )
         assert [answer[0] for answer in answers(found)] == ["42601", "42704"]
 
     def test_other_ddl_that_the_server_refuses_is_left_out_in_silence(self) -> None:
@@ -98,14 +110,19 @@ class TestRefusedStatements:
         assert found == []
 
     def test_a_refused_statement_does_not_abort_the_transaction(self) -> None:
-        found = lint(T + "BEGIN; CREATE PUBLICATION p FOR TABLE t, t (id); CREATE PUBLICATION p FOR TABLE t; COMMIT; CREATE PUBLICATION p;")
+        found = lint(
+            T
+            + "BEGIN; CREATE PUBLICATION p FOR TABLE t, t (id); CREATE PUBLICATION p FOR TABLE t; COMMIT; CREATE PUBLICATION p;"
+        )
         assert [answer[1] for answer in answers(found)] == [
             'conflicting or redundant column lists for table "t"',
             'publication "p" already exists',
         ]
 
     def test_one_diagnostic_a_refused_statement_with_the_first_error(self) -> None:
-        found = lint(T + "CREATE PUBLICATION p FOR TABLE t (nosuch, id, id) WITH (nosuch, publish = 'y');", complete=True)
+        found = lint(
+            T + "CREATE PUBLICATION p FOR TABLE t (nosuch, id, id) WITH (nosuch, publish = 'y');", complete=True
+        )
         assert answers(found) == [("42601", 'unrecognized publication parameter: "nosuch"', "certain")]
 
 
@@ -205,7 +222,11 @@ class TestText:
             assert "19" in (found.help or "")
 
     def test_one_bad_statement_does_not_cost_its_neighbours(self) -> None:
-        found = lint("#JsonB\n" + T + "foo bar;\nCREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\nINSERT INTO t VALUES ('it''s'', 1);\nCREATE PUBLICATION q FOR TABLE t, t (id);")
+        found = lint(
+            "#JsonB\n"
+            + T
+            + "foo bar;\nCREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\nINSERT INTO t VALUES ('it''s'', 1);\nCREATE PUBLICATION q FOR TABLE t, t (id);"
+        )
         assert [one.name for one in found if one.phase == "ddl"] == [
             "text-skipped",
             "statement-not-parsed",
@@ -215,14 +236,19 @@ class TestText:
         assert len(writes(found)) == 2
 
     def test_a_psql_variable_is_filled_in_and_all_that_rests_on_it_assumed(self) -> None:
-        found = lint(T + "CREATE PUBLICATION :name FOR TABLE t WHERE (a > 1); ALTER PUBLICATION p ADD TABLE :tab WHERE (x = :'v');")
+        found = lint(
+            T
+            + "CREATE PUBLICATION :name FOR TABLE t WHERE (a > 1); ALTER PUBLICATION p ADD TABLE :tab WHERE (x = :'v');"
+        )
         assert {one.certainty for one in found} == {"assumed"}
         assert all(one.severity == "note" for one in found if one.phase == "ddl")
 
     @pytest.mark.parametrize("operators", [1_000, 100_000])
     def test_an_expression_too_deep_to_judge_is_never_refused(self, operators: int) -> None:
         deep = f"CREATE PUBLICATION p FOR TABLE t WHERE (a {'+ 1 ' * operators}> 1);"
-        found = lint(T + deep + "ALTER PUBLICATION p ADD TABLE t; CREATE PUBLICATION q FOR TABLE t, t (id);", complete=True)
+        found = lint(
+            T + deep + "ALTER PUBLICATION p ADD TABLE t; CREATE PUBLICATION q FOR TABLE t, t (id);", complete=True
+        )
         assert [one.name for one in found if one.refused] == ["duplicate-table"]
 
     def test_places_count_characters_in_any_script(self) -> None:

@@ -157,7 +157,8 @@ _SPACE = " \t\n\r\f\v"
 
 
 def split_identifiers(text: str) -> list[str] | None:
-    """SplitIdentifierString with a comma: names folded to lower case unless quoted; None where the list is malformed."""
+    """SplitIdentifierString with a comma: names folded to lower case unless quoted; None where the list is malformed.
+    """
     found: list[str] = []
     at, end = 0, len(text)
 

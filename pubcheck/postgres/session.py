@@ -162,7 +162,9 @@ class Session:
         return self.catalog.roles[self.catalog.settings["role"]]
 
     def superuser(self) -> bool:
-        """Also true of a role that the unit did not make: nothing is known of its rights, so nothing is held against it."""
+        """Also true of a role that the unit did not make: nothing is known of its rights, so nothing is held against
+        it.
+        """
         role = self.catalog.roles[self.catalog.settings["role"]]
         return role.superuser or not role.seen
 
@@ -224,9 +226,7 @@ class Session:
         """LookupExplicitNamespace. Raises ServerError 42501."""
         namespace = self.catalog.namespaces[oid]
         if not self.may_use(namespace):
-            raise ServerError(
-                "42501", f"permission denied for schema {namespace.name}", rule=rule and "permission"
-            )
+            raise ServerError("42501", f"permission denied for schema {namespace.name}", rule=rule and "permission")
 
     # Schemas.
 
@@ -394,9 +394,7 @@ class Session:
         if schema is not None:
             known = schema in catalog.namespace_names
             if not known:
-                error = ServerError(
-                    "3F000", f'schema "{schema}" does not exist', rule=rule, culprit=rv.get("location")
-                )
+                error = ServerError("3F000", f'schema "{schema}" does not exist', rule=rule, culprit=rv.get("location"))
                 if schema == "pg_temp" or self._closed(NAMESPACE, 0, schema):
                     raise error
             namespace = catalog.namespace_names[schema] if known else self._assume_namespace(schema)
@@ -481,7 +479,9 @@ class Session:
         catalog = self.catalog
         name = names[-1]
         schema = names[-2] if len(names) > 1 else None
-        if schema in ("pg_catalog", "information_schema") or (schema is None and self._search_path()[0][0] == PG_CATALOG):
+        if schema in ("pg_catalog", "information_schema") or (
+            schema is None and self._search_path()[0][0] == PG_CATALOG
+        ):
             oid = self._builtin_types.get((schema or "pg_catalog", name), 0)
             if oid:
                 return oid
@@ -540,7 +540,9 @@ class Session:
     # Roles.
 
     def role_named(self, name: str, *, rule: str | None = None) -> Role:
-        """The role of that name; one the unit did not make is assumed to exist. Raises ServerError 42704 if ``complete``."""
+        """The role of that name; one the unit did not make is assumed to exist. Raises ServerError 42704 if
+        ``complete``.
+        """
         catalog = self.catalog
         oid = catalog.role_names.get(name)
         if oid is not None:

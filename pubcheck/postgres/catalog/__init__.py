@@ -273,7 +273,9 @@ class Catalog:
         self.depend(member, (NAMESPACE, row.namespace, 0), AUTO)
 
     def remove(self, kind: str, oid: int) -> None:
-        """Delete one object with its name, its index entries and its own dependencies; what depends on it is not looked at."""
+        """Delete one object with its name, its index entries and its own dependencies; what depends on it is not
+        looked at.
+        """
         relation: Relation | None
         if kind == RELATION:
             self.remove_relation(self.relations[oid])

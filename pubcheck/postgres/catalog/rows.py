@@ -8,7 +8,8 @@ from msgspec import Struct
 
 
 class Place(Struct, frozen=True, gc=False):
-    """Where something was said: source and statement (both by number within the unit), byte offsets in the statement."""
+    """Where something was said: source and statement (both by number within the unit), byte offsets in the statement.
+    """
 
     source: int
     statement: int

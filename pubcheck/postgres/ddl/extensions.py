@@ -9,16 +9,58 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
-
 # Extensions of contrib/ that make no relation and no schema, as the servers of 15 to 18 show (pg_depend).
 _WITHOUT_RELATIONS = frozenset(
-    """
-    adminpack amcheck autoinc bloom btree_gin btree_gist citext cube dblink dict_int dict_xsyn earthdistance file_fdw
-    fuzzystrmatch hstore insert_username intagg intarray isn lo ltree moddatetime old_snapshot pageinspect
-    pg_freespacemap pg_logicalinspect pg_prewarm pg_surgery pg_trgm pg_visibility pg_walinspect pgcrypto pgrowlocks
-    pgstattuple plpgsql pltcl pltclu postgres_fdw refint seg sslinfo tablefunc tcn tsm_system_rows tsm_system_time
-    unaccent uuid-ossp xml2
-    """.split()
+    [
+        "adminpack",
+        "amcheck",
+        "autoinc",
+        "bloom",
+        "btree_gin",
+        "btree_gist",
+        "citext",
+        "cube",
+        "dblink",
+        "dict_int",
+        "dict_xsyn",
+        "earthdistance",
+        "file_fdw",
+        "fuzzystrmatch",
+        "hstore",
+        "insert_username",
+        "intagg",
+        "intarray",
+        "isn",
+        "lo",
+        "ltree",
+        "moddatetime",
+        "old_snapshot",
+        "pageinspect",
+        "pg_freespacemap",
+        "pg_logicalinspect",
+        "pg_prewarm",
+        "pg_surgery",
+        "pg_trgm",
+        "pg_visibility",
+        "pg_walinspect",
+        "pgcrypto",
+        "pgrowlocks",
+        "pgstattuple",
+        "plpgsql",
+        "pltcl",
+        "pltclu",
+        "postgres_fdw",
+        "refint",
+        "seg",
+        "sslinfo",
+        "tablefunc",
+        "tcn",
+        "tsm_system_rows",
+        "tsm_system_time",
+        "unaccent",
+        "uuid-ossp",
+        "xml2",
+    ]
 )
 
 

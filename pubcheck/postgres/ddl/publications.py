@@ -488,7 +488,7 @@ def _columns_for_set(session: Session, member: Member, publication: str) -> set[
 def _same_filter(old: Filter | None, new: Filter | None) -> bool:
     if old is None or new is None:
         return old is new
-    return _without_locations(old.tree) == _without_locations(new.tree)
+    return bool(_without_locations(old.tree) == _without_locations(new.tree))
 
 
 def _without_locations(tree: Any) -> Any:

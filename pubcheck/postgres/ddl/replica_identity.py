@@ -34,7 +34,7 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
     catalog = session.catalog
     found = session.relation_in(row.namespace, name)
     if found is None:
-        if not row.seen or not session.complete and session.blind:
+        if not row.seen or (not session.complete and session.blind):
             session.assumed = True
             return None
         raise _refused(session, row, "42704", f'index "{name}" for table "{row.name}" does not exist')

@@ -143,7 +143,8 @@ _LITERALS = {
 
 
 def _plain(relation: Relation, tree: Node) -> bool:
-    """Whether the server certainly accepts a filter: comparisons of built-in columns with fitting constants, NULL tests,
+    """Whether the server certainly accepts a filter: comparisons of built-in columns with fitting constants, NULL
+    tests,
     boolean columns and constants, under AND, OR and NOT."""
     conditions: list[Any] = [tree]
     while conditions:
