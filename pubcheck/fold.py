@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from pubcheck.checks import texts
 from pubcheck.checks.refusals import explain, explain_unseen
 from pubcheck.checks.write import WRITES, Refusal, Write, refusals
+from pubcheck.config import Config
 from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span, StatementRef
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import (
@@ -100,7 +101,7 @@ class Fold:
     """One major's view of a unit."""
 
     def __init__(self, major: int, *, complete: bool, database: str) -> None:
-        self.catalog = Catalog(major, database)
+        self.catalog = Catalog(major, database, database_known=database != Config().database)
         self.session = Session(self.catalog, complete=complete)
         self.major = major
         self.diagnostics: list[Diagnostic] = []

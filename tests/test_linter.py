@@ -86,6 +86,15 @@ class TestOpenWorld:
         ]
         assert [one[2] for one in answers(lint("CREATE EXTENSION citext;" + publication, complete=True))] == ["certain"]
 
+    def test_without_its_name_a_database_may_be_any_that_is_granted_on(self) -> None:
+        roles = "CREATE ROLE app; GRANT CREATE ON DATABASE shop TO app; SET ROLE app;"
+        assert lint(roles + "CREATE PUBLICATION p;", complete=True) == []
+
+    def test_another_database_in_a_filter_is_assumed_while_the_own_name_is_not_known(self) -> None:
+        found = lint(T + "CREATE PUBLICATION p FOR TABLE t WHERE (other.public.t.a > 1);", complete=True)
+        message = "cross-database references are not implemented: other.public.t.a"
+        assert answers(found) == [("0A000", message, "assumed")]
+
     def test_an_unseen_block_that_may_set_identities_makes_writes_assumed(self) -> None:
         block = "DO $$ BEGIN EXECUTE 'ALTER TABLE t REPLICA IDENTITY FULL'; END $$;"
         found = lint(T + "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);" + block)

@@ -292,6 +292,7 @@ class Session:
         name, schema, catalog = rv["relname"], rv.get("schemaname"), self.catalog
         if "catalogname" in rv and rv["catalogname"] != catalog.database:
             full = f"{rv['catalogname']}.{schema}.{name}"
+            self.assumed = self.assumed or not catalog.database_known
             raise ServerError(
                 "0A000",
                 f'cross-database references are not implemented: "{full}"',

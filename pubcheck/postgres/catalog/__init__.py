@@ -54,9 +54,10 @@ class Catalog:
     transaction did.
     """
 
-    def __init__(self, major: int, database: str = "postgres") -> None:
+    def __init__(self, major: int, database: str = "postgres", *, database_known: bool = True) -> None:
         self.major: Major = BY_NUMBER[major]
         self.database = database
+        self.database_known = database_known
         self.journal = journal = Journal()
         self._next_oid = FIRST_NORMAL_OID
 

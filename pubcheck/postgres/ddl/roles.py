@@ -339,7 +339,7 @@ def grant(session: Session, node: Node) -> None:
             mine = _grantable(session, namespace.owner, namespace.acl, rights)
             acl = _changed(namespace.acl, grantees, mine, given, option)
             catalog.namespaces.put(namespace.oid, replace(namespace, acl=acl))
-        elif name == catalog.database or not session.complete:
+        elif name == catalog.database or not (session.complete and catalog.database_known):
             # In the open world the database's own name is not known: any that is granted on may be it.
             before = tuple(catalog.database_acl)
             mine = _grantable(session, SUPERUSER, before, rights & {"C"})

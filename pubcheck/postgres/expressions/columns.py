@@ -52,6 +52,14 @@ def _resolve(session: Session, relation: Relation, body: Node) -> Column | None:
     fields = [field.get("String", {}).get("sval") for field in body["fields"]]
     location = body.get("location", 0)
     *qualifier, name = fields
+    if len(qualifier) == 3 and qualifier[0] != session.catalog.database:
+        session.assumed = session.assumed or not session.catalog.database_known
+        raise ServerError(
+            "0A000",
+            f"cross-database references are not implemented: {'.'.join(field or '*' for field in fields)}",
+            rule="rf-name-resolution",
+            location=location,
+        )
     if qualifier and not _names_relation(session, relation, qualifier):
         raise ServerError(
             "42P01",
