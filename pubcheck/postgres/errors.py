@@ -34,7 +34,3 @@ class ServerError(Exception):
         self.culprit = culprit if culprit is not None else location
         self.relation: str | None = None
         self.publication: str | None = None
-
-
-class NotFollowed(Exception):
-    """A statement whose effect cannot be known here; its handler has made what it touches not visible."""

@@ -13,18 +13,15 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import (
-    DATABASE_OWNER,
     FIRST_NORMAL_OID,
     INFORMATION_SCHEMA,
     NAMESPACE,
     PG_CATALOG,
     PG_TOAST,
-    PUBLIC,
     PUBLICATION,
     RELATION,
     ROLE,
@@ -33,7 +30,7 @@ from pubcheck.postgres.catalog import (
     TYPE,
     Catalog,
 )
-from pubcheck.postgres.catalog.rows import Column, Namespace, Place, Publication, Relation, Role, Type
+from pubcheck.postgres.catalog.rows import Column, Namespace, Place, Publication, Relation, Role
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.scan import find_name, folded, tokens
@@ -45,12 +42,6 @@ _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "se
 
 _PG_CATALOG: Node = {"String": {"sval": "pg_catalog"}}
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
-
-
-class Unseen(Struct, frozen=True):
-    """A name that a judged statement needs and the unit neither made nor dropped, with the server's answer for it."""
-
-    error: ServerError
 
 
 class Session:
@@ -613,10 +604,3 @@ class Session:
 def names(nodes: Iterable[Node]) -> list[str]:
     """The strings of a qualified name."""
     return [node["String"]["sval"] for node in nodes]
-
-
-def type_row(session: Session, oid: int) -> Type | None:
-    return session.catalog.types.get(oid)
-
-
-__all__ = ["DATABASE_OWNER", "PUBLIC", "Session", "Unseen", "names", "type_row"]

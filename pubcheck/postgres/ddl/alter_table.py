@@ -306,8 +306,6 @@ def _drop_constraint(session: Session, relation: int, command: Node, recurse: bo
             session.notices.append(f'constraint "{name}" of relation "{row.name}" does not exist, skipping')
         elif row.seen:
             raise ServerError("42704", f'constraint "{name}" of relation "{row.name}" does not exist')
-        else:
-            _lose_unseen_keys(session, row)
         return
     if constraint.inherited and not constraint.local:
         raise ServerError("42P16", f'cannot drop inherited constraint "{name}" of relation "{row.name}"')
@@ -315,11 +313,6 @@ def _drop_constraint(session: Session, relation: int, command: Node, recurse: bo
     if constraint.kind == "c":
         for child in catalog.children.get(relation):
             _drop_inherited_check(session, child, name)
-
-
-def _lose_unseen_keys(session: Session, row: Relation) -> None:
-    """A constraint of a table that is not visible goes: whether it was the key is not known."""
-    session.catalog.relations.put(row.oid, row)
 
 
 def _drop_inherited_check(session: Session, child: int, name: str) -> None:
