@@ -34,3 +34,15 @@ class ServerError(Exception):
         self.culprit = culprit if culprit is not None else location
         self.relation: str | None = None
         self.publication: str | None = None
+
+
+class Unknowable(Exception):
+    """What the server would say rests on something that is not visible (a type that an extension made elsewhere).
+
+    ``reason`` is a noun phrase for the reader, ``location`` a byte offset into the statement or None.
+    """
+
+    def __init__(self, reason: str, location: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.location = location

@@ -43,7 +43,8 @@ class NotNull(Struct, frozen=True, gc=False):
 class Column(Struct, frozen=True, gc=False):
     """pg_attribute. ``generated`` is '' | 's' | 'v', ``identity`` '' | 'a' | 'd'; a dropped column keeps its number.
 
-    ``type`` is a pg_type oid, 0 when it is not visible; ``expression`` are the columns a generated column reads.
+    ``type`` is a pg_type oid, 0 when it is not visible, ``typmod`` atttypmod; ``expression`` are the columns a
+    generated column reads, ``tree`` the parse tree of a virtual one's expression.
     """
 
     number: int
@@ -60,6 +61,8 @@ class Column(Struct, frozen=True, gc=False):
     expression: tuple[str, ...] = ()
     constraint: NotNull | None = None
     """The NOT NULL constraint of a column that is ``not_null``, where the major has such constraints."""
+    typmod: int = -1
+    tree: object = None
 
 
 class Relation(Struct, frozen=True, gc=False):
@@ -150,6 +153,9 @@ class Type(Struct, frozen=True, gc=False):
     """pg_type. ``kind`` is b(ase), c(omposite), d(omain), e(num), m(ultirange), p(seudo; also a shell), r(ange).
 
     ``base`` is a domain's base type, a range's subtype, a multirange's range; ``labels`` are an enum's, in order.
+    ``typmod`` is typtypmod; ``subscript`` says what subscripts do: a (true array), f(ixed-length array, as point), j
+    (jsonb), u (another handler) or nothing. ``element`` is set for fixed-length arrays too. ``multirange`` is
+    that of a range. ``checked``: a domain with a CHECK constraint, its own or its base's.
     """
 
     oid: int
@@ -164,6 +170,13 @@ class Type(Struct, frozen=True, gc=False):
     not_null: bool = False
     seen: bool = True
     labels: tuple[str, ...] = ()
+    category: str = "U"
+    preferred: bool = False
+    collation: int = 0
+    typmod: int = -1
+    subscript: str = ""
+    multirange: int = 0
+    checked: bool = False
 
 
 class Proc(Struct, frozen=True, gc=False):
@@ -192,7 +205,8 @@ class Proc(Struct, frozen=True, gc=False):
 class Operator(Struct, frozen=True, gc=False):
     """pg_operator; ``left`` is 0 for a prefix operator.
 
-    ``function`` is 0 where the unit did not make it: then ``procedure`` is its name as written.
+    ``function`` is 0 where it is not visible: then ``procedure`` is its name as written. ``returns`` is the result
+    type, 0 where it is not visible or the operator is only a shell.
     """
 
     oid: int
@@ -203,6 +217,7 @@ class Operator(Struct, frozen=True, gc=False):
     right: int
     function: int = 0
     procedure: tuple[str, ...] = ()
+    returns: int = 0
 
 
 class Cast(Struct, frozen=True, gc=False):
@@ -217,10 +232,13 @@ class Cast(Struct, frozen=True, gc=False):
 
 
 class Collation(Struct, frozen=True, gc=False):
+    """pg_collation."""
+
     oid: int
     name: str
     namespace: int
     owner: int
+    deterministic: bool = True
 
 
 class Other(Struct, frozen=True, gc=False):

@@ -1,0 +1,41 @@
+"""Analysed expressions: the server's primnodes, as far as a row filter's fate depends on them (nodes/primnodes.h)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+UNKNOWN = 705
+"""The type of a literal that nothing has given a type yet."""
+
+IMPLICIT, EXPLICIT_CAST, EXPLICIT_CALL, SQL_SYNTAX = "implicit cast", "explicit cast", "call", "syntax"
+"""CoercionForm: how a function call came about."""
+
+
+class Expr(Struct, gc=False):
+    """One node. ``node`` is the server's name for its kind ("Var", "Const", "FuncExpr", "OpExpr"...).
+
+    ``type``, ``typmod`` and ``collation`` are those of the result; ``input_collation`` is what functions and operators
+    work with. ``location`` is a byte offset into the statement, -1 where the server has none. ``functions`` are the
+    pg_proc oids that the node calls itself, ``operators`` the pg_operator oids (several in a RowCompareExpr).
+
+    ``value``: the attribute number of a Var (0: the whole row); the text of a Const of type unknown, None for NULL,
+    else what the input function made of it; the name of a Param, SQLValueFunction, SubLink or JSON construct.
+    """
+
+    node: str
+    type: int
+    args: list[Expr] = []
+    location: int = -1
+    typmod: int = -1
+    collation: int = 0
+    input_collation: int = 0
+    functions: tuple[int, ...] = ()
+    operators: tuple[int, ...] = ()
+    form: str = EXPLICIT_CALL
+    value: Any = None
+    null: bool = False
+    """A Const that is NULL."""
+    start: int = -1
+    """Where the text of the node begins, where ``location`` is that of an operator inside of it (exprLocation)."""
