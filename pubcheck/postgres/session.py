@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -36,6 +36,9 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.scan import find_name, folded, tokens
 from pubcheck.sources.text import utf8
 
+if TYPE_CHECKING:
+    from pubcheck.postgres.syscache import SysCache
+
 DEFAULT_PATH = ("$user", "public")
 _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}
 
@@ -56,11 +59,20 @@ class Session:
         self._path: tuple[tuple[int, ...], int] | None = None
         self.taken: dict[int, Any] = {}
         """By the oid of a partitioned table, what ``ddl.bounds`` remembers of its partitions."""
+        self.typmods: dict[tuple[Any, ...], int] = {}
+        """By type and modifiers as written, what ``ddl.typenames`` worked out."""
         self.begin_statement(0, 0)
         for name, value in _STARTING.items():
             catalog.settings.put(name, value)
             catalog.settings.put(f"session {name}", value)
         catalog.journal.entries.clear()
+
+    @cached_property
+    def cache(self) -> SysCache:
+        """Look-ups over the server's own objects and the unit's; the server's are read when they are first needed."""
+        from pubcheck.postgres.syscache import SysCache
+
+        return SysCache(self)
 
     def begin_statement(self, source: int, statement: int, text: str = "") -> None:
         """Forget what was noted for the statement before; ``text`` is the statement that comes."""
@@ -92,7 +104,11 @@ class Session:
     # Settings.
 
     def setting(self, name: str) -> Any:
-        return self.catalog.settings[name]
+        """The value of a setting by its name in lower case; None where the unit does not say it.
+
+        What is followed besides search_path, role and session_authorization is in ``ddl.settings.VALUES``, as text.
+        """
+        return self.catalog.settings.get(name)
 
     def set(self, name: str, value: Any, *, local: bool = False) -> None:
         """SET: until the session ends, or, if ``local``, until the transaction does (then nothing outside of one)."""
@@ -102,6 +118,8 @@ class Session:
             settings.put(f"session {name}", value)
         elif self.transaction is None:
             return  # the server warns: SET LOCAL can only be used in transaction blocks
+        elif f"session {name}" not in settings:
+            settings.put(f"session {name}", None)
         settings.put(name, value)
         self._path = None
 
@@ -443,7 +461,7 @@ class Session:
     # Types (parse_type.c).
 
     def type_oid(self, node: Node) -> int:
-        """The pg_type oid of a TypeName; 0 when the type is not visible. Raises ServerError 42704 where it cannot be."""
+        """The pg_type oid of a TypeName; 0 when the type is not visible. Raises ServerError 42704 if it cannot be."""
         parts = node["names"]
         if "pct_type" in node:
             return 0
@@ -563,8 +581,8 @@ class Session:
     def commit(self) -> None:
         """The end of a transaction: what was SET LOCAL goes back."""
         settings = self.catalog.settings
-        for name in _STARTING:
-            value = settings[f"session {name}"]
+        for key in [key for key in settings if key.startswith("session ")]:
+            name, value = key.removeprefix("session "), settings[key]
             if settings[name] != value:
                 settings.put(name, value)
                 self._path = None

@@ -18,20 +18,54 @@ from pubcheck.postgres.tree import find
 
 _FOLLOWED = frozenset(("search_path", "role", "session_authorization"))
 
+VALUES: dict[str, tuple[str, ...]] = {
+    "array_nulls": ("on", "off"),
+    "bytea_output": ("hex", "escape"),
+    "datestyle": (),
+    "default_text_search_config": (),
+    "extra_float_digits": (),
+    "intervalstyle": ("postgres", "postgres_verbose", "sql_standard", "iso_8601"),
+    "lc_monetary": (),
+    "lc_numeric": (),
+    "lc_time": (),
+    "quote_all_identifiers": ("on", "off"),
+    "timezone": (),
+    "transform_null_equals": ("on", "off"),
+    "xmlbinary": ("base64", "hex"),
+    "xmloption": ("content", "document"),
+}
+"""What the server reads literals and expressions by; name -> the values of an enumeration (a Boolean is on or off).
+
+Their values are kept as text. datestyle is the style and the order, "ISO, DMY", of which one is missing where the unit
+has not said it ("ISO", "DMY"); timezone is as written, a number of hours too, and INTERVAL '...' if it was given so.
+"""
+_SHOWN = {"datestyle": "DateStyle", "intervalstyle": "IntervalStyle", "timezone": "TimeZone"}
+_TRUTHS = ("true", "t", "on", "yes", "1")
+_TRUE, _FALSE = ("true", "yes"), ("false", "no")
+_STYLES = {"iso": "ISO", "sql": "SQL", "german": "German"}
+_ORDERS = {"ymd": "YMD", "dmy": "DMY", "mdy": "MDY", "us": "MDY"}
+
 _NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^\s,"]+))\s*(,|$)')
 
 
 def set_variable(session: Session, node: Node) -> None:
-    """SET and RESET of search_path, role and session_authorization; other settings change no catalog.
+    """SET and RESET of search_path, role, session_authorization and of VALUES; other settings change nothing here.
 
     Raises ServerError 22023 and 42501.
     """
     kind, local = node["kind"], node.get("is_local", False)
     if kind == "VAR_RESET_ALL":
-        # role and session_authorization are GUC_NO_RESET_ALL.
-        session.set("search_path", DEFAULT_PATH)
+        _reset_all(session)
         return
     name = node.get("name", "").lower()
+    if name in VALUES and kind != "VAR_SET_CURRENT":
+        value = None
+        if kind == "VAR_SET_VALUE":
+            given = [_text(argument) for argument in node["args"]]
+            if len(given) > 1 and name != "datestyle":
+                raise ServerError("22023", f"SET {name} takes only one argument")
+            value = _value(session, name, ", ".join(given))
+        session.set(name, value, local=local)
     if name not in _FOLLOWED:
         return
     if kind == "VAR_SET_CURRENT":
@@ -46,8 +80,63 @@ def set_variable(session: Session, node: Node) -> None:
             _set_role(session, name, values[0], local)
 
 
+def _reset_all(session: Session) -> None:
+    """RESET ALL; role and session_authorization are GUC_NO_RESET_ALL."""
+    session.set("search_path", DEFAULT_PATH)
+    for name in VALUES:
+        if session.setting(name) is not None:
+            session.set(name, None)
+
+
+def _value(session: Session, name: str, text: str) -> str | None:
+    """The text of a setting as it is kept. Raises ServerError 22023."""
+    if name == "datestyle":
+        return _date_style(session.setting(name), text)
+    allowed, said = VALUES[name], text.lower()
+    if not allowed or said in allowed:
+        return said if allowed else text
+    if allowed == ("on", "off") and said:
+        # parse_bool: any prefix that says which.
+        if any(word.startswith(said) for word in _TRUE) or said == "1":
+            return "on"
+        if any(word.startswith(said) for word in _FALSE) or said == "0" or said == "of":
+            return "off"
+        raise ServerError("22023", f'parameter "{name}" requires a Boolean value')
+    raise ServerError("22023", f'invalid value for parameter "{_SHOWN.get(name, name)}": "{text}"')
+
+
+def _date_style(known: str | None, text: str) -> str | None:
+    """check_datestyle: style and order, each kept where the text does not say it; None for DEFAULT.
+
+    Raises ServerError 22023.
+    """
+    held = (known or "").split(", ")
+    style = next((word for word in held if word in ("ISO", "SQL", "German", "Postgres")), "")
+    order = next((word for word in held if word in ("YMD", "DMY", "MDY")), "")
+    said_style, said_order = "", ""
+    for name in split_identifiers(text, "DateStyle"):
+        word = name.lower()
+        if word == "default":
+            # The server's own, where nothing else was said.
+            style, order = said_style, said_order
+            continue
+        new_style = "Postgres" if word.startswith("postgres") else _STYLES.get(word, "")
+        new_order = "DMY" if word.startswith("euro") else "MDY" if word.startswith("noneuro") else _ORDERS.get(word, "")
+        wrong = (new_style and said_style not in ("", new_style)) or (new_order and said_order not in ("", new_order))
+        if wrong or not (new_style or new_order):
+            raise ServerError("22023", f'invalid value for parameter "DateStyle": "{text}"')
+        style, said_style = new_style or style, new_style or said_style
+        order, said_order = new_order or order, new_order or said_order
+        if word == "german" and not said_order:
+            order = "DMY"
+    return ", ".join(part for part in (style, order) if part) or None
+
+
 def _text(argument: Node) -> str:
     """A SET's value as text (flatten_set_variable_args)."""
+    if "TypeCast" in argument:
+        # Only SET TIME ZONE INTERVAL '...' has one.
+        return f"INTERVAL '{_text(argument['TypeCast']['arg'])}'"
     constant: dict[str, Any] = argument.get("A_Const", {})
     if "ival" in constant:
         return str(constant["ival"].get("ival", 0))
@@ -113,13 +202,17 @@ def _set_config(session: Session, arguments: list[Node]) -> None:
     name = name.lower() if isinstance(name, str) else name
     if name is None:
         session.blind = True  # any setting, so perhaps the path
+    if name in VALUES:
+        # A value that was worked out at run time is as unknown as one that was never said.
+        known = _value(session, str(name), value) if isinstance(value, str) else None
+        session.set(str(name), known, local=local is True or str(local).lower() in _TRUTHS)
     if name not in _FOLLOWED:
         return
     if not isinstance(value, str) or local is None:
         # A path that was worked out at run time: what follows may be made and found anywhere.
         session.blind = True
         return
-    is_local = local is True or str(local).lower() in ("true", "t", "on", "yes", "1")
+    is_local = local is True or str(local).lower() in _TRUTHS
     if name == "search_path":
         _set_path(session, split_identifiers(value), is_local)
     else:
@@ -138,7 +231,7 @@ def _constant(node: Node) -> str | bool | None:
     return str(constant["sval"].get("sval", "")) if "sval" in constant else None
 
 
-def split_identifiers(text: str) -> list[str]:
+def split_identifiers(text: str, parameter: str = "search_path") -> list[str]:
     """The names of a list as search_path is written (SplitIdentifierString). Raises ServerError 22023."""
     if not text.strip():
         return []
@@ -146,7 +239,7 @@ def split_identifiers(text: str) -> list[str]:
     while True:
         match = _NAME.match(text, at)
         if match is None:
-            raise ServerError("22023", f'invalid value for parameter "search_path": "{text}"')
+            raise ServerError("22023", f'invalid value for parameter "{parameter}": "{text}"')
         quoted, bare, end = match.groups()
         found.append(bare.lower() if bare is not None else quoted.replace('""', '"'))
         if not end:
@@ -210,7 +303,7 @@ def discard(session: Session, node: Node) -> None:
         if session.transaction is not None:
             raise ServerError("25001", "DISCARD ALL cannot run inside a transaction block")
         _reset(session, "session_authorization", local=False)
-        session.set("search_path", DEFAULT_PATH)
+        _reset_all(session)
     if TEMPORARY in session.catalog.namespaces:
         _drop_temporary(session)
 

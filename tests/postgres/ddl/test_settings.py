@@ -246,3 +246,42 @@ def test_a_prepared_transaction_is_taken_as_committed() -> None:
     assert session.transaction is None
     assert not session.blind
     assert fold("ROLLBACK PREPARED 'x';").blind
+
+
+@pytest.mark.parametrize(
+    ("script", "name", "value"),
+    [
+        ("", "datestyle", None),
+        ("SET DateStyle = 'ISO'", "datestyle", "ISO"),
+        ("SET DateStyle = 'ISO'; SET datestyle TO european", "datestyle", "ISO, DMY"),
+        ("SET DateStyle = german", "datestyle", "German, DMY"),
+        ("SET DateStyle = 'ISO, YMD'; SET DateStyle = 'dmy, default'", "datestyle", "DMY"),
+        ("SET DateStyle = 'SQL, DMY'; SET DateStyle = nonsense", "datestyle", "SQL, DMY"),
+        ("SET DateStyle = 'ISO, SQL'", "datestyle", None),
+        ("SET TIME ZONE 'UTC'; BEGIN; SET LOCAL TIME ZONE -7", "timezone", "-7"),
+        ("SET TIME ZONE 'UTC'; BEGIN; SET LOCAL TIME ZONE -7; COMMIT", "timezone", "UTC"),
+        ("SET TIME ZONE 'UTC'; BEGIN; SET TIME ZONE 'CET'; ROLLBACK", "timezone", "UTC"),
+        ("BEGIN; SET LOCAL TIME ZONE 'CET'; COMMIT", "timezone", None),
+        ("SET LOCAL TIME ZONE 'CET'", "timezone", None),
+        ("SET TIME ZONE INTERVAL '-08:00' HOUR TO MINUTE", "timezone", "INTERVAL '-08:00'"),
+        ("SET timezone = 'UTC'; RESET timezone", "timezone", None),
+        ("SET timezone = 'UTC'; SET TIME ZONE LOCAL", "timezone", None),
+        ("SET timezone = 'UTC'; RESET ALL", "timezone", None),
+        ("SET timezone = 'UTC'; DISCARD ALL", "timezone", None),
+        ("SELECT set_config('TimeZone', 'UTC', false)", "timezone", "UTC"),
+        ("SET timezone = 'UTC'; SELECT set_config('TimeZone', current_user, false)", "timezone", None),
+        ("SET IntervalStyle = ISO_8601", "intervalstyle", "iso_8601"),
+        ("SET IntervalStyle = other", "intervalstyle", None),
+        ("SET XML OPTION DOCUMENT", "xmloption", "document"),
+        ("SET transform_null_equals = 1", "transform_null_equals", "on"),
+        ("SET transform_null_equals = ye", "transform_null_equals", "on"),
+        ("SET transform_null_equals = on; SET transform_null_equals = o", "transform_null_equals", "on"),
+    ],
+)
+def test_what_literals_are_read_by_is_remembered(script: str, name: str, value: str | None) -> None:
+    assert fold(script).setting(name) == value
+
+
+def test_reset_all_leaves_what_extensions_said() -> None:
+    session = fold("CREATE EXTENSION something; RESET ALL;")
+    assert session.extensions
