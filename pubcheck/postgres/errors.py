@@ -34,6 +34,8 @@ class ServerError(Exception):
         self.culprit = culprit if culprit is not None else location
         self.relation: str | None = None
         self.publication: str | None = None
+        self.evidence: object | None = None
+        """Of a refused row filter: an ``expressions.filters.Evidence``, for who explains the refusal."""
 
 
 class Unknowable(Exception):

@@ -295,14 +295,17 @@ class Publication(Struct, frozen=True, gc=False):
 class Filter(Struct, frozen=True, gc=False):
     """A row filter: its parse tree as written and the columns it reads, by attribute number of its relation.
 
-    ``unknown`` are column names that a relation of unknown columns may or may not have; ``places`` says where each
-    column is mentioned.
+    ``places`` says where each column is mentioned. ``judged`` is False where the server's verdict rests on what is not
+    visible, ``unknown`` says on what. ``frozen`` are literals whose value was fixed when the filter was read, and by
+    what: "now", "zone", "datestyle".
     """
 
     tree: object
     columns: tuple[int, ...]
     places: tuple[tuple[int, Place], ...] = ()
     judged: bool = True
+    unknown: str = ""
+    frozen: tuple[tuple[Place, tuple[str, ...]], ...] = ()
 
 
 class PublicationRel(Struct, frozen=True, gc=False):

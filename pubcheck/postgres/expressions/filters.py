@@ -1,0 +1,130 @@
+"""A row filter as the server takes it: analysed, coerced, collated, expanded, walked (TransformPubWhereClauses)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pubcheck.postgres.catalog.rows import Column, Filter, Place, Relation
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.expressions.analyze import transform
+from pubcheck.postgres.expressions.coerce import coerce_to_boolean, coerce_to_target_type
+from pubcheck.postgres.expressions.collate import assign_collations
+from pubcheck.postgres.expressions.columns import named_columns
+from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
+from pubcheck.postgres.expressions.state import ParseState
+from pubcheck.postgres.expressions.walk import Refusal, check_simple
+from pubcheck.postgres.literals import InputContext
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+CONSTRUCT = "PUBLICATION WHERE"
+
+
+class Evidence(Struct, frozen=True):
+    """What a refusal of the walk rests on: the state of analysis, the filter as written, the node refused and why."""
+
+    state: ParseState
+    tree: Node
+    refusal: Refusal
+
+
+def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
+    """The filter of a publication member; ``tree`` is its parse tree, with locations in the session's statement.
+
+    Raises ServerError where the server refuses it. A filter that rests on what is not visible is not ``judged``; its
+    columns are then those that it names.
+    """
+    p = parse_state(session, relation)
+    try:
+        expr = analyze(p, tree)
+        refusal = check_simple(p, expr)
+    except Unknowable as unknown:
+        return _unjudged(session, relation, tree, unknown)
+    if refusal is not None:
+        refusal.error.evidence = Evidence(p, tree, refusal)
+        raise refusal.error
+    columns: dict[int, None] = {}
+    places: list[tuple[int, Place]] = []
+    for number, location in _columns(expr):
+        columns[number] = None
+        places.append((number, session.place(max(location, 0))))
+    frozen = tuple((session.place(location), tuple(sorted(kinds))) for location, kinds in p.frozen)
+    return Filter(tree, tuple(columns), tuple(places), frozen=frozen)
+
+
+def parse_state(session: Session, relation: Relation) -> ParseState:
+    """What an expression over one relation is analysed with."""
+    return ParseState(session, relation, InputContext.of(session))
+
+
+def analyze(p: ParseState, tree: Node) -> Expr:
+    """The expression as the walk is to see it. Raises ServerError, Unknowable."""
+    expr = coerce_to_boolean(p, transform(p, tree), CONSTRUCT)
+    assign_collations(p, expr)
+    if p.major.virtual_columns and any(column.generated == "v" for column in p.relation.columns):
+        expr = _expand_virtual(p, expr)
+    return expr
+
+
+def _unjudged(session: Session, relation: Relation, tree: Node, unknown: Unknowable) -> Filter:
+    columns: dict[int, None] = {}
+    places: list[tuple[int, Place]] = []
+    for column, location in named_columns(session, relation, tree):
+        for number in _read_by(session.catalog.relations[relation.oid], column):
+            columns[number] = None
+            places.append((number, session.place(location)))
+    return Filter(tree, tuple(columns), tuple(places), judged=False, unknown=unknown.reason)
+
+
+def _read_by(relation: Relation, column: Column) -> Iterator[int]:
+    """A virtual generated column stands for the columns of its expression."""
+    if column.generated != "v":
+        yield column.number
+        return
+    for name in column.expression:
+        base = relation.column(name)
+        if base is not None:
+            yield base.number
+
+
+def _columns(expr: Expr) -> Iterator[tuple[int, int]]:
+    """(attribute number, location) of every Var, in the order of the text."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if node.node == "Var" and node.value:
+            yield node.value, node.start if node.start >= 0 else node.location
+        stack.extend(reversed(node.args))
+
+
+def _expand_virtual(p: ParseState, expr: Expr) -> Expr:
+    """Virtual generated columns replaced by their expressions (expand_generated_columns_in_expr)."""
+    if expr.node == "Var":
+        column = p.relation.columns[expr.value - 1] if expr.value > 0 else None
+        if column is None or column.generated != "v":
+            return expr
+        return _expression_of(p, column, expr.location)
+    expr.args = [_expand_virtual(p, arg) for arg in expr.args]
+    return expr
+
+
+def _expression_of(p: ParseState, column: Column, location: int) -> Expr:
+    """A virtual column's expression, of the column's type; the server no longer knows where it was written."""
+    if not isinstance(column.tree, dict):
+        raise Unknowable(f'the expression of column "{column.name}"', location)
+    expr = transform(p, column.tree)
+    made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+    if made is None:
+        raise Unknowable(f'the expression of column "{column.name}"', location)
+    assign_collations(p, made)
+    if column.collation and made.collation != column.collation:
+        made = Expr("CollateExpr", made.type, [made], typmod=made.typmod, collation=column.collation)
+    stack = [made]
+    while stack:
+        node = stack.pop()
+        # Where to point in a report, though the server has no position.
+        node.start, node.location = location, -1
+        stack.extend(node.args)
+    return made
