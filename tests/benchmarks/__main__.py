@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tests.benchmarks.filters import median_milliseconds, tables_and_publications
 from tests.benchmarks.measure import BARE_PARSER, BARE_PYTHON, cost, file_of, lint
 from tests.benchmarks.schema import dump
 from tests.benchmarks.shapes import HOSTILE, SHAPES
@@ -61,6 +62,21 @@ def growth() -> Iterator[Row]:
         yield Row(shape.__name__.replace("_", " "), f"{_ms(one.cpu)} to {_ms(ten.cpu)}", ten.cpu / one.cpu, 11)
 
 
+def filters() -> Iterator[Row]:
+    """Judging row filters: one that is warm, the first of a process, and many in one file."""
+    yield Row("one filter, warm, in the median", "", median_milliseconds(), 0.3, "ms")
+    table, publication = SMALL.splitlines()[0], "CREATE PUBLICATION p FOR TABLE orders WITH (publish = 'insert');"
+    first = publication.replace("orders", "orders WHERE (total > 5 AND lower(region) = 'eu')")
+    with file_of(f"{table}\n{first}\n") as path, file_of(f"{table}\n{publication}\n") as without:
+        ours, bare = cost(lint(path), lint(without), runs=10)
+    yield Row("the first filter of a process", "", (ours.cpu - bare.cpu) * 1000, 25, "ms")
+    many = [tables_and_publications(2_000, filtered=filtered) for filtered in (True, False)]
+    with file_of(many[0]) as path, file_of(many[1]) as without:
+        ours, bare = cost(lint(path), lint(without))
+    over = ours.cpu - 2 * bare.cpu
+    yield Row("2,000 filters, above twice without", f"{_ms(ours.cpu)}, without {_ms(bare.cpu)}", over, 0.6, "s")
+
+
 def hostile() -> Iterator[Row]:
     """Inputs that break programs: no crash (which exits with 2), and time as Python takes it for so many bytes."""
     for shape in HOSTILE:
@@ -95,6 +111,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "start-up": start_up,
     "size": size,
     "growth": growth,
+    "filters": filters,
     "hostile": hostile,
     "peers": peers,
 }
