@@ -96,7 +96,13 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
             made = _project(p, names[0], args[0], location)
             if made is not None:
                 return made
-        raise p.missing("42883", f"function {signature} does not exist", location, hint=_missing_hint(call))
+        raise p.missing(
+            f"function {signature} does not exist",
+            location,
+            types,
+            known=bool(p.cache.procs(names)),
+            hint=_missing_hint(call),
+        )
     proc = p.cache.proc(found.oid)
     _check_kind(p, names, proc, found, args, call, signature, location)
     return _build_call(p, names, args, proc, found, call, location)

@@ -78,13 +78,14 @@ def _choose(
         [Candidate(row.oid, (row.left, row.right) if left else (row.right,)) for _, row in rows.values()],
     )
     if not candidates:
-        one = not left
+        plural, article = ("s", "") if left else ("", "an ")
         raise p.missing(
-            "42883",
             f"operator does not exist: {_signature(p, names, left, right)}",
             location,
-            hint="No operator matches the given name and argument "
-            + ("type. You might need to add an explicit type cast." if one else "types. You might need to add explicit type casts."),
+            types,
+            known=bool(offered),
+            hint=f"No operator matches the given name and argument type{plural}. "
+            f"You might need to add {article}explicit type cast{plural}.",
         )
     chosen = candidates[0] if len(candidates) == 1 else select(p, types, candidates)
     if chosen is None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 
@@ -41,13 +43,16 @@ class ParseState:
         place = location if location is not None and location >= 0 else None
         return ServerError(sqlstate, message, rule=rule, detail=detail, hint=hint, location=place)
 
-    def missing(
-        self, sqlstate: str, message: str, location: int, *, hint: str | None = None, detail: str | None = None
-    ) -> ServerError:
-        """The refusal of a name that nothing visible has; assumed where something invisible may have it."""
-        if not self.cache.complete_names:
+    def missing(self, message: str, location: int, types: Sequence[int], *, known: bool, hint: str) -> ServerError:
+        """The refusal (42883) of an operator or function that does not exist for these types.
+
+        It is assumed where something that is not visible may have made one: but of a name that the server's own have,
+        for its own types, that is not expected.
+        """
+        own = known and all(oid < FIRST_NORMAL_OID for oid in types)
+        if not self.cache.complete_names and (not own or self.session.blind or self.session.extensions):
             self.session.assumed = True
-        return self.error(sqlstate, message, location, hint=hint, detail=detail)
+        return self.error("42883", message, location, hint=hint)
 
     def type_name(self, oid: int) -> str:
         """format_type_be."""
