@@ -59,7 +59,7 @@ class Session:
         self._path: tuple[tuple[int, ...], int] | None = None
         self.taken: dict[int, Any] = {}
         """By the oid of a partitioned table, what ``ddl.bounds`` remembers of its partitions."""
-        self.typmods: dict[tuple[Any, ...], int] = {}
+        self.typmods: dict[tuple[int, ...], int] = {}
         """By type and modifiers as written, what ``ddl.typenames`` worked out."""
         self.begin_statement(0, 0)
         for name, value in _STARTING.items():
@@ -353,14 +353,13 @@ class Session:
         if namespace in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST):
             known = builtins(catalog.major.number).relation(catalog.namespaces[namespace].name, name)
             if known is not None:
-                oid, kind, columns = known
                 row = Relation(
-                    oid,
+                    known.oid,
                     name,
                     namespace,
-                    kind,
+                    known.kind,
                     SUPERUSER,
-                    tuple(Column(number, column) for number, column in enumerate(columns, 1)),
+                    tuple(Column(number, column) for number, column in enumerate(known.columns, 1)),
                     identity="n",
                 )
                 catalog.add_relation(row)

@@ -23,7 +23,7 @@ from pubcheck.postgres.catalog import (
     Object,
 )
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
-from pubcheck.postgres.ddl.columns import change_columns, put_columns, require_column
+from pubcheck.postgres.ddl.columns import DIFFERENT, change_columns, difference, put_columns, renamed, require_column
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import FIRST_UNPINNED, perform_deletion
 from pubcheck.postgres.ddl.descriptions import relation_name
@@ -46,6 +46,7 @@ from pubcheck.postgres.ddl.tables import (
     order_constraints,
     refuse_identity_type,
 )
+from pubcheck.postgres.ddl.typenames import collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.kinds import RELKIND_NOUN, not_supported_for
 from pubcheck.postgres.parse import Node
@@ -230,8 +231,9 @@ def _add_inherited(session: Session, child: int, column: Column) -> None:
     row = catalog.relations[child]
     known = row.column(column.name)
     if known is not None:
-        if known.type and column.type and known.type != column.type:
-            raise ServerError("42804", f'child table "{row.name}" has different type for column "{column.name}"')
+        if wrong := difference(known, column):
+            message = f'child table "{row.name}" has different {wrong} for column "{column.name}"'
+            raise ServerError(DIFFERENT[wrong], message)
         change_columns(session, child, [known.number], inherited=known.inherited + 1)
         return
     new = replace(column, number=len(row.columns) + 1, inherited=1, local=False)
@@ -366,7 +368,11 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
         raise ServerError(
             "42P16", f'cannot alter column "{name}" because it is part of the partition key of relation "{row.name}"'
         )
-    oid = session.type_oid(command["def"]["ColumnDef"]["typeName"])
+    definition = command["def"]["ColumnDef"]
+    type_name = definition["typeName"]
+    oid = session.type_oid(type_name)
+    typmod = typmod_of(session, type_name, oid) if "typmods" in type_name else -1
+    collation = collation_of(session, definition.get("collClause"), oid)
     members = _names(session, relation, name, recurse)
     if not recurse and catalog.children.has(relation):
         raise ServerError("42P16", f'type of inherited column "{name}" must be changed in child tables too')
@@ -380,7 +386,7 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
             if entry[0][2] == here.number and key[0] == TYPE:
                 catalog.dependencies.remove((RELATION, member), (key, entry))
                 catalog.dependents.remove(key, entry)
-        change_columns(session, member, [here.number], type=oid)
+        change_columns(session, member, [here.number], type=oid, typmod=typmod, collation=collation)
         depend_on_type(session, member, require_column(session, member, name))
 
 
@@ -417,7 +423,14 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
 
 
 def _set_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    """ATExecSetExpression (17 on; virtual columns 18 on)."""
+    """AT_SetExpression (17 on; virtual columns 18 on), which goes down to children (ATSimpleRecursion)."""
+    require_column(session, relation, command["name"])
+    for member in _names(session, relation, command["name"], recurse):
+        _set_expression_of(session, member, command)
+
+
+def _set_expression_of(session: Session, relation: int, command: Node) -> None:
+    """ATExecSetExpression."""
     catalog = session.catalog
     row = catalog.relations[relation]
     column = require_column(session, relation, command["name"])
@@ -449,7 +462,9 @@ def _set_expression(session: Session, relation: int, command: Node, recurse: boo
     definition = {"contype": "CONSTR_GENERATED", "raw_expr": command["def"]}
     from pubcheck.postgres.tree import column_names
 
-    change_columns(session, relation, [column.number], expression=tuple(column_names(command["def"])))
+    read = tuple(column_names(command["def"]))
+    tree = renamed(command["def"]) if column.generated == "v" else None
+    change_columns(session, relation, [column.number], expression=read, tree=tree)
     attach_default(session, relation, column.name, definition)
 
 
@@ -666,8 +681,10 @@ def _add_of(session: Session, relation: int, command: Node, recurse: bool) -> No
     if row.parents:
         raise ServerError("42809", "typed tables cannot inherit")
     if composite is not None and row.seen:
-        wanted = [(column.name, column.type) for column in session.catalog.relations[composite.relation].live()]
-        if [(column.name, column.type) for column in row.live()] != wanted:
+        wanted = session.catalog.relations[composite.relation].live()
+        held = row.live()
+        same = [column.name for column in held] == [column.name for column in wanted]
+        if not same or any(map(difference, held, wanted)):
             raise ServerError("42804", f'table "{row.name}" does not have the columns of its type')
     session.catalog.relations.put(relation, replace(row, of_type=oid))
     if oid:

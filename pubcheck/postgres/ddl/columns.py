@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 SYSTEM_COLUMNS = {"ctid": -1, "xmin": -2, "cmin": -3, "xmax": -4, "cmax": -5, "tableoid": -6}
@@ -41,3 +42,50 @@ def change_columns(session: Session, relation: int, numbers: Iterable[int], **ch
     for number in numbers:
         columns[number - 1] = replace(columns[number - 1], **changes)
     put_columns(session, row, tuple(columns))
+
+
+def difference(one: Column, other: Column) -> str:
+    """What two columns that should be one differ in: "type" (with its modifiers), "collation", or nothing visible."""
+    if not one.type or not other.type:
+        return ""
+    if one.type != other.type or one.typmod != other.typmod:
+        return "type"
+    # A collation that is not visible may be the same one; types alike, both columns are collatable or neither is.
+    return "collation" if one.collation != other.collation and min(one.collation, other.collation) >= 0 else ""
+
+
+DIFFERENT = {"type": "42804", "collation": "42P21"}
+"""The SQLSTATE of each ``difference``."""
+
+
+def renamed(tree: Any, old: str | None = None, new: str = "") -> Any:
+    """A copy of an expression over one table: its column references unqualified, with one column's new name.
+
+    So that the expression can be read again when the table is called otherwise.
+    """
+    root = [tree]
+    work: list[tuple[Any, Any]] = [(root, 0)]
+    while work:
+        holder, at = work.pop()
+        value = holder[at]
+        if type(value) is dict:
+            copy: Any = dict(value)
+            parts: Any = value.items()
+        elif type(value) is list:
+            copy, parts = list(value), enumerate(value)
+        else:
+            continue
+        holder[at] = copy
+        for key, part in parts:
+            if key == "ColumnRef":
+                copy[key] = _reference(part, old, new)
+            else:
+                work.append((copy, key))
+    return root[0]
+
+
+def _reference(body: Node, old: str | None, new: str) -> Node:
+    last = body["fields"][-1]
+    if old is not None and last.get("String", {}).get("sval") == old:
+        last = {"String": {"sval": new}}
+    return {**body, "fields": [last]}

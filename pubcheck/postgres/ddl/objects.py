@@ -25,7 +25,7 @@ from pubcheck.postgres.catalog import (
     Object,
 )
 from pubcheck.postgres.catalog.rows import Constraint, Namespace, Publication, Relation, Role, Type
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, put_columns, require_column
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, put_columns, renamed, require_column
 from pubcheck.postgres.ddl.deletion import FIRST_UNPINNED, perform_deletion
 from pubcheck.postgres.ddl.descriptions import KINDS
 from pubcheck.postgres.ddl.lookup import (
@@ -314,7 +314,8 @@ def _rename_column_of(session: Session, relation: int, old: str, new: str, paren
         if known.number == column.number:
             known = replace(known, name=new)
         if old in known.expression:
-            known = replace(known, expression=tuple(new if name == old else name for name in known.expression))
+            read = tuple(new if name == old else name for name in known.expression)
+            known = replace(known, expression=read, tree=renamed(known.tree, old, new))
         columns.append(known)
     put_columns(session, row, tuple(columns))
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, NORMAL, PARTITION, RELATION
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
 from pubcheck.postgres.ddl.bounds import read_bound, refuse_overlap
-from pubcheck.postgres.ddl.columns import put_columns
+from pubcheck.postgres.ddl.columns import DIFFERENT, difference, put_columns
 from pubcheck.postgres.ddl.indexes import adopt_index
 from pubcheck.postgres.ddl.tables import clone_foreign_key
 from pubcheck.postgres.errors import ServerError
@@ -77,10 +77,9 @@ def merge_into_existing(session: Session, parent: Relation, child: Relation) -> 
                 raise ServerError("42804", f'child table is missing column "{column.name}"')
             continue
         if child.seen and parent.seen:
-            if column.type and here.type and column.type != here.type:
-                raise ServerError(
-                    "42804", f'child table "{child.name}" has different type for column "{column.name}"'
-                )
+            if wrong := difference(column, here):
+                message = f'child table "{child.name}" has different {wrong} for column "{column.name}"'
+                raise ServerError(DIFFERENT[wrong], message)
             above = column.constraint
             if column.not_null and not here.not_null and not (above is not None and above.no_inherit):
                 raise ServerError("42804", f'column "{column.name}" in child table must be marked NOT NULL')

@@ -20,11 +20,12 @@ from pubcheck.postgres.catalog import (
 )
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, NotNull, Relation
 from pubcheck.postgres.ddl.bounds import STRATEGIES, read_bound, refuse_overlap
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.ddl.columns import DIFFERENT, SYSTEM_COLUMNS, difference, renamed
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.indexes import adopt_index, define_index, spec_of
 from pubcheck.postgres.ddl.names import choose_constraint_name, choose_relation_name
 from pubcheck.postgres.ddl.not_null import name_constraints
+from pubcheck.postgres.ddl.typenames import COLLATIONS, FIRST_UNPINNED, collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -202,8 +203,8 @@ def _inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Co
                 )
                 continue
             known = columns[at]
-            if known.type and column.type and known.type != column.type:
-                raise ServerError("42804", f'inherited column "{column.name}" has a type conflict')
+            if wrong := difference(known, column):
+                raise ServerError(DIFFERENT[wrong], f'inherited column "{column.name}" has a {wrong} conflict')
             if known.generated != column.generated:
                 raise ServerError("42804", f'inherited column "{column.name}" has a generation conflict')
             held = known.constraint
@@ -231,10 +232,10 @@ def _columns_of_type(session: Session, node: Node) -> list[Column]:
 def _merged(session: Session, known: Column, column: Column, *, typed: bool) -> Column:
     """A column merged into the inherited one of its name, or that of the table's type (MergeChildAttribute).
 
-    Raises ServerError 42804 or 42611 where type or generation differ. ``typed``: it says its type.
+    Raises ServerError 42804, 42P21 or 42611 where type, collation or generation differ. ``typed``: it says its type.
     """
-    if typed and known.type and column.type and known.type != column.type:
-        raise ServerError("42804", f'column "{column.name}" has a type conflict')
+    if typed and (wrong := difference(known, column)):
+        raise ServerError(DIFFERENT[wrong], f'column "{column.name}" has a {wrong} conflict')
     if known.inherited:
         _refuse_generation(session, known, column)
     constraint = known.constraint
@@ -247,8 +248,9 @@ def _merged(session: Session, known: Column, column: Column, *, typed: bool) -> 
         has_default=known.has_default or column.has_default,
         identity=column.identity or known.identity,
         generated=column.generated or known.generated,
-        expression=column.expression or known.expression,
+        expression=column.expression if column.generated else known.expression,
         constraint=constraint,
+        tree=column.tree if column.generated else known.tree,
     )
 
 
@@ -280,6 +282,7 @@ def _copy_columns(columns: list[Column], taken: set[str], source: Relation, opti
                 identity=column.identity if options & LIKE_IDENTITY else "",
                 generated=generated,
                 expression=column.expression if generated else (),
+                tree=column.tree if generated else None,
                 has_default=column.has_default and bool(options & LIKE_DEFAULTS),
                 inherited=0,
                 local=True,
@@ -307,7 +310,7 @@ def define_column(
     if name in SYSTEM_COLUMNS:
         raise ServerError("42701", f'column name "{name}" conflicts with a system column name')
     type_name = body.get("typeName")
-    oid, serial = 0, ""
+    oid, serial, typmod, collation = 0, "", -1, 0
     if type_name is not None:
         parts = type_name["names"]
         serial = SERIAL.get(parts[0]["String"]["sval"], "") if len(parts) == 1 else ""
@@ -315,8 +318,13 @@ def define_column(
             oid = session.named_type(["pg_catalog", serial])
         else:
             oid = session.type_oid(type_name)
+            if "typmods" in type_name:
+                typmod = typmod_of(session, type_name, oid)
+            if oid in COLLATIONS or oid >= FIRST_UNPINNED or "collClause" in body:
+                collation = collation_of(session, body.get("collClause"), oid)
     not_null, identity, generated, default = bool(serial) or body.get("is_not_null", False), "", "", bool(serial)
     expression: tuple[str, ...] = ()
+    tree: object = None
     if serial:
         owned.append((name, {"serial": True}))
     held: NotNull | None = None
@@ -341,6 +349,8 @@ def define_column(
             if generated == "v" and not session.catalog.major.virtual_columns:
                 raise ServerError("42601", "syntax error at end of GENERATED ALWAYS AS (...)")
             expression = tuple(column_names(constraint.get("raw_expr")))
+            if generated == "v":
+                tree = renamed(constraint["raw_expr"])
             owned.append((name, constraint))
         elif kind in ("CONSTR_ATTR_DEFERRABLE", "CONSTR_ATTR_DEFERRED"):
             if last is not None:
@@ -364,8 +374,11 @@ def define_column(
         identity,
         generated,
         default,
+        collation=collation,
         expression=expression,
         constraint=held if held is not None and session.catalog.major.named_not_null else None,
+        typmod=typmod,
+        tree=tree,
     )
     if identity:
         refuse_identity_type(column)

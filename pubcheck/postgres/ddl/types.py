@@ -23,6 +23,7 @@ from pubcheck.postgres.catalog.rows import Cast, Column, Other, Proc, Relation, 
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, put_columns, require_column
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.names import NAME_BYTES, make_object_name
+from pubcheck.postgres.ddl.typenames import collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session, names
@@ -252,7 +253,15 @@ def _attribute(session: Session, body: Node, number: int) -> Column:
         raise ServerError("42701", f'column name "{name}" conflicts with a system column name')
     if body["typeName"].get("setof"):
         raise ServerError("42P16", f'column "{name}" cannot be declared SETOF')
-    return Column(number, name, session.type_oid(body["typeName"]))
+    return _typed(session, Column(number, name), body)
+
+
+def _typed(session: Session, column: Column, body: Node) -> Column:
+    """An attribute with the type that its ColumnDef says."""
+    type_name = body["typeName"]
+    oid = session.type_oid(type_name)
+    typmod = typmod_of(session, type_name, oid) if "typmods" in type_name else -1
+    return replace(column, type=oid, typmod=typmod, collation=collation_of(session, body.get("collClause"), oid))
 
 
 def alter_composite(session: Session, node: Node) -> None:
@@ -306,7 +315,7 @@ def _alter_attribute(session: Session, command: Node, family: list[int], cascade
         name, body = command["name"], command["def"]["ColumnDef"]
         for oid in family:
             column = require_column(session, oid, name)
-            new = replace(column, type=session.type_oid(body["typeName"]))
+            new = _typed(session, column, body)
             row = catalog.relations[oid]
             put_columns(session, row, tuple(new if known is column else known for known in row.columns))
             _forget_type(session, oid, column)
