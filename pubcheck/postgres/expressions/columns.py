@@ -6,12 +6,16 @@ Whether the expression has types that fit and may stand in a filter at all is no
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Filter, Place, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.state import ParseState
+from pubcheck.postgres.oids import CID, OID, TID, XID
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find
@@ -27,16 +31,23 @@ def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
     """
     columns: dict[int, None] = {}
     places: list[tuple[int, Place]] = []
-    for _, body in find(tree, "ColumnRef"):
-        column = _resolve(session, relation, body)
-        if column is None:
-            continue
-        relation = session.catalog.relations[relation.oid]
-        place = session.place(body.get("location", 0))
-        for number in _expanded(relation, column):
+    for column, location in named_columns(session, relation, tree):
+        place = session.place(location)
+        for number in _expanded(session.catalog.relations[relation.oid], column):
             columns[number] = None
             places.append((number, place))
     return Filter(tree, tuple(columns), tuple(places), judged=_plain(relation, tree))
+
+
+def named_columns(session: Session, relation: Relation, tree: Node) -> Iterator[tuple[Column, int]]:
+    """The columns that an expression names, outside of sub-selects, and where, in the order of the text.
+
+    Raises ServerError for a name that the table certainly does not give; a table that is not visible has every column.
+    """
+    for _, body in find(tree, "ColumnRef"):
+        column = _resolve(session, session.catalog.relations[relation.oid], body)
+        if column is not None:
+            yield column, body.get("location", 0)
 
 
 def _expanded(relation: Relation, column: Column) -> list[int]:
@@ -48,25 +59,8 @@ def _expanded(relation: Relation, column: Column) -> list[int]:
 
 
 def _resolve(session: Session, relation: Relation, body: Node) -> Column | None:
-    """transformColumnRef with one relation in scope; None for a system column or the whole row."""
-    fields = [field.get("String", {}).get("sval") for field in body["fields"]]
-    location = body.get("location", 0)
-    *qualifier, name = fields
-    if len(qualifier) == 3 and qualifier[0] != session.catalog.database:
-        session.assumed = session.assumed or not session.catalog.database_known
-        raise ServerError(
-            "0A000",
-            f"cross-database references are not implemented: {'.'.join(field or '*' for field in fields)}",
-            rule="rf-name-resolution",
-            location=location,
-        )
-    if qualifier and not _names_relation(session, relation, qualifier):
-        raise ServerError(
-            "42P01",
-            f'missing FROM-clause entry for table "{qualifier[-1]}"',
-            rule="inheritance-qualified-filter" if relation.parents else "rf-name-resolution",
-            location=location,
-        )
+    """The column that a ColumnRef names; None for a system column or the whole row."""
+    qualifier, name, location = _parts(session, relation, body)
     if name is None:
         return None
     column = relation.column(name)
@@ -76,8 +70,61 @@ def _resolve(session: Session, relation: Relation, body: Node) -> Column | None:
         return None
     if not relation.seen:
         return require_column(session, relation.oid, name)
-    shown = f"{qualifier[-1]}.{name}" if qualifier else f'"{name}"'
-    raise ServerError(
+    raise missing_column(relation, qualifier[-1] if qualifier else None, name, location)
+
+
+def _parts(session: Session, relation: Relation, body: Node) -> tuple[list[str], str | None, int]:
+    """The qualifier, the name (None for a star) and the place of a ColumnRef whose qualifier is the relation's.
+
+    Raises ServerError 0A000, 42601 and 42P01.
+    """
+    location: int = body.get("location", -1)
+    fields: list[str | None] = [
+        field["String"].get("sval", "") if "String" in field else None for field in body["fields"]
+    ]
+    if len(fields) == 1:
+        return [], fields[0], location
+    *qualifier, name = fields
+    if len(qualifier) > 3 or (len(qualifier) == 3 and qualifier[0] != session.catalog.database):
+        raise _improper(session, fields, location)
+    parts = [part or "" for part in qualifier]
+    if not _names_relation(session, relation, parts):
+        raise missing_relation(session, relation, parts[-1], location)
+    return parts, name, location
+
+
+def _names_relation(session: Session, relation: Relation, qualifier: list[str]) -> bool:
+    parts = [session.catalog.database, session.catalog.namespaces[relation.namespace].name, relation.name]
+    return parts[-len(qualifier) :] == qualifier
+
+
+def _improper(session: Session, fields: list[str | None], location: int) -> ServerError:
+    shown = ".".join("*" if field is None else field for field in fields)
+    if len(fields) > 4:
+        message = f"improper qualified name (too many dotted names): {shown}"
+        return ServerError("42601", message, rule="rf-name-resolution", location=location)
+    session.assumed = session.assumed or not session.catalog.database_known
+    message = f"cross-database references are not implemented: {shown}"
+    return ServerError("0A000", message, rule="rf-name-resolution", location=location)
+
+
+def missing_relation(session: Session, relation: Relation, name: str, location: int) -> ServerError:
+    """errorMissingRTE: a qualifier that names nothing, or the relation in another schema than its own."""
+    rule = "inheritance-qualified-filter" if relation.parents else "rf-name-resolution"
+    if name != relation.name:
+        message = f'missing FROM-clause entry for table "{name}"'
+        return ServerError("42P01", message, rule=rule, location=location)
+    message = f'invalid reference to FROM-clause entry for table "{name}"'
+    why = f'There is an entry for table "{name}", but it cannot be referenced from this part of the query.'
+    if session.catalog.major.number >= 16:
+        return ServerError("42P01", message, rule=rule, detail=why, location=location)
+    return ServerError("42P01", message, rule=rule, hint=why, location=location)
+
+
+def missing_column(relation: Relation, qualifier: str | None, name: str, location: int) -> ServerError:
+    """errorMissingColumn."""
+    shown = f'"{name}"' if qualifier is None else f"{qualifier}.{name}"
+    return ServerError(
         "42703",
         f"column {shown} does not exist",
         rule="rf-name-resolution",
@@ -86,9 +133,58 @@ def _resolve(session: Session, relation: Relation, body: Node) -> Column | None:
     )
 
 
-def _names_relation(session: Session, relation: Relation, qualifier: list[str]) -> bool:
-    parts = [session.catalog.database, session.catalog.namespaces[relation.namespace].name, relation.name]
-    return len(qualifier) <= 3 and parts[-len(qualifier) :] == qualifier
+# References as analysed expressions.
+
+_SYSTEM_TYPES = {"ctid": TID, "xmin": XID, "cmin": CID, "xmax": XID, "cmax": CID, "tableoid": OID}
+
+
+def column_reference(p: ParseState, body: Node) -> Expr:
+    """A ColumnRef as a Var, a field of the whole row or a function of it (transformColumnRef).
+
+    Raises ServerError 42703, 42P01, 0A000 and 42601, and Unknowable for a column whose type is not visible.
+    """
+    relation = p.relation
+    qualifier, name, location = _parts(p.session, relation, body)
+    if name is None:
+        return whole_row(p, relation, location)
+    found = relation_column(p, relation, name, location)
+    if found is not None:
+        return found
+    if not qualifier and name == relation.name:
+        return whole_row(p, relation, location)
+    if not relation.seen:
+        require_column(p.session, relation.oid, name)
+        raise Unknowable(f'the type of column "{name}"', location)
+    if qualifier:
+        from pubcheck.postgres.expressions.functions import column_of
+
+        called = column_of(p, name, whole_row(p, relation, location), location)
+        if called is not None:
+            return called
+    raise missing_column(relation, qualifier[-1] if qualifier else None, name, location)
+
+
+def relation_column(p: ParseState, relation: Relation, name: str, location: int) -> Expr | None:
+    """A column of a relation, or a system column, as a Var (scanNSItemForColumn)."""
+    column = relation.column(name)
+    if column is not None:
+        return column_var(p, column, location)
+    if name in _SYSTEM_TYPES and relation.kind not in "vc":
+        return Expr("Var", _SYSTEM_TYPES[name], [], location, value=SYSTEM_COLUMNS[name])
+    return None
+
+
+def column_var(p: ParseState, column: Column, location: int) -> Expr:
+    """A column as a Var. Raises Unknowable where its type is not visible."""
+    if not column.type:
+        raise Unknowable(f'the type of column "{column.name}"', location)
+    collation = column.collation or p.cache.type(column.type).collation
+    return Expr("Var", column.type, [], location, typmod=column.typmod, collation=collation, value=column.number)
+
+
+def whole_row(p: ParseState, relation: Relation, location: int) -> Expr:
+    """All columns of a relation as one value of its row type (transformWholeRowRef)."""
+    return Expr("Var", p.session.catalog.row_type(relation).oid, [], location, value=0)
 
 
 def _suggestion(relation: Relation, name: str) -> str | None:

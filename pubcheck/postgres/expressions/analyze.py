@@ -1,0 +1,243 @@
+"""Parse nodes of an expression become typed ones (transformExprRecurse in parser/parse_expr.c), in the server's order.
+
+What stands in a filter is analysed as a WHERE clause with one relation in scope. Each construct has its function; they
+are looked up by the parse node's kind, and the modules of the rarer ones are loaded when the first is met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from pubcheck.postgres.expressions.coerce import coerce_to_boolean
+from pubcheck.postgres.expressions.columns import column_reference
+from pubcheck.postgres.expressions.constants import constant, value_function
+from pubcheck.postgres.expressions.functions import call_function
+from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.operators import make_op
+from pubcheck.postgres.expressions.state import ParseState
+from pubcheck.postgres.oids import BOOL
+from pubcheck.postgres.parse import Node
+
+Handler = Callable[[ParseState, Node], Expr]
+
+
+def transform(p: ParseState, node: Node) -> Expr:
+    """An expression with its types, functions and operators found.
+
+    Raises ServerError where the server refuses it, Unknowable where that rests on what is not visible.
+    """
+    for kind, body in node.items():
+        handler = _HANDLERS.get(kind) or _load(kind)
+        return handler(p, body)
+    raise ValueError("an empty parse node")
+
+
+def names_of(parts: list[Node]) -> list[str]:
+    """A qualified name's strings."""
+    return [part["String"]["sval"] for part in parts]
+
+
+def _operator(p: ParseState, body: Node) -> Expr:
+    """An A_Expr. Plain operators chain to the left, and such a chain may be long: it is followed, not called."""
+    kind = body["kind"]
+    if kind not in _PLAIN:
+        return _load_special(kind)(p, body)
+    chain = [body]
+    first = body.get("lexpr")
+    while first is not None and "A_Expr" in first and first["A_Expr"]["kind"] in _PLAIN and not _of_rows(chain[-1]):
+        chain.append(first["A_Expr"])
+        first = chain[-1].get("lexpr")
+    made: Expr | None = None
+    for link in reversed(chain):
+        if made is None:
+            if _of_rows(link):
+                made = _load_special("rows")(p, link)
+                continue
+            if first is not None:
+                made = transform(p, first)
+        right = transform(p, link["rexpr"])
+        made = make_op(p, names_of(link["name"]), made, right, link.get("location", -1))
+    assert made is not None
+    return made
+
+
+_PLAIN = frozenset(("AEXPR_OP", "AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_SIMILAR"))
+
+
+def _of_rows(body: Node) -> bool:
+    """Whether an operator stands between two ROWs, or a ROW and a sub-select."""
+    if "RowExpr" not in body.get("lexpr", ()):
+        return False
+    right = body["rexpr"]
+    return "RowExpr" in right or right.get("SubLink", {}).get("subLinkType") == "EXPR_SUBLINK"
+
+
+_OPERATIONS = {"AND_EXPR": "AND", "OR_EXPR": "OR", "NOT_EXPR": "NOT"}
+
+
+def _boolean(p: ParseState, body: Node) -> Expr:
+    """AND, OR and NOT, nested as deeply as may be (transformBoolExpr)."""
+    open_nodes: list[tuple[Node, list[Expr]]] = [(body, [])]
+    while True:
+        at, made = open_nodes[-1]
+        operation = _OPERATIONS[at["boolop"]]
+        args = at["args"]
+        below = None
+        while len(made) < len(args):
+            argument = args[len(made)]
+            below = argument.get("BoolExpr")
+            if below is not None:
+                break
+            made.append(coerce_to_boolean(p, transform(p, argument), operation))
+        if below is not None:
+            open_nodes.append((below, []))
+            continue
+        finished = Expr("BoolExpr", BOOL, made, at.get("location", -1), value=operation)
+        open_nodes.pop()
+        if not open_nodes:
+            return finished
+        open_nodes[-1][1].append(finished)
+
+
+def _call(p: ParseState, body: Node) -> Expr:
+    """A FuncCall; what WITHIN GROUP sorts by are arguments too (transformFuncCall)."""
+    args = [transform(p, argument) for argument in body.get("args", ())]
+    if body.get("agg_within_group"):
+        args += [transform(p, item["SortBy"]["node"]) for item in body["agg_order"]]
+    return call_function(p, names_of(body["funcname"]), args, body, body.get("location", -1))
+
+
+def _named_argument(p: ParseState, body: Node) -> Expr:
+    argument = transform(p, body["arg"])
+    return Expr(
+        "NamedArgExpr",
+        argument.type,
+        [argument],
+        body.get("location", -1),
+        typmod=argument.typmod,
+        value=body.get("name", ""),
+    )
+
+
+def _null_test(p: ParseState, body: Node) -> Expr:
+    return Expr(
+        "NullTest", BOOL, [transform(p, body["arg"])], body.get("location", -1), value=body["nulltesttype"]
+    )
+
+
+def _boolean_test(p: ParseState, body: Node) -> Expr:
+    clause = body["booltesttype"].replace("_", " ")
+    argument = coerce_to_boolean(p, transform(p, body["arg"]), clause)
+    return Expr("BooleanTest", BOOL, [argument], body.get("location", -1), value=clause)
+
+
+def _parameter(p: ParseState, body: Node) -> Expr:
+    message = f"there is no parameter ${body.get('number', 0)}"
+    raise p.error("42P02", message, body.get("location", -1), "rf-clause-kind")
+
+
+def _default(p: ParseState, body: Node) -> Expr:
+    message = "DEFAULT is not allowed in this context"
+    raise p.error("42601", message, body.get("location", -1), "rf-clause-kind")
+
+
+def _grouping(p: ParseState, body: Node) -> Expr:
+    """GROUPING(): its arguments are analysed before it is refused (transformGroupingFunc)."""
+    location: int = body.get("location", -1)
+    args = body.get("args", [])
+    if len(args) > _MAX_GROUPING:
+        raise p.error("54023", f"GROUPING must have fewer than {_MAX_GROUPING + 1} arguments", location)
+    for argument in args:
+        transform(p, argument)
+    raise p.error("42803", "grouping operations are not allowed in WHERE", location, "rf-clause-kind")
+
+
+_MAX_GROUPING = 31
+
+
+def _merge_action(p: ParseState, body: Node) -> Expr:
+    """MERGE_ACTION(), which is a function like any other before 17."""
+    location: int = body.get("location", -1)
+    if p.major.number < 17:
+        return call_function(p, ["merge_action"], [], {}, location)
+    message = "MERGE_ACTION() can only be used in the RETURNING list of a MERGE command"
+    raise p.error("42601", message, location, "rf-clause-kind")
+
+
+def _row(p: ParseState, body: Node) -> Expr:
+    from pubcheck.postgres.expressions.rows import row
+
+    return row(p, body)
+
+
+_HANDLERS: dict[str, Handler] = {
+    "A_Const": constant,
+    "A_Expr": _operator,
+    "BoolExpr": _boolean,
+    "BooleanTest": _boolean_test,
+    "ColumnRef": column_reference,
+    "FuncCall": _call,
+    "GroupingFunc": _grouping,
+    "MergeSupportFunc": _merge_action,
+    "NamedArgExpr": _named_argument,
+    "NullTest": _null_test,
+    "ParamRef": _parameter,
+    "RowExpr": _row,
+    "SQLValueFunction": value_function,
+    "SetToDefault": _default,
+}
+
+_ELSEWHERE = {
+    "A_ArrayExpr": ("casts", "array"),
+    "A_Indirection": ("subscripts", "indirection"),
+    "CaseExpr": ("conditionals", "case"),
+    "CoalesceExpr": ("conditionals", "coalesce"),
+    "CollateClause": ("casts", "collate"),
+    "JsonArrayAgg": ("json", "array_aggregate"),
+    "JsonArrayConstructor": ("json", "array_constructor"),
+    "JsonArrayQueryConstructor": ("subselects", "json_array_query"),
+    "JsonFuncExpr": ("jsonpath", "query_function"),
+    "JsonIsPredicate": ("json", "is_json"),
+    "JsonObjectAgg": ("json", "object_aggregate"),
+    "JsonObjectConstructor": ("json", "object_constructor"),
+    "JsonParseExpr": ("json", "parse"),
+    "JsonScalarExpr": ("json", "scalar"),
+    "JsonSerializeExpr": ("json", "serialize"),
+    "MinMaxExpr": ("conditionals", "greatest_or_least"),
+    "SubLink": ("subselects", "sublink"),
+    "TypeCast": ("casts", "cast"),
+    "XmlExpr": ("xml", "xml_expression"),
+    "XmlSerialize": ("xml", "serialize"),
+}
+_SPECIAL = {
+    "AEXPR_BETWEEN": ("comparisons", "between"),
+    "AEXPR_BETWEEN_SYM": ("comparisons", "between"),
+    "AEXPR_DISTINCT": ("comparisons", "distinct"),
+    "AEXPR_IN": ("comparisons", "in_list"),
+    "AEXPR_NOT_BETWEEN": ("comparisons", "between"),
+    "AEXPR_NOT_BETWEEN_SYM": ("comparisons", "between"),
+    "AEXPR_NOT_DISTINCT": ("comparisons", "distinct"),
+    "AEXPR_NULLIF": ("comparisons", "nullif"),
+    "AEXPR_OP_ALL": ("comparisons", "any_or_all"),
+    "AEXPR_OP_ANY": ("comparisons", "any_or_all"),
+    "rows": ("rows", "row_operator"),
+}
+_specials: dict[str, Handler] = {}
+
+
+def _load(kind: str) -> Handler:
+    handler = _HANDLERS[kind] = _found(*_ELSEWHERE[kind])
+    return handler
+
+
+def _load_special(kind: str) -> Handler:
+    handler = _specials.get(kind)
+    if handler is None:
+        handler = _specials[kind] = _found(*_SPECIAL[kind])
+    return handler
+
+
+def _found(module: str, name: str) -> Handler:
+    handler: Handler = getattr(import_module(f"pubcheck.postgres.expressions.{module}"), name)
+    return handler

@@ -1,0 +1,87 @@
+"""Constants as the scanner reads them, and the functions that the grammar spells without parentheses.
+
+Follows make_const in parser/parse_node.c and transformSQLValueFunction in parser/parse_expr.c.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pubcheck.postgres import literals
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.expressions.nodes import UNKNOWN, Expr
+from pubcheck.postgres.expressions.state import ParseState
+from pubcheck.postgres.oids import BIT, BOOL, DATE, INT4, INT8, NAME, NUMERIC, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ
+from pubcheck.postgres.parse import Node
+
+_INTEGER = re.compile(r"[+-]?(?:[0-9][0-9_]*|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+)")
+NAME_COLLATION = 950
+"""typcollation of name: "C"."""
+
+
+def constant(p: ParseState, body: Node) -> Expr:
+    """An A_Const. Raises ServerError 22003 for a number that numeric cannot hold, 22P02 for a bit string's digit."""
+    location: int = body.get("location", -1)
+    if "sval" in body:
+        return Expr("Const", UNKNOWN, [], location, value=body["sval"].get("sval", ""))
+    if "ival" in body:
+        return Expr("Const", INT4, [], location, value=body["ival"].get("ival", 0))
+    if "boolval" in body:
+        return Expr("Const", BOOL, [], location, value=body["boolval"].get("boolval", False))
+    if "fval" in body:
+        return _number(p, body["fval"].get("fval", "0"), location)
+    if "bsval" in body:
+        return _read(p, BIT, body["bsval"].get("bsval", ""), location)
+    return Expr("Const", UNKNOWN, [], location, null=True)
+
+
+def _number(p: ParseState, text: str, location: int) -> Expr:
+    """Digits with a point or an exponent, or more of them than an int4 holds."""
+    if _INTEGER.fullmatch(text):
+        value = int(text.replace("_", ""), 10 if text.lstrip("+-").replace("_", "").isdigit() else 0)
+        if -(1 << 31) <= value < 1 << 31:
+            return Expr("Const", INT4, [], location, value=value)
+        if -(1 << 63) <= value < 1 << 63:
+            return Expr("Const", INT8, [], location, value=value)
+    return _read(p, NUMERIC, text, location)
+
+
+def _read(p: ParseState, oid: int, text: str, location: int) -> Expr:
+    try:
+        value = literals.read(p.inputs, oid, text)
+    except ServerError as error:
+        if error.location is None and location >= 0:
+            error.location = error.culprit = location
+        raise
+    return Expr("Const", oid, [], location, value=value)
+
+
+_VALUE_FUNCTIONS = {
+    "SVFOP_CURRENT_DATE": DATE,
+    "SVFOP_CURRENT_TIME": TIMETZ,
+    "SVFOP_CURRENT_TIME_N": TIMETZ,
+    "SVFOP_CURRENT_TIMESTAMP": TIMESTAMPTZ,
+    "SVFOP_CURRENT_TIMESTAMP_N": TIMESTAMPTZ,
+    "SVFOP_LOCALTIME": TIME,
+    "SVFOP_LOCALTIME_N": TIME,
+    "SVFOP_LOCALTIMESTAMP": TIMESTAMP,
+    "SVFOP_LOCALTIMESTAMP_N": TIMESTAMP,
+}
+_MAX_PRECISION = 6
+"""MAX_TIME_PRECISION, MAX_TIMESTAMP_PRECISION; more digits are taken for as many, with a warning."""
+
+
+def value_function(p: ParseState, body: Node) -> Expr:
+    """CURRENT_DATE, LOCALTIME(2), CURRENT_USER and their like."""
+    op: str = body["op"]
+    typmod: int = body.get("typmod", 0 if op.endswith("_N") else -1)
+    oid = _VALUE_FUNCTIONS.get(op, NAME)
+    return Expr(
+        "SQLValueFunction",
+        oid,
+        [],
+        body.get("location", -1),
+        typmod=min(typmod, _MAX_PRECISION),
+        collation=NAME_COLLATION if oid == NAME else 0,
+        value=op.removeprefix("SVFOP_").removesuffix("_N"),
+    )
