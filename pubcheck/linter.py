@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.checks.refusals import syntax_help
+from pubcheck.checks.syntax import syntax_help
 from pubcheck.config import Config
 from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span
 from pubcheck.fold import Fold, Statements, StatementText

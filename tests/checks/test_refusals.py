@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import pubcheck
-from pubcheck.checks.refusals import WORDS, Words, explain, explain_unseen, syntax_help
+from pubcheck.checks.refusals import explain, explain_unseen
+from pubcheck.checks.words import WORDS
+from pubcheck.checks.words.shape import Words
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.errors import ServerError
 from pubcheck.rulebook import RULES, read_pages, rule_for_spec
@@ -208,99 +210,3 @@ def test_more_unseen_names_are_listed_and_counted() -> None:
     assert explain_unseen(error, others)[0] == (
         'table "a" is not created in these files, nor are table "b", table "c" and 2 more'
     )
-
-
-# --- Statements that the grammar refuses --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("sql", "says"),
-    [
-        ("CREATE PUBLICATION IF NOT EXISTS p FOR TABLE t", "no CREATE PUBLICATION IF NOT EXISTS"),
-        ("CREATE OR REPLACE PUBLICATION p FOR TABLE t", "no CREATE OR REPLACE PUBLICATION"),
-        ("ALTER PUBLICATION IF EXISTS p ADD TABLE t", "no ALTER PUBLICATION IF EXISTS"),
-        ("ALTER PUBLICATION p ADD TABLE IF NOT EXISTS t", "know no IF [NOT] EXISTS"),
-        ("ALTER PUBLICATION p DROP TABLE IF EXISTS t", "know no IF [NOT] EXISTS"),
-        ("CREATE PUBLICATION 'p' FOR TABLE t", "double quotes"),
-        ("CREATE PUBLICATION s.p FOR TABLE t", "no dot"),
-        ("CREATE PUBLICATION table FOR TABLE t", "reserved word"),
-        ("CREATE PUBLICATION FOR ALL TABLES", "no name"),
-        ("CREATE PUBLICATION p TABLE t", "write FOR"),
-        ("CREATE PUBLICATION p FOR TABLE", "ends before a name"),
-        # Row filters and column lists.
-        ("CREATE PUBLICATION p FOR TABLE t WHERE a > 5", "in parentheses"),
-        ("CREATE PUBLICATION p FOR TABLE t, u (id) WHERE a > 5", "in parentheses"),
-        ("CREATE PUBLICATION p FOR TABLE t WHERE (a > 5) AND (b = 'x')", "one pair of parentheses"),
-        ("CREATE PUBLICATION p FOR TABLE t WHERE ()", "filter is empty"),
-        ("CREATE PUBLICATION p FOR TABLE t WHERE (a > 5) (id, a)", "before the row filter"),
-        ("CREATE PUBLICATION p FOR TABLE t ()", "list is empty"),
-        ("CREATE PUBLICATION p FOR TABLE t (*)", "leave the column list out"),
-        ("CREATE PUBLICATION p FOR TABLE t (id, t.a)", "plain names"),
-        ("CREATE PUBLICATION p FOR TABLE t (id, )", "comma"),
-        ("CREATE PUBLICATION p FOR TABLE t,", "comma"),
-        ("CREATE PUBLICATION p FOR TABLE t AS x WHERE (x.a > 1)", "alias"),
-        ("CREATE PUBLICATION p FOR TABLE ONLY s.t x WHERE (x.a > 1)", "alias"),
-        ('CREATE PUBLICATION p FOR TABLE t, u "X" (id)', "alias"),
-        ("CREATE PUBLICATION p FOR TABLE order", "reserved word"),
-        ("CREATE PUBLICATION p FOR TABLE t, user WHERE (id > 0)", "reserved word"),
-        ("CREATE PUBLICATION p FOR TABLE ONLY t *", "ONLY and *"),
-        # Kinds of objects.
-        ("CREATE PUBLICATION p FOR ALL TABLES IN SCHEMA public", "beta of PostgreSQL 15"),
-        ("CREATE PUBLICATION p FOR ALL TABLES WHERE (a > 5)", "no row filter"),
-        ("CREATE PUBLICATION p FOR ALL TABLES (id)", "no column list"),
-        ("CREATE PUBLICATION p FOR ALL TABLES, TABLE t", "stands alone"),
-        ("CREATE PUBLICATION p FOR TABLE IN SCHEMA public", "in the plural"),
-        ("CREATE PUBLICATION p FOR TABLES t", "in the singular"),
-        ("CREATE PUBLICATION p FOR t", "FOR TABLE"),
-        ("ALTER PUBLICATION p ADD t", "write TABLE"),
-        ("CREATE PUBLICATION p FOR SCHEMA public", "TABLES IN SCHEMA"),
-        ("CREATE PUBLICATION p FOR MATERIALIZED VIEW v", "tables only"),
-        ("CREATE PUBLICATION p FOR TABLES IN SCHEMA public WHERE (a > 5)", "no row filter"),
-        ("CREATE PUBLICATION p FOR TABLES IN SCHEMA public (id)", "no column list"),
-        ("CREATE PUBLICATION p FOR TABLES IN SCHEMA public.t", "no dot"),
-        ("CREATE PUBLICATION p FOR TABLES IN SCHEMA public, public.t", "kind of the one before"),
-        ("CREATE PUBLICATION p FOR TABLE t, CURRENT_SCHEMA", "before CURRENT_SCHEMA"),
-        # Options.
-        ("CREATE PUBLICATION p WITH (publish = 'insert') FOR TABLE t", "comes last"),
-        ("CREATE PUBLICATION p FOR TABLE t WITH (publish = 'insert') WHERE (a > 1)", "comes last"),
-        ("CREATE PUBLICATION p FOR TABLE t WITH (publish = ('insert', 'update'))", "'insert, update'"),
-        ("CREATE PUBLICATION p FOR TABLE t WITH (publish = ARRAY['insert'])", "'insert, update'"),
-        ("CREATE PUBLICATION p FOR TABLE t WITH (publish = 'insert',)", "comma"),
-        ("CREATE PUBLICATION p FOR TABLE t WITH (x.publish = 'insert')", "no dot"),
-        ("CREATE PUBLICATION p FOR TABLE t WITH ()", "list of options is empty"),
-        ("ALTER PUBLICATION p SET ()", "list of options is empty"),
-        ("ALTER PUBLICATION p SET TABLE t, (publish = 'insert')", "statement of their own"),
-        ("ALTER PUBLICATION p RESET (publish)", "no RESET"),
-        # PostgreSQL 19.
-        ("CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE t)", "PostgreSQL 19 syntax"),
-        ("CREATE PUBLICATION p FOR ALL TABLES EXCEPT TABLE t", "PostgreSQL 19 syntax"),
-        ("CREATE PUBLICATION p FOR TABLES IN SCHEMA s EXCEPT (TABLE t)", "PostgreSQL 19 syntax"),
-        ("CREATE PUBLICATION p FOR ALL SEQUENCES", "PostgreSQL 19 syntax"),
-        ("CREATE PUBLICATION p FOR ALL TABLES, ALL SEQUENCES", "PostgreSQL 19 syntax"),
-        ("ALTER PUBLICATION p SET ALL TABLES", "PostgreSQL 19 syntax"),
-        ("ALTER PUBLICATION p ADD ALL TABLES", "neither added nor dropped"),
-    ],
-)
-def test_common_slips_get_help(sql: str, says: str) -> None:
-    for written in (sql, f"{sql};", sql.lower().replace(" ", "\n  /* ( */ "), f"{sql} -- ("):
-        assert says in (syntax_help(written) or "")
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "",
-        "DROP PUBLICATION",
-        "CREATE PUBLICATION",
-        "CREATE PUBLICATION p FOR TABLE t WHERE (a >)",
-        "CREATE PUBLICATION p FOR TABLE t WHERE (t.flag)) ",
-        'CREATE PUBLICATION p FOR TABLE t, TABLES IN SCHEMA s, TABLE "user", ONLY u (id) WHERE (id > 0) WITH (publish',
-    ],
-)
-def test_where_the_slip_is_not_known_there_is_no_help(sql: str) -> None:
-    assert syntax_help(sql) is None
-
-
-def test_a_slip_is_found_at_the_end_of_a_long_list() -> None:
-    tables = ", ".join(f"s.t{number} (id, a) WHERE (a > {number})" for number in range(5_000))
-    assert "alias" in (syntax_help(f"CREATE PUBLICATION p FOR TABLE {tables}, u z") or "")
