@@ -39,6 +39,9 @@ from pubcheck.sources.text import utf8
 if TYPE_CHECKING:
     from pubcheck.postgres.syscache import SysCache
 
+if TYPE_CHECKING:
+    from pubcheck.postgres.syscache import SysCache
+
 DEFAULT_PATH = ("$user", "public")
 _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}
 
@@ -475,6 +478,13 @@ class Session:
                 return builtins(self.catalog.major.number).array_of(oid)
             return self.catalog.types[oid].array or oid
         return oid
+
+    @cached_property
+    def syscache(self) -> SysCache:
+        """The objects of initdb and of the unit; opened when an expression is first met."""
+        from pubcheck.postgres.syscache import SysCache
+
+        return SysCache(self)
 
     @cached_property
     def _builtin_types(self) -> dict[tuple[str, str], int]:

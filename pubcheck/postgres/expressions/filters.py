@@ -56,7 +56,9 @@ def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
 
 def parse_state(session: Session, relation: Relation) -> ParseState:
     """What an expression over one relation is analysed with."""
-    return ParseState(session, relation, InputContext.of(session))
+    settings = session.catalog.settings
+    inputs = InputContext(session.catalog.major.number, session.syscache, lambda name: settings.get(name.lower()))
+    return ParseState(session, relation, inputs)
 
 
 def analyze(p: ParseState, tree: Node) -> Expr:
