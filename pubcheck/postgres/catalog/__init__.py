@@ -27,6 +27,8 @@ from pubcheck.postgres.versions import BY_NUMBER, Major
 
 FIRST_NORMAL_OID = 16384
 """FirstNormalObjectId (access/transam.h): what initdb made lies below."""
+FIRST_GENERATED = 10000
+"""FirstGenbkiObjectId: from here on initdb's oids differ between majors (those of information_schema among them)."""
 
 PG_CATALOG, PG_TOAST, PUBLIC, INFORMATION_SCHEMA = 11, 99, 2200, 12000
 TEMPORARY = 16000
@@ -97,7 +99,8 @@ class Catalog:
         self.schemas_of: Multimap[int, int] = Multimap(journal)
         self.schema_publications: Multimap[int, int] = Multimap(journal)
         self.dependents: Multimap[tuple[str, int], tuple[Object, int, str]] = Multimap(journal)
-        self.dependencies: Multimap[tuple[str, int], tuple[tuple[str, int], tuple[Object, int, str]]] = Multimap(journal)
+        self.dependencies: Multimap[tuple[str, int], tuple[tuple[str, int], tuple[Object, int, str]]]
+        self.dependencies = Multimap(journal)
         self.publications_for_all: Heap[int, None] = Heap(journal)
         """FOR ALL TABLES publications, in the order they were made."""
         self.gone: Heap[tuple[Any, ...], bool] = Heap(journal)
@@ -197,7 +200,20 @@ class Catalog:
         array = self.array_type_name(row.namespace, row.name)
         row = replace(row, array=self.new_oid())
         self.add_type(row)
-        self.add_type(Type(row.array, array, row.namespace, row.owner, "b", element=row.oid, seen=row.seen))
+        self.add_type(
+            Type(
+                row.array,
+                array,
+                row.namespace,
+                row.owner,
+                "b",
+                element=row.oid,
+                seen=row.seen,
+                category="A",
+                collation=row.collation,
+                subscript="a",
+            )
+        )
         self.depend((TYPE, row.array, 0), (TYPE, row.oid, 0), INTERNAL)
         return row
 
@@ -220,7 +236,7 @@ class Catalog:
         if oid is not None and self.types[oid].relation == relation.oid:
             return self.types[oid]
         row = Type(
-            self.new_oid(), relation.name, relation.namespace, relation.owner, "c", relation=relation.oid
+            self.new_oid(), relation.name, relation.namespace, relation.owner, "c", relation=relation.oid, category="C"
         )
         row = self.add_type_with_array(row)
         self.depend((TYPE, row.oid, 0), (RELATION, relation.oid, 0), INTERNAL)
@@ -337,6 +353,8 @@ class Catalog:
             other = self.others[oid]
             self.others.remove(oid)
             self.other_names.remove((other.kind, other.namespace, other.name))
+            if other.kind == "constraint":
+                self.check_domain(other.namespace)
         elif kind == ROLE:
             role = self.roles[oid]
             self.roles.remove(oid)
@@ -363,6 +381,23 @@ class Catalog:
             if column is None or entry[0][2] == column:
                 self.dependencies.remove(dependent, (key, entry))
                 self.dependents.remove(key, entry)
+
+    def check_domain(self, oid: int) -> None:
+        """Say anew of a domain, and of those over it, whether it has CHECK constraints: its own came or went."""
+        row = self.types.get(oid)
+        if row is None or row.kind != "d":
+            return
+        base = self.types.get(row.base)
+        dependents = self.dependents.get((TYPE, oid))
+        constraints = (self.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER)
+        checked = any(one is not None and one.kind == "constraint" and one.namespace == oid for one in constraints)
+        # Those of information_schema have one, or stand for a base that has none of its own.
+        checked = checked or (base.checked if base is not None else FIRST_GENERATED <= row.base < FIRST_NORMAL_OID)
+        if checked != row.checked:
+            self.types.put(oid, replace(row, checked=checked))
+            for key, _, _ in dependents:
+                if key[0] == TYPE:
+                    self.check_domain(key[1])
 
     # Questions that many ask.
 

@@ -155,7 +155,8 @@ class Type(Struct, frozen=True, gc=False):
     ``base`` is a domain's base type, a range's subtype, a multirange's range; ``labels`` are an enum's, in order.
     ``typmod`` is typtypmod; ``subscript`` says what subscripts do: a (true array), f(ixed-length array, as point), j
     (jsonb), u (another handler) or nothing. ``element`` is set for fixed-length arrays too. ``multirange`` is
-    that of a range. ``checked``: a domain with a CHECK constraint, its own or its base's.
+    that of a range, ``bounds`` its rngcollation (``collation`` is typcollation, which ranges have none of).
+    ``checked``: a domain with a CHECK constraint, its own or its base's; ``not_null`` is its own only.
     """
 
     oid: int
@@ -177,13 +178,17 @@ class Type(Struct, frozen=True, gc=False):
     subscript: str = ""
     multirange: int = 0
     checked: bool = False
+    bounds: int = 0
 
 
 class Proc(Struct, frozen=True, gc=False):
     """pg_proc, by name and argument types; ``kind`` f(unction), p(rocedure), a(ggregate), w(indow function).
 
     ``arguments`` are the input arguments' types (0: not visible), ``variadic`` the element type of the last one,
-    ``defaults`` how many of the last have one; ``modes`` (i, o, b, v, t) and ``argument_names`` cover all parameters.
+    ``defaults`` how many of the last have one; ``modes`` (i, o, b, v, t) and ``argument_names`` cover all parameters,
+    as ``parameters`` do where there are any but input ones (proallargtypes; () for built-in functions). A built-in
+    function that the unit altered stands in the catalog under its own oid, without an entry among the names unless
+    it was renamed.
     """
 
     oid: int
@@ -200,13 +205,15 @@ class Proc(Struct, frozen=True, gc=False):
     strict: bool = False
     modes: tuple[str, ...] = ()
     argument_names: tuple[str, ...] = ()
+    parameters: tuple[int, ...] = ()
 
 
 class Operator(Struct, frozen=True, gc=False):
     """pg_operator; ``left`` is 0 for a prefix operator.
 
     ``function`` is 0 where it is not visible: then ``procedure`` is its name as written. ``returns`` is the result
-    type, 0 where it is not visible or the operator is only a shell.
+    type, 0 where it is not visible or the operator is only a shell, which has no ``procedure`` either. ``negator`` is
+    oprnegate, of the unit's operators only.
     """
 
     oid: int
@@ -218,6 +225,12 @@ class Operator(Struct, frozen=True, gc=False):
     function: int = 0
     procedure: tuple[str, ...] = ()
     returns: int = 0
+    negator: int = 0
+
+    @property
+    def shell(self) -> bool:
+        """Made as another one's commutator or negator, and not defined yet: it has a name and nothing to call."""
+        return not self.function and not self.procedure
 
 
 class Cast(Struct, frozen=True, gc=False):

@@ -480,7 +480,7 @@ def _drop_expression(session: Session, relation: int, command: Node, recurse: bo
             if dependent[2] == here.number and key == (RELATION, oid):
                 catalog.dependencies.remove((RELATION, oid), entry)
                 catalog.dependents.remove(key, entry[1])
-        change_columns(session, oid, [here.number], generated="", expression=())
+        change_columns(session, oid, [here.number], generated="", expression=(), tree=None)
 
 
 def _add_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from pubcheck.postgres.catalog import COLLATION, NORMAL, OPERATOR, OTHER, PROC, TYPE
 from pubcheck.postgres.catalog.rows import Collation, Operator, Other, Proc
 from pubcheck.postgres.ddl.functions import element_of, enter_proc, type_of
-from pubcheck.postgres.ddl.lookup import OTHER_KINDS
-from pubcheck.postgres.ddl.types import create_base, creation_name, depend_on_schema, functions_named
+from pubcheck.postgres.ddl.lookup import OTHER_KINDS, function_with, operator_with, procs_named
+from pubcheck.postgres.ddl.typenames import DEFAULT_COLLATION, named_collation
+from pubcheck.postgres.ddl.types import create_base, creation_name, depend_on_schema, says_yes, word_of
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import BOOL, POLYMORPHIC
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session, names
 
@@ -46,16 +50,14 @@ def _name(option: Node | None) -> list[str]:
     return [option["String"]["sval"]] if "String" in option else []
 
 
-def _function(session: Session, option: Node | None, arguments: tuple[int, ...] | None) -> Proc | None:
-    """The unit's function of that name and these arguments, or the only one of that name; else None."""
+def _supporting(session: Session, option: Node | None, arguments: tuple[int, ...]) -> Proc | None:
+    """A function of an aggregate: that of these arguments, or the only one of its name that takes as many."""
     parts = _name(option)
     if not parts:
         return None
-    rows = [session.catalog.procs[oid] for oid in functions_named(session, parts)]
+    rows = [row for row in procs_named(session, parts) if len(row.arguments) == len(arguments)]
     exact = [row for row in rows if row.arguments == arguments]
-    if exact:
-        return exact[0]
-    return rows[0] if len(rows) == 1 else None
+    return exact[0] if exact else rows[0] if len(rows) == 1 else None
 
 
 def create_aggregate(session: Session, node: Node) -> None:
@@ -89,10 +91,11 @@ def create_aggregate(session: Session, node: Node) -> None:
             if modes[-1] == "v":
                 variadic = element_of(session, oid)
     state_type = _type(session, state)
-    step = _function(session, transition, (state_type, *arguments))
-    final = _function(session, options.get("finalfunc"), (state_type,))
+    step = _supporting(session, transition, (state_type, *arguments))
+    extra = arguments if says_yes(options, "finalfunc_extra") else ()
+    final = _supporting(session, options.get("finalfunc"), (state_type, *extra))
     if "finalfunc" in options:
-        returns = final.returns if final is not None else 0
+        returns = final.returns if final is not None and final.returns not in POLYMORPHIC else 0
     else:
         returns = state_type
     row = Proc(
@@ -131,22 +134,44 @@ def create_operator(session: Session, node: Node) -> None:
     if "rightarg" not in options:
         raise ServerError("42P13", "operator right argument type must be specified")
     prefix = "leftarg" not in options
+    known = None
     if (left or prefix) and right:
-        for oid in catalog.operator_names.get((namespace, name)):
-            known = catalog.operators[oid]
-            if (known.left, known.right) == (left, right):
-                raise ServerError("42723", f"operator {name} already exists")
-    function = _function(session, procedure, (right,) if prefix else (left, right))
+        rows = [catalog.operators[oid] for oid in catalog.operator_names.get((namespace, name))]
+        known = next((row for row in rows if (row.left, row.right) == (left, right)), None)
+    parts = _name(procedure)
+    function = function_with(session, parts, (right,) if prefix else (left, right))
+    if known is not None and not known.shell:
+        raise ServerError("42723", f"operator {name} already exists")
+    if known is not None and not session.owns(known.owner):
+        raise ServerError("42501", f"must be owner of operator {name}")
     row = Operator(
-        catalog.new_oid(),
+        catalog.new_oid() if known is None else known.oid,
         name,
         namespace,
         session.setting("role"),
         left,
         right,
         function.oid if function is not None else 0,
-        tuple(_name(procedure)),
+        tuple(parts),
+        function.returns if function is not None else 0,
     )
+    commutator, negator = _name(options.get("commutator")), _name(options.get("negator"))
+    if prefix and commutator:
+        raise ServerError("42P13", "only binary operators can have commutators")
+    if negator and row.returns not in (0, BOOL):
+        raise ServerError("42P13", "only boolean operators can have negators")
+    if commutator:
+        _other_operator(session, commutator, row, (right, left))
+    if negator:
+        other = _other_operator(session, negator, row, (left, right))
+        if other is None:
+            raise ServerError("42P13", "operator cannot be its own negator")
+        if other:
+            row = replace(row, negator=other)
+            there = catalog.operators.get(other)
+            if there is not None and not there.negator:
+                catalog.operators.put(other, replace(there, negator=row.oid))
+    catalog.forget_dependencies((OPERATOR, row.oid))
     catalog.add_operator(row)
     this = (OPERATOR, row.oid, 0)
     depend_on_schema(session, this, namespace)
@@ -155,6 +180,31 @@ def create_operator(session: Session, node: Node) -> None:
     if function is not None:
         catalog.depend(this, (PROC, function.oid, 0), NORMAL)
         catalog.depend(this, (TYPE, function.returns, 0), NORMAL)
+
+
+def _other_operator(session: Session, parts: list[str], row: Operator, operands: tuple[int, int]) -> int | None:
+    """The commutator or negator of an operator, made as a shell where there is none; None if it is the operator itself.
+
+    0 where operands are not visible. Raises ServerError 42501 (get_other_operator).
+    """
+    left, right = operands
+    if not right or (row.left and not left):
+        return 0
+    found = operator_with(session, parts, left, right)
+    if found is not None and found.oid != row.oid:
+        if not session.owns(found.owner):
+            raise ServerError("42501", f"must be owner of operator {'.'.join(parts)}")
+        return found.oid
+    namespace, name = creation_name(session, parts)
+    if (namespace, name, left, right) == (row.namespace, row.name, row.left, row.right):
+        return None
+    catalog = session.catalog
+    shell = Operator(catalog.new_oid(), name, namespace, session.setting("role"), left, right)
+    catalog.add_operator(shell)
+    depend_on_schema(session, (OPERATOR, shell.oid, 0), namespace)
+    for oid in {left, right}:
+        catalog.depend((OPERATOR, shell.oid, 0), (TYPE, oid, 0), NORMAL)
+    return shell.oid
 
 
 def create_collation(session: Session, node: Node) -> None:
@@ -166,7 +216,18 @@ def create_collation(session: Session, node: Node) -> None:
             session.notices.append(f'collation "{name}" already exists, skipping')
             return
         raise ServerError("42710", f'collation "{name}" already exists')
-    row = Collation(catalog.new_oid(), name, namespace, session.setting("role"))
+    options = _options(node)
+    deterministic = not ("deterministic" in options and not says_yes(options, "deterministic"))
+    if "from" in options:
+        chosen = named_collation(session, _name(options["from"]))
+        if chosen == DEFAULT_COLLATION:
+            raise ServerError("42P17", 'collation "default" cannot be copied')
+        # Of what a build brings along, all are deterministic.
+        copied = catalog.collations.get(chosen)
+        deterministic = copied is None or copied.deterministic
+    elif not deterministic and word_of(options.get("provider")).lower() != "icu":
+        raise ServerError("0A000", "nondeterministic collations not supported with this provider")
+    row = Collation(catalog.new_oid(), name, namespace, session.setting("role"), deterministic)
     catalog.add_collation(row)
     depend_on_schema(session, (COLLATION, row.oid, 0), namespace)
 

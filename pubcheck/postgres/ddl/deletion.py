@@ -347,6 +347,7 @@ def drop_column(session: Session, relation: int, number: int) -> None:
                 has_default=False,
                 dropped=True,
                 expression=(),
+                tree=None,
             )
     catalog.relations.put(relation, replace(row, columns=tuple(columns)))
     catalog.forget_dependencies((RELATION, relation), number)
@@ -357,11 +358,10 @@ def _drop_default(session: Session, column: Object) -> None:
     row = session.catalog.relations.get(column[1])
     if row is None:
         return
-    columns = tuple(
-        replace(known, has_default=False, generated="", expression=()) if known.number == column[2] else known
-        for known in row.columns
-    )
-    session.catalog.relations.put(row.oid, replace(row, columns=columns))
+    columns = list(row.columns)
+    at = column[2] - 1
+    columns[at] = replace(columns[at], has_default=False, generated="", expression=(), tree=None)
+    session.catalog.relations.put(row.oid, replace(row, columns=tuple(columns)))
 
 
 def _heap(session: Session, kind: str) -> dict[int, Any]:

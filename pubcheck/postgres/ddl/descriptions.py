@@ -208,7 +208,7 @@ def format_type(session: Session, oid: int) -> str:
         row = catalog.types.get(oid)
         if row is None:
             return "???"
-        if row.kind == "b" and row.element and row.name.startswith("_"):
+        if row.subscript == "a" and row.name.startswith("_"):
             return f"{format_type(session, row.element)}[]"
         return _qualified(session, row.namespace, row.name, catalog.type_names)
     found = builtins(catalog.major.number).type_named(oid)
@@ -226,12 +226,12 @@ def format_type(session: Session, oid: int) -> str:
 def format_procedure(session: Session, oid: int) -> str:
     """regprocedureout: 'f(integer,text)'."""
     catalog = session.catalog
-    row = catalog.procs[oid]
+    row = catalog.procs.get(oid) or session.cache.proc(oid)
     arguments = ",".join(format_type(session, argument) for argument in row.arguments)
     visible = False
     for namespace in session.path:
         same = (catalog.procs[other] for other in catalog.proc_names.get((namespace, row.name)))
-        if any(other.arguments == row.arguments for other in same):
+        if namespace == row.namespace or any(other.arguments == row.arguments for other in same):
             visible = namespace == row.namespace
             break
     name = quote(session, row.name) if visible else f"{_schema(session, row.namespace)}.{quote(session, row.name)}"

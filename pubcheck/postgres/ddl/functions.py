@@ -8,15 +8,16 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import CAST, FIRST_NORMAL_OID, NORMAL, PROC, RELATION, TYPE
-from pubcheck.postgres.catalog.rows import Cast, Proc
+from pubcheck.postgres.catalog.rows import Cast, Proc, Type
+from pubcheck.postgres.ddl.descriptions import format_type
 from pubcheck.postgres.ddl.lookup import find_proc, range_var
+from pubcheck.postgres.ddl.typenames import known_type
 from pubcheck.postgres.ddl.types import creation_name, depend_on_schema, make_shell
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.oids import BOOL, INT4, RECORD, VOID
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session, names
 from pubcheck.postgres.tree import find
-
-RECORD, VOID = 2249, 2278
 
 _MODES = {
     "FUNC_PARAM_IN": "i",
@@ -46,7 +47,7 @@ def element_of(session: Session, oid: int) -> int:
         return _POLYMORPHIC[oid]
     if oid >= FIRST_NORMAL_OID:
         row = session.catalog.types.get(oid)
-        return row.element if row is not None else 0
+        return row.element if row is not None and row.subscript == "a" else 0
     known = builtins(session.catalog.major.number)
     found = known.type_named(oid)
     return known.type(found[0], found[1][1:]) if found is not None and found[1].startswith("_") else 0
@@ -100,6 +101,7 @@ def create_function(session: Session, node: Node) -> None:
         strict=_flag(options, "strict"),
         modes=tuple(modes),
         argument_names=tuple(parameter_names),
+        parameters=tuple(types) if outputs else (),
     )
     row = enter_proc(session, row, replace_existing=node.get("replace", False))
     this = (PROC, row.oid, 0)
@@ -210,18 +212,33 @@ def alter_function(session: Session, node: Node) -> None:
 
 
 def create_cast(session: Session, node: Node) -> None:
-    """CREATE CAST (CreateCast). A cast of types that are not visible stays so itself."""
+    """CREATE CAST (CreateCast). A cast of types that are not visible stays so itself.
+
+    Raises ServerError 42809, 42501, 42P17, 42883, 42710.
+    """
     catalog = session.catalog
     source, target = session.type_oid(node["sourcetype"]), session.type_oid(node["targettype"])
     function = find_proc(session, "OBJECT_FUNCTION", node["func"]) if "func" in node else None
-    if not source or not target:
+    one, other = known_type(session, source), known_type(session, target)
+    if one is None or other is None:
         return
-    if source == target and function is None:
+    for row, which in ((one, "source"), (other, "target")):
+        if row.kind == "p":
+            raise ServerError("42809", f"{which} data type {format_type(session, row.oid)} is a pseudo-type")
+    if not session.owns(one.owner) and not session.owns(other.owner):
+        said = f"must be owner of type {format_type(session, source)} or type {format_type(session, target)}"
+        raise ServerError("42501", said)
+    if function is not None:
+        _check_cast_function(session, function, source, target)
+    elif "func" not in node and not node.get("inout"):
+        _check_binary_cast(session, one, other)
+    if source == target and (function is None or len(function.arguments) < 2):
         raise ServerError("42P17", "source data type and target data type are the same")
-    if any((row.source, row.target) == (source, target) for row in catalog.casts.values()):
-        raise ServerError("42710", "cast already exists")
+    if session.cache.cast(source, target) is not None:
+        said = f"cast from type {format_type(session, source)} to type {format_type(session, target)} already exists"
+        raise ServerError("42710", said)
     context = {"COERCION_IMPLICIT": "i", "COERCION_ASSIGNMENT": "a"}.get(node.get("context", ""), "e")
-    row = Cast(
+    cast = Cast(
         catalog.new_oid(),
         source,
         target,
@@ -229,9 +246,61 @@ def create_cast(session: Session, node: Node) -> None:
         context,
         "f" if "func" in node else "i" if node.get("inout") else "b",
     )
-    catalog.casts.put(row.oid, row)
-    this = (CAST, row.oid, 0)
+    catalog.casts.put(cast.oid, cast)
+    this = (CAST, cast.oid, 0)
     for oid in (source, target):
         catalog.depend(this, (TYPE, oid, 0), NORMAL)
     if function is not None:
         catalog.depend(this, (PROC, function.oid, 0), NORMAL)
+
+
+def _check_cast_function(session: Session, function: Proc, source: int, target: int) -> None:
+    """What a cast's function must be like. Raises ServerError 42P17."""
+    given = function.arguments
+    try:
+        if not 1 <= len(given) <= 3:
+            raise ServerError("42P17", "cast function must take one to three arguments")
+        if given[0] and not session.cache.binary_coercible(source, given[0]):
+            said = "argument of cast function must match or be binary-coercible from source data type"
+            raise ServerError("42P17", said)
+        for at, (wanted, name) in enumerate(((INT4, "integer"), (BOOL, "boolean")), 1):
+            if len(given) > at and given[at] not in (0, wanted):
+                which = ("second", "third")[at - 1]
+                raise ServerError("42P17", f"{which} argument of cast function must be type {name}")
+        if function.returns and not session.cache.binary_coercible(function.returns, target):
+            said = "return data type of cast function must match or be binary-coercible to target data type"
+            raise ServerError("42P17", said)
+    except Unknowable:
+        return
+    if function.kind != "f":
+        raise ServerError("42P17", "cast function must be a normal function")
+    if function.returns_set:
+        raise ServerError("42P17", "cast function must not return a set")
+
+
+_LENGTHS = {
+    **dict.fromkeys((16, 18), 1),
+    21: 2,
+    **dict.fromkeys((23, 24, 26, 28, 29, 700, 1082, 2202, 2203, 2204, 2205, 2206, 3734, 3769, 4089, 4096, 4191), 4),
+    **dict.fromkeys((20, 701, 790, 1083, 1114, 1184, 3220, 5069), 8),
+    **dict.fromkeys((19, 27, 600, 601, 603, 628, 718, 774, 829, 1186, 1266, 2950), -1),
+}
+"""typlen of the built-in types that are passed by value; -1 of others that are no varlena."""
+
+
+def _check_binary_cast(session: Session, source: Type, target: Type) -> None:
+    """What WITHOUT FUNCTION takes; of most types it is not known here how long their values are.
+
+    Raises ServerError 42501, 42P17.
+    """
+    if not session.superuser():
+        raise ServerError("42501", "must be superuser to create a cast WITHOUT FUNCTION")
+    for row in (source, target):
+        word = {"c": "composite", "r": "range", "m": "range", "e": "enum"}.get(row.kind, "")
+        word = "array" if row.subscript == "a" else word
+        if word in ("composite", "array", "enum") or (word == "range" and session.catalog.major.number >= 17):
+            raise ServerError("42P17", f"{word} data types are not binary-compatible")
+    if source.oid < FIRST_NORMAL_OID > target.oid and _LENGTHS.get(source.oid) != _LENGTHS.get(target.oid):
+        raise ServerError("42P17", "source and target data types are not physically compatible")
+    if "d" in (source.kind, target.kind):
+        raise ServerError("42P17", "domain data types must not be marked binary-compatible")

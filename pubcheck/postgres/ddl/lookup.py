@@ -8,9 +8,11 @@ from typing import Any
 from pubcheck.postgres.catalog import (
     CAST,
     COLLATION,
+    INFORMATION_SCHEMA,
     NAMESPACE,
     OPERATOR,
     OTHER,
+    PG_CATALOG,
     PROC,
     PUBLICATION,
     TEMPORARY,
@@ -212,11 +214,11 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
     catalog = session.catalog
     parts = names(node["objname"])
     wanted = PROC_KINDS.get(kind, "fpaw")
-    rows = [
-        catalog.procs[oid]
-        for namespace in namespaces(session, parts)
-        for oid in catalog.proc_names.get((namespace, parts[-1]))
-    ]
+    path = namespaces(session, parts)
+    if PG_CATALOG in path:
+        rows = procs_named(session, parts)
+    else:
+        rows = [catalog.procs[oid] for namespace in path for oid in catalog.proc_names.get((namespace, parts[-1]))]
     if node.get("args_unspecified"):
         rows = [row for row in rows if row.kind in wanted]
         if len(rows) > 1:
@@ -237,7 +239,6 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
         rows = [row for row in rows if row.arguments in (given, everything)]
     if not rows:
         if all_seen(session) and not missing_ok:
-            # A built-in one is not visible here either; it can be neither dropped nor renamed.
             raise ServerError("42883", f"function {'.'.join(parts)} does not exist")
         return None
     if rows[0].kind not in wanted:
@@ -247,6 +248,58 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
             raise ServerError("42809", f'"{parts[-1]}" is {what["a"]}')
         raise ServerError("42809", f"{parts[-1]} is not {asked.get(kind, 'a function')}")
     return rows[0]
+
+
+def procs_named(session: Session, parts: list[str]) -> list[Proc]:
+    """The functions of a name, the server's and the unit's, in the order of the search path."""
+    catalog, name = session.catalog, parts[-1]
+    found: dict[int, Proc] = {}
+    for namespace in namespaces(session, parts):
+        if namespace == TEMPORARY and len(parts) == 1:
+            continue  # never searched for functions
+        found.update((oid, catalog.procs[oid]) for oid in catalog.proc_names.get((namespace, name)))
+        if namespace in (PG_CATALOG, INFORMATION_SCHEMA):
+            for row in session.cache.builtin.procs(name):
+                held = catalog.procs.get(row.oid, row)
+                if (held.namespace, held.name) == (namespace, name):
+                    found[row.oid] = held
+    return list(found.values())
+
+
+def function_with(session: Session, parts: list[str], arguments: tuple[int, ...]) -> Proc | None:
+    """The function of a name with exactly these arguments (LookupFuncName); None when it is not visible.
+
+    Where an argument's type is not visible, it is the only function of that name with as many. Raises ServerError
+    42883.
+    """
+    rows = procs_named(session, parts)
+    if 0 in arguments:
+        rows = [row for row in rows if len(row.arguments) == len(arguments)]
+        return rows[0] if len(rows) == 1 else None
+    for row in rows:
+        if row.arguments == arguments:
+            return row
+    if all_seen(session) and not any(0 in row.arguments for row in rows):
+        from pubcheck.postgres.ddl.descriptions import format_type
+
+        given = ", ".join(format_type(session, argument) for argument in arguments)
+        raise ServerError("42883", f"function {'.'.join(parts)}({given}) does not exist")
+    return None
+
+
+def operator_with(session: Session, parts: list[str], left: int, right: int) -> Operator | None:
+    """The operator of a name with exactly these operands, which may be a shell (OperatorLookup); None without one."""
+    if not right:
+        return None
+    catalog, name = session.catalog, parts[-1]
+    for namespace in namespaces(session, parts):
+        rows = [catalog.operators[oid] for oid in catalog.operator_names.get((namespace, name))]
+        if namespace == PG_CATALOG:
+            rows += session.cache.builtin.operators(name, not left)
+        for row in rows:
+            if (row.left, row.right) == (left, right):
+                return row
+    return None
 
 
 def find_operator(session: Session, node: Node, *, missing_ok: bool = False) -> Operator | None:

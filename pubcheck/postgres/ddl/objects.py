@@ -138,6 +138,8 @@ def _note_gone(session: Session, kind: str, parts: list[str]) -> None:
 def _row(session: Session, target: Object) -> Any:
     """The row of an object that has an owner and a schema, or None."""
     catalog = session.catalog
+    if target[0] == PROC and target[1] not in catalog.procs:
+        return session.cache.proc(target[1])
     heaps: dict[str, dict[int, Any]] = {
         TYPE: catalog.types,
         PROC: catalog.procs,
@@ -423,7 +425,7 @@ def _rename_type(session: Session, oid: int, name: str) -> None:
             raise ServerError("42809", f"{row.name} is a table's row type", hint="Use ALTER TABLE instead.")
         rename_relation(session, relation, name)
         return
-    if row.element and row.name.startswith("_"):
+    if row.subscript == "a" and row.name.startswith("_"):
         raise ServerError("42809", f"cannot alter array type {row.name}")
     move_type(session, row, row.namespace, name)
 
@@ -511,7 +513,7 @@ def set_schema(session: Session, node: Node) -> None:
         if relation.kind != "c":
             raise ServerError("42809", f"{row.name} is a table's row type", hint="Use ALTER TABLE instead.")
         move_relation(session, relation, namespace)
-    elif found[0] == TYPE and row.element and row.name.startswith("_"):
+    elif found[0] == TYPE and row.subscript == "a" and row.name.startswith("_"):
         raise ServerError("42809", f"cannot alter array type {row.name}")
     else:
         _move(session, found, namespace.oid, row.name)

@@ -11,6 +11,7 @@ from pubcheck.postgres.catalog import (
     AUTO,
     CONSTRAINT,
     DEFAULT,
+    FIRST_GENERATED,
     FIRST_NORMAL_OID,
     INTERNAL,
     NORMAL,
@@ -25,7 +26,7 @@ from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.indexes import adopt_index, define_index, spec_of
 from pubcheck.postgres.ddl.names import choose_constraint_name, choose_relation_name
 from pubcheck.postgres.ddl.not_null import name_constraints
-from pubcheck.postgres.ddl.typenames import COLLATIONS, FIRST_UNPINNED, collation_of, typmod_of
+from pubcheck.postgres.ddl.typenames import COLLATIONS, collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -320,7 +321,7 @@ def define_column(
             oid = session.type_oid(type_name)
             if "typmods" in type_name:
                 typmod = typmod_of(session, type_name, oid)
-            if oid in COLLATIONS or oid >= FIRST_UNPINNED or "collClause" in body:
+            if oid in COLLATIONS or oid >= FIRST_GENERATED or "collClause" in body:
                 collation = collation_of(session, body.get("collClause"), oid)
     not_null, identity, generated, default = bool(serial) or body.get("is_not_null", False), "", "", bool(serial)
     expression: tuple[str, ...] = ()

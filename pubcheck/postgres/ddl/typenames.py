@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.catalog import FIRST_GENERATED, FIRST_NORMAL_OID, PG_CATALOG
+from pubcheck.postgres.catalog.rows import Type
+from pubcheck.postgres.ddl.lookup import all_seen, namespaces
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session, names
@@ -29,8 +31,6 @@ COLLATIONS = {
 }
 """typcollation of the collatable types that have oids by hand: name, text, bpchar, varchar, their arrays, and what the
 server keeps in its own catalogs (pg_node_tree...)."""
-FIRST_UNPINNED = 10000
-"""FirstGenbkiObjectId (access/transam.h): from here on oids differ between majors (information_schema's domains)."""
 
 
 def typmod_of(session: Session, type_name: Node, oid: int) -> int:
@@ -70,16 +70,21 @@ def _typmod(session: Session, oid: int, given: list[Node]) -> int:
         raise ServerError(error.sqlstate, error.message, detail=error.detail, hint=error.hint) from None
 
 
+def known_type(session: Session, oid: int) -> Type | None:
+    """The row of a type, the server's or the unit's; None where it is not visible."""
+    if oid >= FIRST_NORMAL_OID or not oid:
+        return session.catalog.types.get(oid)
+    try:
+        return session.cache.type(oid)
+    except Unknowable:
+        return None
+
+
 def type_collation(session: Session, oid: int) -> int:
     """typcollation: 0 for a type that is not collatable, or not visible."""
-    if oid < FIRST_UNPINNED:
+    if oid < FIRST_GENERATED:
         return COLLATIONS.get(oid, 0)
-    if oid < FIRST_NORMAL_OID:
-        try:
-            return session.cache.type(oid).collation
-        except Unknowable:
-            return 0
-    row = session.catalog.types.get(oid)
+    row = known_type(session, oid)
     return row.collation if row is not None else 0
 
 
@@ -101,11 +106,22 @@ def collation_of(session: Session, clause: Node | None, oid: int) -> int:
 
 def named_collation(session: Session, parts: list[str]) -> int:
     """A collation's oid; UNSEEN_COLLATION for one that is not visible. Raises ServerError 42704."""
-    if parts[-1] in ("default", "C") and parts[:-1] in ([], ["pg_catalog"]) and not session.catalog.collations:
-        return DEFAULT_COLLATION if parts[-1] == "default" else C_COLLATION
-    try:
-        return session.cache.collation_named(parts, None).oid
-    except Unknowable:
+    catalog, name = session.catalog, parts[-1]
+    if not catalog.collations and parts[:-1] in ([], ["pg_catalog"]) and name in _EVERYWHERE:
+        return _EVERYWHERE[name]
+    path = namespaces(session, parts)
+    for namespace in path:
+        oid = catalog.collation_names.get((namespace, name))
+        if oid is not None:
+            return oid
+        row = session.cache.builtin.collation_named(name) if namespace == PG_CATALOG else None
+        if row is not None:
+            return row.oid
+    from pubcheck.postgres.syscache import depends_on_build
+
+    if not all_seen(session) or (PG_CATALOG in path and depends_on_build(name)):
         return UNSEEN_COLLATION
-    except ServerError as error:
-        raise ServerError(error.sqlstate, error.message) from None
+    raise ServerError("42704", f'collation "{".".join(parts)}" for encoding "UTF8" does not exist')
+
+
+_EVERYWHERE = {"default": DEFAULT_COLLATION, "C": C_COLLATION}

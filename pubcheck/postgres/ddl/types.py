@@ -23,7 +23,14 @@ from pubcheck.postgres.catalog.rows import Cast, Column, Other, Proc, Relation, 
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, put_columns, require_column
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.names import NAME_BYTES, make_object_name
-from pubcheck.postgres.ddl.typenames import collation_of, typmod_of
+from pubcheck.postgres.ddl.typenames import (
+    DEFAULT_COLLATION,
+    collation_of,
+    known_type,
+    named_collation,
+    type_collation,
+    typmod_of,
+)
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session, names
@@ -65,7 +72,7 @@ def free_type_name(session: Session, namespace: int, name: str, *, shell: bool =
         row = catalog.types[oid]
         if row.kind == "p" and shell:
             return row
-        if not (row.kind == "b" and row.element and row.name.startswith("_")):
+        if not (row.subscript == "a" and row.name.startswith("_")):
             raise ServerError("42710", f'type "{name}" already exists')
         moved = catalog.array_type_name(namespace, name)
         catalog.type_names.remove((namespace, name))
@@ -93,7 +100,8 @@ def create_enum(session: Session, node: Node) -> None:
         _check_label(label)
     if len(set(labels)) < len(labels):
         raise ServerError("23505", 'duplicate key value violates unique constraint "pg_enum_typid_label_index"')
-    _new_type(session, Type(catalog.new_oid(), name, namespace, session.setting("role"), "e", labels=labels))
+    row = Type(catalog.new_oid(), name, namespace, session.setting("role"), "e", labels=labels, category="E")
+    _new_type(session, row)
 
 
 def _check_label(label: str) -> None:
@@ -145,10 +153,13 @@ def create_domain(session: Session, node: Node) -> None:
     catalog = session.catalog
     namespace, name = creation_name(session, names(node["domainname"]))
     free_type_name(session, namespace, name)
-    base = session.type_oid(node["typeName"])
-    parent = catalog.types.get(base)
+    type_name = node["typeName"]
+    base = session.type_oid(type_name)
+    typmod = typmod_of(session, type_name, base) if "typmods" in type_name else -1
+    parent = known_type(session, base)
     if parent is not None and parent.kind == "p":
         raise ServerError("42804", f'"{parent.name}" is not a valid base type for a domain')
+    collation = collation_of(session, node.get("collClause"), base)
     constraints = [item["Constraint"] for item in node.get("constraints", ())]
     said = {item["contype"] for item in constraints}
     if {"CONSTR_NOTNULL", "CONSTR_NULL"} <= said:
@@ -164,6 +175,10 @@ def create_domain(session: Session, node: Node) -> None:
         "d",
         base=base,
         not_null="CONSTR_NOTNULL" in said,
+        category=parent.category if parent is not None else "U",
+        collation=collation,
+        typmod=typmod,
+        checked=parent is not None and parent.checked,
     )
     row = _new_type(session, row)
     catalog.depend((TYPE, row.oid, 0), (TYPE, base, 0), NORMAL)
@@ -190,6 +205,7 @@ def _add_domain_check(session: Session, row: Type, constraint: Node) -> None:
     catalog.depend((OTHER, oid, 0), (TYPE, row.oid, 0), AUTO)
     for function in functions_called(session, constraint.get("raw_expr")):
         catalog.depend((OTHER, oid, 0), (PROC, function, 0), NORMAL)
+    catalog.check_domain(row.oid)
 
 
 def alter_domain(session: Session, node: Node) -> None:
@@ -241,7 +257,8 @@ def create_composite(session: Session, node: Node) -> None:
     owner = session.setting("role")
     relation = Relation(catalog.new_oid(), name, namespace, "c", owner, tuple(columns), identity="n")
     catalog.add_relation(relation)
-    row = _new_type(session, Type(catalog.new_oid(), name, namespace, owner, "c", relation=relation.oid))
+    row = Type(catalog.new_oid(), name, namespace, owner, "c", relation=relation.oid, category="C")
+    row = _new_type(session, row)
     catalog.depend((RELATION, relation.oid, 0), (TYPE, row.oid, 0), INTERNAL)
     for column in columns:
         catalog.depend((RELATION, relation.oid, column.number), (TYPE, column.type, 0), NORMAL)
@@ -341,6 +358,7 @@ def create_range(session: Session, node: Node) -> None:
     shell = free_type_name(session, namespace, name, shell=True)
     subtype, multirange = 0, _multirange_name(name)
     subtype_given = False
+    chosen: list[str] = []
     multirange_namespace = namespace
     for item in node.get("params", ()):
         option = item["DefElem"]
@@ -348,15 +366,24 @@ def create_range(session: Session, node: Node) -> None:
             subtype, subtype_given = session.type_oid(option["arg"]["TypeName"]), True
         elif option["defname"] == "multirange_type_name" and "TypeName" in option.get("arg", {}):
             multirange_namespace, multirange = creation_name(session, names(option["arg"]["TypeName"]["names"]))
+        elif option["defname"] == "collation" and "TypeName" in option.get("arg", {}):
+            chosen = names(option["arg"]["TypeName"]["names"])
     if not subtype_given:
         raise ServerError("42601", 'type attribute "subtype" is required')
+    bounds = type_collation(session, subtype)
+    if chosen:
+        if not bounds and known_type(session, subtype) is not None:
+            raise ServerError("42809", "range collation specified but subtype does not support collation")
+        bounds = named_collation(session, chosen)
     owner = session.setting("role")
     free_type_name(session, multirange_namespace, multirange)
     oid = shell.oid if shell is not None else catalog.new_oid()
-    row = _new_type(session, Type(oid, name, namespace, owner, "r", base=subtype))
-    many = _new_type(
-        session, Type(catalog.new_oid(), multirange, multirange_namespace, owner, "m", base=row.oid)
-    )
+    row = Type(oid, name, namespace, owner, "r", base=subtype, category="R", bounds=bounds)
+    row = _new_type(session, row)
+    many = Type(catalog.new_oid(), multirange, multirange_namespace, owner, "m", base=row.oid, category="R")
+    many = _new_type(session, many)
+    row = replace(row, multirange=many.oid)
+    catalog.types.put(row.oid, row)
     catalog.depend((TYPE, row.oid, 0), (TYPE, subtype, 0), NORMAL)
     catalog.depend((TYPE, many.oid, 0), (TYPE, row.oid, 0), INTERNAL)
     for made, arguments, variadic in (
@@ -417,13 +444,56 @@ def create_base(session: Session, node: Node) -> None:
     if shell is None and session.complete and not session.blind:
         raise ServerError("42710", f'type "{name}" does not exist')
     element = session.type_oid(options["element"]["TypeName"]) if "TypeName" in options.get("element", {}) else 0
-    oid = shell.oid if shell is not None else catalog.new_oid()
-    row = _new_type(session, Type(oid, name, namespace, owner, "b", element=element))
+    category = word_of(options.get("category"))[:1] or "U"
+    if not " " <= category <= "~":
+        raise ServerError("22023", f'invalid type category "{word_of(options["category"])}": must be simple ASCII')
+    row = Type(
+        shell.oid if shell is not None else catalog.new_oid(),
+        name,
+        namespace,
+        owner,
+        "b",
+        element=element,
+        category=category,
+        preferred=says_yes(options, "preferred"),
+        collation=DEFAULT_COLLATION if says_yes(options, "collatable") else 0,
+        subscript=_subscripts(options, element),
+    )
+    row = _new_type(session, row)
     for which in ("input", "output", "receive", "send", "typmod_in", "typmod_out", "analyze", "subscript"):
         given = options.get(which, {}).get("TypeName")
         if given is not None:
             for function in functions_named(session, names(given["names"])):
                 catalog.depend((TYPE, row.oid, 0), (PROC, function, 0), NORMAL)
+
+
+def word_of(option: Node | None) -> str:
+    """An option's value as text (defGetString): a string, a number, a keyword, or a name taken for a type's."""
+    if not option:
+        return ""
+    if "TypeName" in option:
+        return ".".join(names(option["TypeName"]["names"]))
+    ((kind, body),) = option.items()
+    field = {"Integer": "ival", "Float": "fval", "Boolean": "boolval"}.get(kind, "sval")
+    value = body.get(field, False if kind == "Boolean" else 0 if kind == "Integer" else "")
+    return str(value).lower() if kind == "Boolean" else str(value)
+
+
+def says_yes(options: dict[str, Node], name: str) -> bool:
+    """defGetBoolean; an option without a value says yes."""
+    if name not in options:
+        return False
+    return not options[name] or word_of(options[name]).lower() in ("true", "on", "1")
+
+
+def _subscripts(options: dict[str, Node], element: int) -> str:
+    """What subscripts of a base type do: as its handler says, else as those of a fixed-length array."""
+    handler = word_of(options.get("subscript")).rpartition(".")[2]
+    if not handler:
+        return "f" if element else ""
+    return {"array_subscript_handler": "a", "raw_array_subscript_handler": "f", "jsonb_subscript_handler": "j"}.get(
+        handler, "u"
+    )
 
 
 def make_shell(session: Session, namespace: int, name: str) -> Type:
