@@ -39,9 +39,6 @@ from pubcheck.sources.text import utf8
 if TYPE_CHECKING:
     from pubcheck.postgres.syscache import SysCache
 
-if TYPE_CHECKING:
-    from pubcheck.postgres.syscache import SysCache
-
 DEFAULT_PATH = ("$user", "public")
 _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}
 
@@ -69,13 +66,6 @@ class Session:
             catalog.settings.put(name, value)
             catalog.settings.put(f"session {name}", value)
         catalog.journal.entries.clear()
-
-    @cached_property
-    def cache(self) -> SysCache:
-        """Look-ups over the server's own objects and the unit's; the server's are read when they are first needed."""
-        from pubcheck.postgres.syscache import SysCache
-
-        return SysCache(self)
 
     def begin_statement(self, source: int, statement: int, text: str = "") -> None:
         """Forget what was noted for the statement before; ``text`` is the statement that comes."""

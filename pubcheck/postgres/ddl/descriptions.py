@@ -226,7 +226,7 @@ def format_type(session: Session, oid: int) -> str:
 def format_procedure(session: Session, oid: int) -> str:
     """regprocedureout: 'f(integer,text)'."""
     catalog = session.catalog
-    row = catalog.procs.get(oid) or session.cache.proc(oid)
+    row = catalog.procs.get(oid) or session.syscache.proc(oid)
     arguments = ",".join(format_type(session, argument) for argument in row.arguments)
     visible = False
     for namespace in session.path:

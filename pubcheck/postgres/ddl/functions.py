@@ -234,7 +234,7 @@ def create_cast(session: Session, node: Node) -> None:
         _check_binary_cast(session, one, other)
     if source == target and (function is None or len(function.arguments) < 2):
         raise ServerError("42P17", "source data type and target data type are the same")
-    if session.cache.cast(source, target) is not None:
+    if session.syscache.cast(source, target) is not None:
         said = f"cast from type {format_type(session, source)} to type {format_type(session, target)} already exists"
         raise ServerError("42710", said)
     context = {"COERCION_IMPLICIT": "i", "COERCION_ASSIGNMENT": "a"}.get(node.get("context", ""), "e")
@@ -260,14 +260,14 @@ def _check_cast_function(session: Session, function: Proc, source: int, target: 
     try:
         if not 1 <= len(given) <= 3:
             raise ServerError("42P17", "cast function must take one to three arguments")
-        if given[0] and not session.cache.binary_coercible(source, given[0]):
+        if given[0] and not session.syscache.binary_coercible(source, given[0]):
             said = "argument of cast function must match or be binary-coercible from source data type"
             raise ServerError("42P17", said)
         for at, (wanted, name) in enumerate(((INT4, "integer"), (BOOL, "boolean")), 1):
             if len(given) > at and given[at] not in (0, wanted):
                 which = ("second", "third")[at - 1]
                 raise ServerError("42P17", f"{which} argument of cast function must be type {name}")
-        if function.returns and not session.cache.binary_coercible(function.returns, target):
+        if function.returns and not session.syscache.binary_coercible(function.returns, target):
             said = "return data type of cast function must match or be binary-coercible to target data type"
             raise ServerError("42P17", said)
     except Unknowable:

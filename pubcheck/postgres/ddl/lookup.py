@@ -259,7 +259,7 @@ def procs_named(session: Session, parts: list[str]) -> list[Proc]:
             continue  # never searched for functions
         found.update((oid, catalog.procs[oid]) for oid in catalog.proc_names.get((namespace, name)))
         if namespace in (PG_CATALOG, INFORMATION_SCHEMA):
-            for row in session.cache.builtin.procs(name):
+            for row in session.syscache.builtin.procs(name):
                 held = catalog.procs.get(row.oid, row)
                 if (held.namespace, held.name) == (namespace, name):
                     found[row.oid] = held
@@ -295,7 +295,7 @@ def operator_with(session: Session, parts: list[str], left: int, right: int) -> 
     for namespace in namespaces(session, parts):
         rows = [catalog.operators[oid] for oid in catalog.operator_names.get((namespace, name))]
         if namespace == PG_CATALOG:
-            rows += session.cache.builtin.operators(name, not left)
+            rows += session.syscache.builtin.operators(name, not left)
         for row in rows:
             if (row.left, row.right) == (left, right):
                 return row

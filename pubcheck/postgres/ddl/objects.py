@@ -139,7 +139,7 @@ def _row(session: Session, target: Object) -> Any:
     """The row of an object that has an owner and a schema, or None."""
     catalog = session.catalog
     if target[0] == PROC and target[1] not in catalog.procs:
-        return session.cache.proc(target[1])
+        return session.syscache.proc(target[1])
     heaps: dict[str, dict[int, Any]] = {
         TYPE: catalog.types,
         PROC: catalog.procs,

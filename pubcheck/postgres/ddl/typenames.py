@@ -62,7 +62,7 @@ def _typmod(session: Session, oid: int, given: list[Node]) -> int:
         return -1
 
     try:
-        return worked_out(session.cache, oid, given, None)
+        return worked_out(session.syscache, oid, given, None)
     except Unknowable:
         return -1
     except ServerError as error:
@@ -75,7 +75,7 @@ def known_type(session: Session, oid: int) -> Type | None:
     if oid >= FIRST_NORMAL_OID or not oid:
         return session.catalog.types.get(oid)
     try:
-        return session.cache.type(oid)
+        return session.syscache.type(oid)
     except Unknowable:
         return None
 
@@ -114,7 +114,7 @@ def named_collation(session: Session, parts: list[str]) -> int:
         oid = catalog.collation_names.get((namespace, name))
         if oid is not None:
             return oid
-        row = session.cache.builtin.collation_named(name) if namespace == PG_CATALOG else None
+        row = session.syscache.builtin.collation_named(name) if namespace == PG_CATALOG else None
         if row is not None:
             return row.oid
     from pubcheck.postgres.syscache import depends_on_build
