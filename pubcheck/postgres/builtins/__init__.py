@@ -1,4 +1,7 @@
-"""What initdb makes: types and relations of each major, from snapshots of real servers (see ``snapshot``)."""
+"""What initdb makes: types and relations of each major, from snapshots of real servers (see ``snapshot``).
+
+Names only, for every run needs them; what resolution asks of an object is in ``objects``, opened when a filter is met.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,25 @@ from msgspec import Struct
 from msgspec.json import decode
 
 
+class KnownRelation(Struct, frozen=True, array_like=True, gc=False):
+    """``type`` is the oid of the row type, ``array`` that of the array type over it; 0 where there is none."""
+
+    oid: int
+    kind: str
+    columns: tuple[str, ...] = ()
+    type: int = 0
+    array: int = 0
+
+
 class Snapshot(Struct, frozen=True):
     """A snapshot file. ``server`` says which server it was taken from.
 
-    ``types``: schema -> name -> (oid, typtype, array oid). ``relations``: schema -> name -> (oid, relkind, columns).
+    ``types``: schema -> name -> (oid, typtype, array oid), without row types. ``relations``: schema -> name -> row.
     """
 
     server: str
     types: dict[str, dict[str, tuple[int, str, int]]]
-    relations: dict[str, dict[str, tuple[int, str, list[str]]]]
+    relations: dict[str, dict[str, KnownRelation]]
 
 
 class Builtins:
@@ -28,7 +41,12 @@ class Builtins:
         self.types = {(schema, name): row[0] for schema, named in snapshot.types.items() for name, row in named.items()}
         """(schema, name) -> oid."""
         self._names: dict[int, tuple[str, str]] | None = None
-        self._arrays = {oid: array for named in snapshot.types.values() for oid, _, array in named.values()}
+        self._arrays: dict[int, int] | None = None
+        for schema, relations in snapshot.relations.items():
+            for name, relation in relations.items():
+                if relation.array:
+                    self.types[schema, name] = relation.type
+                    self.types[schema, f"_{name}"[:63]] = relation.array
 
     def type(self, schema: str, name: str) -> int:
         """A type's oid, or 0."""
@@ -42,11 +60,27 @@ class Builtins:
 
     def array_of(self, oid: int) -> int:
         """The oid of the array type over a type (an array of an array is the same array), or 0."""
+        if self._arrays is None:
+            self._arrays = {oid: array for named in self._snapshot.types.values() for oid, _, array in named.values()}
+            for relations in self._snapshot.relations.values():
+                self._arrays.update((row.type, row.array) for row in relations.values() if row.array)
         return self._arrays.get(oid, 0) or oid
 
-    def relation(self, schema: str, name: str) -> tuple[int, str, list[str]] | None:
-        """(oid, relkind, column names) of a relation that every database has."""
+    def relation(self, schema: str, name: str) -> KnownRelation | None:
+        """A relation that every database has; information_schema's with their column names."""
         return self._snapshot.relations.get(schema, {}).get(name)
+
+    def relation_of_type(self, oid: int) -> tuple[str, str, KnownRelation] | None:
+        """(schema, name, row) of the relation whose row type, or the array over it, this is."""
+        named = self.type_named(oid)
+        if named is None:
+            return None
+        schema, name = named
+        for candidate in (name, name[1:]):
+            row = self.relation(schema, candidate)
+            if row is not None and oid in (row.type, row.array):
+                return schema, candidate, row
+        return None
 
 
 @cache

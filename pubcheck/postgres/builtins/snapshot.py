@@ -1,21 +1,27 @@
 """Takes the snapshots: ``python -m pubcheck.postgres.builtins.snapshot CONNECTION...``, one server of each major.
 
-Needs psycopg (extra ``dev``). Reads template0-like databases: objects below FirstNormalObjectId only.
+Needs psycopg (extra ``dev``), a superuser, and databases like template0: objects below FirstNormalObjectId only. Writes
+``pgNN.json`` of the majors it is given, and enters them into the files that all majors share, where a row says in
+which majors it holds. The next major is one run of this command against its server.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec.json import encode
+from msgspec.json import decode, encode
+
+HERE = Path(__file__).parent
 
 _TYPES = """
     SELECT n.nspname, t.typname, t.oid::int, t.typtype::text, t.typarray::int
     FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
     WHERE t.oid < 16384 AND n.nspname IN ('pg_catalog', 'information_schema')
-      AND NOT EXISTS (SELECT FROM pg_class c WHERE c.relkind IN ('r', 'v') AND (c.reltype = t.oid OR c.reltype = t.typelem))
+      AND NOT EXISTS (SELECT FROM pg_class c
+                      WHERE c.relkind IN ('r', 'v') AND (c.reltype = t.oid OR c.reltype = t.typelem))
     ORDER BY 1, 2
 """
 _RELATIONS = """
@@ -23,36 +29,254 @@ _RELATIONS = """
            CASE WHEN c.relkind IN ('r', 'v') AND n.nspname = 'information_schema'
                 THEN array(SELECT a.attname::text FROM pg_attribute a
                            WHERE a.attrelid = c.oid AND a.attnum > 0 ORDER BY a.attnum)
-                ELSE '{}' END
+                ELSE '{}' END,
+           c.reltype::int, coalesce((SELECT t.typarray::int FROM pg_type t WHERE t.oid = c.reltype), 0)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid < 16384 AND n.nspname IN ('pg_catalog', 'information_schema', 'pg_toast')
     ORDER BY 1, 2
 """
 
+# What name and type resolution asks. Each query gives the key first, then the row in the order of ``objects``' structs;
+# a value in _DEFAULTS' place that equals it is not written at the end of a row.
+_MERGED: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "types": (
+        """
+        SELECT t.oid::int, t.typname, t.typtype::text, t.typcategory::text, t.typarray::int, t.typelem::int,
+               CASE t.typsubscript::text WHEN '-' THEN '' WHEN 'array_subscript_handler' THEN 'a'
+                    WHEN 'raw_array_subscript_handler' THEN 'f' WHEN 'jsonb_subscript_handler' THEN 'j' ELSE 'u' END,
+               t.typinput::oid::int, t.typoutput::oid::int, t.typcollation::int, t.typispreferred,
+               CASE t.typtype WHEN 'd' THEN t.typbasetype::int
+                    WHEN 'r' THEN (SELECT rngsubtype::int FROM pg_range WHERE rngtypid = t.oid)
+                    WHEN 'm' THEN (SELECT rngtypid::int FROM pg_range WHERE rngmultitypid = t.oid) ELSE 0 END,
+               t.typtypmod,
+               coalesce((SELECT rngmultitypid::int FROM pg_range WHERE rngtypid = t.oid), 0),
+               t.typnotnull, EXISTS (SELECT FROM pg_constraint c WHERE c.contypid = t.oid AND c.contype = 'c'),
+               t.typnamespace::int <> 11
+        FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+        WHERE t.oid < 16384 AND n.nspname IN ('pg_catalog', 'information_schema')
+          AND NOT EXISTS (SELECT FROM pg_class c WHERE c.relkind IN ('r', 'v')
+                          AND (c.reltype = t.oid OR c.reltype = t.typelem))
+        """,
+        (None, None, None, 0, 0, "", 750, 751, 0, False, 0, -1, 0, False, False, False),
+    ),
+    "procs": (
+        """
+        SELECT p.oid::int, p.proname, p.proargtypes::int[], p.prorettype::int, p.provolatile::text, p.proisstrict,
+               p.prokind::text, p.proretset, p.provariadic::int, p.pronargdefaults::int,
+               coalesce(array_to_string(p.proargmodes, ''), ''), coalesce(p.proargnames, '{}'),
+               CASE WHEN p.proallargtypes IS NULL THEN '{}'
+                    ELSE array(SELECT a::int FROM unnest(p.proallargtypes) a) END,
+               n.nspname <> 'pg_catalog'
+        FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE p.oid < 16384 AND n.nspname IN ('pg_catalog', 'information_schema')
+        """,
+        (None, None, None, "i", True, "f", False, 0, 0, "", [], [], False),
+    ),
+    "operators": (
+        """
+        SELECT o.oid::int, o.oprname, o.oprleft::int, o.oprright::int, o.oprresult::int, o.oprcode::oid::int,
+               o.oprnegate::int
+        FROM pg_operator o WHERE o.oid < 16384
+        """,
+        (None, None, None, 16, None, 0),
+    ),
+    "casts": (
+        """
+        SELECT c.castsource::int || ' ' || c.casttarget::int, c.castfunc::int, c.castcontext::text,
+               c.castmethod::text
+        FROM pg_cast c WHERE c.oid < 16384
+        """,
+        (None, None, "f"),
+    ),
+    # Of the collations those that every build and machine has; initdb takes the others from the C library and ICU.
+    "collations": (
+        """
+        SELECT c.collname, c.oid::int, c.collisdeterministic
+        FROM pg_collation c WHERE c.oid < 12000 OR c.collname = 'ucs_basic'
+        """,
+        (None, True),
+    ),
+    "classes": (
+        """
+        SELECT left(a.amname, 1) || ' ' || c.opcintype::int, c.opcfamily::int
+        FROM pg_opclass c JOIN pg_am a ON a.oid = c.opcmethod
+        WHERE c.oid < 16384 AND c.opcdefault AND a.amname IN ('btree', 'hash')
+        """,
+        (None,),
+    ),
+    "families": (
+        """
+        SELECT f.oid::int, left(a.amname, 1),
+               array(SELECT array[o.amoplefttype::int, o.amoprighttype::int, o.amopstrategy::int, o.amopopr::int]
+                     FROM pg_amop o WHERE o.amopfamily = f.oid AND o.amopopr < 16384 ORDER BY 1),
+               array(SELECT array[p.amproclefttype::int, p.amprocrighttype::int, p.amproc::oid::int]
+                     FROM pg_amproc p WHERE p.amprocfamily = f.oid AND p.amprocnum = 1 AND p.amproc::oid < 16384
+                     ORDER BY 1)
+        FROM pg_opfamily f JOIN pg_am a ON a.oid = f.opfmethod
+        WHERE f.oid < 16384 AND a.amname IN ('btree', 'hash')
+        """,
+        (None, None, None),
+    ),
+    "ranges": (
+        """
+        SELECT r.rngtypid::int, r.rngcollation::int,
+               (SELECT p.amproc::oid::int FROM pg_opclass c JOIN pg_amproc p ON p.amprocfamily = c.opcfamily
+                WHERE c.oid = r.rngsubopc AND p.amprocnum = 1
+                  AND p.amproclefttype = c.opcintype AND p.amprocrighttype = c.opcintype)
+        FROM pg_range r WHERE r.rngtypid < 16384
+        """,
+        (None, None),
+    ),
+    # Ordered-set and hypothetical-set aggregates; all others are normal.
+    "aggregates": (
+        """
+        SELECT a.aggfnoid::oid::int, a.aggkind::text, a.aggnumdirectargs::int
+        FROM pg_aggregate a WHERE a.aggfnoid::oid < 16384 AND a.aggkind <> 'n'
+        """,
+        (None, None),
+    ),
+    "attributes": (
+        """
+        SELECT c.relname, array(SELECT a.attname::text FROM pg_attribute a
+                                WHERE a.attrelid = c.oid AND a.attnum > 0 ORDER BY a.attnum),
+               array(SELECT array[a.atttypid::int, a.atttypmod, a.attcollation::int] FROM pg_attribute a
+                     WHERE a.attrelid = c.oid AND a.attnum > 0 ORDER BY a.attnum)
+        FROM pg_class c WHERE c.oid < 16384 AND c.relkind IN ('r', 'v') AND c.relnamespace = 11
+        """,
+        (None, None),
+    ),
+}
+_NAMED = ("procs", "operators")
+"""Tables that are also looked up by name: the first value of a row."""
+
+_ZONES = "SELECT name FROM pg_timezone_names WHERE name NOT LIKE 'posix/%' AND name NOT LIKE 'right/%'"
+_ABBREVIATIONS = "SELECT abbrev, extract(epoch FROM utc_offset)::int, is_dst FROM {}()"
+_ABBREVIATION_FILE = """
+    SELECT pg_read_file(setting || '/timezonesets/Default') FROM pg_config WHERE name = 'SHAREDIR'
+"""
+
 
 def take(connection: Any) -> tuple[int, dict[str, Any]]:
-    """(major, snapshot) of the server behind a psycopg connection."""
+    """(major, snapshot) of the server behind a psycopg connection: names of types and relations."""
     server: str = connection.execute("SHOW server_version").fetchone()[0]
     types: dict[str, Any] = {}
     for schema, name, *row in connection.execute(_TYPES):
         types.setdefault(schema, {})[name] = row
     relations: dict[str, Any] = {}
     for schema, name, *row in connection.execute(_RELATIONS):
-        relations.setdefault(schema, {})[name] = row
+        relations.setdefault(schema, {})[name] = _trimmed(row, (None, None, [], 0, 0))
     major = int(server.split(".")[0])
     return major, {"server": server, "types": types, "relations": relations}
+
+
+def _trimmed(row: Sequence[Any], defaults: Sequence[Any]) -> list[Any]:
+    """A row without the defaults at its end; true and false as 1 and 0."""
+    values = list(row)
+    while values and values[-1] == defaults[len(values) - 1] and defaults[len(values) - 1] is not None:
+        values.pop()
+    return [int(value) if isinstance(value, bool) else value for value in values]
+
+
+class Merged:
+    """A file that the majors share: table -> key -> rows that begin with the majors (bits) they hold in.
+
+    The bit of a major is its place in ``servers``, which says what server each was taken from.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.content: dict[str, Any] = decode(path.read_bytes()) if path.exists() else {"servers": {}}
+
+    def begin(self, major: int, server: str) -> None:
+        """Forget what was known of a major."""
+        servers = self.content["servers"]
+        servers[str(major)] = server
+        self.bit = 1 << list(servers).index(str(major))
+        for table in self.content.values():
+            if table is not servers:
+                for key, rows in list(table.items()):
+                    if not isinstance(rows[0], list):
+                        continue
+                    table[key] = kept = [[row[0] & ~self.bit, *row[1:]] for row in rows if row[0] & ~self.bit]
+                    if not kept:
+                        del table[key]
+
+    def enter(self, table: str, key: object, row: list[Any]) -> None:
+        rows = self.content.setdefault(table, {}).setdefault(str(key), [])
+        for known in rows:
+            if known[1:] == row:
+                known[0] |= self.bit
+                return
+        rows.append([self.bit, *row])
+
+    def index(self, table: str) -> None:
+        """Enter the names of a table's rows: name -> keys."""
+        found: dict[str, set[int]] = {}
+        for key, rows in self.content[table].items():
+            for row in rows:
+                found.setdefault(row[1], set()).add(int(key))
+        self.content[f"{table}_named"] = {name: sorted(keys) for name, keys in sorted(found.items())}
+
+    def write(self) -> None:
+        """A line a key, so that what a new server changes can be read in a diff."""
+        parts = []
+        for table, rows in self.content.items():
+            ordered = rows.items() if table == "servers" else sorted(rows.items(), key=_key_order)
+            lines = ",\n".join(f"{encode(key).decode()}:{encode(row).decode()}" for key, row in ordered)
+            parts.append(f"{encode(table).decode()}:{{\n{lines}\n}}")
+        self.path.write_text("{" + ",\n".join(parts) + "}\n")
+        print(f"{self.path.name}: {self.path.stat().st_size} bytes")
+
+
+def _key_order(item: tuple[str, Any]) -> tuple[int, str]:
+    key = item[0]
+    return (int(key), "") if key.isdecimal() else (-1, key)
+
+
+def enter_objects(merged: Merged, connection: Any) -> None:
+    for table, (query, defaults) in _MERGED.items():
+        for key, *row in connection.execute(query):
+            merged.enter(table, key, _trimmed(row, defaults))
+
+
+def enter_zones(merged: Merged, connection: Any, major: int) -> None:
+    """Time zones and abbreviations; of an abbreviation that stands for a zone, whose offset changes, that zone."""
+    connection.execute("SET TimeZone = 'UTC'")
+    for (name,) in connection.execute(_ZONES):
+        merged.enter("zones", name, [])
+    (text,) = connection.execute(_ABBREVIATION_FILE).fetchone()
+    dynamic = dict(_dynamic_abbreviations(text.splitlines()))
+    source = "pg_timezone_abbrevs_abbrevs" if major >= 18 else "pg_timezone_abbrevs"
+    for name, offset, summer in connection.execute(_ABBREVIATIONS.format(source)):
+        row = [dynamic[name]] if name in dynamic else [offset, int(summer)]
+        merged.enter("abbreviations", name, row)
+
+
+def _dynamic_abbreviations(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for line in lines:
+        words = line.partition("#")[0].split()
+        if len(words) == 2 and words[1][:1].isalpha():
+            yield words[0], words[1]
 
 
 def main(connections: list[str]) -> None:
     import psycopg
 
+    objects, zones = Merged(HERE / "objects.json"), Merged(HERE / "zones.json")
     for conninfo in connections:
         with psycopg.connect(conninfo) as connection:
             major, snapshot = take(connection)
-        text = encode(snapshot)
-        path = Path(__file__).with_name(f"pg{major}.json")
-        path.write_bytes(text.replace(b"],\"", b"],\n\"") + b"\n")
+            for merged in (objects, zones):
+                merged.begin(major, snapshot["server"])
+            enter_objects(objects, connection)
+            enter_zones(zones, connection, major)
+        path = HERE / f"pg{major}.json"
+        path.write_bytes(encode(snapshot).replace(b"],\"", b"],\n\"") + b"\n")
         print(f"{path.name}: {snapshot['server']}, {path.stat().st_size} bytes")
+    for table in _NAMED:
+        objects.index(table)
+    objects.write()
+    zones.write()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,439 @@
+"""What initdb makes, as name and type resolution asks for it: rows of pg_type, pg_proc, pg_operator, pg_cast and so on.
+
+One file holds all majors, for most rows are the same in each; a row is decoded when it is first asked for. Opening it
+costs some milliseconds, so that only who meets a filter does. ``snapshot`` writes it.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any, TypeVar
+
+from msgspec import Raw, Struct
+from msgspec.json import Decoder
+
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.catalog import INFORMATION_SCHEMA, PG_CATALOG, SUPERUSER
+from pubcheck.postgres.catalog.rows import Cast, Collation, Column, Operator, Proc, Type
+
+RECORD_IN, RECORD_OUT, ARRAY_IN, ARRAY_OUT = 2290, 2291, 750, 751
+
+# Rows as they lie in the file: first the majors they hold in, a bit each. The order is that of the snapshot's queries.
+
+
+class _Row(Struct, frozen=True, array_like=True, gc=False):
+    majors: int
+
+
+class _TypeRow(_Row, frozen=True, array_like=True, gc=False):
+    name: str
+    kind: str
+    category: str
+    array: int = 0
+    element: int = 0
+    subscript: str = ""
+    input: int = ARRAY_IN
+    output: int = ARRAY_OUT
+    collation: int = 0
+    preferred: int = 0
+    base: int = 0
+    typmod: int = -1
+    multirange: int = 0
+    not_null: int = 0
+    checked: int = 0
+    elsewhere: int = 0
+
+
+class _ProcRow(_Row, frozen=True, array_like=True, gc=False):
+    name: str
+    arguments: tuple[int, ...]
+    returns: int
+    volatility: str = "i"
+    strict: int = 1
+    kind: str = "f"
+    returns_set: int = 0
+    variadic: int = 0
+    defaults: int = 0
+    modes: str = ""
+    names: tuple[str, ...] = ()
+    parameters: tuple[int, ...] = ()
+    elsewhere: int = 0
+
+
+class _OperatorRow(_Row, frozen=True, array_like=True, gc=False):
+    name: str
+    left: int
+    right: int
+    returns: int = 16
+    function: int = 0
+    negator: int = 0
+
+
+class _CastRow(_Row, frozen=True, array_like=True, gc=False):
+    function: int
+    context: str
+    method: str = "f"
+
+
+class _CollationRow(_Row, frozen=True, array_like=True, gc=False):
+    oid: int
+    deterministic: int = 1
+
+
+class _ClassRow(_Row, frozen=True, array_like=True, gc=False):
+    family: int
+
+
+class FamilyRow(_Row, frozen=True, array_like=True, gc=False):
+    """An operator family of btree (b) or hash (h).
+
+    ``operators`` are (left type, right type, strategy, operator), ``functions`` (left type, right type, function) of
+    support number 1: the comparison function of btree, the hash function of hash.
+    """
+
+    method: str
+    operators: tuple[tuple[int, int, int, int], ...]
+    functions: tuple[tuple[int, int, int], ...]
+
+
+class RangeRow(_Row, frozen=True, array_like=True, gc=False):
+    """pg_range: the collation that bounds are compared under, and the comparison function."""
+
+    collation: int
+    compare: int
+
+
+class AggregateRow(_Row, frozen=True, array_like=True, gc=False):
+    """pg_aggregate: aggkind (n, o(rdered-set), h(ypothetical-set)) and aggnumdirectargs."""
+
+    kind: str
+    direct: int
+
+
+class _AttributesRow(_Row, frozen=True, array_like=True, gc=False):
+    names: tuple[str, ...]
+    types: tuple[tuple[int, int, int], ...]
+
+
+class _File(Struct, frozen=True):
+    servers: dict[str, str]
+    types: dict[int, Raw]
+    procs: dict[int, Raw]
+    operators: dict[int, Raw]
+    casts: dict[str, Raw]
+    collations: dict[str, list[_CollationRow]]
+    classes: dict[str, list[_ClassRow]]
+    families: dict[int, Raw]
+    ranges: dict[int, list[RangeRow]]
+    aggregates: dict[int, list[AggregateRow]]
+    attributes: dict[str, Raw]
+    procs_named: dict[str, tuple[int, ...]]
+    operators_named: dict[str, tuple[int, ...]]
+
+
+R = TypeVar("R", bound=_Row)
+
+_TYPE_ROWS = Decoder(list[_TypeRow])
+_PROC_ROWS = Decoder(list[_ProcRow])
+_OPERATOR_ROWS = Decoder(list[_OperatorRow])
+_CAST_ROWS = Decoder(list[_CastRow])
+_FAMILY_ROWS = Decoder(list[FamilyRow])
+_ATTRIBUTES_ROWS = Decoder(list[_AttributesRow])
+_NORMAL_AGGREGATE = AggregateRow(0, "n", 0)
+
+
+@cache
+def _file() -> _File:
+    with open(os.path.join(os.path.dirname(__file__), "objects.json"), "rb") as file:
+        return Decoder(_File).decode(file.read())
+
+
+class Objects:
+    """Look-ups over one major's built-in objects; every answer is remembered."""
+
+    def __init__(self, major: int) -> None:
+        self.major = major
+        self._file = file = _file()
+        self._bit = 1 << list(file.servers).index(str(major))
+        self._types: dict[int, Type | None] = {}
+        self._procs: dict[int, Proc | None] = {}
+        self._proc_rows: dict[int, _ProcRow] = {}
+        self._operators: dict[int, Operator | None] = {}
+        self._negators: dict[int, int] = {}
+        self._procs_named: dict[str, tuple[Proc, ...]] = {}
+        self._operators_named: dict[tuple[str, bool], tuple[Operator, ...]] = {}
+        self._placed_procs: dict[tuple[str, int], list[tuple[int, Proc]]] = {}
+        self._placed_operators: dict[tuple[str, bool, int], list[tuple[int, Operator]]] = {}
+        self._casts: dict[tuple[int, int], Cast | None] = {}
+        self._collations: dict[int, Collation] | None = None
+        self._classes: dict[tuple[str, int], int] | None = None
+        self._families: dict[int, FamilyRow | None] = {}
+        self._memberships: dict[int, list[tuple[int, int]]] | None = None
+
+    def _held(self, rows: list[R] | None) -> R | None:
+        """The row that holds in this major."""
+        for row in rows or ():
+            if row.majors & self._bit:
+                return row
+        return None
+
+    # Types.
+
+    def type(self, oid: int) -> Type | None:
+        try:
+            return self._types[oid]
+        except KeyError:
+            self._types[oid] = row = self._type(oid)
+            return row
+
+    def _type_row(self, oid: int) -> _TypeRow | None:
+        raw = self._file.types.get(oid)
+        return self._held(_TYPE_ROWS.decode(raw)) if raw is not None else None
+
+    def _type(self, oid: int) -> Type | None:
+        row = self._type_row(oid)
+        if row is None:
+            return self._row_type(oid)
+        return Type(
+            oid,
+            row.name,
+            INFORMATION_SCHEMA if row.elsewhere else PG_CATALOG,
+            SUPERUSER,
+            row.kind,
+            array=row.array,
+            element=row.element,
+            base=row.base,
+            not_null=bool(row.not_null),
+            category=row.category,
+            preferred=bool(row.preferred),
+            collation=row.collation,
+            typmod=row.typmod,
+            subscript=row.subscript,
+            multirange=row.multirange,
+            checked=bool(row.checked),
+        )
+
+    def _row_type(self, oid: int) -> Type | None:
+        found = builtins(self.major).relation_of_type(oid)
+        if found is None:
+            return None
+        schema, name, relation = found
+        namespace = INFORMATION_SCHEMA if schema == "information_schema" else PG_CATALOG
+        if oid == relation.type:
+            return Type(
+                oid, name, namespace, SUPERUSER, "c", relation=relation.oid, array=relation.array, category="C"
+            )
+        return Type(
+            oid, f"_{name}"[:63], namespace, SUPERUSER, "b", element=relation.type, category="A", subscript="a"
+        )
+
+    def io_functions(self, oid: int) -> tuple[int, int]:
+        """(typinput, typoutput) of a built-in type."""
+        row = self._type_row(oid)
+        if row is not None:
+            return row.input, row.output
+        found = self.type(oid)
+        return (RECORD_IN, RECORD_OUT) if found is not None and found.kind == "c" else (ARRAY_IN, ARRAY_OUT)
+
+    def columns(self, relation: str) -> tuple[Column, ...] | None:
+        """The columns of a relation of pg_catalog."""
+        raw = self._file.attributes.get(relation)
+        row = self._held(_ATTRIBUTES_ROWS.decode(raw)) if raw is not None else None
+        if row is None:
+            return None
+        return tuple(
+            Column(number, name, type_oid, typmod=typmod, collation=collation)
+            for number, (name, (type_oid, typmod, collation)) in enumerate(zip(row.names, row.types, strict=True), 1)
+        )
+
+    def range(self, oid: int) -> RangeRow | None:
+        return self._held(self._file.ranges.get(oid))
+
+    # Functions.
+
+    def proc(self, oid: int) -> Proc | None:
+        try:
+            return self._procs[oid]
+        except KeyError:
+            row = self._proc_row(oid)
+            self._procs[oid] = proc = self._proc(oid, row) if row is not None else None
+            return proc
+
+    def _proc_row(self, oid: int) -> _ProcRow | None:
+        raw = self._file.procs.get(oid)
+        return self._held(_PROC_ROWS.decode(raw)) if raw is not None else None
+
+    def _proc(self, oid: int, row: _ProcRow) -> Proc:
+        return Proc(
+            oid,
+            row.name,
+            INFORMATION_SCHEMA if row.elsewhere else PG_CATALOG,
+            SUPERUSER,
+            row.kind,
+            row.arguments,
+            row.returns,
+            row.volatility,
+            row.variadic,
+            row.defaults,
+            bool(row.returns_set),
+            bool(row.strict),
+            tuple(row.modes),
+            row.names,
+        )
+
+    def parameters(self, oid: int) -> tuple[int, ...]:
+        """proallargtypes: the types of all parameters, of OUT ones too; () where there are only input arguments."""
+        row = self._proc_row(oid)
+        return row.parameters if row is not None else ()
+
+    def procs(self, name: str) -> tuple[Proc, ...]:
+        """All functions of that name, of both schemas."""
+        try:
+            return self._procs_named[name]
+        except KeyError:
+            rows = (self.proc(oid) for oid in self._file.procs_named.get(name, ()))
+            # An oid from 10000 on may be that of another function in another major.
+            self._procs_named[name] = found = tuple(row for row in rows if row is not None and row.name == name)
+            return found
+
+    def placed_procs(self, name: str, place: int) -> list[tuple[int, Proc]]:
+        """Those of pg_catalog, each with the place that is given; the list is not the caller's to change."""
+        try:
+            return self._placed_procs[name, place]
+        except KeyError:
+            found = [(place, row) for row in self.procs(name) if row.namespace == PG_CATALOG]
+            self._placed_procs[name, place] = found
+            return found
+
+    def aggregate(self, oid: int) -> AggregateRow:
+        return self._held(self._file.aggregates.get(oid)) or _NORMAL_AGGREGATE
+
+    # Operators.
+
+    def operator(self, oid: int) -> Operator | None:
+        try:
+            return self._operators[oid]
+        except KeyError:
+            raw = self._file.operators.get(oid)
+            row = self._held(_OPERATOR_ROWS.decode(raw)) if raw is not None else None
+            operator = None
+            if row is not None:
+                operator = Operator(
+                    oid, row.name, PG_CATALOG, SUPERUSER, row.left, row.right, row.function, (), row.returns
+                )
+                self._negators[oid] = row.negator
+            self._operators[oid] = operator
+            return operator
+
+    def negator(self, oid: int) -> int:
+        self.operator(oid)
+        return self._negators.get(oid, 0)
+
+    def operators(self, name: str, prefix: bool) -> tuple[Operator, ...]:
+        try:
+            return self._operators_named[name, prefix]
+        except KeyError:
+            rows = (self.operator(oid) for oid in self._file.operators_named.get(name, ()))
+            found = tuple(row for row in rows if row is not None and (row.left == 0) == prefix)
+            self._operators_named[name, prefix] = found
+            return found
+
+    def placed_operators(self, name: str, prefix: bool, place: int) -> list[tuple[int, Operator]]:
+        """As ``placed_procs``."""
+        try:
+            return self._placed_operators[name, prefix, place]
+        except KeyError:
+            found = [(place, row) for row in self.operators(name, prefix)]
+            self._placed_operators[name, prefix, place] = found
+            return found
+
+    # Casts and collations.
+
+    def cast(self, source: int, target: int) -> Cast | None:
+        """Its ``oid`` is 0: nobody asks for it, and it differs from build to build."""
+        try:
+            return self._casts[source, target]
+        except KeyError:
+            raw = self._file.casts.get(f"{source} {target}")
+            row = self._held(_CAST_ROWS.decode(raw)) if raw is not None else None
+            cast = Cast(0, source, target, row.function, row.context, row.method) if row is not None else None
+            self._casts[source, target] = cast
+            return cast
+
+    def _all_collations(self) -> dict[int, Collation]:
+        if self._collations is None:
+            self._collations = {}
+            for name, rows in self._file.collations.items():
+                row = self._held(rows)
+                if row is not None:
+                    collation = Collation(row.oid, name, PG_CATALOG, SUPERUSER, bool(row.deterministic))
+                    self._collations[row.oid] = collation
+        return self._collations
+
+    def collation(self, oid: int) -> Collation | None:
+        return self._all_collations().get(oid)
+
+    def collation_named(self, name: str) -> Collation | None:
+        """One of those that every build has."""
+        return next((row for row in self._all_collations().values() if row.name == name), None)
+
+    # Operator classes and families of btree and hash.
+
+    def default_classes(self) -> dict[tuple[str, int], int]:
+        """(method, input type) -> operator family, of the default operator classes of btree (b) and hash (h)."""
+        if self._classes is None:
+            self._classes = {}
+            for key, rows in self._file.classes.items():
+                row = self._held(rows)
+                if row is not None:
+                    method, _, type_oid = key.partition(" ")
+                    self._classes[method, int(type_oid)] = row.family
+        return self._classes
+
+    def family(self, oid: int) -> FamilyRow | None:
+        try:
+            return self._families[oid]
+        except KeyError:
+            raw = self._file.families.get(oid)
+            self._families[oid] = row = self._held(_FAMILY_ROWS.decode(raw)) if raw is not None else None
+            return row
+
+    def btree_memberships(self, operator: int) -> list[tuple[int, int]]:
+        """(operator family, strategy) of an operator in families of btree."""
+        if self._memberships is None:
+            self._memberships = {}
+            for oid in self._file.families:
+                family = self.family(oid)
+                if family is not None and family.method == "b":
+                    for _, _, strategy, member in family.operators:
+                        self._memberships.setdefault(member, []).append((oid, strategy))
+        return self._memberships.get(operator, [])
+
+
+@cache
+def objects(major: int) -> Objects:
+    """The built-in objects of a major; read on first use."""
+    return Objects(major)
+
+
+class Zones(Struct, frozen=True):
+    """Time zones; ``abbreviations`` are (offset in seconds east of UTC, 1 in summer) or the name of a zone."""
+
+    names: frozenset[str]
+    abbreviations: dict[str, tuple[int, int] | str]
+
+
+@cache
+def zones(major: int) -> Zones:
+    """The time zones and abbreviations (timezonesets/Default) that the snapshot's server of a major knows."""
+    with open(os.path.join(os.path.dirname(__file__), "zones.json"), "rb") as file:
+        content: dict[str, Any] = Decoder().decode(file.read())
+    bit = 1 << list(content["servers"]).index(str(major))
+    names = frozenset(name for name, rows in content["zones"].items() if any(row[0] & bit for row in rows))
+    abbreviations: dict[str, tuple[int, int] | str] = {}
+    for name, rows in content["abbreviations"].items():
+        for majors, *row in rows:
+            if majors & bit:
+                abbreviations[name] = row[0] if len(row) == 1 else (row[0], row[1])
+    return Zones(names, abbreviations)
