@@ -102,10 +102,16 @@ def _boolean(p: ParseState, body: Node) -> Expr:
 
 def _call(p: ParseState, body: Node) -> Expr:
     """A FuncCall; what WITHIN GROUP sorts by are arguments too (transformFuncCall)."""
+    if body["funcname"][-1] == _SYSTEM_USER and p.major.number < 16 and body.get("funcformat") == "COERCE_SQL_SYNTAX":
+        # A reserved word since 16, before that a name like any other.
+        return column_reference(p, {"fields": [_SYSTEM_USER], "location": body.get("location", -1)})
     args = [transform(p, argument) for argument in body.get("args", ())]
     if body.get("agg_within_group"):
         args += [transform(p, item["SortBy"]["node"]) for item in body["agg_order"]]
     return call_function(p, names_of(body["funcname"]), args, body, body.get("location", -1))
+
+
+_SYSTEM_USER: Node = {"String": {"sval": "system_user"}}
 
 
 def _named_argument(p: ParseState, body: Node) -> Expr:

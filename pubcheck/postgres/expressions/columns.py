@@ -143,6 +143,11 @@ def column_reference(p: ParseState, body: Node) -> Expr:
 
     Raises ServerError 42703, 42P01, 0A000 and 42601, and Unknowable for a column whose type is not visible.
     """
+    if type(p) is not ParseState:
+        from pubcheck.postgres.expressions.queries import Nested, nested_reference
+
+        if isinstance(p, Nested):
+            return nested_reference(p, body)
     relation = p.relation
     qualifier, name, location = _parts(p.session, relation, body)
     if name is None:

@@ -1,0 +1,115 @@
+"""Sub-selects in an expression (transformSubLink in parser/parse_expr.c).
+
+No row filter may hold one. What the server finds wrong before it says so is looked for as far as the sub-select is
+plain: tables and columns that do not exist, operators that do not fit, the number of columns. Where its result type
+cannot be told and is needed, the refusal that is certain is raised at once.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.expressions.analyze import names_of, transform
+from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.queries import Nested, Output, analyze_query
+from pubcheck.postgres.expressions.rows import compare_rows
+from pubcheck.postgres.expressions.state import ParseState
+from pubcheck.postgres.expressions.walk import DETAILS, MESSAGE
+from pubcheck.postgres.oids import BOOL, JSON, JSONB
+from pubcheck.postgres.parse import Node
+
+
+def sublink(p: ParseState, body: Node) -> Expr:
+    """EXISTS, (SELECT ...), ARRAY(SELECT ...), IN, ANY and ALL. ``args``: the comparison, if there is one;
+    ``value``: the form, and whether the sub-select refers to the filter's table."""
+    form = body["subLinkType"].removesuffix("_SUBLINK")
+    location: int = body.get("location", -1)
+    outputs, touches = _query(p, body["subselect"], location)
+    if form == "EXISTS":
+        return Expr("SubLink", BOOL, [], location, value=(form, touches))
+    columns = _told(p, outputs, location)
+    if form in ("EXPR", "ARRAY"):
+        if len(columns) != 1:
+            raise p.error("42601", "subquery must return only one column", location)
+        return _scalar(p, form, columns[0], location, touches)
+    names = names_of(body["operName"]) if "operName" in body else ["="]
+    left = transform(p, body["testexpr"])
+    left_columns = left.args if left.node == "RowExpr" else [left]
+    return _compare(p, form, left_columns, names, columns, location, touches)
+
+
+def row_compare(p: ParseState, left: Node, names: list[str], link: Node, location: int) -> Expr:
+    """``ROW(...) op (SELECT ...)``, whose place is that of the operator."""
+    outputs, touches = _query(p, link["subselect"], location)
+    row = transform(p, left)
+    return _compare(p, "ROWCOMPARE", row.args, names, _told(p, outputs, location), location, touches)
+
+
+def json_array_query(p: ParseState, body: Node) -> Expr:
+    """JSON_ARRAY(SELECT ...), which is a sub-select with JSON_ARRAYAGG."""
+    from pubcheck.postgres.expressions.json import returning
+
+    location: int = body.get("location", -1)
+    outputs, touches = _query(p, body["query"], location)
+    columns = _told(p, outputs, location)
+    if len(columns) != 1:
+        raise p.error("42601", "subquery must return only one column", location)
+    to = returning(p, body.get("output"), any_format=True)
+    oid = to.type or (JSONB if columns[0].type == JSONB else JSON)
+    return Expr("SubLink", oid, [], location, typmod=to.typmod, value=("EXPR", touches))
+
+
+def _query(p: ParseState, query: Node, location: int) -> tuple[list[Output] | None, bool]:
+    nested = Nested(p)
+    try:
+        return analyze_query(nested, query), nested.touches
+    except Unknowable:
+        _refused(p, location)
+
+
+def _told(p: ParseState, outputs: list[Output] | None, location: int) -> list[Output]:
+    if outputs is None or not all(output.type for output in outputs):
+        _refused(p, location)
+    return outputs
+
+
+def _refused(p: ParseState, location: int) -> NoReturn:
+    """What the server says in the end, whatever it makes of the sub-select."""
+    rule = "rf-node-not-allowed"
+    raise p.error("0A000", MESSAGE, location, rule, detail=DETAILS[rule])
+
+
+def _scalar(p: ParseState, form: str, column: Output, location: int, touches: bool) -> Expr:
+    oid = column.type
+    if form == "ARRAY":
+        # get_promoted_array_type: an array of arrays is an array of more dimensions.
+        oid = p.cache.array_type(oid) or (oid if p.cache.element_type(oid) else 0)
+        if not oid:
+            message = f"could not find array type for data type {p.type_name(column.type)}"
+            raise p.error("42704", message, location)
+    return Expr(
+        "SubLink", oid, [], location, typmod=column.typmod, collation=column.collation, value=(form, touches)
+    )
+
+
+def _compare(
+    p: ParseState,
+    form: str,
+    left: list[Expr],
+    names: list[str],
+    columns: list[Output],
+    location: int,
+    touches: bool,
+) -> Expr:
+    if len(left) != len(columns):
+        many = "many" if len(left) < len(columns) else "few"
+        raise p.error("42601", f"subquery has too {many} columns", location)
+    right = [Expr("Param", one.type, typmod=one.typmod, collation=one.collation) for one in columns]
+    try:
+        test = compare_rows(p, names, left, right, location)
+    except ServerError as error:
+        if error.rule == "rf-clause-kind":
+            _refused(p, location)
+        raise
+    return Expr("SubLink", BOOL, [test], location, value=(form, touches))
