@@ -1,0 +1,44 @@
+"""What every input function needs: the context it reads in and the errors it raises."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+from pubcheck.postgres.errors import ServerError
+
+SPACE = " \t\n\v\f\r"
+"""What isspace() takes for a space in the C locale; input functions look at bytes, so that no other space counts."""
+
+
+class InputContext:
+    """What the reading of a literal rests on besides its text.
+
+    ``major`` is the server's. ``setting`` gives a run-time parameter, None where the unit does not set it. ``cache`` is
+    the SysCache, whose ``session`` reg* types look names up in. ``frozen`` collects what the value was fixed by when
+    it was read: "now", "zone" (TimeZone), "datestyle" (DateStyle).
+    """
+
+    __slots__ = ("cache", "frozen", "major", "setting")
+
+    def __init__(self, major: int, cache: Any, setting: Callable[[str], Any] = lambda name: None) -> None:
+        self.major = major
+        self.cache = cache
+        self.setting = setting
+        self.frozen: set[str] = set()
+
+
+def refused(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> ServerError:
+    """The error of an input function; whoever knows the literal's place adds it."""
+    return ServerError(sqlstate, message, rule="rf-literal", detail=detail, hint=hint)
+
+
+def invalid(type_name: str, text: str) -> ServerError:
+    """22P02, the error of most input functions."""
+    return refused("22P02", f'invalid input syntax for type {type_name}: "{text}"')
+
+
+def out_of_range(type_name: str, text: str) -> ServerError:
+    return refused("22003", f'value "{text}" is out of range for type {type_name}')
