@@ -203,7 +203,10 @@ def _table(p: Nested, body: Node, alias: str, names: list[str]) -> Item:
     if relation is None:
         schema = f"{body['schemaname']}." if "schemaname" in body else ""
         message = f'relation "{schema}{body["relname"]}" does not exist'
-        raise p.missing("42P01", message, body.get("location", -1))
+        location: int = body.get("location", -1)
+        if not p.cache.complete_names:
+            raise Unknowable(message, location)
+        raise p.error("42P01", message, location)
     name = alias or relation.name
     if not relation.seen or not relation.columns:
         return Item(name, None, qualified=not alias)

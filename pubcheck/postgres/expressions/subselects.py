@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.expressions.analyze import names_of, transform
+from pubcheck.postgres.expressions.locations import node_location
 from pubcheck.postgres.expressions.nodes import Expr
 from pubcheck.postgres.expressions.queries import Nested, Output, analyze_query
 from pubcheck.postgres.expressions.rows import compare_rows
@@ -25,10 +26,11 @@ def sublink(p: ParseState, body: Node) -> Expr:
     ``value``: the form, and whether the sub-select refers to the filter's table."""
     form = body["subLinkType"].removesuffix("_SUBLINK")
     location: int = body.get("location", -1)
-    outputs, touches = _query(p, body["subselect"], location)
+    start = node_location({"SubLink": body})
+    outputs, touches = _query(p, body["subselect"], start)
     if form == "EXISTS":
         return Expr("SubLink", BOOL, [], location, value=(form, touches))
-    columns = _told(p, outputs, location)
+    columns = _told(p, outputs, start)
     if form in ("EXPR", "ARRAY"):
         if len(columns) != 1:
             raise p.error("42601", "subquery must return only one column", location)
@@ -41,9 +43,10 @@ def sublink(p: ParseState, body: Node) -> Expr:
 
 def row_compare(p: ParseState, left: Node, names: list[str], link: Node, location: int) -> Expr:
     """``ROW(...) op (SELECT ...)``, whose place is that of the operator."""
-    outputs, touches = _query(p, link["subselect"], location)
+    start = node_location(left)
+    outputs, touches = _query(p, link["subselect"], start)
     row = transform(p, left)
-    return _compare(p, "ROWCOMPARE", row.args, names, _told(p, outputs, location), location, touches)
+    return _compare(p, "ROWCOMPARE", row.args, names, _told(p, outputs, start), location, touches)
 
 
 def json_array_query(p: ParseState, body: Node) -> Expr:
@@ -106,10 +109,5 @@ def _compare(
         many = "many" if len(left) < len(columns) else "few"
         raise p.error("42601", f"subquery has too {many} columns", location)
     right = [Expr("Param", one.type, typmod=one.typmod, collation=one.collation) for one in columns]
-    try:
-        test = compare_rows(p, names, left, right, location)
-    except ServerError as error:
-        if error.rule == "rf-clause-kind":
-            _refused(p, location)
-        raise
+    test = compare_rows(p, names, left, right, location)
     return Expr("SubLink", BOOL, [test], location, value=(form, touches))

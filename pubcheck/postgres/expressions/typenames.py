@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.parse import Node
 
@@ -16,18 +16,26 @@ def type_and_typmod(p: ParseState, type_name: Node) -> tuple[int, int]:
     try:
         oid = p.session.type_oid(type_name)
     except ServerError as error:
-        if error.sqlstate != "42704":
-            raise
-        oid = 0
+        error.location = error.culprit = location
+        error.rule = "rf-name-resolution"
+        if error.sqlstate == "42704" and "arrayBounds" in type_name:
+            error.message = f'type "{".".join(part["String"]["sval"] for part in type_name["names"])}[]" does not exist'
+        raise
     if not oid:
-        names = [part["String"]["sval"] for part in type_name["names"]]
-        if len(names) > 1 and names[-2] not in p.session.catalog.namespace_names:
-            raise p.missing("3F000", f'schema "{names[-2]}" does not exist', location)
-        array = "[]" if "arrayBounds" in type_name else ""
-        raise p.missing("42704", f'type "{".".join(names)}{array}" does not exist', location)
+        raise _missing(p, [part["String"]["sval"] for part in type_name["names"]], type_name, location)
     p.cache.type(oid)
     if "typmods" not in type_name:
         return oid, type_name.get("typemod", 0)
     from pubcheck.postgres.literals.typmods import typmod_of
 
     return oid, typmod_of(p.cache, p.cache.element_type(oid) or oid, type_name["typmods"], location)
+
+
+def _missing(p: ParseState, names: list[str], type_name: Node, location: int) -> ServerError:
+    """The refusal of a name that no type has. Raises Unknowable where something that is not visible may have it."""
+    if not p.cache.complete_names:
+        raise Unknowable(f'type "{".".join(names)}"', location)
+    if len(names) > 1 and names[-2] not in p.session.catalog.namespace_names:
+        return p.error("3F000", f'schema "{names[-2]}" does not exist', location)
+    array = "[]" if "arrayBounds" in type_name else ""
+    return p.error("42704", f'type "{".".join(names)}{array}" does not exist', location)
