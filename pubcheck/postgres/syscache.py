@@ -90,12 +90,13 @@ class TypeCache(Struct, frozen=True, gc=False):
 
 
 class OperatorClass(Struct, frozen=True, gc=False):
-    """A default operator class that the unit made, with its family's members, which are its own.
+    """A default operator class that the unit made, with all members of its family.
 
-    ``method`` is b(tree) or h(ash). ``operators`` and ``functions`` as in ``builtins.objects.FamilyRow``.
+    ``family`` is the family's oid, ``method`` b(tree) or h(ash), ``type`` what the class is for. ``operators`` and
+    ``functions`` are as in ``builtins.objects.FamilyRow``.
     """
 
-    oid: int
+    family: int
     method: str
     type: int
     operators: tuple[tuple[int, int, int, int], ...]
@@ -181,7 +182,7 @@ class SysCache:
         known = self.builtin.range(oid) if oid < FIRST_NORMAL_OID else None
         if known is not None:
             return row.base, known.collation, known.compare
-        return row.base, self.type(row.base).collation, self.type_cache(row.base).cmp
+        return row.base, row.bounds, self.type_cache(row.base).cmp
 
     def format_type(self, oid: int, typmod: int | None = None) -> str:
         """format_type_be; with a typmod, format_type_with_typemod."""
@@ -297,8 +298,8 @@ class SysCache:
                     yield procs.get(row.oid, row)
 
     def parameter_types(self, proc: Proc) -> tuple[int, ...]:
-        """proallargtypes of a built-in function with OUT parameters; else its input arguments' types."""
-        return (self.builtin.parameters(proc.oid) if proc.oid < FIRST_NORMAL_OID else ()) or proc.arguments
+        """The types of all parameters, OUT ones too: what ``modes`` and ``argument_names`` go with."""
+        return proc.parameters or proc.arguments
 
     def aggregate(self, oid: int) -> AggregateRow:
         """pg_aggregate's aggkind and aggnumdirectargs; an aggregate of the unit's counts as a normal one."""
@@ -342,14 +343,8 @@ class SysCache:
                 yield operators.get(row.oid, row)
 
     def negator(self, oid: int) -> int:
-        """oprnegate, or 0. A unit's <> is taken for the negator of its = over the same types, as it always is."""
-        if oid < FIRST_NORMAL_OID:
-            return self.builtin.negator(oid)
-        row = self.operator(oid)
-        if row.name != "<>":
-            return 0
-        same = (other for other in self._operators_in(row.namespace, "=", False))
-        return next((other.oid for other in same if (other.left, other.right) == (row.left, row.right)), 0)
+        """get_negator: oprnegate, or 0."""
+        return self.operator(oid).negator
 
     # Casts.
 
@@ -445,17 +440,17 @@ class SysCache:
     def default_class(self, oid: int, method: str) -> tuple[int, int]:
         """GetDefaultOpClass: (operator family, input type) of a type's operator class, (0, 0) if it has none.
 
-        ``method`` is b(tree) or h(ash). The oid of a class of the unit's stands for that of its family.
+        ``method`` is b(tree) or h(ash).
         """
         oid, _ = self.base_type(oid)
         known = self.builtin.default_classes()
         family = known.get((method, oid))
         if family is not None:
             return family, oid
-        own = [(one.type, one.oid) for one in self._unit_classes() if one.method == method]
-        for type_oid, class_oid in own:
+        own = [(one.type, one.family) for one in self._unit_classes() if one.method == method]
+        for type_oid, own_family in own:
             if type_oid == oid:
-                return class_oid, oid
+                return own_family, oid
         category = self.type(oid).category
         preferred: list[tuple[int, int]] = []
         compatible: list[tuple[int, int]] = []
@@ -484,7 +479,7 @@ class SysCache:
         if row is not None:
             return row.operators, row.functions
         for own in self._unit_classes():
-            if own.oid == oid:
+            if own.family == oid:
                 return own.operators, own.functions
         return (), ()
 
@@ -493,19 +488,21 @@ class SysCache:
         found = self._btree_memberships(operator)
         if found:
             return found
-        negator = self.negator(operator)
-        return [(family, NOT_EQUAL) for family, strategy in self._btree_memberships(negator) if strategy == EQUAL]
+        negated = self._btree_memberships(self.negator(operator))
+        return [(family, NOT_EQUAL) for family, strategy in negated if strategy == EQUAL]
 
     def _btree_memberships(self, operator: int) -> list[tuple[int, int]]:
         if 0 < operator < FIRST_NORMAL_OID:
             return self.builtin.btree_memberships(operator)
-        return [
-            (row.oid, strategy)
-            for row in self._unit_classes()
-            if row.method == "b"
-            for _, _, strategy, member in row.operators
-            if member == operator
-        ]
+        return list(
+            {
+                (row.family, strategy): None
+                for row in self._unit_classes()
+                if row.method == "b"
+                for _, _, strategy, member in row.operators
+                if member == operator
+            }
+        )
 
     def type_cache(self, oid: int) -> TypeCache:
         """lookup_type_cache: how values of a type are compared. Raises Unknowable for what is not visible."""

@@ -57,10 +57,10 @@ def test_every_row_is_the_servers(major: int, servers: Servers) -> None:
     for row in operators:
         o = cache.operator(row[0])
         assert (o.oid, o.name, o.left, o.right, o.returns, o.function, cache.negator(o.oid)) == row
-    for source, target, *row in casts:
+    for source, target, *how in casts:
         cast = cache.cast(source, target)
         assert cast is not None
-        assert [cast.function, cast.context, cast.method] == row
+        assert [cast.function, cast.context, cast.method] == how
 
 
 def test_majors_differ_where_the_servers_do() -> None:

@@ -158,9 +158,7 @@ class Objects:
         self._bit = 1 << list(file.servers).index(str(major))
         self._types: dict[int, Type | None] = {}
         self._procs: dict[int, Proc | None] = {}
-        self._proc_rows: dict[int, _ProcRow] = {}
         self._operators: dict[int, Operator | None] = {}
-        self._negators: dict[int, int] = {}
         self._procs_named: dict[str, tuple[Proc, ...]] = {}
         self._operators_named: dict[tuple[str, bool], tuple[Operator, ...]] = {}
         self._placed_procs: dict[tuple[str, int], list[tuple[int, Proc]]] = {}
@@ -212,6 +210,7 @@ class Objects:
             subscript=row.subscript,
             multirange=row.multirange,
             checked=bool(row.checked),
+            bounds=bounds.collation if (bounds := self.range(oid)) is not None else 0,
         )
 
     def _row_type(self, oid: int) -> Type | None:
@@ -256,13 +255,10 @@ class Objects:
         try:
             return self._procs[oid]
         except KeyError:
-            row = self._proc_row(oid)
+            raw = self._file.procs.get(oid)
+            row = self._held(_PROC_ROWS.decode(raw)) if raw is not None else None
             self._procs[oid] = proc = self._proc(oid, row) if row is not None else None
             return proc
-
-    def _proc_row(self, oid: int) -> _ProcRow | None:
-        raw = self._file.procs.get(oid)
-        return self._held(_PROC_ROWS.decode(raw)) if raw is not None else None
 
     def _proc(self, oid: int, row: _ProcRow) -> Proc:
         return Proc(
@@ -280,12 +276,8 @@ class Objects:
             bool(row.strict),
             tuple(row.modes),
             row.names,
+            row.parameters,
         )
-
-    def parameters(self, oid: int) -> tuple[int, ...]:
-        """proallargtypes: the types of all parameters, of OUT ones too; () where there are only input arguments."""
-        row = self._proc_row(oid)
-        return row.parameters if row is not None else ()
 
     def procs(self, name: str) -> tuple[Proc, ...]:
         """All functions of that name, of both schemas."""
@@ -320,15 +312,18 @@ class Objects:
             operator = None
             if row is not None:
                 operator = Operator(
-                    oid, row.name, PG_CATALOG, SUPERUSER, row.left, row.right, row.function, (), row.returns
+                    oid,
+                    row.name,
+                    PG_CATALOG,
+                    SUPERUSER,
+                    row.left,
+                    row.right,
+                    row.function,
+                    returns=row.returns,
+                    negator=row.negator,
                 )
-                self._negators[oid] = row.negator
             self._operators[oid] = operator
             return operator
-
-    def negator(self, oid: int) -> int:
-        self.operator(oid)
-        return self._negators.get(oid, 0)
 
     def operators(self, name: str, prefix: bool) -> tuple[Operator, ...]:
         try:
