@@ -69,17 +69,6 @@ def _find_pathway(cache: SysCache, target: int, source: int, context: str) -> Pa
     return _NONE
 
 
-def binary_coercible(cache: SysCache, source: int, target: int) -> bool:
-    """IsBinaryCoercible, for targets that are no pseudo-types."""
-    if source == target:
-        return True
-    source, _ = cache.base_type(source)
-    if source == target:
-        return True
-    cast = cache.cast(source, target)
-    return cast is not None and cast.method == "b" and cast.context == "i"
-
-
 def can_coerce(cache: SysCache, source: int, target: int, context: str) -> bool:
     """can_coerce_type for one value and a target that is not polymorphic."""
     if source == target or target == ANY or source == UNKNOWN:
@@ -321,7 +310,7 @@ def _record_to_complex(p: ParseState, node: Expr, target: int, context: str, for
     if node.node != "RowExpr":
         raise refuse()
     base, typmod = cache.base_type(target)
-    fields = cache.catalog.relations[cache.type(base).relation].columns
+    fields = cache.fields(base)
     given = list(node.args)
     args: list[Expr] = []
     number = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.candidates import Candidate, function_candidates, matching, select
@@ -21,11 +22,6 @@ from pubcheck.postgres.parse import Node
 
 MAX_ARGUMENTS = 100
 """FUNC_MAX_ARGS."""
-
-_ORDERED_SET = {"mode": 0, "percentile_cont": 1, "percentile_disc": 1}
-"""Built-in ordered-set aggregates and their direct arguments (pg_aggregate)."""
-_HYPOTHETICAL = frozenset(("rank", "dense_rank", "percent_rank", "cume_dist"))
-
 
 def call_function(p: ParseState, names: list[str], args: list[Expr], call: Node | None, location: int) -> Expr:
     """``f(args)``; ``call`` is the FuncCall node, or None for an operator-like construct of the grammar.
@@ -242,41 +238,36 @@ def _check_kind(
 def _check_aggregate(
     p: ParseState, name: str, proc: Proc, args: list[Expr], call: Node, signature: _Signature, location: int
 ) -> None:
-    within = call.get("agg_within_group")
-    builtin = proc.namespace == 11
-    ordered = builtin and (proc.name in _ORDERED_SET or proc.name in _HYPOTHETICAL)
-    if not ordered:
-        if within:
-            if not builtin:
-                raise Unknowable("whether an aggregate of the unit is an ordered-set aggregate", location)
-            message = f"{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
-            raise p.error("42809", message, location)
+    known = p.cache.aggregate(proc.oid)
+    if not call.get("agg_within_group"):
+        if known.kind != "n":
+            raise p.error("42809", f"WITHIN GROUP is required for ordered-set aggregate {name}", location)
         return
-    if not within:
-        raise p.error("42809", f"WITHIN GROUP is required for ordered-set aggregate {name}", location)
+    if known.kind == "n":
+        if proc.oid >= FIRST_NORMAL_OID:
+            raise Unknowable("whether an aggregate of the unit is an ordered-set aggregate", location)
+        message = f"{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
+        raise p.error("42809", message, location)
     if call.get("over"):
         raise p.error("0A000", f"OVER is not supported for ordered-set aggregate {name}", location)
     aggregated = len(call.get("agg_order", ()))
     direct = len(args) - aggregated
-    if proc.name in _HYPOTHETICAL:
-        if direct != aggregated:
-            raise p.error(
-                "42883",
-                f"function {signature} does not exist",
-                location,
-                hint=f"To use the hypothetical-set aggregate {name}, the number of hypothetical direct arguments "
-                f"(here {direct}) must match the number of ordering columns (here {aggregated}).",
-            )
-    elif direct != _ORDERED_SET[proc.name]:
-        wanted = _ORDERED_SET[proc.name]
-        plural = "" if wanted == 1 else "s"
-        raise p.error(
-            "42883",
-            f"function {signature} does not exist",
-            location,
-            hint=f"There is an ordered-set aggregate {name}, but it requires {wanted} direct argument{plural}, "
-            f"not {direct}.",
+    if known.kind == "h":
+        if direct == aggregated:
+            return
+        hint = (
+            f"To use the hypothetical-set aggregate {name}, the number of hypothetical direct arguments "
+            f"(here {direct}) must match the number of ordering columns (here {aggregated})."
         )
+    else:
+        if direct == known.direct:
+            return
+        plural = "" if known.direct == 1 else "s"
+        hint = (
+            f"There is an ordered-set aggregate {name}, but it requires {known.direct} direct argument{plural}, "
+            f"not {direct}."
+        )
+    raise p.error("42883", f"function {signature} does not exist", location, hint=hint)
 
 
 def _build_call(
@@ -352,11 +343,7 @@ def _project(p: ParseState, name: str, value: Expr, location: int) -> Expr | Non
         return column_var(p, column, location) if column is not None else None
     if value.type == RECORD:
         return _project_record(name, value, location)
-    base, _ = cache.base_type(value.type)
-    relation = cache.catalog.relations.get(cache.type(base).relation)
-    if relation is None:
-        raise Unknowable("the columns of a composite type", location)
-    column = relation.column(name)
+    column = next((one for one in cache.fields(value.type) if one.name == name and not one.dropped), None)
     if column is None:
         return None
     cache.type(column.type)
