@@ -112,6 +112,8 @@ class _Json:
                 self.at = at + 1
                 return
             if character != "\\":
+                if high and self.major >= 16:
+                    raise self.wrong(needs_low)
                 raise self.wrong(f"Character with value 0x{ord(character):02x} must be escaped.")
             escape = text[at + 1 : at + 2]
             if not escape:
