@@ -7,6 +7,8 @@ different explicit ones are refused at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pubcheck.postgres.expressions.locations import expr_location
 from pubcheck.postgres.expressions.nodes import Expr
 from pubcheck.postgres.expressions.state import ParseState
@@ -17,8 +19,11 @@ _DEFAULT = 100
 _LEAVES = frozenset(("Var", "Const", "Param", "CaseTestExpr"))
 _USES_INPUT = frozenset(("FuncExpr", "OpExpr", "DistinctExpr", "NullIfExpr", "ScalarArrayOpExpr", "MinMaxExpr"))
 """Nodes that have an input collation (exprSetInputCollation)."""
-_BOOLEAN = frozenset(("BoolExpr", "NullTest", "BooleanTest"))
-"""Nodes of type boolean that no operand's collation passes through."""
+_INDEPENDENT = frozenset(("BoolExpr", "NullTest", "BooleanTest", "RowExpr"))
+"""Nodes that no operand's collation passes through, so that operands need not agree.
+
+Operands of tests do merge in the server, but a test has one.
+"""
 
 
 class _State:
@@ -46,34 +51,61 @@ class _State:
 
 
 def assign_collations(p: ParseState, expr: Expr) -> None:
-    """Fill in ``collation`` and ``input_collation`` all over an expression. Raises ServerError 42P21."""
-    _visit(p, expr, _State())
+    """Fill in ``collation`` and ``input_collation`` all over an expression. Raises ServerError 42P21.
 
-
-def _visit(p: ParseState, expr: Expr, parent: _State) -> None:
-    """One node and all below it (assign_collations_walker)."""
-    kind = expr.node
-    if kind in _LEAVES:
-        if expr.collation:
-            parent.merge(p, expr.collation, _IMPLICIT, expr.location)
+    On a list and not by recursion, for chains of operators may be long (assign_collations_walker).
+    """
+    top = _State()
+    if expr.node in _LEAVES:
         return
-    if kind in _BOOLEAN:
-        _visit_boolean(p, expr)
-        return
-    if kind == "RowExpr":
-        for argument in expr.args:
-            _visit(p, argument, _State())
-        return
-    if kind == "RowCompareExpr":
-        columns = expr.value
-        for one, other in zip(expr.args[:columns], expr.args[columns:], strict=True):
-            pair = _State()
-            _visit(p, one, pair)
-            _visit(p, other, pair)
-        return
+    frames: list[tuple[Expr, Iterator[tuple[Expr, _State]], _State, _State]] = []
     state = _State()
-    for argument in _contributing(p, expr):
-        _visit(p, argument, state)
+    frames.append((expr, _operands(expr, state), state, top))
+    while frames:
+        at, operands, state, parent = frames[-1]
+        for operand, into in operands:
+            if operand.node in _LEAVES:
+                if operand.collation:
+                    into.merge(p, operand.collation, _IMPLICIT, operand.location)
+                continue
+            below = _State()
+            frames.append((operand, _operands(operand, below), below, into))
+            break
+        else:
+            frames.pop()
+            _finish(p, at, state, parent)
+
+
+def _operands(expr: Expr, state: _State) -> Iterator[tuple[Expr, _State]]:
+    """A node's operands in the server's order, each with what its collation is merged into; what does not count for
+    the node's own goes nowhere."""
+    kind, args = expr.node, expr.args
+    if kind in _INDEPENDENT:
+        return ((operand, _State()) for operand in args)
+    if kind == "RowCompareExpr":
+        return _pairs(expr)
+    if kind == "CaseExpr" and expr.value:
+        # What is tested has its collations already; conditions are boolean, so that only results count.
+        args = args[1:]
+    elif kind == "SubscriptingRef":
+        return ((operand, state if operand is args[0] else _State()) for operand in (*args[1:], args[0]))
+    return ((operand, state) for operand in args)
+
+
+def _pairs(expr: Expr) -> Iterator[tuple[Expr, _State]]:
+    """Of rows that are compared, each pair of columns has a collation of its own."""
+    columns = expr.value
+    for one, other in zip(expr.args[:columns], expr.args[columns:], strict=True):
+        pair = _State()
+        yield one, pair
+        yield other, pair
+
+
+def _finish(p: ParseState, expr: Expr, state: _State, parent: _State) -> None:
+    """A node's collation from what its operands add up to, and what it is to the node above."""
+    kind = expr.node
+    if kind in _INDEPENDENT or kind == "RowCompareExpr":
+        return
     if kind == "CollateExpr":
         parent.merge(p, expr.collation, _EXPLICIT, expr.location)
         return
@@ -87,9 +119,8 @@ def _visit(p: ParseState, expr: Expr, parent: _State) -> None:
     if not own:
         expr.collation = 0
         return
-    bubbles = state.strength > _NONE
-    if kind == "CoerceToDomain":
-        bubbles = own == _DEFAULT
+    # A domain's own collation goes before what it is made of.
+    bubbles = own == _DEFAULT if kind == "CoerceToDomain" else state.strength > _NONE
     if bubbles:
         expr.collation = 0 if state.strength == _CONFLICT else state.collation
         if state.strength:
@@ -97,32 +128,3 @@ def _visit(p: ParseState, expr: Expr, parent: _State) -> None:
     else:
         expr.collation = own
         parent.merge(p, own, _IMPLICIT, expr_location(expr))
-
-
-def _visit_boolean(p: ParseState, expr: Expr) -> None:
-    """AND, OR, NOT and tests, nested as deeply as may be: their operands are independent of what is above."""
-    todo = [expr]
-    while todo:
-        at = todo.pop()
-        if at.node == "BoolExpr":
-            todo.extend(reversed(at.args))
-            continue
-        state = _State()
-        if at.node in _BOOLEAN:
-            for argument in at.args:
-                _visit(p, argument, state)
-        else:
-            _visit(p, at, state)
-
-
-def _contributing(p: ParseState, expr: Expr) -> list[Expr]:
-    """The operands that count for a node's collation; those that do not are seen to here."""
-    kind = expr.node
-    if kind == "CaseExpr":
-        # What is tested has its collations already, and only results count; conditions are boolean.
-        return expr.args[1:] if expr.value else expr.args
-    if kind == "SubscriptingRef":
-        for subscript in expr.args[1:]:
-            _visit(p, subscript, _State())
-        return expr.args[:1]
-    return expr.args

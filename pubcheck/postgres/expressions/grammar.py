@@ -82,7 +82,7 @@ _NO_OPERANDS = frozenset(
 )
 """Words that an operand follows, so that what stands after them is one."""
 _JUNK = re.compile(
-    rb"(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*"
+    rb"(?>\d+\.\d*|\d+)(?:[eE][+-]?\d+)?+[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*"
 )
 
 

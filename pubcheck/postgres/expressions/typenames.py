@@ -13,16 +13,17 @@ def type_and_typmod(p: ParseState, type_name: Node) -> tuple[int, int]:
     Raises ServerError 42704, 3F000, and those of the modifiers' input functions.
     """
     location: int = type_name.get("location", -1)
+    names = [part["String"]["sval"] for part in type_name["names"]]
     try:
         oid = p.session.type_oid(type_name)
     except ServerError as error:
-        error.location = error.culprit = location
-        error.rule = "rf-name-resolution"
-        if error.sqlstate == "42704" and "arrayBounds" in type_name:
-            error.message = f'type "{".".join(part["String"]["sval"] for part in type_name["names"])}[]" does not exist'
-        raise
+        if error.sqlstate != "42704":
+            raise
+        raise _missing(p, names, type_name, location) from None
     if not oid:
-        raise _missing(p, [part["String"]["sval"] for part in type_name["names"]], type_name, location)
+        if not p.cache.complete_names:
+            raise Unknowable(f'type "{".".join(names)}"', location)
+        raise _missing(p, names, type_name, location)
     p.cache.type(oid)
     if "typmods" not in type_name:
         return oid, type_name.get("typemod", 0)
@@ -32,9 +33,7 @@ def type_and_typmod(p: ParseState, type_name: Node) -> tuple[int, int]:
 
 
 def _missing(p: ParseState, names: list[str], type_name: Node, location: int) -> ServerError:
-    """The refusal of a name that no type has. Raises Unknowable where something that is not visible may have it."""
-    if not p.cache.complete_names:
-        raise Unknowable(f'type "{".".join(names)}"', location)
+    """The refusal of a name that no type has."""
     if len(names) > 1 and names[-2] not in p.session.catalog.namespace_names:
         return p.error("3F000", f'schema "{names[-2]}" does not exist', location)
     array = "[]" if "arrayBounds" in type_name else ""
