@@ -320,6 +320,9 @@ class Catalog:
             operator = self.operators[oid]
             self.operators.remove(oid)
             self.operator_names.remove((operator.namespace, operator.name), oid)
+            negator = self.operators.get(operator.negator)
+            if negator is not None and negator.negator == oid:
+                self.operators.put(negator.oid, replace(negator, negator=0))
         elif kind == CAST:
             self.casts.remove(oid)
         elif kind == COLLATION:

@@ -101,7 +101,7 @@ def create_function(session: Session, node: Node) -> None:
         strict=_flag(options, "strict"),
         modes=tuple(modes),
         argument_names=tuple(parameter_names),
-        parameters=tuple(types) if outputs else (),
+        parameters=tuple(types) if outputs or "v" in modes else (),
     )
     row = enter_proc(session, row, replace_existing=node.get("replace", False))
     this = (PROC, row.oid, 0)

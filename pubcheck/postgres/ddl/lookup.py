@@ -330,6 +330,11 @@ def _find_cast(session: Session, node: Node, missing_ok: bool) -> Object | None:
     for row in session.catalog.casts.values():
         if (row.source, row.target) == types:
             return CAST, row.oid, 0
+    if len(types) == 2 and 0 not in types and session.syscache.cast(*types) is not None:
+        from pubcheck.postgres.ddl.descriptions import format_type
+
+        said = f"cast from {format_type(session, types[0])} to {format_type(session, types[1])}"
+        raise ServerError("2BP01", f"cannot drop {said} because it is required by the database system")
     if not missing_ok and all_seen(session) and 0 not in types:
         raise ServerError("42704", "cast does not exist")
     return None

@@ -10,12 +10,21 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, PROC, RELATION, TEMPORARY, TYPE, Object
-from pubcheck.postgres.catalog.rows import Proc, Relation
+from pubcheck.postgres.catalog.rows import Column, Proc, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
 from pubcheck.postgres.ddl.names import figure_name
 from pubcheck.postgres.ddl.tables import sequence_named
+from pubcheck.postgres.ddl.typenames import (
+    DEFAULT_COLLATION,
+    UNSEEN_COLLATION,
+    collation_of,
+    named_collation,
+    type_collation,
+    typmod_of,
+)
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session, names
@@ -57,12 +66,16 @@ _JSON_FUNCTIONS = {"JSON_EXISTS_OP": "json_exists", "JSON_QUERY_OP": "json_query
 
 
 class Output(Struct, frozen=True):
-    """A column of a query or of an item of FROM; ``source`` is the relation and column number it plainly is."""
+    """A column of a query or of an item of FROM; ``source`` is the relation and column number it plainly is.
+
+    ``collation`` and ``typmod`` say something only where the ``type`` is known.
+    """
 
     name: str
     type: int = 0
     collation: int = 0
     source: tuple[int, int] | None = None
+    typmod: int = -1
 
 
 Outputs = list[Output] | None
@@ -171,10 +184,7 @@ class _Reader:
                 continue
             if len(outputs) != len(others):
                 raise ServerError("42601", "each set operation query must have the same number of columns")
-            outputs = [
-                Output(one.name, *((one.type, one.collation) if one.type == other.type else ()))
-                for one, other in zip(outputs, others, strict=True)
-            ]
+            outputs = [_united(one, other) for one, other in zip(outputs, others, strict=True)]
         return outputs
 
     def _modifying(self, body: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> Outputs:
@@ -251,7 +261,7 @@ class _Reader:
             parts = [part["RangeTableFuncCol"] for part in body.get("columns", ())]
             return Item(
                 alias.get("aliasname", "xmltable"),
-                _rename([Output(part["colname"], self._type(part, INT4)) for part in parts], aliases),
+                _rename([self._defined(part, part["colname"], INT4) for part in parts], aliases),
             )
         if kind == "JsonTable":
             self._expressions([body.get("context_item"), body.get("passing")], ctes, scopes)
@@ -264,12 +274,22 @@ class _Reader:
         levels = [body]
         while levels:
             parts = [part["JsonTableColumn"] for part in levels.pop().get("columns", ())]
-            found += [Output(part["name"], self._type(part, INT4)) for part in parts if part["coltype"] != "JTC_NESTED"]
+            plain = [part for part in parts if part["coltype"] != "JTC_NESTED"]
+            found += [self._defined(part, part["name"], INT4) for part in plain]
             levels += [part for part in reversed(parts) if part["coltype"] == "JTC_NESTED"]
         return found
 
-    def _type(self, part: Node, otherwise: int) -> int:
-        return self.session.type_oid(part["typeName"]) if "typeName" in part else otherwise
+    def _defined(self, part: Node, name: str, otherwise: int = 0) -> Output:
+        """A column that a column definition describes."""
+        if "typeName" not in part:
+            return Output(name, otherwise)
+        oid, typmod = self._type(part["typeName"])
+        return Output(name, oid, collation_of(self.session, part.get("collClause"), oid), None, typmod)
+
+    def _type(self, type_name: Node) -> tuple[int, int]:
+        """(type, typmod) of a TypeName."""
+        oid = self.session.type_oid(type_name)
+        return oid, typmod_of(self.session, type_name, oid) if "typmods" in type_name else -1
 
     def _item_of(self, row: Relation, rv: Node) -> Item:
         alias = rv.get("alias", {})
@@ -294,7 +314,7 @@ class _Reader:
         if not row.seen or (not row.columns and (row.oid < FIRST_NORMAL_OID or row.kind == "v")):
             return None
         return [
-            Output(column.name, column.type, column.collation, (row.oid, column.number))
+            Output(column.name, column.type, column.collation, (row.oid, column.number), column.typmod)
             for column in row.columns
             if not column.dropped
         ]
@@ -318,9 +338,9 @@ class _Reader:
                     raise ServerError("42703", f'column "{name}" specified in USING clause does not exist')
                 for column in (one, other):
                     self._use(column)
-                same = one.type == other.type
-                source = one.source if same and body.get("jointype") != "JOIN_FULL" else None
-                merged.append(Output(name, one.type if same else 0, one.collation, source))
+                whole = _united(one, other)
+                source = one.source if whole.type and body.get("jointype") != "JOIN_FULL" else None
+                merged.append(replace(whole, source=source))
             rest = [column for column in left if column.name not in using]
             columns = merged + rest + [column for column in right if column.name not in using]
         if "quals" in body:
@@ -357,7 +377,7 @@ class _Reader:
         return Item(alias.get("aliasname", first), _rename(columns, aliases))
 
     def _definitions(self, items: list[Node]) -> Outputs:
-        return [Output(item["ColumnDef"]["colname"], self._type(item["ColumnDef"], 0)) for item in items]
+        return [self._defined(item["ColumnDef"], item["ColumnDef"]["colname"]) for item in items]
 
     def _result(self, call: Node, name: str) -> Outputs:
         """The columns of a function's result; ``name`` is what a scalar's column is called."""
@@ -377,9 +397,12 @@ class _Reader:
         return None
 
     def _result_of(self, proc: Proc, name: str) -> Outputs:
-        out = [column for mode, column in zip(proc.modes, proc.argument_names, strict=False) if mode in "obt"]
+        given = zip(proc.modes, proc.argument_names, proc.parameters, strict=False)
+        out = [(column, oid) for mode, column, oid in given if mode in "obt"]
         if out:
-            return [Output(column) for column in out] if all(out) else None
+            if not all(column for column, _ in out):
+                return None
+            return [Output(column, oid, type_collation(self.session, oid)) for column, oid in out]
         if proc.returns >= FIRST_NORMAL_OID:
             row = self.session.catalog.types.get(proc.returns)
             if row is None or row.kind == "d":
@@ -389,7 +412,8 @@ class _Reader:
                 return None if relation is None else self._columns_of(relation)
         elif proc.returns in (0, RECORD):
             return None
-        return [Output(name, proc.returns)]
+        # The collation of a single value is that of the arguments.
+        return [Output(name, proc.returns, UNSEEN_COLLATION if type_collation(self.session, proc.returns) else 0)]
 
     def _candidates(self, name: list[str]) -> list[Proc]:
         """The unit's own functions that a name can mean."""
@@ -421,13 +445,13 @@ class _Reader:
         name = target.get("name") or _name_of(kind, body, value)
         if kind == "ColumnRef":
             found = self._column(body, scopes)
-            return [Output(name) if found is None else Output(name, found.type, found.collation, found.source)]
+            return [Output(name) if found is None else replace(found, name=name)]
         if kind == "SubLink" and body["subLinkType"] == "EXPR_SUBLINK":
             inner = self.select(body["subselect"], ctes, scopes)
             # FigureColname looks at the written target; a star gives its first column no name here.
-            return [Output(name, inner[0].type if inner and len(inner) == 1 else 0)]
+            return [replace(inner[0], name=name, source=None) if inner and len(inner) == 1 else Output(name)]
         self._expressions(value, ctes, scopes)
-        return [Output(name, self._written_type(kind, body))]
+        return [replace(self._written(value, scopes), name=name)]
 
     def _fields(self, body: Node, scopes: list[list[Item]]) -> Outputs:
         """``(expression).*``: the columns of a function's composite result, of a whole row or of a composite column."""
@@ -445,11 +469,37 @@ class _Reader:
             return item.columns if item is not None and item.columns is not None else None
         row = self.session.catalog.types.get(column.type)
         relation = self.session.catalog.relations.get(row.relation) if row is not None and row.kind == "c" else None
-        return None if relation is None else [Output(field.name, field.type) for field in relation.live()]
+        return None if relation is None else [_field(field) for field in relation.live()]
+
+    def _written(self, value: Node, scopes: list[list[Item]]) -> Output:
+        """Type, modifiers and collation of an expression, as far as they are written down; without a name."""
+        casts: list[Node] = []
+        while "TypeCast" in value or "CollateClause" in value:
+            casts.append(value)
+            ((_, body),) = value.items()
+            value = body["arg"]
+        ((kind, body),) = value.items()
+        column = self._column(body, scopes) if kind == "ColumnRef" and casts else None
+        literal = kind == "A_Const" and ("sval" in body or "isnull" in body)
+        found = column or Output("", self._written_type(kind, body))
+        if found.type == TEXT and column is None:
+            found = replace(found, collation=DEFAULT_COLLATION)
+        for cast in reversed(casts):
+            if "CollateClause" in cast:
+                chosen = named_collation(self.session, names(cast["CollateClause"]["collname"]))
+                found = replace(found, collation=chosen)
+                continue
+            oid, typmod = self._type(cast["TypeCast"]["typeName"])
+            collation = type_collation(self.session, oid)
+            if collation and not literal:
+                # What is collatable below gives its own; a domain says it itself.
+                domain = oid >= FIRST_NORMAL_OID and collation != DEFAULT_COLLATION
+                below = found.collation if found.type else UNSEEN_COLLATION
+                collation = collation if domain or not below else below
+            found, literal = Output("", oid, collation, None, typmod), False
+        return found
 
     def _written_type(self, kind: str, body: Node) -> int:
-        if kind == "TypeCast":
-            return self.session.type_oid(body["typeName"])
         if kind == "RowExpr":
             return RECORD
         if kind in ("NullTest", "BooleanTest", "BoolExpr"):
@@ -588,6 +638,23 @@ class _Reader:
         return bool(self._candidates([name]))
 
 
+def _united(one: Output, other: Output) -> Output:
+    """A column of a set operation, or one that USING merges: of the type that both have, else of none."""
+    if one.type != other.type or not one.type:
+        return Output(one.name)
+    typmod = one.typmod if one.typmod == other.typmod else -1
+    collation = one.collation
+    if collation == DEFAULT_COLLATION:
+        collation = other.collation
+    elif other.collation not in (collation, DEFAULT_COLLATION):
+        collation = UNSEEN_COLLATION
+    return Output(one.name, one.type, collation, None, typmod)
+
+
+def _field(column: Column) -> Output:
+    return Output(column.name, column.type, column.collation, None, column.typmod)
+
+
 def _rename(columns: Outputs, aliases: list[str]) -> Outputs:
     """An alias's column names replace the first ones."""
     if columns is None or not aliases:
@@ -595,7 +662,7 @@ def _rename(columns: Outputs, aliases: list[str]) -> Outputs:
     if len(aliases) > len(columns):
         raise ServerError("42P10", f"table has {len(columns)} columns available but {len(aliases)} columns specified")
     return [
-        Output(aliases[at], column.type, column.collation, column.source) if at < len(aliases) else column
+        replace(column, name=aliases[at]) if at < len(aliases) else column
         for at, column in enumerate(columns)
     ]
 

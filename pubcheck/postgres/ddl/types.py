@@ -330,6 +330,8 @@ def _alter_attribute(session: Session, command: Node, family: list[int], cascade
         perform_deletion(session, columns, cascade)
     elif what == "AT_AlterColumnType":
         name, body = command["name"], command["def"]["ColumnDef"]
+        altered = catalog.relations[family[0]]
+        _refuse_stored(session, altered.name, catalog.type_names.get((altered.namespace, altered.name), 0), set())
         for oid in family:
             column = require_column(session, oid, name)
             new = _typed(session, column, body)
@@ -337,6 +339,23 @@ def _alter_attribute(session: Session, command: Node, family: list[int], cascade
             put_columns(session, row, tuple(new if known is column else known for known in row.columns))
             _forget_type(session, oid, column)
             catalog.depend((RELATION, oid, new.number), (TYPE, new.type, 0), NORMAL)
+
+
+def _refuse_stored(session: Session, name: str, oid: int, seen: set[int]) -> None:
+    """find_composite_type_dependencies: values of the type, or of what is made of it, that a table may hold."""
+    catalog = session.catalog
+    if oid in seen:
+        return
+    seen.add(oid)
+    for (kind, dependent, number), _, _ in catalog.dependents.get((TYPE, oid)):
+        if kind == TYPE:
+            _refuse_stored(session, name, dependent, seen)
+        elif kind == RELATION and number:
+            row = catalog.relations[dependent]
+            if row.kind in "rpm":
+                used = f"{row.name}.{row.columns[number - 1].name}"
+                raise ServerError("0A000", f'cannot alter type "{name}" because column "{used}" uses it')
+            _refuse_stored(session, name, catalog.type_names.get((row.namespace, row.name), 0), seen)
 
 
 def _forget_type(session: Session, relation: int, column: Column) -> None:
@@ -404,6 +423,8 @@ def create_range(session: Session, node: Node) -> None:
             volatility="i",
             variadic=variadic,
             strict=made is many,
+            modes=("v",) if variadic else (),
+            parameters=arguments if variadic else (),
         )
         catalog.add_proc(proc)
         catalog.depend((PROC, proc.oid, 0), (TYPE, made.oid, 0), INTERNAL)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, difference
 from pubcheck.postgres.ddl.queries import RECORD, RECORD_ARRAY, Outputs, Reading, read_query
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -57,7 +57,7 @@ def _replaced(session: Session, existing: Relation, columns: tuple[Column, ...] 
         for old, new in zip(existing.columns, columns, strict=False):
             if old.name != new.name:
                 raise ServerError("42P16", f'cannot change name of view column "{old.name}" to "{new.name}"')
-            if old.type and new.type and old.type != new.type:
+            if difference(old, new) == "type":
                 raise ServerError("42P16", f'cannot change data type of view column "{old.name}"')
     session.catalog.forget_dependencies((RELATION, existing.oid))
     row = replace(existing, columns=columns or ())
@@ -128,7 +128,7 @@ def _columns(
         name = aliases[at] if at < len(aliases) else output.name
         if name in columns:
             raise ServerError("42701", f'column "{name}" specified more than once')
-        columns[name] = Column(at + 1, name, output.type, collation=output.collation)
+        columns[name] = Column(at + 1, name, output.type, collation=output.collation, typmod=output.typmod)
         if output.type in (RECORD, RECORD_ARRAY):
             raise ServerError("42P16", f'column "{name}" has pseudo-type record')
         if table and name in SYSTEM_COLUMNS:
