@@ -1,0 +1,1 @@
+"""Input functions, held to what servers answer."""
