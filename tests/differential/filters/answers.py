@@ -146,9 +146,9 @@ def told(major: int, database: str, setup: Sequence[Definition], statements: Seq
                 left_out[session.statement] = f"{error.sqlstate} {error.message}"
             raise
         if name in ("CreatePublicationStmt", "AlterPublicationStmt"):
-            rows = session.catalog.publication_rels
-            if any(row.filter is not None and not row.filter.judged for row in rows.values()):
-                unjudged[session.statement] = "not judged"
+            for row in session.catalog.publication_rels.values():
+                if row.filter is not None and not row.filter.judged:
+                    unjudged[session.statement] = row.filter.unknown or "not judged"
 
     began = time.perf_counter()
     try:

@@ -128,6 +128,8 @@ def _column(maker: Maker, depth: int) -> Tree:
 @construct("qualified column", 2)
 def _qualified(maker: Maker, depth: int) -> Tree:
     column, table = maker.random.choice(maker.table.columns), maker.table
+    if maker.chance(0.08):  # another table's name, or that of a parent
+        table = maker.random.choice(maker.world.tables)
     form = maker.pick("{table}.{column}", "{schema}.{table}.{column}", '"{column}"', "{schema}.{table}.{column}",
         "({table}).{column}", "{column}({table})", "({table}.*).{column}")  # fmt: skip
     text = form.replace('"{column}"', column.name if column.name.startswith('"') else f'"{column.name}"')

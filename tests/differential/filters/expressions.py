@@ -30,6 +30,7 @@ TYPMODS = {
     "integer": ("int", "int4", "pg_catalog.int4", "int(3)"),
     "text": ("pg_catalog.text", "text(3)"),
 }  # fmt: skip
+_GENERATED = {"s": "stored generated column", "v": "virtual generated column"}
 _WRITTEN = {
     "timestamp with time zone": "timestamptz",
     "timestamp without time zone": "timestamp",
@@ -90,6 +91,8 @@ class Maker:
     def reference(self, column: Column) -> Tree:
         """A column in one of the forms that name it."""
         type_ = self.world.types.get(column.type)
+        if column.generated:
+            return sql(column.name, type=column.type, tag=_GENERATED[column.generated])
         kind = {"e": " of an enum", "d": " of a domain", "c": " of a row type",
             "r": " of a range"}.get(type_.kind if type_ else "", "")  # fmt: skip
         tag = f"column{kind}" if kind else ""

@@ -30,6 +30,7 @@ class Column(Struct, frozen=True):
     name: str
     type: str
     user_collation: bool = False
+    generated: str = ""
 
 
 class Table(Struct, frozen=True):
@@ -148,11 +149,11 @@ class Ground:
             self.say(f"ALTER TABLE {schema}.{name} DROP COLUMN IF EXISTS {random.choice(kept[3:]).split()[0]}")
         places = [("public", "w"), (schema, name)]
         how = random.random()
-        if how < 0.08 and self.say(f"CREATE TABLE child (extra int) INHERITS ({schema}.{name})"):
+        if how < 0.08 and self.say(f"CREATE TABLE public.child (extra int) INHERITS ({schema}.{name})"):
             places.append(("public", "child"))
         elif how < 0.16 and self.say(
-            "CREATE TABLE root (id int, t text, d date) PARTITION BY LIST (id)",
-            "CREATE TABLE leaf PARTITION OF root FOR VALUES IN (1)",
+            "CREATE TABLE public.root (id int, t text, d date) PARTITION BY LIST (id)",
+            "CREATE TABLE public.leaf PARTITION OF public.root FOR VALUES IN (1)",
         ):
             places.append(("public", "leaf"))
         return places
@@ -206,7 +207,7 @@ class Ground:
             columns = self.conn.execute(
                 "SELECT quote_ident(attname),"
                 " CASE atttypid WHEN 1042 THEN 'bpchar' ELSE format_type(atttypid, NULL) END,"
-                " attcollation >= 16384 FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0"
+                " attcollation >= 16384, attgenerated::text FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0"
                 " AND NOT attisdropped ORDER BY attnum",
                 [f"{schema}.{name}"],
             ).fetchall()
