@@ -138,7 +138,7 @@ def find(context: InputContext, name: str) -> Zone | None:
         return None
     for limit, part in ((167, "hours"), (59, "minutes"), (60, "seconds")):
         for group in (part, f"{part}2"):
-            if match[group] is not None and int(match[group][:9]) > limit:
+            if match[group] is not None and int(match[group]) > limit:
                 return None
     standard = _posix_offset(match, "")
     if match["summer"] is None:
