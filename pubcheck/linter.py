@@ -263,9 +263,10 @@ class _Run:
                 span=span,
                 statement=statement.ref(),
                 server=ServerAnswer(
-                    "42601",
+                    refusal.sqlstate,
                     message,
                     _LIST_DETAIL if spec == "bad-object-list" else None,
+                    refusal.hint,
                     position=position,
                 ),
             )

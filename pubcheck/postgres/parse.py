@@ -55,13 +55,34 @@ _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _decode = Decoder().decode
 
 
-class SyntaxRefused(Exception):
-    """The grammar refuses the text. ``location`` is a 0-based character offset, None at the end of the input."""
+_SQLSTATES = (
+    (re.compile(r"invalid byte sequence for encoding"), "22021"),
+    (re.compile(r"precision for type float must be|unrecognized JSON encoding"), "22023"),
+    (re.compile(r"invalid Unicode escape$"), "22025"),
+    (re.compile(r"frame (start|end|starting) "), "42P20"),
+    (re.compile(r".* not yet implemented$|aggregates cannot have output arguments"), "0A000"),
+)
+"""What the grammar and the scanner refuse with another SQLSTATE than 42601 (parser/gram.y, scan.l)."""
 
-    def __init__(self, message: str, location: int | None) -> None:
+
+class SyntaxRefused(Exception):
+    """The grammar refuses the text. ``location`` is a 0-based character offset, None at the end of the input.
+
+    ``hint``, as libpg_query does not give it, is that of the one message of the scanner that may have two.
+    """
+
+    def __init__(self, message: str, location: int | None, text: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.location = location
+        self.sqlstate = next((state for pattern, state in _SQLSTATES if pattern.match(message)), "42601")
+        self.hint: str | None = None
+        if self.sqlstate == "22025":
+            if location is not None and text[location : location + 2].lower() == r"\u":
+                self.hint = r"Unicode escapes must be \uXXXX or \UXXXXXXXX."
+            else:
+                # That of U&'...', which only the parser looks into.
+                self.sqlstate, self.hint = "42601", r"Unicode escapes must be \XXXX or \+XXXXXX."
 
 
 class TooDeep(Exception):
@@ -124,7 +145,7 @@ def parse(sql: str) -> tuple[str, Node] | None:
         message, location = refusal.args[0], refusal.args[1] if len(refusal.args) > 1 else None
         if "stack depth limit" in message or "memory exhausted" in message:
             raise TooDeep from None
-        raise SyntaxRefused(message, location if sql.isascii() else _exact_location(sql, location)) from None
+        raise SyntaxRefused(message, location if sql.isascii() else _exact_location(sql, location), sql) from None
     except UnicodeEncodeError as error:
         raise SyntaxRefused("invalid byte sequence for encoding \"UTF8\"", error.start) from None
     try:

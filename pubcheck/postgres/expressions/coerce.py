@@ -75,8 +75,6 @@ def can_coerce(cache: SysCache, source: int, target: int, context: str) -> bool:
         return True
     if find_pathway(cache, target, source, context) != _NONE:
         return True
-    if source < FIRST_NORMAL_OID and source not in (RECORD, RECORD_ARRAY):
-        return False
     if source == RECORD:
         return is_complex(cache, target)
     if target == RECORD:
@@ -84,7 +82,7 @@ def can_coerce(cache: SysCache, source: int, target: int, context: str) -> bool:
     if target == RECORD_ARRAY:
         element = cache.element_type(source)
         return bool(element) and is_complex(cache, element)
-    return _inherits(cache, source, target)
+    return source >= FIRST_NORMAL_OID and _inherits(cache, source, target)
 
 
 def can_coerce_type(p: ParseState, inputs: Sequence[int], targets: Sequence[int], context: str) -> bool:

@@ -323,6 +323,7 @@ def _not_in_where(
     if not over:
         if any(arg.node == "NamedArgExpr" for arg in args):
             return p.error("0A000", "aggregates cannot use named arguments", location)
+        _sort(p, args, call)
         return p.error("42803", "aggregate functions are not allowed in WHERE", location, "rf-clause-kind")
     if call.get("agg_distinct"):
         return p.error("0A000", "DISTINCT is not implemented for window functions", location)
@@ -333,14 +334,29 @@ def _not_in_where(
     return p.error("42P20", "window functions are not allowed in WHERE", location, "rf-clause-kind")
 
 
+def _sort(p: ParseState, args: list[Expr], call: Node) -> None:
+    """What an aggregate's input is sorted by, or made distinct by, must have an order (transformAggregateCall)."""
+    from pubcheck.postgres.expressions.analyze import transform
+
+    keys = [] if call.get("agg_within_group") else [item["SortBy"]["node"] for item in call.get("agg_order", ())]
+    sorted_by = [transform(p, key) for key in keys]
+    for key in sorted_by + (args if call.get("agg_distinct") else []):
+        if key.type != UNKNOWN and not p.cache.type_cache(key.type).lt:
+            raise p.error(
+                "42883",
+                f"could not identify an ordering operator for type {p.type_name(key.type)}",
+                location_of(key),
+                hint="Use an explicit ordering operator or modify the query.",
+            )
+
+
 def _project(p: ParseState, name: str, value: Expr, location: int) -> Expr | None:
     """A field of a composite value (ParseComplexProjection)."""
     cache = p.cache
     if value.node == "Var" and value.value == 0:
-        from pubcheck.postgres.expressions.columns import column_var
+        from pubcheck.postgres.expressions.columns import relation_column
 
-        column = p.relation.column(name)
-        return column_var(p, column, location) if column is not None else None
+        return relation_column(p, p.relation, name, location)
     if value.type == RECORD:
         return _project_record(name, value, location)
     column = next((one for one in cache.fields(value.type) if one.name == name and not one.dropped), None)
