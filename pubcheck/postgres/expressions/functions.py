@@ -339,15 +339,20 @@ def _sort(p: ParseState, args: list[Expr], call: Node) -> None:
     from pubcheck.postgres.expressions.analyze import transform
 
     keys = [] if call.get("agg_within_group") else [item["SortBy"]["node"] for item in call.get("agg_order", ())]
-    sorted_by = [transform(p, key) for key in keys]
-    for key in sorted_by + (args if call.get("agg_distinct") else []):
+    for key in [transform(p, key) for key in keys]:
         if key.type != UNKNOWN and not p.cache.type_cache(key.type).lt:
-            raise p.error(
-                "42883",
-                f"could not identify an ordering operator for type {p.type_name(key.type)}",
-                location_of(key),
-                hint="Use an explicit ordering operator or modify the query.",
-            )
+            message = f"could not identify an ordering operator for type {p.type_name(key.type)}"
+            hint = "Use an explicit ordering operator or modify the query."
+            raise p.error("42883", message, location_of(key), hint=hint)
+    for arg in args if call.get("agg_distinct") else ():
+        operators = p.cache.type_cache(arg.type)
+        if arg.type != UNKNOWN and not operators.eq:
+            message = f"could not identify an equality operator for type {p.type_name(arg.type)}"
+            raise p.error("42883", message, location_of(arg))
+        if arg.type != UNKNOWN and not operators.lt:
+            message = f"could not identify an ordering operator for type {p.type_name(arg.type)}"
+            detail = "Aggregates with DISTINCT must be able to sort their inputs."
+            raise p.error("42883", message, location_of(arg), detail=detail)
 
 
 def _project(p: ParseState, name: str, value: Expr, location: int) -> Expr | None:
