@@ -79,16 +79,13 @@ def _select(p: Nested, body: Node) -> list[Output] | None:
     for target in body.get("targetList", ()):
         found = _target(p, target["ResTarget"])
         outputs = None if outputs is None or found is None else outputs + found
-    for clause, name in (("whereClause", "WHERE"), ("havingClause", "HAVING")):
-        if clause in body:
-            _condition(p, body[clause], name)
+    if "whereClause" in body:
+        coerce_to_boolean(p, transform(p, body["whereClause"]), "WHERE")
+    if "havingClause" in body:
+        having = _expression(p, body["havingClause"])
+        if having is not None:
+            coerce_to_boolean(p, having, "HAVING")
     return outputs
-
-
-def _condition(p: Nested, node: Node, name: str) -> None:
-    made = _expression(p, node)
-    if made is not None:
-        coerce_to_boolean(p, made, name)
 
 
 def _expression(p: Nested, node: Node) -> Expr | None:
@@ -179,7 +176,7 @@ def _from(p: Nested, entry: Node) -> None:
         _from(p, body["larg"])
         _from(p, body["rarg"])
         if "quals" in body:
-            _condition(p, body["quals"], "JOIN/ON")
+            coerce_to_boolean(p, transform(p, body["quals"]), "JOIN/ON")
         if name:
             p.items.append(Item(name, None))
     else:

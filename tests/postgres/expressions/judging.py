@@ -1,0 +1,49 @@
+"""Judging one filter after another over the tables of schema.sql."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pubcheck.fold import Fold, StatementText
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.expressions import grammar
+from pubcheck.postgres.expressions.filters import read_filter
+from pubcheck.postgres.parse import Node, SyntaxRefused, parse
+from pubcheck.postgres.session import Session
+from pubcheck.sources.statements import Splitter, Statement
+from pubcheck.sources.text import Source
+from tests.postgres.expressions.record import SCHEMA, Answer, publication
+
+
+@cache
+def session(major: int) -> Session:
+    """A session over a database that is known whole and has the tables of schema.sql."""
+    fold = Fold(major, complete=True, database="x")
+    source = Source("schema.sql", SCHEMA)
+    for item in Splitter(source):
+        assert isinstance(item, Statement)
+        parsed = parse(item.sql)
+        assert parsed is not None
+        fold.apply(StatementText(source, item.index, item.start, item.text), 0, *parsed)
+    assert not fold.diagnostics
+    return fold.session
+
+
+def judge(major: int, table: str, filter_: str) -> Answer | str:
+    """What the server is taken to say, in the form of the record; a string where it cannot be known."""
+    statement, start = publication(table, filter_)
+    at = session(major)
+    at.begin_statement(0, 0, statement)
+    try:
+        parsed = parse(statement)
+        grammar.check(major, at.text)
+        assert parsed is not None
+        member: Node = parsed[1]["pubobjects"][0]["PublicationObjSpec"]["pubtable"]
+        found = read_filter(at, at.relation(member["relation"]), member["whereClause"])
+    except ServerError as error:
+        place = error.location
+        where = len(at.text[:place].decode()) - start if place is not None else None
+        return [error.sqlstate, error.message, error.detail, error.hint, where]
+    except SyntaxRefused as refusal:
+        return ["42601", refusal.message, None, None, refusal.location and refusal.location - start]
+    return None if found.judged else f"cannot know: {found.unknown}"
