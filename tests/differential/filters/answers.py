@@ -163,7 +163,7 @@ def told(major: int, database: str, setup: Sequence[Definition], statements: Seq
     seconds = time.perf_counter() - began
     answers: dict[int, Said] = {at: Said(assumed=reason) for at, reason in unjudged.items()}
     for diagnostic in found:
-        if diagnostic.statement is None or diagnostic.phase not in ("ddl", "silent"):
+        if diagnostic.statement is None or diagnostic.phase != "ddl":
             continue
         at = starts.get(diagnostic.statement.start, -1)
         if diagnostic.refused:

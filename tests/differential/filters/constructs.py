@@ -601,7 +601,7 @@ def _collation(maker: Maker) -> str:
     if maker.clean:
         return maker.pick('"C"', '"POSIX"', '"default"', "ucs_basic", 'pg_catalog."C"')
     names = ['"C"', '"POSIX"', '"default"', "ucs_basic", 'pg_catalog."C"', *maker.world.collations]
-    if maker.chance(0.05):
+    if maker.chance(0.02):
         return maker.random.choice(maker.catalog.collations)
     return maker.pick(*names)
 

@@ -54,6 +54,8 @@ def minimised(conn: psycopg.Connection[Any], database: str, outcome: Outcome) ->
     setup = _least(setup, lambda setup: persists(setup, filter_.statement))
     for at in range(len(setup)):
         setup = _without_columns(setup, at, lambda setup: persists(setup, filter_.statement))
+    # Columns that are gone may have been all that a type or an extension was for.
+    setup = _least(setup, lambda setup: persists(setup, filter_.statement))
     # Some of the expression may have stood for what the setup had.
     found = tried(setup, filter_.statement)
     server, said = found if found is not None else (outcome.server, outcome.said)

@@ -207,8 +207,8 @@ class Ground:
             columns = self.conn.execute(
                 "SELECT quote_ident(attname),"
                 " CASE atttypid WHEN 1042 THEN 'bpchar' ELSE format_type(atttypid, NULL) END,"
-                " attcollation >= 16384, attgenerated::text FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0"
-                " AND NOT attisdropped ORDER BY attnum",
+                " attcollation >= 16384, attgenerated::text FROM pg_attribute"
+                " WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
                 [f"{schema}.{name}"],
             ).fetchall()
             visible = bool(path and schema in path[0])
