@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pubcheck.postgres.catalog import FIRST_GENERATED, FIRST_NORMAL_OID, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.ddl.lookup import all_seen, namespaces
@@ -56,18 +58,25 @@ def typmod_of(session: Session, type_name: Node, oid: int) -> int:
 
 
 def _typmod(session: Session, oid: int, given: list[Node]) -> int:
-    try:
-        from pubcheck.postgres.literals.typmods import typmod_of as worked_out
-    except ImportError:
-        return -1
+    from pubcheck.postgres.literals.typmods import typmod_of as worked_out
 
     try:
-        return worked_out(session.syscache, oid, given, None)
+        return worked_out(_Caches(session), oid, given, None)
     except Unknowable:
         return -1
     except ServerError as error:
         # Followed, not judged.
         raise ServerError(error.sqlstate, error.message, detail=error.detail, hint=error.hint) from None
+
+
+class _Caches:
+    """The session's system caches, opened only if something is asked of them: most modifiers ask nothing."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.session.syscache, name)
 
 
 def known_type(session: Session, oid: int) -> Type | None:
