@@ -50,8 +50,10 @@ def milliseconds_per_filter(filters: Sequence[str] = FILTERS, repeats: int = 200
     linter = Linter(Config(postgres=(DEFAULT_MAJOR,)))
 
     def seconds(where: str) -> float:
-        made = "".join(f"CREATE PUBLICATION p{n} FOR TABLE t{where} WITH (publish = 'insert');\n" for n in range(repeats))
-        unit = Unit(sources=(Source("filters.sql", TABLE.format("") + made),))
+        tables = "".join(TABLE.format(n) for n in range(repeats))
+        insert = "WITH (publish = 'insert')"
+        made = "".join(f"CREATE PUBLICATION p{n} FOR TABLE t{n}{where} {insert};\n" for n in range(repeats))
+        unit = Unit(sources=(Source("filters.sql", tables + made),))
         best = 1e9
         for _ in range(3):
             start = time.perf_counter()
