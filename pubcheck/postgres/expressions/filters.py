@@ -6,18 +6,20 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Filter, Place, Relation
-from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import coerce_to_boolean, coerce_to_target_type
 from pubcheck.postgres.expressions.collate import assign_collations
 from pubcheck.postgres.expressions.columns import named_columns
 from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
 from pubcheck.postgres.expressions.state import ParseState
-from pubcheck.postgres.expressions.walk import Refusal, check_simple
+from pubcheck.postgres.expressions.walk import DETAILS, MESSAGE, Refusal, check_simple
 from pubcheck.postgres.literals import InputContext
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import find
 
 CONSTRUCT = "PUBLICATION WHERE"
 
@@ -41,6 +43,9 @@ def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
         expr = analyze(p, tree)
         refusal = check_simple(p, expr)
     except Unknowable as unknown:
+        error = _hopeless(p, tree)
+        if error is not None:
+            raise error from None
         return _unjudged(session, relation, tree, unknown)
     if refusal is not None:
         refusal.error.evidence = Evidence(p, tree, refusal)
@@ -78,6 +83,24 @@ def _unjudged(session: Session, relation: Relation, tree: Node, unknown: Unknowa
             columns[number] = None
             places.append((number, session.place(location)))
     return Filter(tree, tuple(columns), tuple(places), judged=False, unknown=unknown.reason)
+
+
+def _hopeless(p: ParseState, tree: Node) -> ServerError | None:
+    """The refusal of a filter whose types are not known, for what no types could make acceptable.
+
+    That is a sub-select, CURRENT_DATE and its like, and a function of whose name there is none that is built in and
+    immutable.
+    """
+    for kind, body in find(tree, "SubLink", "SQLValueFunction", "FuncCall"):
+        rule = "rf-node-not-allowed"
+        if kind == "FuncCall":
+            named = p.cache.procs([part["String"]["sval"] for part in body["funcname"]])
+            if any(row.oid < FIRST_NORMAL_OID and row.volatility == "i" for _, row in named):
+                continue
+            rule = "rf-mutable-function" if any(row.oid < FIRST_NORMAL_OID for _, row in named) else "rf-user-function"
+        p.session.assumed = True
+        return p.error("0A000", MESSAGE, body.get("location", -1), rule, detail=DETAILS[rule])
+    return None
 
 
 def _read_by(relation: Relation, column: Column) -> Iterator[int]:
