@@ -50,7 +50,7 @@ def value(maker: Maker, want: str, depth: int) -> Tree | None:
     made: Tree | None
     if want == "boolean":
         name = maker.pick(*(_CLEAN_TESTS if maker.clean else _TESTS))
-        made = CONSTRUCTS[name].make(maker, depth - 1)
+        made = CONSTRUCTS[name].make(maker, depth - 1) if CONSTRUCTS[name].since <= maker.major else None
         return made and Tree(made.parts, want, name, made.uses)
     how = maker.random.random()
     if how < 0.2:
