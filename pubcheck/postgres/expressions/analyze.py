@@ -102,16 +102,19 @@ def _boolean(p: ParseState, body: Node) -> Expr:
 
 def _call(p: ParseState, body: Node) -> Expr:
     """A FuncCall; what WITHIN GROUP sorts by are arguments too (transformFuncCall)."""
-    if body["funcname"][-1] == _SYSTEM_USER and p.major.number < 16 and body.get("funcformat") == "COERCE_SQL_SYNTAX":
-        # A reserved word since 16, before that a name like any other.
-        return column_reference(p, {"fields": [_SYSTEM_USER], "location": body.get("location", -1)})
+    names, location = names_of(body["funcname"]), body.get("location", -1)
+    if p.major.number < 16 and names[-1] in _WORDS_OF_16 and not p.session.text.startswith(b"pg_catalog", location):
+        names = names[-1:]
+        if names == ["system_user"] and body.get("funcformat") == "COERCE_SQL_SYNTAX":
+            return column_reference(p, {"fields": body["funcname"][-1:], "location": location})
     args = [transform(p, argument) for argument in body.get("args", ())]
     if body.get("agg_within_group"):
         args += [transform(p, item["SortBy"]["node"]) for item in body["agg_order"]]
-    return call_function(p, names_of(body["funcname"]), args, body, body.get("location", -1))
+    return call_function(p, names, args, body, location)
 
 
-_SYSTEM_USER: Node = {"String": {"sval": "system_user"}}
+_WORDS_OF_16 = frozenset(("json_object", "system_user"))
+"""Names that the grammar takes for pg_catalog's since 16; before that they are names like any other."""
 
 
 def _named_argument(p: ParseState, body: Node) -> Expr:

@@ -29,12 +29,16 @@ def type_and_typmod(p: ParseState, type_name: Node) -> tuple[int, int]:
         return oid, type_name.get("typemod", 0)
     from pubcheck.postgres.literals.typmods import typmod_of
 
-    return oid, typmod_of(p.cache, p.cache.element_type(oid) or oid, type_name["typmods"], location)
+    return oid, typmod_of(p.cache, oid, type_name["typmods"], location, _written(names, type_name))
+
+
+def _written(names: list[str], type_name: Node) -> str:
+    """TypeNameToString."""
+    return ".".join(names) + ("[]" if "arrayBounds" in type_name else "")
 
 
 def _missing(p: ParseState, names: list[str], type_name: Node, location: int) -> ServerError:
     """The refusal of a name that no type has."""
     if len(names) > 1 and names[-2] not in p.session.catalog.namespace_names:
         return p.error("3F000", f'schema "{names[-2]}" does not exist', location)
-    array = "[]" if "arrayBounds" in type_name else ""
-    return p.error("42704", f'type "{".".join(names)}{array}" does not exist', location)
+    return p.error("42704", f'type "{_written(names, type_name)}" does not exist', location)
