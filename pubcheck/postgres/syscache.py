@@ -22,6 +22,7 @@ from pubcheck.postgres.catalog import (
     SUPERUSER,
     TEMPORARY,
 )
+from pubcheck.postgres.catalog.classes import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.catalog.rows import Cast, Collation, Column, Operator, Proc, Type
 from pubcheck.postgres.errors import ServerError, Unknowable
 
@@ -88,23 +89,6 @@ class TypeCache(Struct, frozen=True, gc=False):
     btree_family: int = 0
     btree_type: int = 0
 
-
-class OperatorClass(Struct, frozen=True, gc=False):
-    """A default operator class that the unit made, with all members of its family.
-
-    ``family`` is the family's oid, ``method`` b(tree) or h(ash), ``type`` what the class is for. ``operators`` and
-    ``functions`` are as in ``builtins.objects.FamilyRow``.
-    """
-
-    family: int
-    method: str
-    type: int
-    operators: tuple[tuple[int, int, int, int], ...]
-    functions: tuple[tuple[int, int, int], ...]
-
-
-OPERATOR_CLASSES = "operator classes"
-"""The setting of the catalog that holds the unit's OperatorClass rows."""
 
 _built_in_type_caches: dict[tuple[int, int], TypeCache] = {}
 
@@ -220,9 +204,7 @@ class SysCache:
         for namespace in self.session.path:
             if namespace == row.namespace:
                 return True
-            if (namespace, name) in catalog.type_names or (
-                namespace == PG_CATALOG and known.type("pg_catalog", name)
-            ):
+            if (namespace, name) in catalog.type_names or (namespace == PG_CATALOG and known.type("pg_catalog", name)):
                 return False
             relation = catalog.relation_names.get((namespace, name))
             if relation is not None and catalog.relations[relation].kind in "rpvmfc":
@@ -400,9 +382,7 @@ class SysCache:
             raise Unknowable("a collation")
         return row
 
-    def collation_named(
-        self, names: list[str], location: int | None = None, *, exists: bool = False
-    ) -> Collation:
+    def collation_named(self, names: list[str], location: int | None = None, *, exists: bool = False) -> Collation:
         """The collation of a name (get_collation_oid), in a database of encoding UTF8.
 
         Raises ServerError 42704, and Unknowable for a name that some builds and machines have; ``exists`` says that

@@ -220,12 +220,8 @@ class Objects:
         schema, name, relation = found
         namespace = INFORMATION_SCHEMA if schema == "information_schema" else PG_CATALOG
         if oid == relation.type:
-            return Type(
-                oid, name, namespace, SUPERUSER, "c", relation=relation.oid, array=relation.array, category="C"
-            )
-        return Type(
-            oid, f"_{name}"[:63], namespace, SUPERUSER, "b", element=relation.type, category="A", subscript="a"
-        )
+            return Type(oid, name, namespace, SUPERUSER, "c", relation=relation.oid, array=relation.array, category="C")
+        return Type(oid, f"_{name}"[:63], namespace, SUPERUSER, "b", element=relation.type, category="A", subscript="a")
 
     def io_functions(self, oid: int) -> tuple[int, int]:
         """(typinput, typoutput) of a built-in type."""

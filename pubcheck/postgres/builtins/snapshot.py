@@ -2,17 +2,21 @@
 
 Needs psycopg (extra ``dev``), a superuser, and databases like template0: objects below FirstNormalObjectId only. Writes
 ``pgNN.json`` of the majors it is given, and enters them into the files that all majors share, where a row says in
-which majors it holds. The next major is one run of this command against its server.
+which majors it holds. The next major is one run of this command against its server. Extensions that the server has are
+made and rolled back; of one whose library does not load the contents that other majors show are kept apart.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from msgspec.json import decode, encode
+from msgspec.json import encode
+
+from pubcheck.postgres.builtins.extension_snapshot import enter_extensions
+from pubcheck.postgres.builtins.merging import Merged, trimmed
 
 HERE = Path(__file__).parent
 
@@ -164,79 +168,15 @@ def take(connection: Any) -> tuple[int, dict[str, Any]]:
         types.setdefault(schema, {})[name] = row
     relations: dict[str, Any] = {}
     for schema, name, *row in connection.execute(_RELATIONS):
-        relations.setdefault(schema, {})[name] = _trimmed(row, (None, None, [], 0, 0))
+        relations.setdefault(schema, {})[name] = trimmed(row, (None, None, [], 0, 0))
     major = int(server.split(".")[0])
     return major, {"server": server, "types": types, "relations": relations}
-
-
-def _trimmed(row: Sequence[Any], defaults: Sequence[Any]) -> list[Any]:
-    """A row without the defaults at its end; true and false as 1 and 0."""
-    values = list(row)
-    while values and values[-1] == defaults[len(values) - 1] and defaults[len(values) - 1] is not None:
-        values.pop()
-    return [int(value) if isinstance(value, bool) else value for value in values]
-
-
-class Merged:
-    """A file that the majors share: table -> key -> rows that begin with the majors (bits) they hold in.
-
-    The bit of a major is its place in ``servers``, which says what server each was taken from.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.content: dict[str, Any] = decode(path.read_bytes()) if path.exists() else {"servers": {}}
-
-    def begin(self, major: int, server: str) -> None:
-        """Forget what was known of a major."""
-        servers = self.content["servers"]
-        servers[str(major)] = server
-        self.bit = 1 << list(servers).index(str(major))
-        for table in self.content.values():
-            if table is not servers:
-                for key, rows in list(table.items()):
-                    if not isinstance(rows[0], list):
-                        continue
-                    table[key] = kept = [[row[0] & ~self.bit, *row[1:]] for row in rows if row[0] & ~self.bit]
-                    if not kept:
-                        del table[key]
-
-    def enter(self, table: str, key: object, row: list[Any]) -> None:
-        rows = self.content.setdefault(table, {}).setdefault(str(key), [])
-        for known in rows:
-            if known[1:] == row:
-                known[0] |= self.bit
-                return
-        rows.append([self.bit, *row])
-
-    def index(self, table: str) -> None:
-        """Enter the names of a table's rows: name -> keys."""
-        found: dict[str, set[int]] = {}
-        for key, rows in self.content[table].items():
-            for row in rows:
-                found.setdefault(row[1], set()).add(int(key))
-        self.content[f"{table}_named"] = {name: sorted(keys) for name, keys in sorted(found.items())}
-
-    def write(self) -> None:
-        """A line a key, so that what a new server changes can be read in a diff."""
-        parts = []
-        for table, rows in self.content.items():
-            ordered = rows.items() if table == "servers" else sorted(rows.items(), key=_key_order)
-            lines = ",\n".join(f"{encode(key).decode()}:{encode(row).decode()}" for key, row in ordered)
-            parts.append(f"{encode(table).decode()}:{{\n{lines}\n}}")
-        self.path.write_text("{" + ",\n".join(parts) + "}\n")
-        print(f"{self.path.name}: {self.path.stat().st_size} bytes")
-
-
-def _key_order(item: tuple[str, Any]) -> tuple[int, str]:
-    key = item[0]
-    return (int(key), "") if key.isdecimal() else (-1, key)
 
 
 def enter_objects(merged: Merged, connection: Any) -> None:
     for table, (query, defaults) in _MERGED.items():
         for key, *row in connection.execute(query):
-            merged.enter(table, key, _trimmed(row, defaults))
+            merged.enter(table, key, trimmed(row, defaults))
 
 
 def enter_zones(merged: Merged, connection: Any, major: int) -> None:
@@ -262,21 +202,23 @@ def _dynamic_abbreviations(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
 def main(connections: list[str]) -> None:
     import psycopg
 
-    objects, zones = Merged(HERE / "objects.json"), Merged(HERE / "zones.json")
+    objects, zones, extensions = (Merged(HERE / f"{name}.json") for name in ("objects", "zones", "extensions"))
     for conninfo in connections:
         with psycopg.connect(conninfo) as connection:
             major, snapshot = take(connection)
-            for merged in (objects, zones):
+            for merged in (objects, zones, extensions):
                 merged.begin(major, snapshot["server"])
             enter_objects(objects, connection)
             enter_zones(zones, connection, major)
+            for name, why in enter_extensions(extensions, connection):
+                print(f"extension {name} is left out: {why}")
         path = HERE / f"pg{major}.json"
-        path.write_bytes(encode(snapshot).replace(b"],\"", b"],\n\"") + b"\n")
+        path.write_bytes(encode(snapshot).replace(b'],"', b'],\n"') + b"\n")
         print(f"{path.name}: {snapshot['server']}, {path.stat().st_size} bytes")
     for table in _NAMED:
         objects.index(table)
-    objects.write()
-    zones.write()
+    for merged in (objects, zones, extensions):
+        merged.write()
 
 
 if __name__ == "__main__":

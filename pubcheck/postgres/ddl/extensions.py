@@ -1,88 +1,350 @@
-"""Extensions (commands/extension.c). What their scripts make is not visible: a missing name may be theirs."""
+"""Extensions (commands/extension.c).
+
+What those make that come with the server is known; a name that is missing may be another one's.
+"""
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog import EXTENSION, NAMESPACE, NORMAL, OTHER, RELATION
-from pubcheck.postgres.catalog.rows import Other
+from msgspec.structs import replace
+
+from pubcheck.postgres.builtins.extensions import Contents, Reference, contents
+from pubcheck.postgres.catalog import (
+    CAST,
+    EXTENSION,
+    INTERNAL,
+    NAMESPACE,
+    NORMAL,
+    OPERATOR,
+    OTHER,
+    PG_CATALOG,
+    PROC,
+    RELATION,
+    TYPE,
+    Catalog,
+    Object,
+)
+from pubcheck.postgres.catalog.classes import OPERATOR_CLASSES, OperatorClass
+from pubcheck.postgres.catalog.rows import Cast, Column, Operator, Other, Proc, Relation, Type
 from pubcheck.postgres.ddl.lookup import RELATION_KINDS, find_object, list_items, range_var, strings
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
-# Extensions of contrib/ that make no relation and no schema, as the servers of 15 to 18 show (pg_depend).
-_WITHOUT_RELATIONS = frozenset(
+_LANGUAGES = frozenset(
     [
-        "adminpack",
-        "amcheck",
-        "autoinc",
-        "bloom",
-        "btree_gin",
-        "btree_gist",
-        "citext",
-        "cube",
-        "dblink",
-        "dict_int",
-        "dict_xsyn",
-        "earthdistance",
-        "file_fdw",
-        "fuzzystrmatch",
-        "hstore",
-        "insert_username",
-        "intagg",
-        "intarray",
-        "isn",
-        "lo",
-        "ltree",
-        "moddatetime",
-        "old_snapshot",
-        "pageinspect",
-        "pg_freespacemap",
-        "pg_logicalinspect",
-        "pg_prewarm",
-        "pg_surgery",
-        "pg_trgm",
-        "pg_visibility",
-        "pg_walinspect",
-        "pgcrypto",
-        "pgrowlocks",
-        "pgstattuple",
-        "plpgsql",
-        "pltcl",
-        "pltclu",
-        "postgres_fdw",
-        "refint",
-        "seg",
-        "sslinfo",
-        "tablefunc",
-        "tcn",
-        "tsm_system_rows",
-        "tsm_system_time",
-        "unaccent",
-        "uuid-ossp",
-        "xml2",
+        "bool_plperl",
+        "bool_plperlu",
+        "hstore_plperl",
+        "hstore_plperlu",
+        "hstore_plpython3u",
+        "jsonb_plperl",
+        "jsonb_plperlu",
+        "jsonb_plpython3u",
+        "ltree_plpython3u",
+        "plperl",
+        "plperlu",
+        "plpython3u",
     ]
 )
+"""Languages and transforms for them, whose libraries the snapshot's servers could not load: they make functions that
+only the server can call.
+"""
 
 
 def create_extension(session: Session, node: Node) -> None:
     """CREATE EXTENSION (CreateExtension)."""
-    catalog = session.catalog
     name = node["extname"]
-    if ("extension", 0, name) in catalog.other_names:
+    if ("extension", 0, name) in session.catalog.other_names:
         if node.get("if_not_exists"):
             session.notices.append(f'extension "{name}" already exists, skipping')
             return
         raise ServerError("42710", f'extension "{name}" already exists')
-    row = Other(catalog.new_oid(), "extension", name, 0, session.setting("role"))
     options = {item["DefElem"]["defname"]: item["DefElem"].get("arg", {}) for item in node.get("options", ())}
     schema = options.get("schema", {}).get("String", {}).get("sval")
-    namespace = session.namespace(schema).oid if schema else session.visible_namespace()
+    version = options.get("new_version", {}).get("String", {}).get("sval")
+    _install(session, name, schema, version, cascade="cascade" in options)
+
+
+def _install(session: Session, name: str, schema: str | None, version: str | None, *, cascade: bool) -> None:
+    """CreateExtensionInternal. Raises ServerError 3F000, 0A000, 42704 and those of the objects it makes."""
+    catalog = session.catalog
+    known = contents(catalog.major.number, name)
+    if known is not None and known.schema:
+        if schema is not None and schema != known.schema and not cascade:
+            raise ServerError("0A000", f'extension "{name}" must be installed in schema "{known.schema}"')
+        schema = known.schema
+    if schema:
+        namespace = session.namespace(schema).oid
+    else:
+        namespace = session.visible_namespace()
+        if not namespace:
+            raise ServerError("3F000", "no schema has been selected to create in")
+    if known is not None:
+        for required in known.requires:
+            _require(session, name, required, None if known.schema else schema, cascade=cascade)
+    row = Other(catalog.new_oid(), "extension", name, 0, session.setting("role"))
     catalog.add_other(row)
-    session.set("extensions", True)
-    if name not in _WITHOUT_RELATIONS:
-        session.set("extension relations", True)
-    if namespace and namespace != catalog.namespace_names.get("pg_catalog"):
+    if namespace != PG_CATALOG:
         catalog.depend((OTHER, row.oid, 0), (NAMESPACE, namespace, 0), NORMAL)
+    if known is not None and version in (None, known.version):
+        _Script(session, row, namespace, known).run()
+    elif name not in _LANGUAGES:
+        session.set("extensions", True)
+        if known is None or known.relations:
+            session.set("extension relations", True)
+
+
+def _require(session: Session, name: str, required: str, schema: str | None, *, cascade: bool) -> None:
+    """get_required_extension."""
+    if ("extension", 0, required) in session.catalog.other_names:
+        return
+    if cascade:
+        session.notices.append(f'installing required extension "{required}"')
+        _install(session, required, schema, None, cascade=True)
+    elif session.complete and not session.blind:
+        raise ServerError(
+            "42704",
+            f'required extension "{required}" is not installed',
+            hint="Use CREATE EXTENSION ... CASCADE to install required extensions too.",
+        )
+
+
+class _Script:
+    """The objects of one extension, made in its schema as its script makes them."""
+
+    def __init__(self, session: Session, extension: Other, namespace: int, known: Contents) -> None:
+        self.session, self.catalog = session, session.catalog
+        self.extension, self.namespace, self.known = extension, namespace, known
+        self.types: dict[Reference, int] = _types_of(self.catalog, known.requires)
+        self.procs = [self.catalog.new_oid() for _ in known.procs]
+        self.operators = [self.catalog.new_oid() for _ in known.operators]
+
+    def run(self) -> None:
+        for place in range(len(self.known.types)):
+            self._make_type(place)
+        self._make_procs()
+        self._make_operators()
+        self._make_casts()
+        self._make_classes()
+        self._make_views()
+        self._make_others()
+
+    def type(self, reference: Reference) -> int:
+        """The oid behind a reference; 0 where a required extension is not visible."""
+        if isinstance(reference, int) and reference >= 0:
+            return reference
+        return self.types.get(reference, 0)
+
+    def proc(self, reference: int) -> int:
+        return reference if reference >= 0 else self.procs[-1 - reference]
+
+    def operator(self, reference: int) -> int:
+        return reference if reference >= 0 else self.operators[-1 - reference]
+
+    def _belongs(self, member: Object) -> None:
+        self.catalog.depend(member, (OTHER, self.extension.oid, 0), EXTENSION)
+
+    def _make_type(self, place: int) -> None:
+        from pubcheck.postgres.ddl.types import free_type_name  # costs milliseconds that few extensions need
+
+        catalog, made = self.catalog, self.known.types[place]
+        free_type_name(self.session, self.namespace, made.name)
+        relation = self._make_relation(made.name, "c") if made.kind == "c" else None
+        row = Type(
+            catalog.new_oid(),
+            made.name,
+            self.namespace,
+            self.extension.owner,
+            made.kind,
+            relation=relation.oid if relation is not None else 0,
+            element=self.type(made.element),
+            base=self.type(made.base),
+            not_null=bool(made.not_null),
+            category=made.category,
+            preferred=bool(made.preferred),
+            collation=made.collation,
+            typmod=made.typmod,
+            subscript=made.subscript,
+            checked=bool(made.checked),
+        )
+        if made.array:
+            row = catalog.add_type_with_array(row)
+        else:
+            catalog.add_type(row)
+        if relation is not None:
+            catalog.depend((RELATION, relation.oid, 0), (TYPE, row.oid, 0), INTERNAL)
+        self.types[-1 - 2 * place], self.types[-2 - 2 * place] = row.oid, row.array
+        self._belongs((TYPE, row.oid, 0))
+
+    def _make_relation(self, name: str, kind: str) -> Relation:
+        made = next(one for one in self.known.relations if (one.name, one.kind) == (name, kind))
+        self.session.free_name(self.namespace, name)
+        columns = tuple(
+            Column(number, column, self.type(reference), typmod=typmod, collation=collation)
+            for number, (column, (reference, typmod, collation)) in enumerate(
+                zip(made.columns, made.types, strict=True), 1
+            )
+        )
+        row = Relation(self.catalog.new_oid(), name, self.namespace, kind, self.extension.owner, columns, identity="n")
+        self.catalog.add_relation(row)
+        return row
+
+    def _make_procs(self) -> None:
+        catalog = self.catalog
+        for oid, made in zip(self.procs, self.known.procs, strict=True):
+            row = Proc(
+                oid,
+                made.name,
+                PG_CATALOG if made.in_pg_catalog else self.namespace,
+                self.extension.owner,
+                made.kind,
+                tuple(self.type(one) for one in made.arguments),
+                self.type(made.returns),
+                made.volatility,
+                self.type(made.variadic),
+                made.defaults,
+                bool(made.returns_set),
+                bool(made.strict),
+                tuple(made.modes),
+                made.names,
+                tuple(self.type(one) for one in made.parameters),
+            )
+            for other in catalog.proc_names.get((row.namespace, row.name)):
+                if catalog.procs[other].arguments == row.arguments and 0 not in row.arguments:
+                    raise ServerError("42723", f'function "{row.name}" already exists with same argument types')
+            catalog.add_proc(row)
+            self._belongs((PROC, oid, 0))
+
+    def _make_operators(self) -> None:
+        catalog = self.catalog
+        for oid, made in zip(self.operators, self.known.operators, strict=True):
+            row = Operator(
+                oid,
+                made.name,
+                self.namespace,
+                self.extension.owner,
+                self.type(made.left),
+                self.type(made.right),
+                self.proc(made.function),
+                returns=self.type(made.returns),
+                negator=self.operator(made.negator),
+            )
+            for other in catalog.operator_names.get((row.namespace, row.name)):
+                known = catalog.operators[other]
+                if (known.left, known.right) == (row.left, row.right) and row.right:
+                    raise ServerError("42723", f"operator {row.name} already exists")
+            catalog.add_operator(row)
+            self._belongs((OPERATOR, oid, 0))
+
+    def _make_casts(self) -> None:
+        catalog = self.catalog
+        for made in self.known.casts:
+            source, target = self.type(made.source), self.type(made.target)
+            if source and target:
+                oid = catalog.new_oid()
+                catalog.casts.put(oid, Cast(oid, source, target, self.proc(made.function), made.context, made.method))
+                self._belongs((CAST, oid, 0))
+
+    def _make_classes(self) -> None:
+        families: dict[int, int] = {}
+        made = tuple(
+            OperatorClass(
+                families.setdefault(one.family, self.catalog.new_oid()),
+                one.method,
+                self.type(one.type),
+                tuple((self.type(a), self.type(b), n, self.operator(member)) for a, b, n, member in one.operators),
+                tuple((self.type(a), self.type(b), self.proc(member)) for a, b, member in one.functions),
+            )
+            for one in self.known.classes
+        )
+        if made:
+            settings = self.catalog.settings
+            settings.put(OPERATOR_CLASSES, (*settings.get(OPERATOR_CLASSES, ()), *made))
+
+    def _make_views(self) -> None:
+        for made in self.known.relations:
+            if made.kind != "c":
+                self._belongs((RELATION, self._make_relation(made.name, made.kind).oid, 0))
+
+    def _make_others(self) -> None:
+        catalog = self.catalog
+        for kind, name, in_schema in self.known.others:
+            row = Other(catalog.new_oid(), kind, name, self.namespace if in_schema else 0, self.extension.owner)
+            # Operator classes of one name may stand in several access methods; one is enough to be found.
+            if (kind, row.namespace, name) not in catalog.other_names:
+                catalog.add_other(row)
+                self._belongs((OTHER, row.oid, 0))
+
+
+def _types_of(catalog: Catalog, extensions: tuple[str, ...]) -> dict[Reference, int]:
+    """The types of extensions, by name."""
+    found: dict[Reference, int] = {}
+    for name in extensions:
+        extension = catalog.other_names.get(("extension", 0, name))
+        for (kind, oid, _), _, how in catalog.dependents.get((OTHER, extension or 0)):
+            if kind == TYPE and how == EXTENSION:
+                found[catalog.types[oid].name] = oid
+    return found
+
+
+def set_schema(session: Session, name: str, schema: str) -> None:
+    """ALTER EXTENSION ... SET SCHEMA (AlterExtensionNamespace): its members go with it.
+
+    Raises ServerError 42704 where it certainly is not there, 3F000, 42501, 0A000 where it cannot be moved.
+    """
+    catalog = session.catalog
+    oid = catalog.other_names.get(("extension", 0, name))
+    if oid is None:
+        if session.complete and not session.blind:
+            raise ServerError("42704", f'extension "{name}" does not exist')
+        return
+    if not session.owns(catalog.others[oid].owner):
+        raise ServerError("42501", f"must be owner of extension {name}")
+    namespace = session.namespace(schema).oid
+    known = contents(catalog.major.number, name)
+    if known is not None and not known.relocatable:
+        raise ServerError("0A000", f'extension "{name}" does not support SET SCHEMA')
+    for on, entry in catalog.dependencies.get((OTHER, oid)):
+        if on[0] == NAMESPACE and on[1] != namespace:
+            catalog.dependencies.remove((OTHER, oid), (on, entry))
+            catalog.dependents.remove(on, entry)
+            catalog.depend((OTHER, oid, 0), (NAMESPACE, namespace, 0), NORMAL)
+    for (kind, member, _), _, how in catalog.dependents.get((OTHER, oid)):
+        if how == EXTENSION:
+            _move(session, kind, member, namespace)
+
+
+def _move(session: Session, kind: str, oid: int, namespace: int) -> None:
+    """A member of an extension to the extension's new schema."""
+    from pubcheck.postgres.ddl.types import free_type_name
+
+    catalog = session.catalog
+    if kind == PROC:
+        proc = catalog.procs[oid]
+        catalog.proc_names.remove((proc.namespace, proc.name), oid)
+        catalog.add_proc(replace(proc, namespace=namespace))
+    elif kind == OPERATOR:
+        operator = catalog.operators[oid]
+        catalog.operator_names.remove((operator.namespace, operator.name), oid)
+        catalog.add_operator(replace(operator, namespace=namespace))
+    elif kind == TYPE:
+        row = catalog.types[oid]
+        free_type_name(session, namespace, row.name)
+        if row.relation:
+            catalog.rename_relation(catalog.relations[row.relation], row.name, namespace)
+        for one in (row, catalog.types.get(row.array)):
+            if one is not None:
+                catalog.type_names.remove((one.namespace, one.name))
+                catalog.add_type(replace(one, namespace=namespace))
+    elif kind == RELATION:
+        relation = catalog.relations[oid]
+        session.free_name(namespace, relation.name)
+        catalog.rename_relation(relation, relation.name, namespace)
+    elif kind == OTHER:
+        other = catalog.others[oid]
+        if other.namespace:
+            catalog.other_names.remove((other.kind, other.namespace, other.name))
+            catalog.add_other(replace(other, namespace=namespace))
 
 
 def alter_contents(session: Session, node: Node) -> None:
