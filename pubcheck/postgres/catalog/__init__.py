@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from pubcheck.postgres.catalog.classes import OPERATOR_CLASSES
 from pubcheck.postgres.catalog.heap import Heap, Journal, Multimap
 from pubcheck.postgres.catalog.rows import (
     Cast,
@@ -355,9 +356,14 @@ class Catalog:
         elif kind == OTHER:
             other = self.others[oid]
             self.others.remove(oid)
-            self.other_names.remove((other.kind, other.namespace, other.name))
+            if self.other_names.get((other.kind, other.namespace, other.name)) == oid:
+                self.other_names.remove((other.kind, other.namespace, other.name))
             if other.kind == "constraint":
                 self.check_domain(other.namespace)
+            elif other.kind == "operator class":
+                kept = self.settings.get(OPERATOR_CLASSES, ())
+                if any(one.family == oid for one in kept):
+                    self.settings.put(OPERATOR_CLASSES, tuple(one for one in kept if one.family != oid))
         elif kind == ROLE:
             role = self.roles[oid]
             self.roles.remove(oid)

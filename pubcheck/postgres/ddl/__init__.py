@@ -46,6 +46,8 @@ _TABLE = {
     "CreateForeignServerStmt": "foreign:create_server",
     "CreateForeignTableStmt": "tables:create_foreign_table",
     "CreateFunctionStmt": "functions:create_function",
+    "CreateOpClassStmt": "operator_classes:create_class",
+    "CreateOpFamilyStmt": "operator_classes:create_family",
     "CreatePublicationStmt": "publications:create_publication",
     "CreateRangeStmt": "types:create_range",
     "CreateRoleStmt": "roles:create_role",

@@ -208,6 +208,25 @@ SCRIPTS = {
         DROP OPERATOR s.= (int, int);
         ALTER OPERATOR ## (int, int) SET SCHEMA s
     """,
+    "operator classes": """
+        CREATE TYPE c AS (a int);
+        CREATE TYPE e AS ENUM ('a');
+        CREATE FUNCTION ccmp(c, c) RETURNS int LANGUAGE sql AS 'SELECT 1';
+        CREATE FUNCTION clt(c, c) RETURNS bool LANGUAGE sql AS 'SELECT true';
+        CREATE FUNCTION chash(c) RETURNS int LANGUAGE sql AS 'SELECT 1';
+        CREATE OPERATOR <<< (leftarg = c, rightarg = c, function = clt);
+        CREATE OPERATOR CLASS oc DEFAULT FOR TYPE c USING btree AS OPERATOR 1 <<<, FUNCTION 1 ccmp(c, c);
+        CREATE OPERATOR CLASS oc2 DEFAULT FOR TYPE c USING btree AS OPERATOR 1 <<<, FUNCTION 1 ccmp(c, c);
+        CREATE OPERATOR CLASS oc FOR TYPE c USING hash AS OPERATOR 1 <<< (c, c), FUNCTION 1 chash(c);
+        CREATE OPERATOR FAMILY f USING btree;
+        CREATE OPERATOR CLASS oc3 FOR TYPE c USING btree FAMILY f AS OPERATOR 1 <<<, FUNCTION 1 (c, c) ccmp(c, c);
+        CREATE OPERATOR CLASS oc4 FOR TYPE c USING btree AS OPERATOR 1 <<<, FUNCTION 1 nosuch(c, c);
+        CREATE OPERATOR CLASS oc4 FOR TYPE c USING btree AS OPERATOR 1 <<<!;
+        CREATE OPERATOR CLASS oc5 DEFAULT FOR TYPE int USING btree AS OPERATOR 1 <, FUNCTION 1 btint4cmp(int, int);
+        CREATE OPERATOR CLASS oc6 DEFAULT FOR TYPE e USING btree AS OPERATOR 1 < (e, e);
+        DROP OPERATOR CLASS oc3 USING btree;
+        DROP OPERATOR FAMILY f USING btree
+    """,
     "casts": """
         CREATE TYPE e AS ENUM ('a');
         CREATE TYPE c AS (a int);
@@ -333,3 +352,18 @@ def test_an_altered_built_in_function_is_a_row_until_it_is_rolled_back() -> None
 def test_modifiers_of_types_that_are_not_visible_are_unknown() -> None:
     found = columns("CREATE TABLE t (a s.geometry(Point, 4326), b nosuch(3)[])", "t", complete=False)
     assert [(column.type, column.typmod) for column in found.values()] == [(0, -1), (0, -1)]
+
+
+def test_a_default_operator_class_says_how_values_are_compared() -> None:
+    made = (
+        "CREATE TYPE c AS (a int); CREATE FUNCTION ccmp(c, c) RETURNS int LANGUAGE sql AS 'SELECT 1';"
+        "CREATE FUNCTION clt(c, c) RETURNS bool LANGUAGE sql AS 'SELECT true';"
+        "CREATE OPERATOR <<< (leftarg = c, rightarg = c, function = clt);"
+        "CREATE OPERATOR CLASS oc DEFAULT FOR TYPE c USING btree AS OPERATOR 1 <<<, FUNCTION 1 ccmp(c, c);"
+    )
+    session, _ = fold(made)
+    (operator,) = session.catalog.operators
+    (of_type,) = (row.oid for row in session.catalog.types.values() if row.name == "c")
+    assert session.syscache.type_cache(of_type).lt == operator
+    session, _ = fold(made + "DROP OPERATOR CLASS oc USING btree")
+    assert session.syscache.type_cache(of_type).lt != operator

@@ -1,0 +1,102 @@
+"""CREATE OPERATOR CLASS and FAMILY (commands/opclasscmds.c), as far as they say how values are compared."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog import AUTO, NORMAL, OPERATOR, OTHER, PROC, TYPE
+from pubcheck.postgres.catalog.classes import OPERATOR_CLASSES, OperatorClass
+from pubcheck.postgres.catalog.rows import Other
+from pubcheck.postgres.ddl.descriptions import format_type
+from pubcheck.postgres.ddl.lookup import all_seen, argument_types, find_named, function_with, operator_with
+from pubcheck.postgres.ddl.types import creation_name, depend_on_schema
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session, names
+
+_METHODS = {"btree": "b", "hash": "h"}
+_COMPARISON = 1
+"""BTORDER_PROC and HASHSTANDARD_PROC: the support function that values are compared or hashed with."""
+
+
+def create_family(session: Session, node: Node) -> None:
+    """CREATE OPERATOR FAMILY (DefineOpFamily)."""
+    namespace, name = creation_name(session, names(node["opfamilyname"]))
+    _require_superuser(session, "family")
+    _enter(session, "operator family", namespace, name)
+
+
+def create_class(session: Session, node: Node) -> None:
+    """CREATE OPERATOR CLASS (DefineOpClass). Only default classes of btree and hash are kept as such."""
+    catalog = session.catalog
+    namespace, name = creation_name(session, names(node["opclassname"]))
+    _require_superuser(session, "class")
+    data_type = session.type_oid(node["datatype"])
+    family = 0
+    if "opfamilyname" in node:
+        parts = names(node["opfamilyname"])
+        family = find_named(
+            session, parts, lambda schema, word: catalog.other_names.get(("operator family", schema, word))
+        )
+    operators: list[tuple[int, int, int, int]] = []
+    functions: list[tuple[int, int, int]] = []
+    used: list[tuple[str, int, int]] = [(TYPE, data_type, 0)]
+    for item in node.get("items", ()):
+        member = item["CreateOpClassItem"]
+        number, given = member.get("number", 0), member.get("name", {})
+        if member["itemtype"] == 1:
+            left, right = argument_types(session, given["objargs"]) if "objargs" in given else (data_type, data_type)
+            operator = operator_with(session, names(given["objname"]), left, right)
+            if operator is not None:
+                operators.append((left, right, number, operator.oid))
+                used.append((OPERATOR, operator.oid, 0))
+            elif all_seen(session) and left and right:
+                shown = (format_type(session, left), ".".join(names(given["objname"])), format_type(session, right))
+                raise ServerError("42883", f"operator does not exist: {' '.join(shown)}")
+        elif member["itemtype"] == 2:
+            proc = function_with(session, names(given["objname"]), argument_types(session, given.get("objargs", ())))
+            if proc is not None:
+                used.append((PROC, proc.oid, 0))
+                if number == _COMPARISON:
+                    functions.append((*_compared(session, member, data_type), proc.oid))
+    method = _METHODS.get(node["amname"], "")
+    kept: tuple[OperatorClass, ...] = catalog.settings.get(OPERATOR_CLASSES, ())
+    default = bool(node.get("isDefault") and method and data_type)
+    if default and (
+        (method, data_type) in session.syscache.builtin.default_classes()
+        or any((one.method, one.type) == (method, data_type) for one in kept)
+    ):
+        shown = format_type(session, data_type)
+        raise ServerError("42710", f'could not make operator class "{name}" be default for type {shown}')
+    row = _enter(session, "operator class", namespace, name)
+    this = (OTHER, row.oid, 0)
+    for target in dict.fromkeys(used):
+        catalog.depend(this, target, NORMAL)
+    if family:
+        catalog.depend(this, (OTHER, family, 0), AUTO)
+    if default:
+        made = OperatorClass(row.oid, method, data_type, tuple(operators), tuple(functions))
+        catalog.settings.put(OPERATOR_CLASSES, (*kept, made))
+
+
+def _require_superuser(session: Session, what: str) -> None:
+    if not session.superuser():
+        raise ServerError("42501", f"must be superuser to create an operator {what}")
+
+
+def _compared(session: Session, member: Node, data_type: int) -> tuple[int, int]:
+    """The types that a support function is for: as said before its name, else the class's own."""
+    if "class_args" not in member:
+        return data_type, data_type
+    given = argument_types(session, member["class_args"])
+    return (given[0], given[-1]) if given else (data_type, data_type)
+
+
+def _enter(session: Session, kind: str, namespace: int, name: str) -> Other:
+    """Add a class or family. Those of one name may stand in several access methods; one is enough to be found."""
+    catalog = session.catalog
+    row = Other(catalog.new_oid(), kind, name, namespace, session.setting("role"))
+    if (kind, namespace, name) in catalog.other_names:
+        catalog.others.put(row.oid, row)
+    else:
+        catalog.add_other(row)
+    depend_on_schema(session, (OTHER, row.oid, 0), namespace)
+    return row
