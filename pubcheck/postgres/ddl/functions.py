@@ -7,10 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from pubcheck.postgres.builtins import builtins
-from pubcheck.postgres.catalog import CAST, FIRST_NORMAL_OID, NORMAL, PROC, RELATION, TYPE
+from pubcheck.postgres.catalog import CAST, FIRST_NORMAL_OID, NORMAL, PG_CATALOG, PROC, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Cast, Proc, Type
 from pubcheck.postgres.ddl.descriptions import format_type
-from pubcheck.postgres.ddl.lookup import find_proc, range_var
+from pubcheck.postgres.ddl.lookup import find_proc, procs_named, range_var
 from pubcheck.postgres.ddl.typenames import known_type
 from pubcheck.postgres.ddl.types import creation_name, depend_on_schema, make_shell
 from pubcheck.postgres.errors import ServerError, Unknowable
@@ -152,8 +152,12 @@ def enter_proc(session: Session, row: Proc, *, replace_existing: bool) -> Proc:
     in what cannot be seen.
     """
     catalog = session.catalog
-    for oid in catalog.proc_names.get((row.namespace, row.name)):
-        known = catalog.procs[oid]
+    if row.namespace == PG_CATALOG:
+        candidates = procs_named(session, ["pg_catalog", row.name])
+    else:
+        candidates = [catalog.procs[oid] for oid in catalog.proc_names.get((row.namespace, row.name))]
+    for known in candidates:
+        oid = known.oid
         if known.arguments != row.arguments or (0 in row.arguments and not replace_existing):
             continue
         if not replace_existing:

@@ -177,6 +177,9 @@ SCRIPTS = {
         CREATE FUNCTION length(c) RETURNS text LANGUAGE sql AS 'SELECT ''x''';
         ALTER FUNCTION length(c) STABLE;
         DROP FUNCTION lower(text);
+        CREATE FUNCTION pg_catalog.reverse(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
+        CREATE OR REPLACE FUNCTION pg_catalog.reverse(text) RETURNS int LANGUAGE sql AS 'SELECT 1';
+        CREATE OR REPLACE FUNCTION pg_catalog.reverse(text) RETURNS text LANGUAGE sql STABLE AS 'SELECT $1';
         DROP FUNCTION nosuch(text);
         CREATE AGGREGATE ag1 (int) (sfunc = int4pl, stype = int);
         CREATE AGGREGATE ag2 (float8) (sfunc = float8_accum, stype = float8[], finalfunc = float8_avg,
