@@ -689,15 +689,12 @@ def read_multirange(context: InputContext, row: Type, text: str, typmod: int = -
 
 def read_composite(context: InputContext, row: Type, text: str) -> tuple[Any, ...]:
     """record_in."""
-    relation = context.cache.session.catalog.relations.get(row.relation)
-    if relation is None or not relation.seen:
-        raise Unknowable(f"the columns of type {row.name}")
     at = len(text) - len(text.lstrip(SPACE))
     if text[at : at + 1] != "(":
         raise _malformed("record", text, "Missing left parenthesis.")
     at += 1
     values: list[Any] = []
-    columns = relation.live()
+    columns = [column for column in context.cache.fields(row.oid) if not column.dropped]
     for number, column in enumerate(columns):
         if number:
             if text[at : at + 1] != ",":

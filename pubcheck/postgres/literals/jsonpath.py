@@ -20,9 +20,9 @@ def _numbers(integer: str, digits: str) -> list[tuple[str, re.Pattern[str]]]:
     decimal = rf"(?:{integer}\.(?:{digits})?|\.{digits})"
     real = rf"(?:{decimal}|{integer})[Ee][-+]?{digits}"
     return [
-        ("number", re.compile(real)),
-        ("number", re.compile(decimal)),
-        ("integer", re.compile(integer)),
+        ("#number", re.compile(real)),
+        ("#number", re.compile(decimal)),
+        ("#integer", re.compile(integer)),
         ("invalid numeric literal", re.compile(rf"(?:{decimal}|{integer})[Ee][-+]")),
         ("trailing junk after numeric literal", re.compile(rf"{integer}{_OTHER}")),
         ("trailing junk after numeric literal", re.compile(rf"{decimal}{_OTHER}")),
@@ -30,14 +30,14 @@ def _numbers(integer: str, digits: str) -> list[tuple[str, re.Pattern[str]]]:
     ]
 
 
-_WORD = ("word", re.compile(f"{_OTHER}+"))
+_WORD = ("#word", re.compile(f"{_OTHER}+"))
 _NUMBERS_15 = [
     *_numbers("(?:0|[1-9][0-9]*)", "[0-9]+"),
     _WORD,
 ]
 _NUMBERS_16 = [
     *_numbers("(?:0|[1-9](?:_?[0-9])*)", "[0-9](?:_?[0-9])*"),
-    ("integer", re.compile(r"0(?:[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*|[oO][0-7](?:_?[0-7])*|[bB][01](?:_?[01])*)")),
+    ("#integer", re.compile(r"0(?:[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*|[oO][0-7](?:_?[0-7])*|[bB][01](?:_?[01])*)")),
     _WORD,
 ]
 _OPERATOR = re.compile(r"&&|\|\||\*\*|<=|<>|==|!=|>=|[?%$.\[\]{}()|&!=<>@#,*:\-+/]")
@@ -63,20 +63,20 @@ _METHODS = frozenset(("abs", "size", "type", "floor", "double", "ceiling", "keyv
 _METHODS_17 = _METHODS | {"bigint", "boolean", "date", "integer", "number", "string"}
 _PRECISION_METHODS = ("time", "time_tz", "timestamp", "timestamp_tz")
 _COMPARISONS = ("==", "!=", "<>", "<", "<=", ">", ">=")
-_SCALARS = ("text", "variable", "integer", "number", *_LITERALS)
+_SCALARS = ("#text", "#variable", "#integer", "#number", *_LITERALS)
 _DEEP = 100
 
 
 class _Scanner:
-    """Tokens on demand: ``kind`` (a keyword or operator itself, else word, text, variable, integer, number, end),
-    ``value``, and ``near``, what the server's scanner holds for the text of the token.
+    """Tokens on demand: ``kind`` (a keyword or operator itself, else #word, #text, #variable, #integer, #number or
+    #end), ``value``, and ``near``, what the server's scanner holds for the text of the token.
     """
 
     def __init__(self, text: str, major: int) -> None:
         self.text = text
         self.major = major
         self.at = 0
-        self.kind = "end"
+        self.kind = "#end"
         self.value = ""
         self.near = ""
         self._rules = _NUMBERS_16 if major >= 16 else _NUMBERS_15
@@ -96,19 +96,19 @@ class _Scanner:
                 break
             self._comment()
         if self.at == len(text):
-            self.kind, self.value, self.near = "end", "", ""
+            self.kind, self.value, self.near = "#end", "", ""
             return
         character = text[self.at]
         if character == '"':
             self.at += 1
-            self._quoted("text")
+            self._quoted("#text")
         elif character == "\\":
             self._word("")
         elif text.startswith('$"', self.at):
             self.at += 2
-            self._quoted("variable")
+            self._quoted("#variable")
         elif match := _VARIABLE.match(text, self.at):
-            self._take("variable", match[0])
+            self._take("#variable", match[0])
         else:
             # The longest match, the first of equals.
             kind, found = "", ""
@@ -116,10 +116,10 @@ class _Scanner:
                 match = pattern.match(text, self.at)
                 if match and len(match[0]) > len(found):
                     kind, found = name, match[0]
-            if kind == "word":
+            if kind == "#word":
                 self.at += len(found)
                 self._word(found)
-            elif kind in ("integer", "number"):
+            elif kind in ("#integer", "#number"):
                 self._take(kind, found)
             elif kind:
                 self.near = found
@@ -171,7 +171,7 @@ class _Scanner:
         word = "".join(found)
         self.value = word
         lower = word.lower() if word.isascii() else word
-        self.kind = word if word in _LITERALS else lower if lower in self._keywords else "word"
+        self.kind = word if word in _LITERALS else lower if lower in self._keywords else "#word"
 
     def _quoted(self, kind: str) -> None:
         text, found = self.text, list[str]()
@@ -296,12 +296,12 @@ class _Parser:
     def parse(self) -> bool:
         """Whether there is a path at all."""
         self.advance()
-        if self.kind == "end":
+        if self.kind == "#end":
             return False
         if self.kind in ("strict", "lax"):
             self.advance()
         self.predicate_or_expression()
-        if self.kind != "end":
+        if self.kind != "#end":
             self.unexpected()
         if self.misplaced:
             raise self.misplaced
@@ -349,10 +349,10 @@ class _Parser:
             self.expression()
         elif self.accept("starts"):
             self.expect("with")
-            self.expect("text", "variable")
+            self.expect("#text", "#variable")
         elif self.accept("like_regex"):
-            pattern = self.expect("text")
-            flags = self.expect("text") if self.accept("flag") else ""
+            pattern = self.expect("#text")
+            flags = self.expect("#text") if self.accept("flag") else ""
             _check_regex(pattern, flags)
         else:
             return False
@@ -394,7 +394,7 @@ class _Parser:
 
     def primary(self) -> None:
         kind = self.kind
-        if kind == "number":
+        if kind == "#number":
             parse_numeric(self.major, self.scanner.value)
         elif kind == "@":
             if not self.filters:
@@ -443,7 +443,7 @@ class _Parser:
                     self.level()
                 self.expect("}")
             return
-        named = kind in ("word", "text", *_LITERALS) or kind in self.scanner._keywords
+        named = kind in ("#word", "#text", *_LITERALS) or kind in self.scanner._keywords
         if kind != "*" and not named:
             self.unexpected()
         self.advance()
@@ -453,19 +453,19 @@ class _Parser:
             self.advance()
         elif kind == "datetime":
             self.advance()
-            self.accept("text")
+            self.accept("#text")
         elif kind == "decimal":
             self.advance()
             self.decimal()
         elif kind in _PRECISION_METHODS:
             self.advance()
-            self.accept("integer")
+            self.accept("#integer")
         else:
             self.unexpected()
         self.expect(")")
 
     def level(self) -> None:
-        if self.kind == "integer":
+        if self.kind == "#integer":
             read_int4(self.context, self.scanner.value)
         elif self.kind != "last":
             self.unexpected()
@@ -477,7 +477,7 @@ class _Parser:
             while True:
                 if self.kind in ("+", "-"):
                     self.advance()
-                self.expect("integer")
+                self.expect("#integer")
                 count += 1
                 if not self.accept(","):
                     break
