@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.checks import texts
-from pubcheck.checks.refusals import explain, explain_unseen
+from pubcheck.checks.refusals import explain, explain_unseen, frozen_words, unjudged_words
 from pubcheck.checks.write import WRITES, Refusal, Write, refusals
 from pubcheck.config import Config
-from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span, StatementRef
+from pubcheck.diagnostics import Certainty, Diagnostic, Edit, Fix, ServerAnswer, Severity, Span, StatementRef
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import (
     Index,
@@ -32,8 +32,11 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.scan import name_end
 from pubcheck.postgres.session import Session
-from pubcheck.rulebook import Rule, rule_for_spec
+from pubcheck.rulebook import Rule, by_name, rule_for_spec
 from pubcheck.sources.text import Source, utf8
+
+if TYPE_CHECKING:
+    from pubcheck.checks.filters import Told
 
 
 class StatementText(Struct, frozen=True):
@@ -97,6 +100,12 @@ class Since(Struct, frozen=True):
     column: str
 
 
+_WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")
+_SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
+_MAX_REWRITINGS = 200
+"""Refused filters for which another way of writing is looked for, at about a millisecond each; nobody reads more."""
+
+
 class Fold:
     """One major's view of a unit."""
 
@@ -108,6 +117,7 @@ class Fold:
         self.hidden = False
         """Something that could not be followed may have changed replica identities."""
         self._since: dict[tuple[int, Write], Since] = {}
+        self._rewritings = 0
 
     def apply(self, statement: StatementText, source: int, name: str, node: Node, *, filled: bool = False) -> None:
         """Do one statement. ``source`` numbers the unit's sources; ``filled``: a placeholder in it was filled in."""
@@ -134,6 +144,8 @@ class Fold:
             self._doubt(journal.entries[mark:])
         if session.unseen:
             self._unseen(statement, session.unseen)
+        if name in _WITH_FILTERS:
+            self._filters(statement, journal.entries[mark:])
         if self.catalog.publications or self._since:
             self._follow(source, statement, journal.entries[mark:] + journal.undone)
 
@@ -148,10 +160,82 @@ class Fold:
     # Findings about the statement at hand.
 
     def _refused(self, statement: StatementText, error: ServerError) -> None:
-        rule = rule_for_spec(error.rule or "")
-        message, help_text = explain(error)
+        rule = rule_for_spec(error.rule or "", error.sqlstate)
         certainty: Certainty = "assumed" if self.session.assumed else "certain"
-        self._report(rule, rule.severity, certainty, message, help_text, statement, error)
+        told = self._told(error)
+        if told is None:
+            message, help_text = explain(error)
+            self._report(rule, rule.severity, certainty, message, help_text, statement, error)
+            return
+        span = statement.span(told.start, told.end)
+        fixes: tuple[Fix, ...] = ()
+        if told.title:
+            edited = Span(statement.source, statement.offset(told.edit_start), statement.offset(told.edit_end))
+            safe = told.safe and certainty == "certain"
+            fixes = (Fix(told.title, "safe" if safe else "unsafe", (Edit(edited, told.text),)),)
+        self._report(rule, rule.severity, certainty, told.headline, told.help, statement, error, (), span, fixes)
+
+    def _told(self, error: ServerError) -> Told | None:
+        """Of a refused filter, what of it is refused and how else to write it."""
+        if error.evidence is None:
+            return None
+        # Loaded only where a filter is refused.
+        from pubcheck.checks.filters import tell
+
+        self._rewritings += 1
+        return tell(error, with_rewriting=self._rewritings <= _MAX_REWRITINGS)
+
+    def _filters(self, statement: StatementText, changes: Iterable[tuple[dict[Any, Any], Any, Any]]) -> None:
+        """What is to be said of filters that the statement gave to members of publications."""
+        said: set[tuple[str, Place]] = set()
+        for heap, key, former in changes:
+            row = heap.get(key)
+            if not isinstance(row, PublicationRel) or row.filter is None or row == former:
+                continue
+            if not row.filter.judged and self.catalog.relations[row.relation].seen:
+                self._of_filter("filter-not-judged", row, row.place, statement, said, row.filter.unknown)
+            for place, frozen_by in row.filter.frozen:
+                # What the unit itself sets is the same for whoever runs it.
+                kinds = [kind for kind in frozen_by if self.session.setting(_SETTINGS.get(kind, "")) is None]
+                if kinds:
+                    self._of_filter("filter-literal-frozen", row, place, statement, said, *kinds)
+
+    def _of_filter(
+        self,
+        name: str,
+        row: PublicationRel,
+        place: Place,
+        statement: StatementText,
+        said: set[tuple[str, Place]],
+        *what: str,
+    ) -> None:
+        """A remark about an accepted filter; once for a place, however many children have the filter too."""
+        if (name, place) in said:
+            return
+        said.add((name, place))
+        rule = by_name(name)
+        span = statement.span(place.start, place.end)
+        if name == "filter-literal-frozen":
+            literal = span.source.text[span.start : span.end]
+            severity, message, help_text = frozen_words(literal, what)
+        else:
+            severity, (message, help_text) = rule.severity, unjudged_words(what[0])
+        self.diagnostics.append(
+            Diagnostic(
+                rule=rule.code,
+                name=rule.name,
+                phase=rule.phase,
+                severity=severity,
+                certainty="certain" if row.filter is not None and row.filter.judged else "assumed",
+                postgres=(self.major,),
+                message=message,
+                help=help_text,
+                span=span,
+                statement=statement.ref(),
+                object=self.session.qualified(self.catalog.relations[row.relation]),
+                publications=(self.catalog.publications[row.publication].name,),
+            )
+        )
 
     def _unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
         """One note for all names of a statement that are not visible, with the server's answer for the first."""
@@ -175,6 +259,8 @@ class Fold:
         statement: StatementText,
         error: ServerError,
         related: tuple[Span, ...] = (),
+        span: Span | None = None,
+        fixes: tuple[Fix, ...] = (),
     ) -> None:
         self.diagnostics.append(
             Diagnostic(
@@ -186,7 +272,7 @@ class Fold:
                 postgres=(self.major,),
                 message=message,
                 help=help_text,
-                span=statement.span(error.culprit or 0),
+                span=span or statement.span(error.culprit or 0),
                 related=related,
                 statement=statement.ref(),
                 object=error.relation,
@@ -199,6 +285,7 @@ class Fold:
                     statement.position(error.location),
                 ),
                 notices=tuple(self.session.notices),
+                fixes=fixes,
             )
         )
 

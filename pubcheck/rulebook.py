@@ -42,13 +42,20 @@ class Rule(Struct, frozen=True):
 RULES: Mapping[str, Rule] = {row[0]: Rule(*row) for row in _rulebook_index.ROWS}
 """Every rule by its code, in the order of the codes."""
 
-_BY_SPEC: Mapping[str, Rule] = {spec: rule for rule in RULES.values() for spec in rule.spec}
+_BY_SPEC: dict[str, list[Rule]] = {}
+for _rule in RULES.values():
+    for _spec in _rule.spec:
+        _BY_SPEC.setdefault(_spec, []).append(_rule)
 _BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES.values()}
 
 
-def rule_for_spec(spec: str) -> Rule:
-    """The rule that stands for a rule of the specification (``ri-filter-column``); KeyError when there is none."""
-    return _BY_SPEC[spec]
+def rule_for_spec(spec: str, sqlstate: str = "") -> Rule:
+    """The rule that stands for a rule of the specification (``ri-filter-column``); KeyError when there is none.
+
+    Where several share it, that which declares ``sqlstate``, and the last of them for any other.
+    """
+    rules = _BY_SPEC[spec]
+    return next((rule for rule in rules if sqlstate in rule.sqlstate), rules[-1])
 
 
 def by_name(name: str) -> Rule:
@@ -236,7 +243,10 @@ def _parse_answer(text: str, fail: _Fail) -> ServerAnswer | None:
 
 
 def read_pages(folder: str) -> list[Page]:
-    """Every page of ``folder``, by code. Raises PageError, also when two pages share a code, a name or a ``spec``."""
+    """Every page of ``folder``, by code.
+
+    Raises PageError, also when two pages share a code, a name, or a ``spec`` with the same SQLSTATE.
+    """
     pages = []
     for filename in sorted(os.listdir(folder)):
         if filename.endswith(".md"):
@@ -245,7 +255,15 @@ def read_pages(folder: str) -> list[Page]:
     for what, owners in (
         ("code", [(page.rule.code, page) for page in pages]),
         ("name", [(page.rule.name, page) for page in pages]),
-        ("spec", [(spec, page) for page in pages for spec in page.rule.spec]),
+        (
+            "spec",
+            [
+                (f"{spec} {state}".strip(), page)
+                for page in pages
+                for spec in page.rule.spec
+                for state in page.rule.sqlstate or ("",)
+            ],
+        ),
     ):
         seen: dict[str, str] = {}
         for key, owner in owners:

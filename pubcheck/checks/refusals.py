@@ -6,9 +6,10 @@ The server's own words stand beside these in every report, so a headline repeats
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pubcheck.checks.naming import identifier, qualified
+from pubcheck.diagnostics import Severity
 from pubcheck.postgres.errors import ServerError
 
 
@@ -75,3 +76,43 @@ def explain_unseen(error: ServerError, others: Sequence[str]) -> tuple[str, str 
 def _unseen_name(message: str) -> str:
     match = re.fullmatch(_MISSING, message, re.DOTALL)
     return message if match is None else f'{_KINDS[match["kind"]]} "{match["name"]}"'
+
+
+# --- Filters that are accepted ------------------------------------------------------------------------------------
+
+_FROZEN: tuple[tuple[str, Severity, str, str], ...] = (
+    (
+        "now",
+        "warning",
+        "{literal} is read once, when the publication is made, and the filter keeps that moment for good",
+        "write the moment that is meant; a filter cannot move with the time",
+    ),
+    (
+        "zone",
+        "note",
+        "{literal} has no time zone: it is read in that of the session that makes the publication",
+        "write an offset, as in '2024-01-01 00:00:00+00', or SET timezone before this statement",
+    ),
+    (
+        "datestyle",
+        "note",
+        "which day {literal} is depends on the DateStyle of the session that makes the publication",
+        "write dates as year-month-day",
+    ),
+)
+
+
+def frozen_words(literal: str, kinds: Collection[str]) -> tuple[Severity, str, str]:
+    """Severity, headline and help for a literal whose value the making of the publication fixes."""
+    for kind, severity, headline, help_text in _FROZEN:
+        if kind in kinds:
+            return severity, headline.format(literal=literal), help_text
+    raise ValueError(f"nothing is known of {kinds}")
+
+
+def unjudged_words(unknown: str) -> tuple[str, str]:
+    """Headline and help for a filter whose verdict rests on what is not visible, which ``unknown`` names."""
+    return (
+        f"whether PostgreSQL accepts this row filter cannot be known: {unknown or 'something'} is not visible here",
+        "lint the files that make it together with these, or ask a server",
+    )
