@@ -49,8 +49,8 @@ def create_class(session: Session, node: Node) -> None:
                 operators.append((left, right, number, operator.oid))
                 used.append((OPERATOR, operator.oid, 0))
             elif all_seen(session) and left and right:
-                shown = (format_type(session, left), ".".join(names(given["objname"])), format_type(session, right))
-                raise ServerError("42883", f"operator does not exist: {' '.join(shown)}")
+                said = (format_type(session, left), ".".join(names(given["objname"])), format_type(session, right))
+                raise ServerError("42883", f"operator does not exist: {' '.join(said)}")
         elif member["itemtype"] == 2:
             proc = function_with(session, names(given["objname"]), argument_types(session, given.get("objargs", ())))
             if proc is not None:
