@@ -48,7 +48,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB209', 'filter-mutable-function', 'ddl', 'error', (15, 16, 17, 18), ('0A000',), ('rf-mutable-function',), True, True),
     ('PUB210', 'filter-user-function', 'ddl', 'error', (15, 16, 17, 18), ('0A000',), ('rf-user-function',), True, True),
     ('PUB211', 'filter-user-operator', 'ddl', 'error', (15, 16, 17, 18), ('0A000',), ('rf-user-operator',), True, True),
-    ('PUB212', 'filter-user-type', 'ddl', 'error', (15, 16, 17, 18), ('0A000',), ('rf-user-type',), True, True),
+    ('PUB212', 'filter-user-type', 'ddl', 'error', (15, 16, 17, 18), ('0A000',), ('rf-user-type',), False, True),
     ('PUB213', 'filter-user-collation', 'ddl', 'error', (15, 16, 17, 18), ('0A000',), ('rf-user-collation',), True, True),
     ('PUB214', 'filter-literal-frozen', 'silent', 'warning', (15, 16, 17, 18), (), ('rf-literal-frozen',), False, True),
     ('PUB215', 'filter-not-judged', 'ddl', 'note', (15, 16, 17, 18), (), (), False, True),

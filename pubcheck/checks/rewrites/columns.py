@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pubcheck.checks.naming import identifier
@@ -11,7 +12,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.expressions.nodes import Expr
-from pubcheck.postgres.oids import BOOL, TEXT, UNKNOWN, VARCHAR
+from pubcheck.postgres.oids import BOOL, TEXT, VARCHAR
 
 _C = 950
 """The oid of collation "C" (catalog/pg_collation.dat)."""
@@ -31,7 +32,7 @@ def _stored(w: Workshop, site: Site) -> Iterator[Proposal]:
     if expr.node == "Var":
         yield from _of_column(w, site, expr)
         return
-    if 0 < expr.type < FIRST_NORMAL_OID and expr.type != UNKNOWN and _immutable(w, expr):
+    if 0 < expr.type < FIRST_NORMAL_OID and w.state.cache.type(expr.type).kind != "p" and _immutable(w, expr):
         yield _proposal(w, expr, w.source(site.node), expr.type, expr.typmod)
 
 
@@ -58,7 +59,11 @@ def _of_column(w: Workshop, site: Site, expr: Expr) -> Iterator[Proposal]:
     source = w.source(site.node)
     if row.kind == "e" and 0 < len(row.labels) <= _MAX_LABELS and _by_equality(site):
         branches = " ".join(f"WHEN {quoted(label)} THEN {quoted(label)}" for label in row.labels)
-        yield _proposal(w, expr, f"CASE {source} {branches} END", TEXT, -1)
+        case = f"CASE {source} {branches} END"
+        # The unit may have an = of its own.
+        made = w.expr(Text(case.encode()).tree)
+        if made is not None and _immutable(w, made):
+            yield _proposal(w, expr, case, TEXT, -1)
     elif row.kind == "d":
         base, typmod = cache.base_type(expr.type)
         if base < FIRST_NORMAL_OID:
@@ -97,6 +102,8 @@ def _immutable(w: Workshop, expr: Expr) -> bool:
                 reads = True
             functions = node.functions
             if node.node == "CoerceViaIO":
+                if node.args[0].node == "Const":
+                    return False  # it is worked out at once, and may fail
                 functions = (cache.io_functions(node.args[0].type)[1], cache.io_functions(node.type)[0])
             if any(not oid or cache.proc(oid).volatility != "i" for oid in functions):
                 return False
@@ -109,7 +116,7 @@ def _proposal(w: Workshop, expr: Expr, source: str, oid: int, typmod: int, *, co
     relation, cache = w.state.relation, w.state.cache
     number = _first_column(expr)
     base = next(column.name for column in relation.columns if column.number == number)
-    kind = "matches" if oid == BOOL else cache.type(oid).name.strip("_").replace("int", "integer", 1).rstrip("248")
+    kind = "matches" if oid == BOOL else re.sub(r"\W+", "_", cache.format_type(oid)).strip("_")
     name = _new_name(w, f"{base}_{kind}")
     row = Column(
         max(column.number for column in relation.columns) + 1,

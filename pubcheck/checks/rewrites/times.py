@@ -168,9 +168,9 @@ def _cast(w: Workshop, site: Site) -> Iterator[Proposal]:
 
 
 def _call(w: Workshop, site: Site) -> Iterator[Proposal]:
-    """date_trunc, date_part, extract and OVERLAPS of moments or dates: of timestamps."""
+    """date_trunc, date_part and extract of moments or dates: of timestamps."""
     name = name_of(site.body, "funcname")
-    if name not in ("date_trunc", "date_part", "extract", "overlaps", "date", "time"):
+    if name not in ("date_trunc", "date_part", "extract", "date", "time"):
         return
     args = site.body.get("args", [])
     kinds = [w.type(argument) for argument in args]
@@ -187,6 +187,19 @@ def _call(w: Workshop, site: Site) -> Iterator[Proposal]:
     if name == "date_trunc" and zoned:
         yield Proposal(f"{text} AT TIME ZONE 'UTC'", _UTC, parentheses=True)
     yield Proposal(text, _UTC if zoned else "")
+
+
+def _overlaps(w: Workshop, site: Site) -> Iterator[Proposal]:
+    """OVERLAPS of dates, which the server takes for moments: of timestamps, which need no time zone."""
+    args = site.body.get("args", [])
+    kinds = [w.type(argument) for argument in args]
+    if name_of(site.body, "funcname") == "overlaps" and DATE in kinds and TIMESTAMPTZ not in kinds:
+        changes = [
+            (argument, f"{w.operand(argument)}::timestamp")
+            for argument, kind in zip(args, kinds, strict=True)
+            if kind == DATE
+        ]
+        yield Proposal(w.replaced(site.node, *changes), safe=True)
 
 
 def _year_as_text(w: Workshop, site: Site) -> Iterator[Proposal]:
@@ -211,7 +224,7 @@ def _widened(w: Workshop, site: Site) -> Iterator[Proposal]:
             yield Proposal(moment, _UTC)
 
 
-RANGES: Ways = {"A_Expr": (_range,)}
+RANGES: Ways = {"A_Expr": (_range,), "FuncCall": (_overlaps,)}
 WAYS: Ways = {
     "A_Expr": (_year_as_text, _operands),
     "FuncCall": (_call, _widened),
