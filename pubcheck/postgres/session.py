@@ -258,7 +258,7 @@ class Session:
             if oid is None:
                 raise error
             self.forget_path()
-            self._note_unseen(error)
+            self.note_unseen(error)
         return catalog.namespaces[oid]
 
     def temporary(self) -> Namespace:
@@ -282,7 +282,7 @@ class Session:
             return False
         return self.complete or (kind, namespace, name) in self.catalog.gone
 
-    def _note_unseen(self, error: ServerError) -> None:
+    def note_unseen(self, error: ServerError) -> None:
         self.assumed = True
         if error.rule is not None:
             self.unseen.append(error)
@@ -375,7 +375,7 @@ class Session:
         elif not row.seen:
             self.assumed = True
             if rule is not None and not row.noted:
-                self._note_unseen(self._missing(rv, rule))
+                self.note_unseen(self._missing(rv, rule))
                 row = replace(row, noted=True)
                 self.catalog.relations.put(row.oid, row)
         self.mentions.setdefault(row.oid, location)
@@ -418,7 +418,7 @@ class Session:
             noted=rule is not None,
         )
         catalog.add_relation(row)
-        self._note_unseen(error)
+        self.note_unseen(error)
         return row
 
     def creation_target(self, rv: Node) -> tuple[int, str]:
@@ -539,7 +539,7 @@ class Session:
                 raise error
             row = Publication(catalog.new_oid(), name, self.setting("role"), seen=False)
             catalog.add_publication(row)
-            self._note_unseen(error)
+            self.note_unseen(error)
             return row
         row = catalog.publications[oid]
         if not row.seen:

@@ -385,8 +385,8 @@ class SysCache:
     def collation_named(self, names: list[str], location: int | None = None, *, exists: bool = False) -> Collation:
         """The collation of a name (get_collation_oid), in a database of encoding UTF8.
 
-        Raises ServerError 42704, and Unknowable for a name that some builds and machines have; ``exists`` says that
-        it is known to be there, and then it is given a row of its own.
+        Raises ServerError 42704. A name that some builds and machines have is noted as not visible, unless ``exists``
+        says that it is known to be there, and gets a row of its own.
         """
         name, catalog, session = names[-1], self.catalog, self.session
         path = (self._explicit_namespace(names),) if len(names) > 1 else session.path
@@ -404,12 +404,15 @@ class SysCache:
             self._require_seen(path[0])
         if PG_CATALOG in path and depends_on_build(name):
             if not exists:
-                raise Unknowable(f'the collation "{name}", which depends on the build and the machine', location)
+                session.note_unseen(self._no_collation(names, location))
             return _assumed_collation(name)
         if not self.complete_names:
             session.assumed = True
+        raise self._no_collation(names, location)
+
+    def _no_collation(self, names: list[str], location: int | None) -> ServerError:
         message = f'collation "{".".join(names)}" for encoding "UTF8" does not exist'
-        raise ServerError("42704", message, rule="rf-name-resolution", location=location)
+        return ServerError("42704", message, rule="rf-name-resolution", location=location)
 
     # Operator classes and families of btree and hash.
 

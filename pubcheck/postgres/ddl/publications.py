@@ -26,7 +26,8 @@ from pubcheck.postgres.catalog.rows import (
 )
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.expressions.columns import read_filter
+from pubcheck.postgres.expressions import grammar
+from pubcheck.postgres.expressions.filters import read_filter
 from pubcheck.postgres.kinds import RELKIND_NOUN, not_supported_for
 from pubcheck.postgres.options import PublicationOptions, parse_options
 from pubcheck.postgres.parse import Node
@@ -57,6 +58,7 @@ class Objects(Struct, frozen=True):
 
 def create_publication(session: Session, node: Node) -> None:
     """CreatePublication."""
+    grammar.check(session.catalog.major.number, session.text)
     catalog, name = session.catalog, node["pubname"]
     location = session.find_name(name)
     all_tables = node.get("for_all_tables", False)
@@ -97,6 +99,7 @@ def create_publication(session: Session, node: Node) -> None:
 
 def alter_publication(session: Session, node: Node) -> None:
     """AlterPublication: SET (options), ADD, SET, DROP."""
+    grammar.check(session.catalog.major.number, session.text)
     name = node["pubname"]
     location = session.find_name(name)
     publication = session.publication(name, location=location)

@@ -17,6 +17,7 @@ from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.expressions.walk import DETAILS, MESSAGE, Refusal, check_simple
 from pubcheck.postgres.literals import InputContext
+from pubcheck.postgres.oids import REGROLE
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find
@@ -50,6 +51,7 @@ def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
     if refusal is not None:
         refusal.error.evidence = Evidence(p, tree, refusal)
         raise refusal.error
+    _refuse_role_constants(p, expr)
     columns: dict[int, None] = {}
     places: list[tuple[int, Place]] = []
     for number, location in _columns(expr):
@@ -112,6 +114,16 @@ def _read_by(relation: Relation, column: Column) -> Iterator[int]:
         base = relation.column(name)
         if base is not None:
             yield base.number
+
+
+def _refuse_role_constants(p: ParseState, expr: Expr) -> None:
+    """A constant of type regrole, of which no dependency can be recorded (recordDependencyOnExpr)."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if node.type == REGROLE and node.node == "Const" and not node.null:
+            raise p.error("0A000", "constant of the type regrole cannot be used here", None, "rf-node-not-allowed")
+        stack.extend(node.args)
 
 
 def _columns(expr: Expr) -> Iterator[tuple[int, int]]:

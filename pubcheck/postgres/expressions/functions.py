@@ -291,9 +291,13 @@ def _build_call(
     if proc.returns_set:
         if proc.kind == "a":
             raise p.error("42P13", "aggregates cannot return sets", location)
-        raise p.error("0A000", "set-returning functions are not allowed in WHERE", location, "rf-clause-kind")
+        if not p.aggregates:
+            raise p.error("0A000", "set-returning functions are not allowed in WHERE", location, "rf-clause-kind")
     if proc.kind != "f":
-        raise _not_in_where(p, names, args, proc, call, location)
+        refusal = _not_in_where(p, names, args, proc, call, location)
+        if not p.aggregates or refusal.rule != "rf-clause-kind":
+            raise refusal
+        return Expr("WindowFunc" if call.get("over") else "Aggref", result, args, location, functions=(proc.oid,))
     form = SQL_SYNTAX if call.get("funcformat") == "COERCE_SQL_SYNTAX" else EXPLICIT_CALL
     return Expr("FuncExpr", result, args, location, functions=(proc.oid,), form=form)
 

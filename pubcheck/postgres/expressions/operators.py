@@ -27,14 +27,14 @@ def find_operator(p: ParseState, names: list[str], left: int, right: int, locati
         error.location = location if error.location is None else error.location
         raise
     plain = left < FIRST_NORMAL_OID > right and not p.cache.catalog.casts
-    plain = plain and not (offered and offered[-1][1].oid >= FIRST_NORMAL_OID)
+    plain = plain and (len(names) == 1 or names[-2] == "pg_catalog")
+    plain = plain and not any(row.oid >= FIRST_NORMAL_OID for _, row in offered)
+    if not plain:
+        return _exact(p, offered, left, right) or _choose(p, names, offered, left, right, location)
     key = (p.major.number, names[-1], left, right)
-    if plain and key in _known and not any(row.oid >= FIRST_NORMAL_OID for _, row in offered):
-        return _known[key]
-    found = _exact(p, offered, left, right) or _choose(p, names, offered, left, right, location)
-    if plain and found.oid < FIRST_NORMAL_OID and not any(row.oid >= FIRST_NORMAL_OID for _, row in offered):
-        _known[key] = found
-    return found
+    if key not in _known:
+        _known[key] = _exact(p, offered, left, right) or _choose(p, names, offered, left, right, location)
+    return _known[key]
 
 
 def _exact(p: ParseState, offered: list[tuple[int, Operator]], left: int, right: int) -> Operator | None:
@@ -120,7 +120,7 @@ def make_op(p: ParseState, names: list[str], left: Expr | None, right: Expr, loc
     targets, result = resolve(p.cache, [arg.type for arg in args], declared, row.returns)
     args = coerce_arguments(p, args, targets)
     proc = p.cache.proc(row.function)
-    if proc.returns_set:
+    if proc.returns_set and not p.aggregates:
         raise p.error(
             "0A000", "set-returning functions are not allowed in WHERE", location, "rf-clause-kind"
         )

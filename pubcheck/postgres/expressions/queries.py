@@ -76,15 +76,17 @@ def _select(p: Nested, body: Node) -> list[Output] | None:
     for entry in body.get("fromClause", ()):
         _from(p, entry)
     outputs: list[Output] | None = []
+    p.aggregates = True
     for target in body.get("targetList", ()):
         found = _target(p, target["ResTarget"])
         outputs = None if outputs is None or found is None else outputs + found
+    p.aggregates = False
     if "whereClause" in body:
         coerce_to_boolean(p, transform(p, body["whereClause"]), "WHERE")
     if "havingClause" in body:
-        having = _expression(p, body["havingClause"])
-        if having is not None:
-            coerce_to_boolean(p, having, "HAVING")
+        p.aggregates = True
+        coerce_to_boolean(p, transform(p, body["havingClause"]), "HAVING")
+        p.aggregates = False
     return outputs
 
 

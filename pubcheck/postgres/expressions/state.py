@@ -20,6 +20,9 @@ class ParseState:
     ``inputs`` is what literals are read with; it remembers which of them were frozen.
     """
 
+    aggregates = False
+    """Whether aggregates, window and set-returning functions may stand here: not in a WHERE."""
+
     def __init__(self, session: Session, relation: Relation, inputs: InputContext) -> None:
         self.session = session
         self.cache = inputs.cache

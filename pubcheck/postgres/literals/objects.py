@@ -95,10 +95,9 @@ def read_regclass(context: InputContext, text: str, typmod: int = -1) -> int:
     return int(row.oid)
 
 
-_TYPE_NAME = re.compile(
-    r"(?:[A-Za-z_][A-Za-z0-9_$]*|\"[^\"]+\")(?:[ ]?[.]?[ ]?(?:[A-Za-z_][A-Za-z0-9_$]*|\"[^\"]+\"))*"
-    r"(?:\([-0-9, ]+\))?(?: [A-Za-z]+)*(?:\[[0-9]*\])*"
-)
+_IDENTIFIER = r'(?:[A-Za-z_][A-Za-z0-9_$]*+|"[^"]+")'
+_WORD = r"(?:[A-Za-z_][A-Za-z0-9_$]*+|\"[^\"]++\")"
+_TYPE_NAME = re.compile(rf"{_WORD}(?:(?: ?\. ?| ){_WORD})*+(?:\([-0-9, ]++\))?(?: [A-Za-z]++)*+(?:\[[0-9]*+\])*+")
 
 
 def _type(context: InputContext, text: str) -> int:
