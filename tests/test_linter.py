@@ -252,7 +252,7 @@ class TestText:
         assert {one.certainty for one in found} == {"assumed"}
         assert all(one.severity == "note" for one in found if one.phase == "ddl")
 
-    @pytest.mark.parametrize("operators", [1_000, 100_000])
+    @pytest.mark.parametrize("operators", [100_000])
     def test_an_expression_too_deep_to_judge_is_never_refused(self, operators: int) -> None:
         deep = f"CREATE PUBLICATION p FOR TABLE t WHERE (a {'+ 1 ' * operators}> 1);"
         found = lint(
