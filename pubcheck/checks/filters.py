@@ -53,7 +53,7 @@ def tell(error: ServerError, *, with_rewriting: bool = True) -> Told | None:
     from pubcheck.checks.rewrites import rewrite
 
     try:
-        headline = f"the row filter is refused: {_reason(evidence)}"
+        headline = f"the row filter is refused: {_within(evidence)}{_reason(evidence)}"
     except Unknowable:
         return None
     if not with_rewriting:
@@ -81,6 +81,18 @@ def tell(error: ServerError, *, with_rewriting: bool = True) -> Told | None:
 
 
 # --- Why ----------------------------------------------------------------------------------------------------------
+
+
+def _within(evidence: Evidence) -> str:
+    """The virtual column in whose expression the culprit stands, if it does."""
+    from pubcheck.postgres.scan import name_end
+
+    culprit, text = evidence.refusal.culprit, evidence.state.session.text
+    # The server has no place for what it puts in for a virtual column; kept is that of the column.
+    if culprit.location >= 0 or culprit.start < 0:
+        return ""
+    name = text[culprit.start : name_end(text, culprit.start)].decode(errors="replace")
+    return f"in the expression of the virtual column {name}, "
 
 
 def _reason(evidence: Evidence) -> str:

@@ -283,6 +283,23 @@ def test_the_text_of_a_filter_and_of_its_nodes_is_found(text: str) -> None:
         assert inside.source(site.node) in text
 
 
+def test_of_a_virtual_column_the_expression_is_refused() -> None:
+    table = "CREATE TABLE t (id integer PRIMARY KEY, tz timestamptz, ia integer[], v integer GENERATED ALWAYS AS (ia[1]) VIRTUAL);"
+    found = lint(table, "CREATE PUBLICATION p FOR TABLE t WHERE (id > 0 AND v = 1);", complete=True)
+    (one,) = (one for one in found if one.phase == "ddl")
+    assert covered(one.span) == "v"
+    assert "in the expression of the virtual column v, subscripts" in one.message
+
+
+def test_date_trunc_with_a_zone_is_written_for_15_as_it_is_later_done() -> None:
+    filter_ = "date_trunc('day', tz, 'Asia/Tokyo') > '2024-01-01 00:00+09'"
+    statement = f"CREATE PUBLICATION p FOR TABLE t WHERE ({filter_});"
+    (one,) = (one for one in lint(SETUP, statement, complete=True, postgres=(15, 16)) if one.phase == "ddl")
+    assert one.postgres == (15,)
+    zone = "AT TIME ZONE 'Asia/Tokyo'"
+    assert fixed(one) == f"(date_trunc('day', tz {zone}) {zone}) > '2024-01-01 00:00+09'"
+
+
 @pytest.mark.server
 @pytest.mark.parametrize("major", [15, 16, 17, 18])
 def test_servers_refuse_the_one_and_accept_the_other(servers: Servers, major: int) -> None:

@@ -174,6 +174,8 @@ def _call(w: Workshop, site: Site) -> Iterator[Proposal]:
         return
     args = site.body.get("args", [])
     kinds = [w.type(argument) for argument in args]
+    if len(args) > 2:
+        return
     zoned = TIMESTAMPTZ in kinds
     if not zoned and DATE not in kinds:
         return
@@ -202,6 +204,15 @@ def _overlaps(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield Proposal(w.replaced(site.node, *changes), safe=True)
 
 
+def _in_zone(w: Workshop, site: Site) -> Iterator[Proposal]:
+    """``date_trunc('day', created, 'UTC')``, which is immutable since 16 only."""
+    args = site.body.get("args", [])
+    if name_of(site.body, "funcname") == "date_trunc" and len(args) == 3 and w.type(args[1]) == TIMESTAMPTZ:
+        unit, moment, zone = w.source(args[0]), w.operand(args[1]), w.operand(args[2])
+        cut = f"date_trunc({unit}, {moment} AT TIME ZONE {zone})"
+        yield Proposal(f"{cut} AT TIME ZONE {zone}", safe=True, parentheses=True)
+
+
 def _year_as_text(w: Workshop, site: Site) -> Iterator[Proposal]:
     """``to_char(paid, 'YYYY') = '2024'``: the year as a number."""
     body = site.body
@@ -227,7 +238,7 @@ def _widened(w: Workshop, site: Site) -> Iterator[Proposal]:
 RANGES: Ways = {"A_Expr": (_range,), "FuncCall": (_overlaps,)}
 WAYS: Ways = {
     "A_Expr": (_year_as_text, _operands),
-    "FuncCall": (_call, _widened),
+    "FuncCall": (_call, _in_zone, _widened),
     "TypeCast": (_cast, _widened),
     "*": (_widened,),
 }
