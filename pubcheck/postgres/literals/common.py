@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from pubcheck.postgres.errors import ServerError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-from pubcheck.postgres.errors import ServerError
 
 SPACE = " \t\n\v\f\r"
 """What isspace() takes for a space in the C locale; input functions look at bytes, so that no other space counts."""

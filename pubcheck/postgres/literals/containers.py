@@ -280,7 +280,9 @@ class _Array17(_Array):
             at += 1
 
 
-_NO_LEVEL, _LEVEL_STARTED, _ELEM_STARTED, _ELEM_DELIMITED, _QUOTED, _QUOTED_DONE, _LEVEL_DONE, _LEVEL_DELIMITED = range(8)
+_NO_LEVEL, _LEVEL_STARTED, _LEVEL_DONE, _LEVEL_DELIMITED, _ELEM_STARTED, _ELEM_DELIMITED, _QUOTED, _QUOTED_DONE = (
+    range(8)
+)
 _TAKES_ELEMENT = (_LEVEL_STARTED, _ELEM_STARTED, _ELEM_DELIMITED)
 _TAKES_ESCAPE = (*_TAKES_ELEMENT, _QUOTED)
 _TAKES_QUOTE = (_LEVEL_STARTED, _QUOTED, _ELEM_DELIMITED)
@@ -590,7 +592,7 @@ def _order(left: Any, right: Any, row: Type) -> int:
     for number in (left, right):
         # NaN is greater than any other number (float.c, numeric.c), and one NaN equals the other.
         if number != number:
-            return (left != left) - (right != right)
+            return int(left != left) - int(right != right)
     try:
         return int((left > right) - (left < right))
     except TypeError:

@@ -56,7 +56,8 @@ _KEYWORDS = frozenset(
      "ceiling", "keyvalue", "datetime", "unknown", "like_regex")
 )  # fmt: skip
 _KEYWORDS_17 = _KEYWORDS | {
-    "date", "time", "number", "bigint", "string", "boolean", "decimal", "integer", "time_tz", "timestamp", "timestamp_tz"
+    "date", "time", "number", "bigint", "string", "boolean", "decimal", "integer", "time_tz", "timestamp",
+    "timestamp_tz",
 }  # fmt: skip
 _LITERALS = ("true", "false", "null")
 _METHODS = frozenset(("abs", "size", "type", "floor", "double", "ceiling", "keyvalue"))

@@ -200,10 +200,10 @@ def parse_numeric(major: int, text: str) -> Decimal:
         integral = _INTEGRAL.fullmatch(body)
         if integral:
             base = 16 if integral[2] else 8 if integral[3] else 2
-            value = int((integral[2] or integral[3] or integral[4]).replace("_", ""), base)
-            if value.bit_length() > 400_000 and value >= 10**_GREATEST_WEIGHT:
+            whole = int((integral[2] or integral[3] or integral[4]).replace("_", ""), base)
+            if whole.bit_length() > 400_000 and whole >= 10**_GREATEST_WEIGHT:
                 raise refused("22003", _OVERFLOW)
-            return Decimal(-value if integral[1] == "-" else value)
+            return Decimal(-whole if integral[1] == "-" else whole)
     mantissa = (_NUMERIC_16 if major >= 16 else _NUMERIC).match(body)
     if mantissa is None:
         raise invalid("numeric", text)
@@ -340,7 +340,8 @@ def read_float4(context: InputContext, text: str, typmod: int = -1) -> float:
 
 _DOLLARS = ("C", "POSIX", "C.UTF-8", "C.UTF8", "C.utf8", "en_US", "en_US.UTF-8", "en_US.UTF8", "en_US.utf8")
 _MONEY = re.compile(
-    rf"{_S}\$?{_S}(?P<sign>[-(+])?{_S}\$?{_S}(?P<number>[0-9,]*(?:\.(?:,*[0-9]){{0,2}},*)?)(?P<rest>[0-9]*)(?P<end>[ \t\n\v\f\r)\-+$]*)"
+    rf"{_S}\$?{_S}(?P<sign>[-(+])?{_S}\$?{_S}(?P<number>[0-9,]*(?:\.(?:,*[0-9]){{0,2}},*)?)"
+    r"(?P<rest>[0-9]*)(?P<end>[ \t\n\v\f\r)\-+$]*)"
 )
 
 
@@ -352,14 +353,15 @@ def read_money(context: InputContext, text: str, typmod: int = -1) -> int:
     match = _MONEY.match(text)
     assert match is not None
     whole, _, cents = match["number"].replace(",", "").partition(".")
-    value = int((whole or "0") + cents)
+    value = _number((whole or "0") + cents)
     limit = 1 << 63
     overflow = out_of_range("money", text)
     if value > limit:
         raise overflow
     if match["rest"] and match["rest"] >= "5":
         value += 1
-    value *= 10 ** (2 - len(cents))
+    for _ in range(2 - len(cents)):
+        value *= 10
     if value > limit:
         raise overflow
     if match.end() != len(text):

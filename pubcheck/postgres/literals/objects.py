@@ -197,18 +197,16 @@ def read_regoper(context: InputContext, text: str, typmod: int = -1) -> int:
     return int(found[0].oid)
 
 
+_BEFORE_PARENTHESIS = re.compile(r'((?:[^"(]|"[^"]*")*+)\(')
+
+
 def _name_and_types(context: InputContext, text: str, none: bool) -> tuple[list[str], list[int]]:
     """parseNameAndArgTypes: the name and the oids of the types in parentheses; 0 for NONE."""
-    quoted = False
-    for at, character in enumerate(text):
-        if character == '"':
-            quoted = not quoted
-        elif character == "(" and not quoted:
-            break
-    else:
+    match = _BEFORE_PARENTHESIS.match(text)
+    if match is None:
         raise refused("22P02", "expected a left parenthesis")
-    names = _names(text[:at])
-    body = text[at + 1 :].rstrip(SPACE)
+    names = _names(match[1])
+    body = text[match.end() :].rstrip(SPACE)
     if not body.endswith(")"):
         raise refused("22P02", "expected a right parenthesis")
     types: list[int] = []
@@ -298,10 +296,10 @@ def read_regrole(context: InputContext, text: str, typmod: int = -1) -> int:
 
 
 _LANGUAGES = frozenset(
-    "arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish "
-    "italian lithuanian nepali norwegian portuguese romanian russian serbian spanish swedish tamil turkish "
-    "yiddish".split()
-)
+    ("arabic", "armenian", "basque", "catalan", "danish", "dutch", "english", "finnish", "french", "german", "greek",
+     "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali", "norwegian", "portuguese",
+     "romanian", "russian", "serbian", "spanish", "swedish", "tamil", "turkish", "yiddish")
+)  # fmt: skip
 """Languages that initdb makes a text search configuration and a dictionary for (snowball_create.sql)."""
 
 
@@ -348,10 +346,14 @@ def read_regcollation(context: InputContext, text: str, typmod: int = -1) -> int
     cache = context.cache
     if _schema_exists(context, names):
         try:
-            return int(cache.collation_named(names, None).oid)
+            row = cache.collation_named(names, None, exists=True)
         except ServerError as error:
             if cache.complete_names:
                 raise _as_literal(error) from None
+        else:
+            if row.oid not in cache.catalog.collations and cache.builtin.collation_named(row.name) is not row:
+                raise Unknowable(f'the collation "{row.name}", which depends on the build and the machine')
+            return int(row.oid)
     full = ".".join(names)
     message = f'collation "{full}" for encoding "UTF8" does not exist'
     raise _missing(context, "42704", message, f'the collation "{full}"')
