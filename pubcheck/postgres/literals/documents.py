@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals.common import InputContext, refused
+from pubcheck.postgres.literals.common import InputContext, pattern_later, refused
 from pubcheck.postgres.literals.numbers import parse_numeric
 
-_BLANK = re.compile(r"[ \t\n\r]*")
-_WORD = re.compile(r"[A-Za-z0-9_\x80-\U0010ffff]+")
-_NUMBER_START = re.compile(r"-?(?:0|[1-9][0-9]*)?")
-_FRACTION = re.compile(r"\.[0-9]*")
-_EXPONENT = re.compile(r"[eE][+-]?[0-9]*")
-_PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
-_HEX_4 = re.compile(r"[0-9a-fA-F]{4}")
-_ALNUM = re.compile(r"[A-Za-z0-9_\x80-\U0010ffff]*")
+_BLANK = pattern_later(r"[ \t\n\r]*")
+_ALNUM = pattern_later(r"[^\x00-/:-@\[-^`{-\x7f]*")
+"""Letters, digits, the underscore and whatever is not ASCII (JSON_ALPHANUMERIC_CHAR)."""
+_NUMBER_START = pattern_later(r"-?(?:0|[1-9][0-9]*)?")
+_FRACTION = pattern_later(r"\.[0-9]*")
+_EXPONENT = pattern_later(r"[eE][+-]?[0-9]*")
+_PLAIN = pattern_later(r'[^"\\\x00-\x1f]*')
+_HEX_4 = pattern_later(r"[0-9a-fA-F]{4}")
 _DEEP = 500
 """Nesting that no server refuses for lack of stack (check_stack_depth); how much more it takes is its own affair."""
 
@@ -64,8 +64,9 @@ class _Json:
             self.kind = _SCALAR
             self._number()
         else:
-            word = _WORD.match(text, self.at)
-            if word is None:
+            word = _ALNUM.match(text, self.at)
+            assert word is not None
+            if not word[0]:
                 raise self.invalid_token(self.at + 1)
             if word[0] not in ("true", "false", "null"):
                 raise self.invalid_token(word.end())

@@ -9,7 +9,7 @@ import re
 from typing import NoReturn
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals.common import InputContext, invalid, refused
+from pubcheck.postgres.literals.common import InputContext, invalid, pattern_later, refused
 from pubcheck.postgres.literals.numbers import parse_numeric, read_int4
 
 _OTHER = r'[^?%$.\[\]{}()|&!=<>@#,*:\-+/\\" \t\n\r\f]'
@@ -20,36 +20,36 @@ def _numbers(integer: str, digits: str) -> list[tuple[str, re.Pattern[str]]]:
     decimal = rf"(?:{integer}\.(?:{digits})?|\.{digits})"
     real = rf"(?:{decimal}|{integer})[Ee][-+]?{digits}"
     return [
-        ("#number", re.compile(real)),
-        ("#number", re.compile(decimal)),
-        ("#integer", re.compile(integer)),
-        ("invalid numeric literal", re.compile(rf"(?:{decimal}|{integer})[Ee][-+]")),
-        ("trailing junk after numeric literal", re.compile(rf"{integer}{_OTHER}")),
-        ("trailing junk after numeric literal", re.compile(rf"{decimal}{_OTHER}")),
-        ("trailing junk after numeric literal", re.compile(rf"{real}{_OTHER}")),
+        ("#number", pattern_later(real)),
+        ("#number", pattern_later(decimal)),
+        ("#integer", pattern_later(integer)),
+        ("invalid numeric literal", pattern_later(rf"(?:{decimal}|{integer})[Ee][-+]")),
+        ("trailing junk after numeric literal", pattern_later(rf"{integer}{_OTHER}")),
+        ("trailing junk after numeric literal", pattern_later(rf"{decimal}{_OTHER}")),
+        ("trailing junk after numeric literal", pattern_later(rf"{real}{_OTHER}")),
     ]
 
 
-_WORD = ("#word", re.compile(f"{_OTHER}+"))
+_WORD = ("#word", pattern_later(f"{_OTHER}+"))
 _NUMBERS_15 = [
     *_numbers("(?:0|[1-9][0-9]*)", "[0-9]+"),
     _WORD,
 ]
 _NUMBERS_16 = [
     *_numbers("(?:0|[1-9](?:_?[0-9])*)", "[0-9](?:_?[0-9])*"),
-    ("#integer", re.compile(r"0(?:[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*|[oO][0-7](?:_?[0-7])*|[bB][01](?:_?[01])*)")),
+    ("#integer", pattern_later(r"0(?:[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*|[oO][0-7](?:_?[0-7])*|[bB][01](?:_?[01])*)")),
     _WORD,
 ]
-_OPERATOR = re.compile(r"&&|\|\||\*\*|<=|<>|==|!=|>=|[?%$.\[\]{}()|&!=<>@#,*:\-+/]")
-_VARIABLE = re.compile(rf"\${_OTHER}+")
-_OTHERS = re.compile(f"{_OTHER}+")
+_OPERATOR = pattern_later(r"&&|\|\||\*\*|<=|<>|==|!=|>=|[?%$.\[\]{}()|&!=<>@#,*:\-+/]")
+_VARIABLE = pattern_later(rf"\${_OTHER}+")
+_OTHERS = pattern_later(f"{_OTHER}+")
 _UNICODE = r"\\u(?:[0-9A-Fa-f]{4}|\{[0-9A-Fa-f]{1,6}\})"
-_UNICODES = re.compile(f"(?:{_UNICODE})+")
-_UNICODE_FAIL = re.compile(rf"(?:{_UNICODE})*\\u(?:\{{[0-9A-Fa-f]{{0,6}}|[0-9A-Fa-f]{{0,3}})")
-_CODE = re.compile(r"[0-9A-Fa-f]+")
-_HEX = re.compile(r"\\x[0-9A-Fa-f]{2}")
-_HEX_FAIL = re.compile(r"\\x[0-9A-Fa-f]?")
-_QUOTED = re.compile(r'[^\\"]+')
+_UNICODES = pattern_later(f"(?:{_UNICODE})+")
+_UNICODE_FAIL = pattern_later(rf"(?:{_UNICODE})*\\u(?:\{{[0-9A-Fa-f]{{0,6}}|[0-9A-Fa-f]{{0,3}})")
+_CODE = pattern_later(r"[0-9A-Fa-f]+")
+_HEX = pattern_later(r"\\x[0-9A-Fa-f]{2}")
+_HEX_FAIL = pattern_later(r"\\x[0-9A-Fa-f]?")
+_QUOTED = pattern_later(r'[^\\"]+')
 
 _KEYWORDS = frozenset(
     ("is", "to", "abs", "lax", "last", "flag", "size", "type", "with", "floor", "double", "exists", "starts", "strict",
@@ -493,7 +493,7 @@ class _Parser:
 _ATOM = r"(?:[A-Za-z0-9_ ,:;@#%&=~!'\"/<>\-.]|\\[dwsDWSmMyY.]|\[\^?[A-Za-z0-9_ .]+\])"
 _PIECE = rf"(?:\^|\$|{_ATOM}[*+?]?)"
 _GROUP = rf"\((?:{_PIECE})*(?:\|(?:{_PIECE})*)*\)[*+?]?"
-_SIMPLE_REGEX = re.compile(rf"(?:{_PIECE}|{_GROUP})*+(?:\|(?:{_PIECE}|{_GROUP})*+)*+")
+_SIMPLE_REGEX = pattern_later(rf"(?:{_PIECE}|{_GROUP})*+(?:\|(?:{_PIECE}|{_GROUP})*+)*+")
 
 
 def _check_regex(pattern: str, flags: str) -> None:

@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.literals.common import InputContext, refused
+from pubcheck.postgres.literals.common import InputContext, pattern_later, refused
 
 _BLANK = "[ \t\r\n]"
-_DECLARATION = re.compile(
+_DECLARATION = pattern_later(
     rf"<\?xml{_BLANK}+version{_BLANK}*={_BLANK}*(?:\"1\.0\"|'1\.0')"
     rf"(?:{_BLANK}+standalone{_BLANK}*={_BLANK}*(?:\"(?:yes|no)\"|'(?:yes|no)'))?{_BLANK}*\?>"
 )
-_DECLARED = re.compile(rf"<\?xml{_BLANK}")
-_NO_DECLARATION = re.compile(r"<\?xml(?![\w.:-])")
-_DOUBTFUL = re.compile(r"<!DOCTYPE|<!ENTITY|\]\]>|[\ufffe\uffff\ud800-\udfff]|<[/]?:|:[\s/>=]|\w:[\w.-]+:")
-_CDATA = re.compile(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_DECLARED = pattern_later(rf"<\?xml{_BLANK}")
+_NO_DECLARATION = pattern_later(r"<\?xml(?![\w.:-])")
+_DOUBTFUL = pattern_later(r"<!DOCTYPE|<!ENTITY|\]\]>|[\ufffe\uffff\ud800-\udfff]|<[/]?:|:[\s/>=]|\w:[\w.-]+:")
+_CDATA = pattern_later(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _DEEP = 200
 """Elements within elements that every libxml2 takes (it stops at 256)."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, refused
+from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, pattern_later, refused
 
-_CIDR_4 = re.compile(r"([0-9]+(?:\.[0-9]+){0,3})(?:/([0-9]+))?")
-_INET_4 = re.compile(r"([0-9]+(?:\.[0-9]+){0,3})\.?(?:/([0-9]+))?")
-_HEX_CIDR = re.compile(r"0[xX]([0-9a-fA-F]+)(?:/([0-9]+))?")
+_CIDR_4 = pattern_later(r"([0-9]+(?:\.[0-9]+){0,3})(?:/([0-9]+))?")
+_INET_4 = pattern_later(r"([0-9]+(?:\.[0-9]+){0,3})\.?(?:/([0-9]+))?")
+_HEX_CIDR = pattern_later(r"0[xX]([0-9a-fA-F]+)(?:/([0-9]+))?")
 
 
 def _address_4(text: str, cidr: bool) -> tuple[bytes, int] | None:
@@ -53,7 +53,7 @@ def _completed(octets: bytes, stated: str | None) -> tuple[bytes, int] | None:
     return octets.ljust(max(size, 4), b"\0"), prefix
 
 
-_GROUP = re.compile(r"[0-9a-fA-F]{1,4}")
+_GROUP = pattern_later(r"[0-9a-fA-F]{1,4}")
 
 
 def _address_6(text: str) -> tuple[bytes, int] | None:
@@ -130,7 +130,7 @@ _N = r"[ \t\n\v\f\r]*((?>[+-]?(?:0[xX][0-9a-fA-F]*|[0-9a-fA-F]+)))"
 _H = r"[ \t\n\v\f\r]*((?>[+-][0-9a-fA-F]|0[xX]|[0-9a-fA-F]{1,2}))"
 _END = r"[ \t\n\v\f\r]*"
 _MAC = [
-    re.compile(pattern + _END)
+    pattern_later(pattern + _END)
     for pattern in (
         ":".join([_N] * 6),
         "-".join([_N] * 6),
@@ -154,7 +154,7 @@ def read_macaddr(context: InputContext, text: str, typmod: int = -1) -> bytes:
     return bytes(octets)
 
 
-_PAIR = re.compile(r"([0-9a-fA-F]{2})([:.-]?)")
+_PAIR = pattern_later(r"([0-9a-fA-F]{2})([:.-]?)")
 
 
 def read_macaddr8(context: InputContext, text: str, typmod: int = -1) -> bytes:

@@ -6,9 +6,10 @@ import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, out_of_range, refused
+from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, out_of_range, pattern_later, refused
 
 _S = "[ \t\n\v\f\r]*"
+
 
 
 def _number(digits: str) -> int:
@@ -22,8 +23,8 @@ def _number(digits: str) -> int:
 
 # Integers.
 
-_DECIMAL = re.compile(rf"{_S}([+-]?[0-9]+){_S}")
-_INTEGER = re.compile(rf"{_S}(?P<sign>[+-]?)(?:0[xX](?P<hex>(?:_?[0-9a-fA-F])*)|0[oO](?P<oct>(?:_?[0-7])*)"
+_DECIMAL = pattern_later(rf"{_S}([+-]?[0-9]+){_S}")
+_INTEGER = pattern_later(rf"{_S}(?P<sign>[+-]?)(?:0[xX](?P<hex>(?:_?[0-9a-fA-F])*)|0[oO](?P<oct>(?:_?[0-7])*)"
                       rf"|0[bB](?P<bin>(?:_?[01])*)|(?P<dec>[0-9]+(?:_[0-9]+)*)?)(?P<rest>.*)", re.DOTALL)
 _BASES = {"hex": 16, "oct": 8, "bin": 2, "dec": 10}
 
@@ -81,8 +82,8 @@ def read_int8(context: InputContext, text: str, typmod: int = -1) -> int:
     return _integer(context, text, "bigint", 1 << 63)
 
 
-_LONG = re.compile(rf"{_S}([+-]?[0-9]+)")
-_STRTOUL = re.compile(rf"{_S}(?P<sign>[+-]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|(?P<oct>0[0-7]*)|(?P<dec>[1-9][0-9]*))")
+_LONG = pattern_later(rf"{_S}([+-]?[0-9]+)")
+_STRTOUL = pattern_later(rf"{_S}(?P<sign>[+-]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|(?P<oct>0[0-7]*)|(?P<dec>[1-9][0-9]*))")
 
 
 def _strtoul(text: str, decimal: bool) -> tuple[int, int] | None:
@@ -166,13 +167,13 @@ def read_oidvector(context: InputContext, text: str, typmod: int = -1) -> tuple[
 
 # numeric.
 
-_NUMERIC = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
-_NUMERIC_16 = re.compile(r"[+-]?(?:[0-9]+(?:_[0-9]+)*(?:\.(?:[0-9]+(?:_[0-9]+)*)?)?|\.[0-9]+(?:_[0-9]+)*)")
-_EXPONENT = re.compile(rf"[eE]({_S}[+-]?[0-9]+)")
-_EXPONENT_16 = re.compile(r"[eE]([+-]?[0-9]+(?:_[0-9]+)*)")
-_SPECIAL = re.compile(r"nan|([+-]?)inf(?:inity)?", re.IGNORECASE)
-_INTEGRAL = re.compile(r"([+-]?)0(?:[xX]((?:_?[0-9a-fA-F])+)|[oO]((?:_?[0-7])+)|[bB]((?:_?[01])+))")
-_PLAIN_NUMERIC = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?")
+_NUMERIC = pattern_later(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_NUMERIC_16 = pattern_later(r"[+-]?(?:[0-9]+(?:_[0-9]+)*(?:\.(?:[0-9]+(?:_[0-9]+)*)?)?|\.[0-9]+(?:_[0-9]+)*)")
+_EXPONENT = pattern_later(rf"[eE]({_S}[+-]?[0-9]+)")
+_EXPONENT_16 = pattern_later(r"[eE]([+-]?[0-9]+(?:_[0-9]+)*)")
+_SPECIAL = pattern_later(r"nan|([+-]?)inf(?:inity)?", re.IGNORECASE)
+_INTEGRAL = pattern_later(r"([+-]?)0(?:[xX]((?:_?[0-9a-fA-F])+)|[oO]((?:_?[0-7])+)|[bB]((?:_?[01])+))")
+_PLAIN_NUMERIC = pattern_later(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?")
 _GREATEST_EXPONENT = 0x3FFFFFFF
 _GREATEST_SCALE = 0x3FFF
 _GREATEST_WEIGHT = 131072
@@ -255,12 +256,12 @@ def _fit(value: Decimal, typmod: int) -> Decimal:
 
 # Floating point.
 
-_FLOAT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_HEX_FLOAT = re.compile(
+_FLOAT = pattern_later(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_HEX_FLOAT = pattern_later(
     r"[+-]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?"
 )
-_FLOAT_WORD = re.compile(r"[+-]?(?:nan(?:\([0-9a-zA-Z_]*\))?|inf(?:inity)?)", re.IGNORECASE)
-_NOT_ZERO = re.compile(r"[1-9]")
+_FLOAT_WORD = pattern_later(r"[+-]?(?:nan(?:\([0-9a-zA-Z_]*\))?|inf(?:inity)?)", re.IGNORECASE)
+_NOT_ZERO = pattern_later(r"[1-9]")
 _REAL_OVERFLOW = float(2**128 - 2**103)
 _REAL_UNDERFLOW = 2.0**-150
 
@@ -339,7 +340,7 @@ def read_float4(context: InputContext, text: str, typmod: int = -1) -> float:
 # money.
 
 _DOLLARS = ("C", "POSIX", "C.UTF-8", "C.UTF8", "C.utf8", "en_US", "en_US.UTF-8", "en_US.UTF8", "en_US.utf8")
-_MONEY = re.compile(
+_MONEY = pattern_later(
     rf"{_S}\$?{_S}(?P<sign>[-(+])?{_S}\$?{_S}(?P<number>[0-9,]*(?:\.(?:,*[0-9]){{0,2}},*)?)"
     r"(?P<rest>[0-9]*)(?P<end>[ \t\n\v\f\r)\-+$]*)"
 )

@@ -5,17 +5,16 @@ A name that is missing is refused only where everything that could have made it 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals.common import SPACE, InputContext, refused
+from pubcheck.postgres.literals.common import SPACE, InputContext, pattern_later, refused
 from pubcheck.postgres.literals.numbers import read_oid
 
-_DIGITS = re.compile("[0-9]+")
-_PART = re.compile(r'"((?:[^"]|"")*+)"|([^". \t\n\v\f\r][^. \t\n\v\f\r]*)')
+_DIGITS = pattern_later("[0-9]+")
+_PART = pattern_later(r'"((?:[^"]|"")*+)"|([^". \t\n\v\f\r][^. \t\n\v\f\r]*)')
 
 
 def _number(context: InputContext, text: str, none: str = "-") -> int | None:
@@ -97,7 +96,7 @@ def read_regclass(context: InputContext, text: str, typmod: int = -1) -> int:
 
 _IDENTIFIER = r'(?:[A-Za-z_][A-Za-z0-9_$]*+|"[^"]+")'
 _WORD = r"(?:[A-Za-z_][A-Za-z0-9_$]*+|\"[^\"]++\")"
-_TYPE_NAME = re.compile(rf"{_WORD}(?:(?: ?\. ?| ){_WORD})*+(?:\([-0-9, ]++\))?(?: [A-Za-z]++)*+(?:\[[0-9]*+\])*+")
+_TYPE_NAME = pattern_later(rf"{_WORD}(?:(?: ?\. ?| ){_WORD})*+(?:\([-0-9, ]++\))?(?: [A-Za-z]++)*+(?:\[[0-9]*+\])*+")
 
 
 def _type(context: InputContext, text: str) -> int:
@@ -197,7 +196,7 @@ def read_regoper(context: InputContext, text: str, typmod: int = -1) -> int:
     return int(found[0].oid)
 
 
-_BEFORE_PARENTHESIS = re.compile(r'((?:[^"(]|"[^"]*")*+)\(')
+_BEFORE_PARENTHESIS = pattern_later(r'((?:[^"(]|"[^"]*")*+)\(')
 
 
 def _name_and_types(context: InputContext, text: str, none: bool) -> tuple[list[str], list[int]]:

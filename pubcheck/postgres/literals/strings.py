@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, refused
+from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, pattern_later, refused
 
 _BOOLEANS = {
     word[:length]: value
@@ -55,7 +55,7 @@ def read_name(context: InputContext, text: str, typmod: int = -1) -> str:
     return text.encode(errors="surrogatepass")[:63].decode(errors="ignore")
 
 
-_OCTAL = re.compile(r"\\[0-3][0-7][0-7]")
+_OCTAL = pattern_later(r"\\[0-3][0-7][0-7]")
 
 
 def read_char(context: InputContext, text: str, typmod: int = -1) -> bytes:
@@ -65,8 +65,8 @@ def read_char(context: InputContext, text: str, typmod: int = -1) -> bytes:
     return text.encode(errors="surrogatepass")[:1]
 
 
-_ESCAPED = re.compile(r"(?:[^\\]|\\\\|\\[0-3][0-7][0-7])*")
-_HEX_PAIRS = re.compile(r"(?:[ \n\t\r]|[0-9a-fA-F]{2})*")
+_ESCAPED = pattern_later(r"(?:[^\\]|\\\\|\\[0-3][0-7][0-7])*")
+_HEX_PAIRS = pattern_later(r"(?:[ \n\t\r]|[0-9a-fA-F]{2})*")
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
@@ -92,8 +92,8 @@ def read_bytea(context: InputContext, text: str, typmod: int = -1) -> bytes:
     )
 
 
-_NO_BINARY = re.compile("[^01]")
-_NO_HEX = re.compile("[^0-9a-fA-F]")
+_NO_BINARY = pattern_later("[^01]")
+_NO_HEX = pattern_later("[^0-9a-fA-F]")
 
 
 def _bits(text: str) -> str:
@@ -125,7 +125,7 @@ def read_varbit(context: InputContext, text: str, typmod: int = -1) -> str:
     return _bits(text)
 
 
-_UUID = re.compile(r"(?:(?:[0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}|\{(?:[0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}\})")
+_UUID = pattern_later(r"(?:(?:[0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}|\{(?:[0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}\})")
 
 
 def read_uuid(context: InputContext, text: str, typmod: int = -1) -> bytes:
@@ -134,7 +134,7 @@ def read_uuid(context: InputContext, text: str, typmod: int = -1) -> bytes:
     return bytes.fromhex(text.strip("{}").replace("-", ""))
 
 
-_LSN = re.compile(r"([0-9a-fA-F]{1,8})/([0-9a-fA-F]{1,8})")
+_LSN = pattern_later(r"([0-9a-fA-F]{1,8})/([0-9a-fA-F]{1,8})")
 
 
 def read_pg_lsn(context: InputContext, text: str, typmod: int = -1) -> int:
@@ -144,7 +144,7 @@ def read_pg_lsn(context: InputContext, text: str, typmod: int = -1) -> int:
     return int(match[1], 16) << 32 | int(match[2], 16)
 
 
-_TID_NUMBER = re.compile(r"(?:[ \t\n\v\f\r]*([+-]?[0-9]{1,400}))?")
+_TID_NUMBER = pattern_later(r"(?:[ \t\n\v\f\r]*([+-]?[0-9]{1,400}))?")
 
 
 def read_tid(context: InputContext, text: str, typmod: int = -1) -> tuple[int, int]:
@@ -171,7 +171,7 @@ def read_tid(context: InputContext, text: str, typmod: int = -1) -> tuple[int, i
     raise invalid("tid", text)
 
 
-_STR2U64 = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]*")
+_STR2U64 = pattern_later(r"[ \t\n\v\f\r]*[+-]?[0-9]*")
 _GREATEST_XID = (1 << 63) - 1
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals.common import SPACE, InputContext, refused
+from pubcheck.postgres.literals.common import SPACE, InputContext, pattern_later, refused
 
 _GREATEST_WORD = 2046
 _GREATEST_POSITION = 16384
 _GREATEST_TEXT = 1 << 20
 _WEIGHTS = "abcd*"
 _OPERATORS = "!&|()<"
-_OTHER_SPACE = re.compile(r"(?![ \t\n\v\f\r])\s")
+_OTHER_SPACE = pattern_later(r"(?![ \t\n\v\f\r])\s")
 
 
 def _check(text: str) -> None:
@@ -131,7 +131,7 @@ def read_tsvector(context: InputContext, text: str, typmod: int = -1) -> list[st
     return found
 
 
-_PHRASE = re.compile(r"<(?:(-)|([0-9]+))")
+_PHRASE = pattern_later(r"<(?:(-)|([0-9]+))")
 _PRIORITY = {"|": 1, "&": 2, "<": 3, "!": 4}
 _STACK = 32
 
