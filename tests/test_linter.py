@@ -1,4 +1,7 @@
-"""What the engine promises of a unit: certainty, places, history, majors. Server answers are those of the specification."""
+"""What the engine promises of a unit: certainty, places, history, majors.
+
+Server answers are those of the specification.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +124,8 @@ class TestRefusedStatements:
     def test_a_refused_statement_does_not_abort_the_transaction(self) -> None:
         found = lint(
             T
-            + "BEGIN; CREATE PUBLICATION p FOR TABLE t, t (id); CREATE PUBLICATION p FOR TABLE t; COMMIT; CREATE PUBLICATION p;"
+            + "BEGIN; CREATE PUBLICATION p FOR TABLE t, t (id); CREATE PUBLICATION p FOR TABLE t; COMMIT; "
+            + "CREATE PUBLICATION p;"
         )
         assert [answer[1] for answer in answers(found)] == [
             'conflicting or redundant column lists for table "t"',
@@ -227,14 +231,16 @@ class TestText:
     def test_postgresql_19_forms_get_the_syntax_error_and_the_remark(self) -> None:
         for form in ("FOR ALL TABLES EXCEPT (TABLE t)", "FOR ALL SEQUENCES", "FOR ALL TABLES, ALL SEQUENCES"):
             (found,) = lint(T + f"CREATE PUBLICATION p {form};")
-            assert found.server is not None and found.server.sqlstate == "42601"
+            assert found.server is not None
+            assert found.server.sqlstate == "42601"
             assert "19" in (found.help or "")
 
     def test_one_bad_statement_does_not_cost_its_neighbours(self) -> None:
         found = lint(
             "#JsonB\n"
             + T
-            + "foo bar;\nCREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\nINSERT INTO t VALUES ('it''s'', 1);\nCREATE PUBLICATION q FOR TABLE t, t (id);"
+            + "foo bar;\nCREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\nINSERT INTO t VALUES ('it''s'', 1);\n"
+            + "CREATE PUBLICATION q FOR TABLE t, t (id);"
         )
         assert [one.name for one in found if one.phase == "ddl"] == [
             "text-skipped",
@@ -268,7 +274,8 @@ class TestText:
 
     def test_a_position_counts_characters_from_the_statements_first_token(self) -> None:
         (found,) = lint("/* ß */ CREATE PUBLICATION é FOR TABLE t WHERE a > 5;")
-        assert found.server is not None and found.server.position == len("CREATE PUBLICATION é FOR TABLE t WHERE ") + 1
+        assert found.server is not None
+        assert found.server.position == len("CREATE PUBLICATION é FOR TABLE t WHERE ") + 1
 
     def test_a_long_name_is_noticed(self) -> None:
         (found,) = lint(T + f"CREATE PUBLICATION {'x' * 70} FOR TABLE t;")

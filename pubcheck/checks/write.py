@@ -57,10 +57,12 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, Refusal]:
     if not publications:
         return {}
     identity = replica_identity(catalog, relation)
-    if identity.exists or not identity.known:
+    checked = ((each, check) for each in publications for check in _CHECKS)
+    if (identity.exists or not identity.known) and not any(
+        check(catalog, relation, identity, each) for each, check in checked
+    ):
         # Most tables: nothing is wrong with any of their publications.
-        if not any([check(catalog, relation, identity, each) for each in publications for check in _CHECKS]):
-            return {}
+        return {}
     found: dict[Write, Refusal] = {}
     looked_at = _looked_at(catalog, relation, identity, publications)
     updated = [publication for publication in publications if publication.update]

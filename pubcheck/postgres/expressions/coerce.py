@@ -71,7 +71,7 @@ def _find_pathway(cache: SysCache, target: int, source: int, context: str) -> Pa
 
 def can_coerce(cache: SysCache, source: int, target: int, context: str) -> bool:
     """can_coerce_type for one value and a target that is not polymorphic."""
-    if source == target or target == ANY or source == UNKNOWN:
+    if target in (source, ANY) or source == UNKNOWN:
         return True
     if find_pathway(cache, target, source, context) != _NONE:
         return True
@@ -252,9 +252,8 @@ def _coerce_typmod(
     while node.node == "RelabelType":
         node = node.args[0]
     if node.node == "Const":
-        return Expr(
-            "Const", target, [], node.location, typmod=typmod, collation=node.collation, value=node.value, null=node.null
-        )
+        place, collation = node.location, node.collation
+        return Expr("Const", target, [], place, typmod=typmod, collation=collation, value=node.value, null=node.null)
     if node.type == target and node.typmod == typmod:
         return node
     return _relabel(node, target, typmod, form, location)

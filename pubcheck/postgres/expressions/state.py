@@ -12,6 +12,7 @@ from pubcheck.postgres.errors import ServerError
 if TYPE_CHECKING:
     from pubcheck.postgres.literals import InputContext
     from pubcheck.postgres.session import Session
+    from pubcheck.postgres.syscache import SysCache
 
 
 class ParseState:
@@ -25,7 +26,7 @@ class ParseState:
 
     def __init__(self, session: Session, relation: Relation, inputs: InputContext) -> None:
         self.session = session
-        self.cache = inputs.cache
+        self.cache: SysCache = inputs.cache
         self.relation = relation
         self.inputs = inputs
         self.major = session.catalog.major
