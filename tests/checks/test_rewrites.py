@@ -126,6 +126,12 @@ STORED = [
         "m_text = 'ok'",
     ),
     ("m > 'sad'", "m_matches boolean GENERATED ALWAYS AS (m > 'sad')", "m_matches"),
+    (
+        "t.m = 'ok'",
+        "m_text text GENERATED ALWAYS AS (CASE m WHEN 'sad' THEN 'sad' WHEN 'ok' THEN 'ok' END)",
+        "m_text = 'ok'",
+    ),
+    ("twice(public.t.i4) = 4", "i4_integer integer GENERATED ALWAYS AS (twice(i4))", "i4_integer = 4"),
     ("p > 100", "p_integer integer GENERATED ALWAYS AS (p::integer)", "p_integer > 100"),
     ("(c).city = 'Graz'", "c_text text GENERATED ALWAYS AS ((c).city)", "c_text = 'Graz'"),
     ("c IS NOT NULL", "c_matches boolean GENERATED ALWAYS AS (c IS NOT NULL)", "c_matches"),
@@ -284,11 +290,24 @@ def test_the_text_of_a_filter_and_of_its_nodes_is_found(text: str) -> None:
 
 
 def test_of_a_virtual_column_the_expression_is_refused() -> None:
-    table = "CREATE TABLE t (id integer PRIMARY KEY, tz timestamptz, ia integer[], v integer GENERATED ALWAYS AS (ia[1]) VIRTUAL);"
+    virtual = "v integer GENERATED ALWAYS AS (ia[1]) VIRTUAL"
+    table = f"CREATE TABLE t (id integer PRIMARY KEY, ia integer[], {virtual});"
     found = lint(table, "CREATE PUBLICATION p FOR TABLE t WHERE (id > 0 AND v = 1);", complete=True)
     (one,) = (one for one in found if one.phase == "ddl")
     assert covered(one.span) == "v"
     assert "in the expression of the virtual column v, subscripts" in one.message
+
+
+def test_columns_are_not_added_to_partitions() -> None:
+    tables = """CREATE TABLE root (id integer PRIMARY KEY, ia integer[]) PARTITION BY RANGE (id);
+        CREATE TABLE leaf PARTITION OF root FOR VALUES FROM (0) TO (9);"""
+    found = lint(tables, "CREATE PUBLICATION p FOR TABLE leaf WHERE (ia[1] = 1);", complete=True)
+    assert ["ALTER TABLE" in (one.help or "") for one in found if one.phase == "ddl"] == [False]
+
+
+@pytest.mark.parametrize("filter_", ["CASE WHEN b THEN m END = 'ok'", "JSON_ARRAY(s FORMAT JSON) IS NOT NULL"])
+def test_nodes_that_are_no_expressions_are_passed_over(filter_: str) -> None:
+    assert refused(filter_).help
 
 
 def test_date_trunc_with_a_zone_is_written_for_15_as_it_is_later_done() -> None:

@@ -27,23 +27,25 @@ _EQUALITIES = frozenset(("=", "<>"))
 def _stored(w: Workshop, site: Site) -> Iterator[Proposal]:
     """A node that is immutable as a whole, in a column of its own."""
     expr = w.expr(site.node)
-    if expr is None or not w.state.relation.seen:
+    if expr is None or not _takes_columns(w):
         return
     if expr.node == "Var":
         yield from _of_column(w, site, expr)
         return
     if 0 < expr.type < FIRST_NORMAL_OID and w.state.cache.type(expr.type).kind != "p" and _immutable(w, expr):
-        yield _proposal(w, expr, w.source(site.node), expr.type, expr.typmod)
+        yield _proposal(w, expr, _unqualified(w, site), expr.type, expr.typmod)
 
 
 def _stored_concatenation(w: Workshop, site: Site) -> Iterator[Proposal]:
     """``region || number``, which is immutable once the number is made a text by a cast."""
     body = site.body
-    if body["kind"] != "AEXPR_OP" or name_of(body) != "||" or "lexpr" not in body or not w.state.relation.seen:
+    if body["kind"] != "AEXPR_OP" or name_of(body) != "||" or "lexpr" not in body or not _takes_columns(w):
         return
     for side in ("lexpr", "rexpr"):
         if w.type(body[side]) not in (TEXT, VARCHAR, 0):
             text = w.replaced(site.node, (body[side], f"{w.operand(body[side])}::text"))
+            if "." in text:
+                return  # a qualified name, perhaps, which ALTER TABLE does not know
             expr = w.expr(Text(text.encode()).tree)
             if expr is not None and expr.type == TEXT and _immutable(w, expr):
                 yield _proposal(w, expr, text, TEXT, -1)
@@ -56,7 +58,7 @@ def _of_column(w: Workshop, site: Site, expr: Expr) -> Iterator[Proposal]:
         return
     cache = w.state.cache
     row = cache.type(expr.type)
-    source = w.source(site.node)
+    source = identifier(column.name)
     if row.kind == "e" and 0 < len(row.labels) <= _MAX_LABELS and _by_equality(site):
         branches = " ".join(f"WHEN {quoted(label)} THEN {quoted(label)}" for label in row.labels)
         case = f"CASE {source} {branches} END"
@@ -70,6 +72,29 @@ def _of_column(w: Workshop, site: Site, expr: Expr) -> Iterator[Proposal]:
             yield _proposal(w, expr, f"{source}::{cache.format_type(base, typmod)}", base, typmod)
     elif expr.type < FIRST_NORMAL_OID and column.collation >= FIRST_NORMAL_OID:
         yield _proposal(w, expr, f'{source} COLLATE "C"', expr.type, expr.typmod, collate=True)
+
+
+def _takes_columns(w: Workshop) -> bool:
+    """Whether columns can be added to the table itself."""
+    relation = w.state.relation
+    return relation.seen and not relation.partition and not relation.of_type
+
+
+def _unqualified(w: Workshop, site: Site) -> str:
+    """The text of a node with columns named plainly, as in ALTER TABLE."""
+    changes = [
+        (inner.node, identifier(name_of(inner.body, "fields")))
+        for inner in w.text.sites
+        if inner.kind == "ColumnRef" and len(inner.body["fields"]) > 1 and _is_in(inner, site)
+    ]
+    return w.replaced(site.node, *changes)
+
+
+def _is_in(inner: Site, outer: Site) -> bool:
+    at: Site | None = inner
+    while at is not None and at.node is not outer.node:
+        at = at.parent
+    return at is not None
 
 
 def _by_equality(site: Site) -> bool:

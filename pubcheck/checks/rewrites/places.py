@@ -192,7 +192,37 @@ def _bare(tree: Any) -> Any:
     return tree
 
 
-_NO_EXPRESSIONS = frozenset(("String", "List", "A_Indices", "A_Star", "Integer", "Float", "Boolean"))
+_EXPRESSIONS = frozenset(
+    (
+        "A_ArrayExpr",
+        "A_Const",
+        "A_Expr",
+        "A_Indirection",
+        "BoolExpr",
+        "BooleanTest",
+        "CaseExpr",
+        "CoalesceExpr",
+        "CollateClause",
+        "ColumnRef",
+        "FuncCall",
+        "JsonArrayConstructor",
+        "JsonFuncExpr",
+        "JsonIsPredicate",
+        "JsonObjectConstructor",
+        "JsonParseExpr",
+        "JsonScalarExpr",
+        "JsonSerializeExpr",
+        "MinMaxExpr",
+        "NamedArgExpr",
+        "NullTest",
+        "RowExpr",
+        "SQLValueFunction",
+        "SubLink",
+        "TypeCast",
+        "XmlExpr",
+        "XmlSerialize",
+    )
+)
 _NAMES = frozenset(("typeName", "funcname", "name", "fields", "collname"))
 _CONSTANTS = frozenset(("ival", "fval", "sval", "boolval", "bsval"))
 
@@ -209,8 +239,7 @@ def _sites(tree: Any, parent: Site | None = None) -> Iterator[Site]:
         if key in _NAMES or key in _CONSTANTS or key == "SelectStmt":
             continue
         inside = parent
-        # A node is wrapped in a dictionary of its kind, which begins with a capital; other keys are fields.
-        if key[0].isupper() and key not in _NO_EXPRESSIONS and type(value) is dict:
+        if key in _EXPRESSIONS and type(value) is dict:
             places = list(_places(value))
             if places:
                 inside = Site(tree, parent, min(places), max(places))

@@ -76,8 +76,11 @@ Ways = Mapping[str, tuple[Way, ...]]
 
 
 def name_of(body: Node, key: str = "name") -> str:
-    """The last part of a name."""
-    name: str = body[key][-1]["String"]["sval"]
+    """The last part of a name. Raises ValueError for a star."""
+    last = body[key][-1]
+    if "String" not in last:
+        raise ValueError("not a name")
+    name: str = last["String"]["sval"]
     return name
 
 
