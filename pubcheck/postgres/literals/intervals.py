@@ -79,6 +79,19 @@ _OF_TIME = {**_OF_SECONDS, "minute": (60 * _SECOND_LENGTH, MINUTE), "hour": (_HO
 _OF_YEARS = {"year": (1, YEAR), "decade": (10, DECADE), "century": (100, CENTURY), "millennium": (1000, MILLENNIUM)}
 
 
+class Length(int):
+    """How long an interval is, in microseconds, as the server compares it; and its parts, which it reckons with."""
+
+    months: int
+    days: int
+    microseconds: int
+
+    def __new__(cls, months: int, days: int, microseconds: int) -> Length:
+        made = super().__new__(cls, (months * 30 + days) * DAY_LENGTH + microseconds)
+        made.months, made.days, made.microseconds = months, days, microseconds
+        return made
+
+
 class Span:
     """Years, months, days and microseconds as they add up, each within its integer. Raises Fault beyond."""
 
@@ -151,7 +164,8 @@ def _within(value: int, bits: int = 32) -> int:
 
 
 def read(context: InputContext, text: str, typmod: int) -> int | float:
-    """The length of an interval in microseconds, months of 30 days, as the server compares intervals.
+    """The length of an interval in microseconds, months of 30 days, as the server compares intervals: a Length, or an
+    infinite float.
 
     Raises Fault, and ServerError 22008 and 22023.
     """
@@ -177,7 +191,7 @@ def read(context: InputContext, text: str, typmod: int) -> int | float:
     return _restricted(context, months, span.days, span.microseconds, fields_of, typmod)
 
 
-def _restricted(context: InputContext, months: int, days: int, time: int, fields_of: int, typmod: int) -> int:
+def _restricted(context: InputContext, months: int, days: int, time: int, fields_of: int, typmod: int) -> Length:
     """The interval with what its type does not keep cut off, in microseconds (AdjustIntervalForTypmod)."""
     kept = _TIMES.get(fields_of, ("", "seconds"))[1]
     if kept in ("years", "months", "days"):
@@ -197,7 +211,7 @@ def _restricted(context: InputContext, months: int, days: int, time: int, fields
         if context.major >= 17 and rounded >= 1 << 63:
             raise out_of_range("interval")
         time = rounded // unit * unit * (-1 if time < 0 else 1)
-    return (months * 30 + days) * DAY_LENGTH + time
+    return Length(months, days, time)
 
 
 class _Reader:
