@@ -1,9 +1,15 @@
-"""Which publications publish a table, and which entry of each counts (pg_publication.c, relcache.c)."""
+"""Which publications publish a table, and which entry of each counts (pg_publication.c, relcache.c, pgoutput.c)."""
 
 from __future__ import annotations
 
+from typing import Literal
+
+from msgspec import Struct
+
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
 from pubcheck.postgres.catalog.rows import Publication, PublicationRel, Relation
+
+How = Literal["table", "schema", "all tables"]
 
 
 def is_publishable(relation: Relation) -> bool:
@@ -43,3 +49,87 @@ def judged_entry(catalog: Catalog, publication: Publication, relation: Relation)
                 publish_as = oid
     member = catalog.members.get((publication.oid, publish_as))
     return None if member is None else catalog.publication_rels[member]
+
+
+class Arrival(Struct, frozen=True, gc=False):
+    """Under which relation a publication sends a table's changes, and why it sends them.
+
+    ``level`` counts ancestors up to ``arrives_as``: 0 for the table itself. ``through`` is the relation whose
+    membership or schema brings the table in: itself or an ancestor. ``how`` says what brought that one in; the
+    schema, where both it and the table are named.
+    """
+
+    arrives_as: int
+    level: int
+    through: int
+    how: How
+
+
+def arrival(catalog: Catalog, publication: Publication, relation: Relation) -> Arrival | None:
+    """What get_rel_sync_entry finds of one publication; None where it does not publish the table.
+
+    Whether the table is publishable at all is another question (``is_publishable``).
+    """
+    oid = relation.oid
+    if publication.all_tables:
+        if publication.via_root and relation.partition and (ancestors := catalog.ancestors(oid)):
+            return Arrival(ancestors[-1], len(ancestors), oid, "all tables")
+        return Arrival(oid, 0, oid, "all tables")
+    here = named(catalog, publication.oid, relation)
+    if not relation.partition:
+        return None if here is None else Arrival(oid, 0, oid, here)
+    if here is not None and not publication.via_root:
+        return Arrival(oid, 0, oid, here)
+    found = None if here is None else Arrival(oid, 0, oid, here)
+    for level, ancestor in enumerate(catalog.ancestors(oid), 1):
+        how = named(catalog, publication.oid, catalog.relations[ancestor])
+        if how is not None:
+            if not publication.via_root:
+                return Arrival(oid, 0, ancestor, how)
+            found = Arrival(ancestor, level, ancestor, how)
+    return found
+
+
+def named(catalog: Catalog, publication: int, relation: Relation) -> How | None:
+    """Whether a publication names a relation itself or its schema; the schema goes first, as it voids filters."""
+    if (publication, relation.namespace) in catalog.schema_members:
+        return "schema"
+    return "table" if (publication, relation.oid) in catalog.members else None
+
+
+def counted_entry(catalog: Catalog, publication: Publication, publish_as: int) -> PublicationRel | None:
+    """The membership under which a relation's changes are sent; FOR ALL TABLES has none.
+
+    Its column list counts always, its filter only where the relation's schema is not published as well
+    (pgoutput_row_filter_init).
+    """
+    if publication.all_tables:
+        return None
+    member = catalog.members.get((publication.oid, publish_as))
+    return None if member is None else catalog.publication_rels[member]
+
+
+def sent_columns(relation: Relation, listed: tuple[int, ...] | None, generated: bool) -> tuple[int, ...]:
+    """The columns of a relation that are sent under its name (logicalrep_should_publish_column).
+
+    ``listed`` is the column list, which wins over ``generated``: whether stored generated columns are published.
+    Virtual columns never are.
+    """
+    if listed is not None:
+        return tuple(
+            column.number for column in relation.columns if not column.dropped and column.number in listed
+        )
+    return tuple(
+        column.number
+        for column in relation.columns
+        if not column.dropped and (not column.generated or (generated and column.generated == "s"))
+    )
+
+
+def mapped(target: Relation, relation: Relation, columns: tuple[int, ...]) -> tuple[int, ...]:
+    """Columns of an ancestor as those of its partition, by name; what is not visible there is left out."""
+    if target.oid == relation.oid:
+        return columns
+    numbers = {column.name: column.number for column in relation.columns if not column.dropped}
+    names = (target.columns[number - 1].name for number in columns)
+    return tuple(numbers[name] for name in names if name in numbers)
