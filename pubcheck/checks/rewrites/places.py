@@ -57,7 +57,11 @@ class Text:
         return sorted(found, key=lambda site: site.last - site.first)
 
     def site(self, node: Node) -> Site:
-        return next(site for site in self.sites if site.node is node)
+        """Raises ValueError for a node that the grammar adds, which has no place in the text."""
+        for site in self.sites:
+            if site.node is node:
+                return site
+        raise ValueError("a node without a place")
 
     def source(self, node: Node) -> str:
         """The text of a node. Raises ValueError where its end is not found."""

@@ -81,6 +81,10 @@ class _CollationRow(_Row, frozen=True, array_like=True, gc=False):
     deterministic: int = 1
 
 
+class _RoleRow(_Row, frozen=True, array_like=True, gc=False):
+    oid: int
+
+
 class _ClassRow(_Row, frozen=True, array_like=True, gc=False):
     family: int
 
@@ -127,6 +131,7 @@ class _File(Struct, frozen=True):
     families: dict[int, Raw]
     ranges: dict[int, list[RangeRow]]
     aggregates: dict[int, list[AggregateRow]]
+    roles: dict[str, list[_RoleRow]]
     attributes: dict[str, Raw]
     procs_named: dict[str, tuple[int, ...]]
     operators_named: dict[str, tuple[int, ...]]
@@ -368,6 +373,11 @@ class Objects:
     def collation_named(self, name: str) -> Collation | None:
         """One of those that every build has."""
         return next((row for row in self._all_collations().values() if row.name == name), None)
+
+    def role(self, name: str) -> int:
+        """The oid of a role that initdb makes, or 0; the superuser's name is not among them."""
+        row = self._held(self._file.roles.get(name))
+        return row.oid if row is not None else 0
 
     # Operator classes and families of btree and hash.
 

@@ -139,6 +139,8 @@ _MERGED: dict[str, tuple[str, tuple[Any, ...]]] = {
         """,
         (None, None),
     ),
+    # The bootstrap superuser has the name that initdb was given.
+    "roles": ("SELECT rolname, oid::int FROM pg_roles WHERE oid < 16384 AND oid <> 10", (None,)),
     "attributes": (
         """
         SELECT c.relname, array(SELECT a.attname::text FROM pg_attribute a

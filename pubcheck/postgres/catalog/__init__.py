@@ -398,8 +398,7 @@ class Catalog:
             return
         base = self.types.get(row.base)
         dependents = self.dependents.get((TYPE, oid))
-        constraints = (self.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER)
-        checked = any(one is not None and one.kind == "constraint" and one.namespace == oid for one in constraints)
+        checked = self.has_check(oid)
         # Those of information_schema have one, or stand for a base that has none of its own.
         checked = checked or (base.checked if base is not None else FIRST_GENERATED <= row.base < FIRST_NORMAL_OID)
         if checked != row.checked:
@@ -409,6 +408,11 @@ class Catalog:
                     self.check_domain(key[1])
 
     # Questions that many ask.
+
+    def has_check(self, domain: int) -> bool:
+        """Whether a domain of the unit's has CHECK constraints of its own."""
+        constraints = (self.others.get(key[1]) for key, _, _ in self.dependents.get((TYPE, domain)) if key[0] == OTHER)
+        return any(one is not None and one.kind == "constraint" and one.namespace == domain for one in constraints)
 
     def descendants(self, oid: int) -> list[int]:
         """``oid`` and all that inherit from it, as find_all_inheritors orders them (breadth first, by oid)."""

@@ -56,9 +56,18 @@ class Objects(Struct, frozen=True):
     schemas: list[tuple[Namespace, int]]
 
 
+def _check_text(session: Session, node: Node) -> None:
+    """What the major's own scanner and grammar, and the setting of backslashes, make of the statement's text."""
+    grammar.check(session.catalog.major.number, session.text)
+    if session.setting("standard_conforming_strings") == "off":
+        from pubcheck.postgres.expressions.escapes import read_escapes
+
+        read_escapes(session, node)
+
+
 def create_publication(session: Session, node: Node) -> None:
     """CreatePublication."""
-    grammar.check(session.catalog.major.number, session.text)
+    _check_text(session, node)
     catalog, name = session.catalog, node["pubname"]
     location = session.find_name(name)
     all_tables = node.get("for_all_tables", False)
@@ -99,7 +108,7 @@ def create_publication(session: Session, node: Node) -> None:
 
 def alter_publication(session: Session, node: Node) -> None:
     """AlterPublication: SET (options), ADD, SET, DROP."""
-    grammar.check(session.catalog.major.number, session.text)
+    _check_text(session, node)
     name = node["pubname"]
     location = session.find_name(name)
     publication = session.publication(name, location=location)

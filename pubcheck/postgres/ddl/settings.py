@@ -29,6 +29,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "lc_numeric": (),
     "lc_time": (),
     "quote_all_identifiers": ("on", "off"),
+    "standard_conforming_strings": ("on", "off"),
     "timezone": (),
     "transform_null_equals": ("on", "off"),
     "xmlbinary": ("base64", "hex"),

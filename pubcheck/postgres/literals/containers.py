@@ -4,8 +4,11 @@ composite types (rowtypes.c), enums (enum.c) and domains (domains.c).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any, NoReturn
 
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.literals.common import SPACE, InputContext, refused
@@ -41,14 +44,34 @@ def read_enum(context: InputContext, row: Type, text: str) -> int:
 
 
 def read_domain(context: InputContext, row: Type, text: str | None) -> Any:
-    """domain_in: the base type's input with the domain's typmod, then its constraints."""
+    """domain_in: the base type's input with the domain's typmod, then its constraints, NOT NULL first."""
     base, typmod = context.cache.base_type(row.oid)
     value = None if text is None else read(context, base, text, typmod)
-    if row.checked:
-        raise Unknowable(f"whether a value satisfies the CHECK constraints of domain {row.name}")
     if value is None and _not_null(context, row):
         raise refused("23502", f"domain {context.cache.format_type(row.oid)} does not allow null values")
+    if row.checked:
+        _check(context, row, value)
     return value
+
+
+_INITDB_CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "cardinal_number": ("cardinal_number_domain_check", lambda value: value >= 0),
+    "yes_or_no": ("yes_or_no_check", lambda value: value in ("YES", "NO")),
+}
+"""CHECK constraints of information_schema's domains."""
+
+
+def _check(context: InputContext, row: Type, value: Any) -> None:
+    """CHECK constraints, those of the domains below first; the unit's own are not followed."""
+    cache, domains = context.cache, [row]
+    while domains[-1].kind == "d" and domains[-1].oid >= FIRST_NORMAL_OID:
+        domains.append(cache.type(domains[-1].base))
+    known = _INITDB_CHECKS.get(domains[-1].name) if domains[-1].namespace == INFORMATION_SCHEMA else None
+    if known is not None and value is not None and not known[1](value):
+        name = cache.format_type(row.oid)
+        raise refused("23514", f'value for domain {name} violates check constraint "{known[0]}"')
+    if any(cache.catalog.has_check(domain.oid) for domain in domains[:-1]) or known is None:
+        raise Unknowable(f"whether a value satisfies the CHECK constraints of domain {row.name}")
 
 
 def _not_null(context: InputContext, row: Type) -> bool:
@@ -66,8 +89,19 @@ def _nulls(context: InputContext) -> bool:
     return str(context.setting("array_nulls")).lower() not in ("off", "false", "no", "0")
 
 
-def read_array(context: InputContext, element: int, text: str, typmod: int = -1) -> list[Any]:
-    """array_in. The value is the elements in their order, without dimensions."""
+class Array(list[Any]):
+    """The elements in their order, with the lengths and lower bounds of the dimensions; an empty array has none."""
+
+    __slots__ = ("lengths", "lowers")
+
+    def __init__(self, values: Sequence[Any], lengths: Sequence[int], lowers: Sequence[int]) -> None:
+        super().__init__(values)
+        self.lengths = tuple(lengths) if values else ()
+        self.lowers = tuple(lowers) if values else ()
+
+
+def read_array(context: InputContext, element: int, text: str, typmod: int = -1) -> Array:
+    """array_in."""
     delimiter = ";" if element == _BOX else ","
     reader = _Array17 if context.major >= 17 else _Array15
     return reader(context, element, text, typmod, delimiter).read()
@@ -112,13 +146,13 @@ class _Array:
 class _Array17(_Array):
     """array_in as rewritten in 17: one pass over tokens."""
 
-    def read(self) -> list[Any]:
-        at, dimensions = self.dimensions()
+    def read(self) -> Array:
+        at, lowers, dimensions = self.dimensions()
         at = self.contents(at, dimensions)
-        at = self.braces(at, dimensions)
+        at, lengths = self.braces(at, dimensions)
         if self.text[at:].strip(SPACE):
             self.malformed("Junk after closing right brace.")
-        return self.values
+        return Array(self.values, lengths, lowers or [1] * len(lengths))
 
     def bound(self, at: int) -> tuple[int, int]:
         """ReadDimensionInt: strtol, but no blanks before it."""
@@ -136,13 +170,13 @@ class _Array17(_Array):
             raise refused("54000", "array bound is out of integer range")
         return value, end
 
-    def dimensions(self) -> tuple[int, list[int]]:
-        """ReadArrayDimensions: where it stops, and the lengths."""
-        text, at, found = self.text, 0, list[int]()
+    def dimensions(self) -> tuple[int, list[int], list[int]]:
+        """ReadArrayDimensions: where it stops, the lower bounds and the lengths."""
+        text, at, lowers, found = self.text, 0, list[int](), list[int]()
         while True:
             at = self.blanks(at)
             if text[at : at + 1] != "[":
-                return at, found
+                return at, lowers, found
             at += 1
             if len(found) >= _GREATEST_DIMENSION:
                 raise refused(
@@ -167,10 +201,11 @@ class _Array17(_Array):
                 raise refused("54000", f"array upper bound is too large: {upper}")
             if upper - lower + 1 >= 1 << 31:
                 raise refused("54000", f"array size exceeds the maximum allowed ({_GREATEST_ARRAY})")
+            lowers.append(lower)
             found.append(upper - lower + 1)
 
-    def braces(self, at: int, dimensions: list[int]) -> int:
-        """ReadArrayStr: where the value ends."""
+    def braces(self, at: int, dimensions: list[int]) -> tuple[int, list[int]]:
+        """ReadArrayStr: where the value ends, and the lengths."""
         stated = frozen = bool(dimensions)
         lengths = dimensions + [-1] * (_GREATEST_DIMENSION - len(dimensions))
         depth, level, counts, delimiter_next = len(dimensions), 0, [0] * _GREATEST_DIMENSION, False
@@ -206,7 +241,7 @@ class _Array17(_Array):
                     self.malformed(mismatch)
                 delimiter_next = True
                 if level == 0:
-                    return at
+                    return at, lengths[:depth]
             elif token == "delimiter":
                 if not delimiter_next:
                     self.malformed(f'Unexpected "{self.delimiter}" character.')
@@ -292,7 +327,7 @@ _ENDS_ELEMENT = (_ELEM_STARTED, _QUOTED_DONE, _LEVEL_DONE)
 class _Array15(_Array):
     """array_in of 15 and 16: ArrayCount works the dimensions out of the braces, then ReadArrayStr reads."""
 
-    def read(self) -> list[Any]:
+    def read(self) -> Array:
         at, lowers, dimensions = self.dimensions()
         at = self.contents(at, dimensions)
         lengths = self.count(at)
@@ -304,7 +339,7 @@ class _Array15(_Array):
         _check_size(lengths, lowers)
         if all(lengths) and lengths:
             self.elements(at, lengths)
-        return self.values
+        return Array(self.values, lengths, lowers)
 
     def bound(self, at: int) -> tuple[int, int]:
         """Digits and signs in any order, then atoi of them."""
@@ -510,14 +545,21 @@ def _check_size(lengths: list[int], lowers: list[int]) -> None:
 
 
 class Range:
-    """A range as it was written, made canonical; an empty one has no bounds. None stands for an infinite bound."""
+    """A range as it was written, made canonical; an empty one has no bounds. None stands for an infinite bound.
 
-    __slots__ = ("empty", "lower", "upper")
+    ``lower_in`` and ``upper_in``: whether the bound belongs to it.
+    """
 
-    def __init__(self, empty: bool, lower: Any = None, upper: Any = None) -> None:
+    __slots__ = ("empty", "lower", "lower_in", "upper", "upper_in")
+
+    def __init__(
+        self, empty: bool, lower: Any = None, upper: Any = None, lower_in: bool = False, upper_in: bool = False
+    ) -> None:
         self.empty = empty
-        self.lower = lower
-        self.upper = upper
+        self.lower = None if empty else lower
+        self.upper = None if empty else upper
+        self.lower_in = lower_in and self.lower is not None
+        self.upper_in = upper_in and self.upper is not None
 
 
 def _bounded(kind: str, text: str, at: int, ends: str) -> tuple[str | None, int]:
@@ -611,11 +653,12 @@ def _canonical(row: Type, lower: Any, upper: Any, lower_in: bool, upper_in: bool
         if limit in (lower, upper):
             raise refused("22003", f"{name} out of range")
         empty = lower is not None and lower == upper
-        return Range(empty, lower, upper)
+        return Range(empty, lower, upper, True)
     if row.oid == _DATE_RANGE:
-        lower, upper = _next_day(lower, not lower_in), _next_day(upper, upper_in)
-        return Range(lower is not None and lower == upper, lower, upper)
-    return Range(False, lower, upper)
+        lower, low_in = _next_day(lower, not lower_in), lower_in or not isinstance(lower, float)
+        upper, up_in = _next_day(upper, upper_in), upper_in and isinstance(upper, float)
+        return Range(lower is not None and lower == upper and not (low_in and up_in), lower, upper, low_in, up_in)
+    return Range(False, lower, upper, lower_in, upper_in)
 
 
 def _next_day(day: int | float | None, move: bool) -> int | float | None:

@@ -55,6 +55,7 @@ _HOMES: dict[int, str] = {
         "geometry.read_circle": (718,),
         "textsearch.read_tsvector": (3614,),
         "textsearch.read_tsquery": (3615,),
+        "objects.read_aclitem": (1033,),
         "objects.read_regproc": (24,),
         "objects.read_regprocedure": (2202,),
         "objects.read_regoper": (2203,),
@@ -79,7 +80,7 @@ _READERS: dict[int, Any] = {}
 
 _WITHOUT_INPUT = {
     194: "pg_node_tree", 3361: "pg_ndistinct", 3402: "pg_dependencies", 5017: "pg_mcv_list", 3642: "gtsvector",
-    4600: "pg_brin_bloom_summary", 4601: "pg_brin_minmax_multi_summary", 32: "pg_ddl_command",
+    4600: "pg_brin_bloom_summary", 4601: "brin_minmax_multi_summary", 32: "pg_ddl_command",
     269: "table_am_handler", 325: "index_am_handler", 2276: "any", 2277: "anyarray", 2279: "trigger",
     2280: "language_handler", 2281: "internal", 2283: "anyelement", 2776: "anynonarray", 3115: "fdw_handler",
     3310: "tsm_handler", 3500: "anyenum", 3831: "anyrange", 3838: "event_trigger", 4537: "anymultirange",

@@ -5,14 +5,16 @@ A name that is missing is refused only where everything that could have made it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from pubcheck.postgres.catalog import PG_CATALOG
+from pubcheck.postgres.catalog import PG_CATALOG, SUPERUSER
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.literals.common import SPACE, InputContext, pattern_later, refused
 from pubcheck.postgres.literals.numbers import read_oid
 
+_NAME_BYTES = 63
+"""NAMEDATALEN, without the byte that ends a name."""
 _DIGITS = pattern_later("[0-9]+")
 _PART = pattern_later(r'"((?:[^"]|"")*+)"|([^". \t\n\v\f\r][^. \t\n\v\f\r]*)')
 
@@ -29,7 +31,7 @@ def _names(text: str) -> list[str]:
     at, found = _blanks(text, 0), list[str]()
     while match := _PART.match(text, at):
         part = match[1].replace('""', '"') if match[1] is not None else _fold(match[2])
-        found.append(part.encode(errors="surrogatepass")[:63].decode(errors="ignore"))
+        found.append(part.encode(errors="surrogatepass")[:_NAME_BYTES].decode(errors="ignore"))
         at = _blanks(text, match.end())
         if at == len(text):
             return found
@@ -94,32 +96,50 @@ def read_regclass(context: InputContext, text: str, typmod: int = -1) -> int:
     return int(row.oid)
 
 
-_IDENTIFIER = r'(?:[A-Za-z_][A-Za-z0-9_$]*+|"[^"]+")'
-_WORD = r"(?:[A-Za-z_][A-Za-z0-9_$]*+|\"[^\"]++\")"
-_TYPE_NAME = pattern_later(rf"{_WORD}(?:(?: ?\. ?| ){_WORD})*+(?:\([-0-9, ]++\))?(?: [A-Za-z]++)*+(?:\[[0-9]*+\])*+")
+_TYPE_PREFIX = "SELECT CAST(NULL AS "
+
+
+def _type_node(major: int, text: str) -> dict[str, Any]:
+    """The TypeName that a text is parsed to (RAW_PARSE_TYPE_NAME). Raises ServerError, Unknowable."""
+    from pubcheck.postgres.expressions import grammar
+    from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
+
+    try:
+        grammar.check(major, text.encode(errors="surrogatepass"))
+        # Without the closing parenthesis what is wrong in the text is said of the text alone.
+        parse(_TYPE_PREFIX + text)
+    except SyntaxRefused as refusal:
+        if refusal.message != "syntax error at end of input":
+            raise refused(refusal.sqlstate, refusal.message) from None
+    except ServerError as error:
+        raise _as_literal(error) from None
+    except TooDeep:
+        raise Unknowable(f"which type {text} is") from None
+    else:
+        raise refused("42601", 'syntax error at or near ")"')
+    try:
+        statement = parse(f"{_TYPE_PREFIX}{text}\n)")
+    except (SyntaxRefused, TooDeep):
+        raise refused("42601", "syntax error at end of input") from None
+    assert statement is not None
+    body = statement[1]
+    targets = body.pop("targetList")
+    if len(targets) > 1 or body.keys() - {"limitOption", "op"}:
+        raise refused("42601", 'syntax error at or near ")"')
+    value = targets[0]["ResTarget"]["val"]
+    if "TypeCast" not in value or "A_Const" not in value["TypeCast"]["arg"] or "name" in targets[0]["ResTarget"]:
+        raise refused("42601", 'syntax error at or near ")"')
+    node: dict[str, Any] = value["TypeCast"]["typeName"]
+    return node
 
 
 def _type(context: InputContext, text: str) -> int:
     """parseTypeString."""
     if not text.strip(SPACE):
         raise refused("42601", f'invalid type name "{text}"')
-    name = text.strip(SPACE)
-    if not _TYPE_NAME.fullmatch(name):
-        raise Unknowable(f"which type {text} is")
     from pubcheck.postgres.literals.typmods import typmod_of
-    from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 
-    prefix = "SELECT CAST(NULL AS "
-    try:
-        statement = parse(f"{prefix}{name})")
-        assert statement is not None
-        node = statement[1]["targetList"][0]["ResTarget"]["val"]["TypeCast"]["typeName"]
-    except SyntaxRefused as refusal:
-        if refusal.location is not None and refusal.location < len(prefix) + len(name):
-            raise refused("42601", refusal.message) from None
-        raise Unknowable(f"how the server refuses the type name {text}") from None
-    except (TooDeep, KeyError):
-        raise Unknowable(f"which type {text} is") from None
+    node = _type_node(context.major, text)
     if "setof" in node:
         raise refused("42601", f'invalid type name "{text}"')
     session = context.cache.session
@@ -209,31 +229,29 @@ def _name_and_types(context: InputContext, text: str, none: bool) -> tuple[list[
     if not body.endswith(")"):
         raise refused("22P02", "expected a right parenthesis")
     types: list[int] = []
-    parts = _split(body[:-1])
-    for at, part in enumerate(parts):
-        if at and at == len(parts) - 1 and not part.strip(SPACE):
-            raise refused("22P02", "expected a type name")
-        none_given = none and part.strip(SPACE).lower() == "none"
-        types.append(0 if none_given else _type(context, part.strip(SPACE)))
+    for part in _parts(body[:-1]):
+        word = part.strip(SPACE)
+        types.append(0 if none and word.lower() == "none" else _type(context, word))
     return names, types
 
 
-def _split(text: str) -> Sequence[str]:
-    """Type names by commas outside of quotes and parentheses."""
+def _parts(text: str) -> Iterator[str]:
+    """Type names by commas outside of quotes and parentheses; what is wrong is said when its turn comes."""
     if not text.strip(SPACE):
-        return ()
-    parts, start, quoted, depth = [], 0, False, 0
-    for at, character in enumerate(text):
+        return
+    start, quoted, depth = 0, False, 0
+    for at, character in enumerate(f"{text},"):
         if character == '"':
             quoted = not quoted
-        elif not quoted and character in "([":
-            depth += 1
-        elif not quoted and character in ")]":
-            depth -= 1
-        elif character == "," and not quoted and depth == 0:
-            parts.append(text[start:at])
+        elif character == "," and (at == len(text) or (not quoted and depth == 0)):
+            if quoted or depth:
+                raise refused("22P02", "improper type name")
+            if at == len(text) and start and not text[start:].strip(SPACE):
+                raise refused("22P02", "expected a type name")
+            yield text[start:at]
             start = at + 1
-    return [*parts, text[start:]]
+        elif not quoted:
+            depth += (character in "([") - (character in ")]")
 
 
 def read_regprocedure(context: InputContext, text: str, typmod: int = -1) -> int:
@@ -283,15 +301,60 @@ def read_regnamespace(context: InputContext, text: str, typmod: int = -1) -> int
 
 def read_regrole(context: InputContext, text: str, typmod: int = -1) -> int:
     number = _number(context, text)
-    if number is not None:
-        return number
-    name = _single_name(text)
-    oid = context.cache.session.catalog.role_names.get(name)
-    if oid is None:
-        if name.startswith("pg_"):
-            raise Unknowable(f'the role "{name}"')
+    return _role(context, _single_name(text)) if number is None else number
+
+
+def _role(context: InputContext, name: str) -> int:
+    """get_role_oid."""
+    oid = context.cache.session.catalog.role_names.get(name) or context.cache.builtin.role(name)
+    if not oid:
         raise _missing(context, "42704", f'role "{name}" does not exist', f'the role "{name}"')
     return int(oid)
+
+
+_ACL_NAME = pattern_later(r'(?:"(?:[^"]|"")*+(?:"|\Z)|[A-Za-z0-9_\x80-\U0010ffff])*+')
+_ACL_QUOTED = pattern_later(r'"((?:[^"]|"")*+)(?:"|\Z)')
+
+
+def read_aclitem(context: InputContext, text: str, typmod: int = -1) -> tuple[int, str, int]:
+    """aclitemin (acl.c): grantee (0: PUBLIC), the rights as written, grantor."""
+    name, at = _acl_name(text, 0)
+    if text[at : at + 1] != "=":
+        if name not in ("group", "user"):
+            hint = 'ACL key word must be "group" or "user".'
+            raise refused("22P02", f'unrecognized key word: "{name}"', None, hint)
+        name, at = _acl_name(text, at)
+        if not name:
+            hint = 'A name must follow the "group" or "user" key word.'
+            raise refused("22P02", "missing name", None, hint)
+        if text[at : at + 1] != "=":
+            raise refused("22P02", 'missing "=" sign')
+    start = at = at + 1
+    known = "arwdDxtXUCTcsA" + ("m" if context.major >= 17 else "")
+    while (letter := text[at : at + 1]) == "*" or (letter.isascii() and letter.isalpha()):
+        if letter not in known and letter != "*":
+            raise refused("22P02", f'invalid mode character: must be one of "{known}"')
+        at += 1
+    rights, grantee, grantor = text[start:at], _role(context, name) if name else 0, SUPERUSER
+    if text[at : at + 1] == "/":
+        name, at = _acl_name(text, at + 1)
+        if not name:
+            raise refused("22P02", 'a name must follow the "/" sign')
+        grantor = _role(context, name)
+    if text[at:].strip(SPACE):
+        raise refused("22P02", "extra garbage at the end of the ACL specification")
+    return grantee, rights, grantor
+
+
+def _acl_name(text: str, at: int) -> tuple[str, int]:
+    """getid: a name, quoted or not or in part, and where the blanks behind it end."""
+    at = _blanks(text, at)
+    match = _ACL_NAME.match(text, at)
+    assert match is not None
+    name = _ACL_QUOTED.sub(lambda quoted: quoted[1].replace('""', '"'), match[0])
+    if len(name.encode(errors="surrogatepass")) > _NAME_BYTES:
+        raise refused("42622", "identifier too long", f"Identifier must be less than {_NAME_BYTES + 1} characters.")
+    return name, _blanks(text, match.end())
 
 
 _LANGUAGES = frozenset(

@@ -267,7 +267,7 @@ class Maker:
         if self.noise(0.04):
             types = types[:-1] if self.chance(0.5) else [*types, self.any_type()]
         arguments = [self.argument(type_, depth - 1, exact) for type_ in types]
-        if last:
+        if last and arguments:
             arguments[-1] = sql(last + "{}", arguments[-1])
         elif not self.clean and proc.inputs and all(proc.inputs) and self.chance(0.25):
             tag = "named arguments"
