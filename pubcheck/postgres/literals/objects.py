@@ -104,10 +104,11 @@ def _type_node(major: int, text: str) -> dict[str, Any]:
     from pubcheck.postgres.expressions import grammar
     from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 
+    closed = _closed(text)
     try:
         grammar.check(major, text.encode(errors="surrogatepass"))
         # Without the closing parenthesis what is wrong in the text is said of the text alone.
-        parse(_TYPE_PREFIX + text)
+        parse(_TYPE_PREFIX + text[:closed])
     except SyntaxRefused as refusal:
         if refusal.message != "syntax error at end of input":
             raise refused(refusal.sqlstate, refusal.message) from None
@@ -115,22 +116,28 @@ def _type_node(major: int, text: str) -> dict[str, Any]:
         raise _as_literal(error) from None
     except TooDeep:
         raise Unknowable(f"which type {text} is") from None
-    else:
-        raise refused("42601", 'syntax error at or near ")"')
     try:
-        statement = parse(f"{_TYPE_PREFIX}{text}\n)")
+        statement = parse(f"{_TYPE_PREFIX}{text[:closed]}\n)")
     except (SyntaxRefused, TooDeep):
-        raise refused("42601", "syntax error at end of input") from None
-    assert statement is not None
-    body = statement[1]
-    targets = body.pop("targetList")
-    if len(targets) > 1 or body.keys() - {"limitOption", "op"}:
-        raise refused("42601", 'syntax error at or near ")"')
-    value = targets[0]["ResTarget"]["val"]
-    if "TypeCast" not in value or "A_Const" not in value["TypeCast"]["arg"] or "name" in targets[0]["ResTarget"]:
-        raise refused("42601", 'syntax error at or near ")"')
-    node: dict[str, Any] = value["TypeCast"]["typeName"]
+        statement = None
+    if statement is None or closed is not None:
+        raise refused("42601", "syntax error at " + ("end of input" if closed is None else 'or near ")"'))
+    node: dict[str, Any] = statement[1]["targetList"][0]["ResTarget"]["val"]["TypeCast"]["typeName"]
     return node
+
+
+def _closed(text: str) -> int | None:
+    """Where a parenthesis closes that none has opened."""
+    from pubcheck.postgres.scan import tokens
+
+    depth = 0
+    for _, token, offset in tokens(text.encode(errors="surrogatepass")):
+        depth += (token == b"(") - (token == b")")
+        if token in (b'"', b"'"):
+            return None  # a quote that is not closed takes the rest
+        if depth < 0:
+            return len(text.encode(errors="surrogatepass")[:offset].decode(errors="surrogatepass"))
+    return None
 
 
 def _type(context: InputContext, text: str) -> int:
