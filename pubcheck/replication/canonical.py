@@ -1,0 +1,93 @@
+"""The canonical form of a row filter, in which filters that mean the same look the same (sqlglot's optimizer).
+
+Says nothing of whether PostgreSQL takes a filter. Of sqlglot's rewritings only those are used that keep three-valued
+logic and need no arithmetic: what `x + 1 = 3` is worth depends on the type of x, which is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+from pglast.keywords import RESERVED_KEYWORDS, TYPE_FUNC_NAME_KEYWORDS
+from sqlglot import exp, parse_one
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.normalize import normalize
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
+from sqlglot.optimizer.simplify import Simplifier
+
+_DIALECT = "postgres"
+_LONGEST = 4000
+"""Characters of a filter beyond which no form is sought: rewriting grows faster than the text."""
+
+_PLAIN = re.compile(r"[a-z_][a-z0-9_$]*")
+_KEPT_QUOTED = frozenset(RESERVED_KEYWORDS) | frozenset(TYPE_FUNC_NAME_KEYWORDS)
+
+
+def canonical(condition: str) -> str | None:
+    """A filter's condition, without the word WHERE, in canonical form; None for what sqlglot does not read.
+
+    Identifiers are unqualified and unquoted where they can be, BETWEEN and NOT are resolved, operands sorted, what is
+    said twice is said once, in conjunctive normal form where that is not much longer.
+    """
+    if len(condition) > _LONGEST:
+        return None
+    try:
+        tree = parse_one(condition, read=_DIALECT, into=exp.Condition)
+        tree = normalize_identifiers(tree, dialect=_DIALECT)
+        _unqualify(tree)
+        rewritten = _Logic(dialect=_DIALECT).simplify(tree)
+        rewritten = _Logic(dialect=_DIALECT).simplify(normalize(rewritten, max_distance=64))
+        rewritten = rewritten.transform(_membership, copy=False)
+        text = cast(str, rewritten.sql(dialect=_DIALECT, comments=False))
+        # What sqlglot cannot read again it did not understand.
+        parse_one(text, read=_DIALECT, into=exp.Condition)
+    except (SqlglotError, RecursionError, ValueError):
+        return None
+    return text
+
+
+def _unqualify(tree: Any) -> None:
+    for column in list(tree.find_all(exp.Column)):
+        for part in ("table", "db", "catalog"):
+            column.set(part, None)
+        name = column.this
+        if isinstance(name, exp.Identifier) and name.args.get("quoted"):
+            name.set("quoted", _PLAIN.fullmatch(name.name) is None or name.name in _KEPT_QUOTED)
+
+
+def _membership(node: Any) -> Any:
+    """Equality with one of several literals as IN, its literals sorted and each once."""
+    if isinstance(node, exp.Or):
+        tests = list(node.flatten())
+        if all(isinstance(test, exp.EQ) and isinstance(test.expression, exp.Literal) for test in tests):
+            left = tests[0].this
+            if all(test.this == left for test in tests):
+                return _in(left, [test.expression for test in tests])
+    elif isinstance(node, exp.In) and node.expressions and all(isinstance(e, exp.Literal) for e in node.expressions):
+        return _in(node.this, node.expressions)
+    return node
+
+
+def _in(left: Any, literals: list[Any]) -> Any:
+    unique = {literal.sql(dialect=_DIALECT): literal for literal in literals}
+    ordered = [unique[text] for text in sorted(unique)]
+    if len(ordered) == 1:
+        return exp.EQ(this=left.copy(), expression=ordered[0].copy())
+    return exp.In(this=left.copy(), expressions=[literal.copy() for literal in ordered])
+
+
+class _Logic(Simplifier):
+    """Rewrites AND, OR, NOT and comparisons of a column with literals; leaves values alone."""
+
+    def simplify_equality(self, expression: Any) -> Any:
+        return expression
+
+    def simplify_literals(self, expression: Any, root: bool = True) -> Any:
+        return expression
+
+    def simplify_concat(self, expression: Any) -> Any:
+        return expression
+
+    def simplify_datetrunc(self, expression: Any) -> Any:
+        return expression
