@@ -188,7 +188,7 @@ def read_numeric(context: InputContext, text: str, typmod: int = -1) -> Decimal:
         value = Decimal(text)
     else:
         value = parse_numeric(context.major, text)
-    return value if typmod < 4 else _fit(value, typmod)
+    return value if typmod < 4 else fit(value, typmod)
 
 
 def parse_numeric(major: int, text: str) -> Decimal:
@@ -231,7 +231,7 @@ def parse_numeric(major: int, text: str) -> Decimal:
 _WIDE = Context(prec=300_000, Emax=999_999_999, Emin=-999_999_999, rounding=ROUND_HALF_UP)
 
 
-def _fit(value: Decimal, typmod: int) -> Decimal:
+def fit(value: Decimal, typmod: int) -> Decimal:
     """apply_typmod and apply_typmod_special."""
     if value.is_nan():
         return value
