@@ -389,7 +389,12 @@ class SysCache:
         says that it is known to be there, and gets a row of its own.
         """
         name, catalog, session = names[-1], self.catalog, self.session
-        path = (self._explicit_namespace(names),) if len(names) > 1 else session.path
+        try:
+            path = (self._explicit_namespace(names),) if len(names) > 1 else session.path
+        except ServerError as error:
+            # Raised while names are looked up: the server points at the COLLATE.
+            error.location = error.culprit = location
+            raise
         for namespace in path:
             if namespace == TEMPORARY and len(names) == 1:
                 continue

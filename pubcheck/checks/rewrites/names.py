@@ -91,7 +91,9 @@ def _configured(w: Workshop, site: Site) -> Iterator[Proposal]:
 def _searched(w: Workshop, site: Site) -> Iterator[Proposal]:
     """``note @@ 'late'``: what the operator does by itself, with a configuration."""
     body = site.body
-    if body["kind"] != "AEXPR_OP" or name_of(body) != "@@" or w.type(body["lexpr"]) not in _TEXTS:
+    if body["kind"] != "AEXPR_OP" or name_of(body) != "@@" or "lexpr" not in body:
+        return
+    if w.type(body["lexpr"]) not in _TEXTS:
         return
     changes = [(body["lexpr"], f"to_tsvector('english', {w.source(body['lexpr'])})")]
     if w.type(body["rexpr"]) in (*_TEXTS, 0):

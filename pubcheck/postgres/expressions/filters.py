@@ -58,7 +58,7 @@ def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
         columns[number] = None
         places.append((number, session.place(max(location, 0))))
     frozen = tuple((session.place(location), tuple(sorted(kinds))) for location, kinds in p.frozen)
-    return Filter(tree, tuple(columns), tuple(places), frozen=frozen)
+    return Filter(tree, tuple(columns), tuple(places), frozen=frozen, expr=expr)
 
 
 def parse_state(session: Session, relation: Relation) -> ParseState:

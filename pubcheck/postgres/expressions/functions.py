@@ -17,7 +17,7 @@ from pubcheck.postgres.expressions.nodes import EXPLICIT_CALL, SQL_SYNTAX, UNKNO
 from pubcheck.postgres.expressions.operators import coerce_arguments
 from pubcheck.postgres.expressions.polymorphic import resolve
 from pubcheck.postgres.expressions.state import ParseState
-from pubcheck.postgres.oids import ANY, RECORD
+from pubcheck.postgres.oids import ANY, POLYMORPHIC, RECORD
 from pubcheck.postgres.parse import Node
 
 MAX_ARGUMENTS = 100
@@ -367,7 +367,7 @@ def _project(p: ParseState, name: str, value: Expr, location: int) -> Expr | Non
 
         return relation_column(p, p.relation, name, location)
     if value.type == RECORD:
-        return _project_record(name, value, location)
+        return _project_record(p, name, value, location)
     column = next((one for one in cache.fields(value.type) if one.name == name and not one.dropped), None)
     if column is None:
         return None
@@ -382,13 +382,20 @@ def _project(p: ParseState, name: str, value: Expr, location: int) -> Expr | Non
     )
 
 
-def _project_record(name: str, value: Expr, location: int) -> Expr | None:
-    """A ROW's fields are f1, f2...; what a function returns as record has no known fields."""
-    if value.node == "RowExpr" and name.startswith("f") and name[1:].isdecimal():
-        number = int(name[1:])
-        if 1 <= number <= len(value.args) and name == f"f{number}":
-            field = value.args[number - 1]
-            return Expr("FieldSelect", field.type, [value], typmod=field.typmod, value=number)
-    if value.node == "FuncExpr":
-        raise Unknowable("the columns that a function returns", location)
+def _project_record(p: ParseState, name: str, value: Expr, location: int) -> Expr | None:
+    """A ROW's fields are f1, f2..., a function's its OUT parameters (expandRecordVariable, get_expr_result_tupdesc)."""
+    if value.node == "RowExpr":
+        fields = [(f"f{number}", field.type, field.typmod) for number, field in enumerate(value.args, 1)]
+    elif value.node == "FuncExpr":
+        row = p.cache.proc(value.functions[0])
+        outputs = [at for at, mode in enumerate(row.modes) if mode in "obt"]
+        names, types = row.argument_names or ("",) * len(row.modes), p.cache.parameter_types(row)
+        fields = [(names[at] or f"column{number}", types[at], -1) for number, at in enumerate(outputs, 1)]
+    else:
+        return None
+    for number, (field, oid, typmod) in enumerate(fields, 1):
+        if field == name:
+            if oid in POLYMORPHIC:
+                raise Unknowable("the columns that a function returns", location)
+            return Expr("FieldSelect", oid, [value], typmod=typmod, value=number)
     return None

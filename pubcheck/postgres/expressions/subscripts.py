@@ -60,6 +60,8 @@ def _subscript(p: ParseState, value: Expr, subscripts: list[Node]) -> Expr:
     base, typmod = p.cache.base_type(value.type, value.typmod)
     base = _VECTORS.get(base, base)
     row = p.cache.type(base)
+    if row.subscript == "u" and row.name == "hstore":
+        return _hstore_subscript(p, value, subscripts)
     if row.subscript == "u":
         raise Unknowable(f"how type {p.type_name(base)} is subscripted", expr_location(value))
     if not row.subscript:
@@ -73,6 +75,17 @@ def _subscript(p: ParseState, value: Expr, subscripts: list[Node]) -> Expr:
         below = _array_indices(p, subscripts, slices)
         result = base if slices else _VECTOR_ELEMENTS.get(base, row.element)
     return Expr("SubscriptingRef", result, [value, *below], typmod=typmod)
+
+
+def _hstore_subscript(p: ParseState, value: Expr, subscripts: list[Node]) -> Expr:
+    """hstore_subscript_transform (contrib/hstore)."""
+    if len(subscripts) != 1 or subscripts[0].get("is_slice"):
+        raise p.error("0A000", "hstore allows only one subscript")
+    index = transform(p, subscripts[0]["uidx"])
+    key = coerce_to_target_type(p, index, index.type, TEXT, -1, "a", IMPLICIT, -1)
+    if key is None:
+        raise p.error("42804", "hstore subscript must have type text", expr_location(index))
+    return Expr("SubscriptingRef", TEXT, [value, key])
 
 
 def _array_indices(p: ParseState, subscripts: list[Node], slices: bool) -> list[Expr]:
