@@ -617,19 +617,24 @@ def read_range(context: InputContext, row: Type, text: str, typmod: int = -1) ->
     lower = None if lower_text is None else read(context, row.base, lower_text, typmod)
     upper = None if upper_text is None else read(context, row.base, upper_text, typmod)
     if lower is not None and upper is not None:
-        order = _order(lower, upper, row)
+        order = _order(context, lower, upper, row)
         if order > 0:
             raise refused("22000", "range lower bound must be less than or equal to range upper bound")
         if order == 0 and (opening, closing) != ("[", "]"):
             return Range(True)
-    return _canonical(row, lower, upper, opening == "[", closing == "]")
+    return canonical(row, lower, upper, opening == "[", closing == "]")
 
 
-def _order(left: Any, right: Any, row: Type) -> int:
+_BYTEWISE = ("C", "POSIX", "ucs_basic")
+
+
+def _order(context: InputContext, left: Any, right: Any, row: Type) -> int:
     """-1, 0 or 1, as the subtype's default btree operator class compares."""
     if isinstance(left, str) or isinstance(right, str):
-        if left == right:
-            return 0
+        plain = f"{left}{right}".isascii() and f"{left}0{right}".isalnum() and f"{left}{right}a".islower()
+        # Lower-case letters and digits: every collation that is not made for it has them in this order.
+        if plain or left == right or (row.bounds and context.cache.collation(row.bounds).name in _BYTEWISE):
+            return int((left > right) - (left < right))
         raise Unknowable(f"how the collation of {row.name} orders the bounds")
     for number in (left, right):
         # NaN is greater than any other number (float.c, numeric.c), and one NaN equals the other.
@@ -641,7 +646,7 @@ def _order(left: Any, right: Any, row: Type) -> int:
         raise Unknowable(f"how {row.name} orders the bounds") from None
 
 
-def _canonical(row: Type, lower: Any, upper: Any, lower_in: bool, upper_in: bool) -> Range:
+def canonical(row: Type, lower: Any, upper: Any, lower_in: bool, upper_in: bool) -> Range:
     """int4range_canonical, int8range_canonical, daterange_canonical: both bounds become [)."""
     discrete = _DISCRETE.get(row.oid)
     if discrete:

@@ -510,7 +510,40 @@ def _check_regex(pattern: str, flags: str) -> None:
     if "x" in flags:
         raise refused("0A000", 'XQuery "x" flag (expanded regular expressions) is not implemented')
     if len(pattern) > 500 or not _SIMPLE_REGEX.fullmatch(pattern):
+        _refuse_plain(pattern)
         raise Unknowable("whether a regular expression of LIKE_REGEX is valid")
+
+
+_REGEX_TOKEN = pattern_later(rf"(?P<atom>\^|\$|{_ATOM})|(?P<many>[*+?]\??)|(?P<open>\((?!\?))|(?P<close>\))|(?P<or>\|)")
+
+
+def _refuse_plain(pattern: str) -> None:
+    """What is plainly wrong with a regular expression (regex/regcomp.c). Raises ServerError 2201B."""
+    at, depth, before = 0, 0, "open"
+    while at < len(pattern):
+        match = _REGEX_TOKEN.match(pattern, at)
+        if match is None:
+            rest = pattern[at:]
+            if rest == "[" or (rest[0] == "[" and rest[1:].isalnum()):
+                raise _bad_regex("brackets [] not balanced")
+            if rest == "\\":
+                raise _bad_regex("invalid escape \\ sequence")
+            return
+        kind = match.lastgroup or ""
+        if kind == "many" and before in ("open", "or", "many"):
+            raise _bad_regex("quantifier operand invalid")
+        if kind == "many" and match.start() and pattern[match.start() - 1] in "^$":
+            return
+        depth += (kind == "open") - (kind == "close")
+        if depth < 0:
+            raise _bad_regex("parentheses () not balanced")
+        at, before = match.end(), kind
+    if depth:
+        raise _bad_regex("parentheses () not balanced")
+
+
+def _bad_regex(why: str) -> ServerError:
+    return refused("2201B", f"invalid regular expression: {why}")
 
 
 def read_jsonpath(context: InputContext, text: str, typmod: int = -1) -> str:
