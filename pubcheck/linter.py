@@ -44,6 +44,19 @@ class Linter:
         """Judge a unit for every major asked for. Never raises for what its sources hold."""
         return _Run(self.config, unit).result()
 
+    def follow(self, unit: Unit) -> Followed:
+        """As ``lint``, and what the judgement rests on: the final state of each major."""
+        run = _Run(self.config, unit)
+        return Followed(run.result(), tuple(run.folds), run.statements)
+
+
+class Followed(Struct, frozen=True):
+    """A unit followed to its end: what was found, one fold a major in the order of ``result.postgres``."""
+
+    result: Result
+    folds: tuple[Fold, ...]
+    statements: Statements
+
 
 # First words of statements that change no catalog kept here. Their syntax is not ours to judge and they are not parsed;
 # no word inside a statement is ever looked for.
