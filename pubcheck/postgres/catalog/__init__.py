@@ -22,6 +22,7 @@ from pubcheck.postgres.catalog.rows import (
     PublicationRel,
     Relation,
     Role,
+    Subscription,
     Type,
 )
 from pubcheck.postgres.versions import BY_NUMBER, Major
@@ -99,6 +100,7 @@ class Catalog:
         self.schema_members: Heap[tuple[int, int], int] = Heap(journal)
         self.schemas_of: Multimap[int, int] = Multimap(journal)
         self.schema_publications: Multimap[int, int] = Multimap(journal)
+        self.subscriptions: Heap[str, Subscription] = Heap(journal)
         self.dependents: Multimap[tuple[str, int], tuple[Object, int, str]] = Multimap(journal)
         self.dependencies: Multimap[tuple[str, int], tuple[tuple[str, int], tuple[Object, int, str]]]
         self.dependencies = Multimap(journal)

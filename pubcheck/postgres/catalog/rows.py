@@ -63,6 +63,8 @@ class Column(Struct, frozen=True, gc=False):
     """The NOT NULL constraint of a column that is ``not_null``, where the major has such constraints."""
     typmod: int = -1
     tree: object = None
+    storage: str = ""
+    """attstorage in words (plain, external, extended, main) where the unit says it; else it is the type's."""
 
 
 class Relation(Struct, frozen=True, gc=False):
@@ -121,6 +123,7 @@ class Index(Struct, frozen=True, gc=False):
     partial: bool = False
     expressions: bool = False
     identity: bool = False
+    nulls_not_distinct: bool = False
     method: str = "btree"
     parent: int = 0
     only: bool = False
@@ -310,7 +313,7 @@ class Filter(Struct, frozen=True, gc=False):
 
     ``places`` says where each column is mentioned. ``judged`` is False where the server's verdict rests on what is not
     visible, ``unknown`` says on what. ``frozen`` are literals whose value was fixed when the filter was read, and by
-    what: "now", "zone", "datestyle".
+    what: "now", "zone", "datestyle". ``expr`` is the filter analysed (expressions.nodes.Expr) where it was judged.
     """
 
     tree: object
@@ -319,6 +322,7 @@ class Filter(Struct, frozen=True, gc=False):
     judged: bool = True
     unknown: str = ""
     frozen: tuple[tuple[Place, tuple[str, ...]], ...] = ()
+    expr: object = None
 
 
 class PublicationRel(Struct, frozen=True, gc=False):
@@ -337,4 +341,12 @@ class PublicationNamespace(Struct, frozen=True, gc=False):
     oid: int
     publication: int
     namespace: int
+    place: Place
+
+
+class Subscription(Struct, frozen=True, gc=False):
+    """pg_subscription. The publications are another database's, named one by one, and where each was named."""
+
+    name: str
+    publications: tuple[tuple[str, Place], ...]
     place: Place

@@ -41,6 +41,7 @@ from pubcheck.postgres.ddl.lookup import (
     range_var,
     strings,
 )
+from pubcheck.postgres.ddl.subscriptions import rename_subscription
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -175,6 +176,8 @@ def rename(session: Session, node: Node) -> None:
         _rename_constraint(session, node)
     elif kind == "OBJECT_PUBLICATION":
         _rename_publication(session, node)
+    elif kind == "OBJECT_SUBSCRIPTION":
+        rename_subscription(session, node)
     elif kind == "OBJECT_SCHEMA":
         _rename_schema(session, node["subname"], node["newname"])
     elif kind == "OBJECT_ROLE":

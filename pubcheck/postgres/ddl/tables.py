@@ -41,7 +41,7 @@ SERIAL = {
     "serial2": "int2",
 }
 
-LIKE_CONSTRAINTS, LIKE_DEFAULTS, LIKE_GENERATED, LIKE_IDENTITY, LIKE_INDEXES = 4, 8, 16, 32, 64
+LIKE_CONSTRAINTS, LIKE_DEFAULTS, LIKE_GENERATED, LIKE_IDENTITY, LIKE_INDEXES, LIKE_STORAGE = 4, 8, 16, 32, 64, 256
 """TableLikeOption bits (nodes/parsenodes.h)."""
 
 
@@ -284,6 +284,7 @@ def _copy_columns(columns: list[Column], taken: set[str], source: Relation, opti
                 generated=generated,
                 expression=column.expression if generated else (),
                 tree=column.tree if generated else None,
+                storage=column.storage if options & LIKE_STORAGE else "",
                 has_default=column.has_default and bool(options & LIKE_DEFAULTS),
                 inherited=0,
                 local=True,
@@ -380,10 +381,17 @@ def define_column(
         constraint=held if held is not None and session.catalog.major.named_not_null else None,
         typmod=typmod,
         tree=tree,
+        storage=storage_word(body.get("storage_name", "")),
     )
     if identity:
         refuse_identity_type(column)
     return column
+
+
+def storage_word(written: str) -> str:
+    """What STORAGE says, in lower case; DEFAULT is the type's, as is saying nothing (GetAttributeStorage)."""
+    word = written.lower()
+    return word if word in ("plain", "external", "extended", "main") else ""
 
 
 _IDENTITY_TYPES = (20, 21, 23)
