@@ -7,10 +7,9 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from pubcheck import rulebook
 from pubcheck.config import Config
-from pubcheck.report.document import Finding, Resolver
-from pubcheck.sources.paths import File, read_unit
+from pubcheck.report.document import Finding
+from pubcheck.sources.paths import File
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -37,26 +36,16 @@ class Outcome(Struct, frozen=True):
 
 def lint_unit(task: Task) -> Outcome:
     """Reads and lints a unit. A crash of the engine loses this unit's diagnostics, not those of reading its files."""
-    from pubcheck.linter import Linter, Unit
-    from pubcheck.postgres.versions import DEFAULT_MAJOR
+    from pubcheck.linter import Linter
+    from pubcheck.unit import judge
 
-    config = task.config
-    majors = config.postgres or (DEFAULT_MAJOR,)
-    reading = read_unit(task.files, majors)
-    diagnostics, statements, crash = list(reading.diagnostics), 0, None
-    if reading.sources:
-        try:
-            result = Linter(config).lint(Unit(reading.sources))
-        except Exception as error:
-            from pubcheck.cli.app import internal_error
+    judged = judge(task.files, Linter(task.config), excerpts=task.excerpts)
+    crash = None
+    if judged.error is not None:
+        from pubcheck.cli.app import internal_error
 
-            crash = internal_error(f" in {_named(task.files)}", error)
-        else:
-            diagnostics += result.diagnostics
-            statements, majors = result.statements, result.postgres
-    reported = rulebook.selected(config.select, config.ignore)
-    findings = Resolver(excerpts=task.excerpts).findings(each for each in diagnostics if each.rule in reported)
-    return Outcome(tuple(findings), majors, len(task.files), statements, crash)
+        crash = internal_error(f" in {_named(task.files)}", judged.error)
+    return Outcome(judged.findings, judged.postgres, len(task.files), judged.statements, crash)
 
 
 def _named(files: Sequence[File]) -> str:
