@@ -15,6 +15,7 @@ class Major(Struct, frozen=True):
     ``exclusion_partitioned``: a partitioned table may have exclusion constraints (17).
     ``own_generation``: a child's generated column may have its own expression, and only where its parent's is
     generated (16).
+    ``attaches_same_kind``: ATTACH PARTITION takes a unique constraint's index for a primary key's no more (17).
     ``opens_by_kind``: a relation that cannot be opened is reported with a DETAIL about its kind (16).
     """
 
@@ -29,6 +30,7 @@ class Major(Struct, frozen=True):
     partitions_inherit_identity: bool = True
     exclusion_partitioned: bool = True
     own_generation: bool = True
+    attaches_same_kind: bool = True
 
 
 _TABLE = (
@@ -39,8 +41,9 @@ _TABLE = (
         partitions_inherit_identity=False,
         exclusion_partitioned=False,
         own_generation=False,
+        attaches_same_kind=False,
     ),
-    Major(16, partitions_inherit_identity=False, exclusion_partitioned=False),
+    Major(16, partitions_inherit_identity=False, exclusion_partitioned=False, attaches_same_kind=False),
     Major(17),
     Major(
         18,

@@ -1,4 +1,6 @@
-"""`python -m tests.differential FIRST LAST [--major N]... [--ports FILE]`: where servers and pubcheck differ."""
+"""`python -m tests.differential {scripts|trees} FIRST LAST [--major N]... [--ports FILE]`: where servers and pubcheck
+differ, and of how many writes of what kind they were both asked.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,20 @@ import argparse
 import contextlib
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
-from tests.differential.compare import Difference, compare
+from tests.differential.compare import Probe, compare
 from tests.differential.scripts import Script
+from tests.differential.trees import Trees
 from tests.support.servers import PACKAGES, Server, Servers
+
+KINDS: dict[str, type[Script]] = {"scripts": Script, "trees": Trees}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.differential", description=__doc__)
+    parser.add_argument("kind", choices=tuple(KINDS))
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
     parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
@@ -22,6 +29,7 @@ def main() -> int:
     options = parser.parse_args()
     majors = tuple(options.major or PACKAGES)
     total = 0
+    asked: dict[int, list[Probe]] = {major: [] for major in majors}
     with contextlib.ExitStack() as stack:
         if options.ports:
             ports = json.loads(options.ports.read_text())
@@ -29,17 +37,51 @@ def main() -> int:
         else:
             servers = dict(stack.enter_context(Servers(majors)))
         for seed in range(options.first, options.last):
-            merged: dict[Difference, list[int]] = {}
+            merged: dict[tuple[str, str, str], list[int]] = {}
             for major in majors:
-                for difference in compare(servers[major], Script(seed).statements):
-                    merged.setdefault(difference, []).append(major)
-            for difference, where in merged.items():
+                compared = compare(servers[major], KINDS[options.kind](seed).statements)
+                asked[major] += compared.probes
+                told = [(each.statement, each.server, each.pubcheck) for each in compared.differences]
+                wrong = (probe for probe in compared.probes if not probe.agrees)
+                told += [(each.statement, each.server, each.pubcheck) for each in wrong]
+                for each in told:
+                    merged.setdefault(each, []).append(major)
+            for (statement, theirs, ours), where in merged.items():
                 total += 1
-                print(f"[{seed}/{','.join(map(str, where))}] {difference.statement}")
-                print(f"    server   {difference.server}")
-                print(f"    pubcheck {difference.pubcheck}", flush=True)
+                print(f"[{seed}/{','.join(map(str, where))}] {statement}")
+                print(f"    server   {theirs}")
+                print(f"    pubcheck {ours}", flush=True)
+    for major, probes in asked.items():
+        print(f"PostgreSQL {major}: {summary(probes)}")
     print(f"{total} differences")
     return 1 if total else 0
+
+
+def summary(probes: list[Probe]) -> str:
+    """How many writes were asked for, of what, and how often both sides gave the same answer."""
+    number = len(probes) or 1
+    parts = sum(probe.part for probe in probes) / number
+    refused = sum(probe.refused for probe in probes) / number
+    invented = sum(not probe.refused and not probe.agrees for probe in probes)
+    agreed = sum(probe.agrees for probe in probes) / number
+    kinds = Counter(_reason(probe.server) for probe in probes if probe.refused)
+    reasons = ", ".join(f"{many} {kind}" for kind, many in kinds.most_common())
+    return (
+        f"{len(probes):,} probes, {parts:.1%} of partitions or children, {refused:.1%} refused ({reasons}); "
+        f"{agreed:.3%} agree, {invented} refusals invented"
+    )
+
+
+_REASONS = {
+    "publication WHERE expression": "filters",
+    "Column list": "column lists",
+    "generated columns": "generated columns",
+    "does not have a replica identity": "no identity",
+}
+
+
+def _reason(answer: str) -> str:
+    return next((reason for words, reason in _REASONS.items() if words in answer), answer)
 
 
 if __name__ == "__main__":

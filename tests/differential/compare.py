@@ -19,6 +19,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.sources.text import Source
+from tests.differential.members import members
 from tests.differential.scripts import DATABASE, ROLES
 from tests.support.servers import Answer, Server, execute
 
@@ -31,84 +32,146 @@ class Difference(Struct, frozen=True):
     pubcheck: str
 
 
+class Probe(Struct, frozen=True):
+    """One write asked for at the end of a script, with the two answers.
+
+    ``part``: the table is a partition or has an inheritance parent. An answer is SQLSTATE, message, detail and hint.
+    """
+
+    statement: str
+    part: bool
+    server: str
+    pubcheck: str
+
+    @property
+    def refused(self) -> bool:
+        return self.server != ACCEPTED
+
+    @property
+    def agrees(self) -> bool:
+        return self.server == self.pubcheck
+
+
+class Compared(Struct, frozen=True):
+    """What a script showed: refusals of its judged statements that differ, and every write that was asked for."""
+
+    differences: tuple[Difference, ...]
+    probes: tuple[Probe, ...]
+
+
+ACCEPTED = "accepted"
+
 _TABLES = """
-    SELECT format('%I.%I', n.nspname, c.relname), n.nspname || '.' || c.relname,
+    SELECT n.nspname || '.' || c.relname, format('%I.%I', n.nspname, c.relname),
            (SELECT quote_ident(a.attname) FROM pg_attribute a
             WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-              AND a.attidentity <> 'a' ORDER BY a.attnum LIMIT 1)
+              AND a.attidentity <> 'a' ORDER BY a.attnum LIMIT 1),
+           EXISTS (SELECT FROM pg_inherits WHERE inhrelid = c.oid),
+           c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind = 'r' AND c.oid >= 16384 AND c.relpersistence <> 't' AND n.nspname !~ '^pg_'
+    WHERE c.relkind IN ('r', 'p') AND c.oid >= 16384 AND c.relpersistence <> 't' AND n.nspname !~ '^pg_'
       AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped)
-    ORDER BY 2
+    ORDER BY 1
 """
 
 _JUDGED = ("PUBLICATION", "REPLICA IDENTITY")
 
 
-def compare(server: Server, statements: list[str]) -> list[Difference]:
-    """Differences in refusals of judged statements, and in which tables' writes are refused at the end.
+def compare(server: Server, statements: list[str]) -> Compared:
+    """Runs a script on both sides.
 
     A statement inside a transaction that failed is not run on the server but rolled back to a savepoint, as the
     design has it: a refused statement is judged as if it had been left out.
     """
-    differences: list[Difference] = []
-    with _without_roles(server), server.database() as name, server.connect(name) as conn:
+    with _without_roles(server), server.database() as name:
         statements = [statement.replace(DATABASE, name) for statement in statements]
-        answers = [_answer(conn, statement) for statement in statements]
-        for statement in ("COMMIT", "RESET SESSION AUTHORIZATION", "RESET ROLE"):
-            execute(conn, statement)
-        writes = _writes(conn)
-        tables = {row[1] for row in conn.execute(_TABLES).fetchall()}
+        with server.connect(name) as conn:
+            answers = [_answer(conn, statement) for statement in statements]
+            execute(conn, "COMMIT")
+        # A session keeps what it read of an index that was marked invalid by hand; another one reads it again.
+        with server.connect(name) as conn:
+            asked = list(_asked(conn))
     # What the rows of a table refuse (23xxx) a script does not say: such a statement is left out on both sides.
     data = [bool(answer.sqlstate and answer.sqlstate.startswith("23")) for answer in answers]
     statements = ["SELECT 1" if refused else text for text, refused in zip(statements, data, strict=True)]
     answers = [Answer(True) if refused else answer for answer, refused in zip(answers, data, strict=True)]
     unit = Unit((Source("script.sql", ";\n".join(statements)),))
     config = Config(postgres=(server.major,), complete=True, database=name, select=("PUB",))
-    with _left_out() as followed:
+    with _watched() as watched:
         found = Linter(config).lint(unit).diagnostics
+    writes = [(d.object or "", d.operation or "", _mine(d)) for d in found if d.phase == "write"]
+    predicted = _predicted(watched, {(table, operation): said for table, operation, said in writes})
+    probes = [
+        Probe(statement, part, said, predicted.get((table, operation, only), ACCEPTED))
+        for table, operation, only, part, statement, said in asked
+    ]
+    asked_for = {key[:3] for key in asked}
+    probes += [
+        Probe(f"{operation} of {table}, which the server does not have", False, ACCEPTED, said)
+        for table, operation, said in writes
+        if (table, operation, True) not in asked_for and (table, operation, False) not in asked_for
+    ]
+    return Compared(tuple(_differences(statements, answers, found, watched.left_out)), tuple(probes))
+
+
+def _differences(
+    statements: list[str], answers: list[Answer], found: tuple[Diagnostic, ...], left_out: dict[int, str]
+) -> Iterator[Difference]:
     refused: dict[int, Diagnostic] = {
         d.statement.index: d for d in found if d.statement is not None and d.phase == "ddl" and d.server is not None
     }
     for index, (statement, answer) in enumerate(zip(statements, answers, strict=True)):
         mine = refused.get(index)
         judged = any(word in statement for word in _JUDGED)
-        if not judged and mine is None and answer.ok != (index not in followed):
-            said = "accepted" if index not in followed else f"left out: {followed[index]}"
-            expected = "accepted" if answer.ok else f"{answer.sqlstate} {answer.message}"
-            differences.append(Difference(f"(followed) {statement}", expected, said))
+        if not judged and mine is None and answer.ok != (index not in left_out):
+            said = f"left out: {left_out[index]}" if index in left_out else ACCEPTED
+            expected = ACCEPTED if answer.ok else f"{answer.sqlstate} {answer.message}"
+            yield Difference(f"(followed) {statement}", expected, said)
         if mine is not None or (judged and not answer.ok):
-            said = _said(mine.server) + ("" if mine.certainty == "certain" else " (assumed)") if mine else "accepted"
-            expected = "accepted" if answer.ok else _said(answer)
+            said = _mine(mine) if mine is not None else ACCEPTED
+            expected = ACCEPTED if answer.ok else _said(answer)
             if said != expected:
-                differences.append(Difference(statement, expected, said))
-    predicted: dict[tuple[str, str], str] = {
-        (d.object, d.operation): _said(d.server) + ("" if d.certainty == "certain" else " (assumed)")
-        for d in found
-        if d.phase == "write" and d.object in tables and d.object and d.operation
-    }
-    for key in sorted({*writes, *predicted}, key=str):
-        if writes.get(key) != predicted.get(key):
-            theirs, ours = writes.get(key, "accepted"), predicted.get(key, "accepted")
-            differences.append(Difference(f"{key[1]} {key[0]}", theirs, ours))
-    return differences
+                yield Difference(statement, expected, said)
+
+
+class _Watched(Struct):
+    """What is seen of a run: its session, and the statements left out without a word, by index with the reason."""
+
+    left_out: dict[int, str] = {}
+    session: Session | None = None
 
 
 @contextlib.contextmanager
-def _left_out() -> Iterator[dict[int, str]]:
-    """The statements that pubcheck leaves out without a word, by index, with the reason; filled while linting."""
-    found: dict[int, str] = {}
+def _watched() -> Iterator[_Watched]:
+    seen = _Watched()
 
     def watched(session: Session, name: str, node: Node) -> None:
+        seen.session = session
         try:
             apply(session, name, node)
         except ServerError as error:
             if error.rule is None:
-                found[session.statement] = f"{error.sqlstate} {error.message}"
+                seen.left_out[session.statement] = f"{error.sqlstate} {error.message}"
             raise
 
     with mock.patch("pubcheck.fold.apply", watched):
-        yield found
+        yield seen
+
+
+def _predicted(watched: _Watched, writes: dict[tuple[str, str], str]) -> dict[tuple[str, str, bool], str]:
+    """The refusals of writes of tables (ONLY) and of them with all their members, of which the first one speaks."""
+    found = {(table, operation, True): said for (table, operation), said in writes.items()}
+    session = watched.session
+    if session is None:
+        return found
+    for relation in session.catalog.relations.values():
+        if relation.kind in "rp":
+            names = [session.qualified(member) for member in members(session.catalog, relation)]
+            for operation in ("update", "delete"):
+                said = next((writes[name, operation] for name in names if (name, operation) in writes), None)
+                if said is not None:
+                    found[session.qualified(relation), operation, False] = said
+    return found
 
 
 @contextlib.contextmanager
@@ -132,18 +195,24 @@ def _answer(conn: psycopg.Connection[Any], statement: str) -> Answer:
     return answer
 
 
-def _writes(conn: psycopg.Connection[Any]) -> dict[tuple[str, str], str]:
-    """Refused writes by table and operation; ONLY, because a child is another table."""
-    found: dict[tuple[str, str], str] = {}
-    for quoted, shown, column in conn.execute(_TABLES).fetchall():
-        asked = {"delete": f"EXPLAIN DELETE FROM ONLY {quoted}"}
-        if column is not None:
-            asked["update"] = f"EXPLAIN UPDATE ONLY {quoted} SET {column} = {column}"
-        for operation, statement in asked.items():
-            answer = execute(conn, statement)
-            if not answer.ok:
-                found[shown, operation] = _said(answer)
-    return found
+def _asked(conn: psycopg.Connection[Any]) -> Iterator[tuple[str, str, bool, bool, str, str]]:
+    """(table, operation, ONLY, is it a part, statement, answer) for each table's writes.
+
+    An inheritance parent is asked with its children and without them; a root only with its leaves.
+    """
+    for table, quoted, column, part, parent in conn.execute(_TABLES).fetchall():
+        for only in (False, True) if parent else (False,):
+            target = f"ONLY {quoted}" if only else quoted
+            asked = {"delete": f"EXPLAIN DELETE FROM {target}"}
+            if column is not None:
+                asked["update"] = f"EXPLAIN UPDATE {target} SET {column} = {column}"
+            for operation, statement in asked.items():
+                answer = execute(conn, statement)
+                yield table, operation, only, part, statement, ACCEPTED if answer.ok else _said(answer)
+
+
+def _mine(diagnostic: Diagnostic) -> str:
+    return _said(diagnostic.server) + ("" if diagnostic.certainty == "certain" else " (assumed)")
 
 
 def _said(answer: Any) -> str:

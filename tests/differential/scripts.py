@@ -39,6 +39,10 @@ class Script:
         self.low = 0
         self.names = self.chance(0.2)
         self.statements = ["CREATE SCHEMA s", 'CREATE SCHEMA "S2"']
+        self.grow(length)
+
+    def grow(self, length: int) -> None:
+        """Four tables and then ``length`` statements, or a few more, of any kind."""
         subjects: dict[str, list[tuple[int, Maker]]] = {
             "partitions": [(6, self.partitioned_table), (12, self.partition), (5, self.attach), (3, self.root_member)],
             "inheritance": [(6, self.child), (4, self.inherit), (4, self.not_null), (3, self.column)],
@@ -61,14 +65,17 @@ class Script:
             makers += subjects[subject]
         for _ in range(4):
             self.statements.append(self.table())
-        chosen = self.random.choices([maker for _, maker in makers], [weight for weight, _ in makers], k=length)
-        for maker in chosen:
+        self.make(makers, length)
+        self.statements.append("RESET ROLE")
+
+    def make(self, makers: list[tuple[int, Maker]], number: int) -> None:
+        """So many times what one of the makers makes, each chosen as often as its weight says."""
+        for maker in self.random.choices([maker for _, maker in makers], [weight for weight, _ in makers], k=number):
             # What asks for rights that are not followed (SELECT, REFERENCES) is left to the superuser.
             if self.role and maker in (self.like, self.view, self.temporary, self.typed, self.make_role):
                 maker = self.reset_role
             text = maker()
             self.statements.extend(text if isinstance(text, list) else [text])
-        self.statements.append("RESET ROLE")
 
     # Choices.
 

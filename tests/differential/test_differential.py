@@ -10,6 +10,7 @@ from pubcheck.postgres.versions import MAJORS
 from pubcheck.sources.text import Source
 from tests.differential.compare import compare
 from tests.differential.scripts import Script
+from tests.differential.trees import Trees
 from tests.support.servers import Servers
 
 SEEDS = range(120)
@@ -19,17 +20,36 @@ SEEDS = range(120)
 @pytest.mark.server
 @pytest.mark.parametrize("major", MAJORS)
 def test_scripts_are_judged_as_the_server_judges_them(major: int, servers: Servers) -> None:
-    found = {
-        (seed, difference) for seed in SEEDS for difference in compare(servers[major], Script(seed).statements)
-    }
+    found: set[object] = set()
+    for seed in SEEDS:
+        compared = compare(servers[major], Script(seed).statements)
+        found |= {(seed, each) for each in compared.differences}
+        found |= {(seed, each) for each in compared.probes if not each.agrees}
     assert not found
+
+
+PROBED = range(30)
+"""A sixth of a second a seed and major, for some 80 probes; `python -m tests.differential trees` takes any number."""
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", MAJORS)
+def test_writes_are_refused_where_the_server_refuses_them(major: int, servers: Servers) -> None:
+    compared = [compare(servers[major], Trees(seed).statements) for seed in PROBED]
+    assert not [(seed, found.differences) for seed, found in zip(PROBED, compared, strict=True) if found.differences]
+    probes = [probe for found in compared for probe in found.probes]
+    assert not [probe for probe in probes if not probe.agrees]
+    # What makes the comparison worth something.
+    assert len(probes) > 2000
+    assert sum(probe.part for probe in probes) > len(probes) / 3
+    assert sum(probe.refused for probe in probes) > len(probes) / 3
 
 
 @pytest.mark.parametrize("complete", [True, False])
 def test_no_script_raises(complete: bool) -> None:
     linter = Linter(Config(postgres=(15, 18), complete=complete))
     for seed in range(1_000_000, 1_000_030):
-        statements = Script(seed).statements
+        statements = (Trees if seed % 2 else Script)(seed).statements
         linter.lint(Unit((Source("script.sql", ";\n".join(statements)),)))
         # Half of it has a world that is not visible.
         linter.lint(Unit((Source("script.sql", ";\n".join(statements[::2])),)))

@@ -6,7 +6,7 @@ comes last.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from msgspec.structs import replace
@@ -364,10 +364,6 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
         raise ServerError("42809", "cannot alter column type of typed table")
     if column.inherited and row.seen:
         raise ServerError("42P16", f'cannot alter inherited column "{name}"')
-    if column.number in row.partition_key:
-        raise ServerError(
-            "42P16", f'cannot alter column "{name}" because it is part of the partition key of relation "{row.name}"'
-        )
     definition = command["def"]["ColumnDef"]
     type_name = definition["typeName"]
     oid = session.type_oid(type_name)
@@ -376,6 +372,9 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
     members = _names(session, relation, name, recurse)
     if not recurse and catalog.children.has(relation):
         raise ServerError("42P16", f'type of inherited column "{name}" must be changed in child tables too')
+    for member in members:
+        _refuse_partition_key(session, member, name)
+    _refuse_other_not_null(session, members, name)
     for member in members:
         here = require_column(session, member, name)
         if here.inherited > sum(parent in members for parent in catalog.relations[member].parents):
@@ -388,6 +387,34 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
                 catalog.dependents.remove(key, entry)
         change_columns(session, member, [here.number], type=oid, typmod=typmod, collation=collation)
         depend_on_type(session, member, require_column(session, member, name))
+
+
+def _refuse_partition_key(session: Session, relation: int, name: str) -> None:
+    row = session.catalog.relations[relation]
+    column = require_column(session, relation, name)
+    if column.number in row.partition_key:
+        raise ServerError(
+            "42P16", f'cannot alter column "{name}" because it is part of the partition key of relation "{row.name}"'
+        )
+
+
+def _refuse_other_not_null(session: Session, members: Sequence[int], name: str) -> None:
+    """18 writes NOT NULL constraints anew, first a parent's in its children too, where their own has another name."""
+    catalog = session.catalog
+    above: dict[int, set[str]] = {}
+    for member in members:
+        row, column = catalog.relations[member], require_column(session, member, name)
+        held = column.constraint if column.not_null else None
+        names = {known for parent in row.parents for known in above.get(parent, ())}
+        if held is not None and held.local:
+            if names - {held.name}:
+                raise ServerError(
+                    "55000",
+                    f'cannot create not-null constraint "{held.name}" on column "{name}" of table "{row.name}"',
+                )
+            if not held.no_inherit:
+                names.add(held.name)
+        above[member] = names
 
 
 def _refuse_type_change(session: Session, row: Relation, column: Column) -> None:

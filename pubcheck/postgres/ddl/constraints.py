@@ -32,7 +32,7 @@ def add_constraint(session: Session, relation: int, node: Node, recurse: bool = 
         raise ServerError("42710", f'constraint "{name}" for relation "{row.name}" already exists')
     if kind in _KEY_KINDS:
         if "indexname" in node:
-            _use_index(session, relation, node, _KEY_KINDS[kind])
+            _use_index(session, relation, node, _KEY_KINDS[kind], recurse)
         else:
             _add_key(session, relation, node, _KEY_KINDS[kind], recurse)
     elif kind == "CONSTR_FOREIGN":
@@ -76,9 +76,11 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
             exclusion=kind == "x" or over,
             without_overlaps=over,
             deferrable=node.get("deferrable", False),
+            nulls_not_distinct=node.get("nulls_not_distinct", False),
             where=node.get("where_clause"),
             method="gist" if over else node.get("access_method", "btree"),
             kind=kind,
+            only=not recurse,
         ),
     )
 
@@ -111,7 +113,7 @@ def _refuse_second_primary_key(session: Session, row: Relation) -> None:
         raise ServerError("42P16", f'multiple primary keys for table "{row.name}" are not allowed')
 
 
-def _use_index(session: Session, relation: int, node: Node, kind: str) -> None:
+def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: bool) -> None:
     """ADD CONSTRAINT ... USING INDEX: the index becomes the constraint's and takes its name."""
     catalog = session.catalog
     row = catalog.relations[relation]
@@ -143,7 +145,16 @@ def _use_index(session: Session, relation: int, node: Node, kind: str) -> None:
     for key in (*index.keys, *index.included):
         catalog.depend((CONSTRAINT, constraint.oid, 0), (RELATION, relation, key), AUTO)
     if kind == "p":
+        _refuse_only(session, row, index.keys, recurse)
         require_not_null(session, relation, index.keys)
+
+
+def _refuse_only(session: Session, row: Relation, keys: tuple[int, ...], recurse: bool) -> None:
+    """With ONLY, a nullable column of the key would become NOT NULL here and not in the children (18)."""
+    if recurse or not session.catalog.major.named_not_null or not session.catalog.children.has(row.oid):
+        return
+    if any(key and not row.columns[key - 1].not_null for key in keys):
+        raise ServerError("42P16", "constraint must be added to child tables too")
 
 
 def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool) -> None:

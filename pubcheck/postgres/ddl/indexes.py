@@ -33,6 +33,7 @@ class IndexSpec(Struct, frozen=True):
     exclusion: bool = False
     without_overlaps: bool = False
     deferrable: bool = False
+    nulls_not_distinct: bool = False
     where: Node | None = None
     method: str = "btree"
     kind: str = ""
@@ -66,6 +67,7 @@ def create_index(session: Session, node: Node) -> None:
             tuple(item["IndexElem"] for item in node.get("indexIncludingParams", ())),
             name,
             unique=node.get("unique", False),
+            nulls_not_distinct=node.get("nulls_not_distinct", False),
             where=node.get("whereClause"),
             method=node.get("accessMethod", "btree"),
             only=not node["relation"].get("inh", False),
@@ -152,6 +154,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         valid=not (relation.kind == "p" and spec.only and catalog.children.has(relation.oid)),
         partial=spec.where is not None,
         expressions=bool(expressions),
+        nulls_not_distinct=spec.nulls_not_distinct,
         method=spec.method,
         parent=spec.parent,
         only=spec.only,
@@ -269,14 +272,15 @@ def adopt_index(
 ) -> None:
     """Give a partition its part of a partitioned index: a matching index it has, else a new one.
 
-    DefineIndex's recursion and AttachPartitionEnsureIndexes; a foreign partition takes none.
+    DefineIndex's recursion, where there is a ``spec``, and AttachPartitionEnsureIndexes, which look alike and differ
+    in what a constraint's index may stand for; neither asks whether it is deferrable. A foreign partition takes none.
     """
     catalog = session.catalog
     if child.kind == "f":
         return
     wanted = tuple(_name_of(parent, key) for key in index.keys)
     included = tuple(_name_of(parent, key) for key in index.included)
-    kind = constraint.kind if constraint else ""
+    same_kind = spec is None and catalog.major.attaches_same_kind
     for oid in catalog.indexes_of.get(child.oid):
         candidate = catalog.indexes[oid]
         held = catalog.owner_of_index(oid)
@@ -284,12 +288,12 @@ def adopt_index(
             not candidate.parent
             and candidate.unique == index.unique
             and candidate.method == index.method
+            and candidate.nulls_not_distinct == index.nulls_not_distinct
             and candidate.partial == index.partial
             and candidate.signature == index.signature
             and tuple(_name_of(child, key) for key in candidate.keys) == wanted
             and tuple(_name_of(child, key) for key in candidate.included) == included
-            and (held.kind if held else "") == kind
-            and candidate.immediate == index.immediate
+            and (constraint is None or (held is not None and (held.kind == constraint.kind or not same_kind)))
         ):
             attach_index(session, index, candidate, constraint, held)
             return
@@ -347,6 +351,7 @@ def spec_of(session: Session, relation: Relation, index: Index, constraint: Cons
         exclusion=index.exclusion,
         without_overlaps=index.unique and index.exclusion,
         deferrable=not index.immediate,
+        nulls_not_distinct=index.nulls_not_distinct,
         where={} if index.partial else None,
         method=index.method,
         kind=constraint.kind if constraint else "",

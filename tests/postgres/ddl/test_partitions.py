@@ -63,6 +63,41 @@ SCRIPTS = {
         ALTER TABLE c ALTER a DROP NOT NULL; -- 42P16
         ALTER TABLE p ALTER b ADD GENERATED ALWAYS AS IDENTITY; -- 55000
     """,
+    "indexes that stand for the parent's": r"""
+        CREATE TABLE p (a int NOT NULL, b int NOT NULL) PARTITION BY LIST (a);
+        CREATE TABLE c PARTITION OF p (UNIQUE (a, b)) FOR VALUES IN (1);
+        ALTER TABLE p ADD PRIMARY KEY (a, b) DEFERRABLE;
+        DROP INDEX c_pkey; -- 42704
+        DROP INDEX c_a_b_key; -- 2BP01
+        CREATE TABLE d (a int NOT NULL, b int NOT NULL, UNIQUE (a, b));
+        ALTER TABLE p ATTACH PARTITION d FOR VALUES IN (2);
+        ALTER TABLE d DROP CONSTRAINT d_a_b_key; -- 15: 42P16, 16: 42P16
+        ALTER TABLE d DROP CONSTRAINT d_pkey; -- 15: 42704, 16: 42704, 17: 42P16, 18: 42P16
+        CREATE UNIQUE INDEX i ON p (b, a);
+        CREATE TABLE e (a int NOT NULL, b int NOT NULL, CONSTRAINT k UNIQUE (b, a), CONSTRAINT l PRIMARY KEY (a, b));
+        ALTER TABLE p ATTACH PARTITION e FOR VALUES IN (3);
+        ALTER TABLE e DROP CONSTRAINT k; -- 2BP01
+        ALTER TABLE e DROP CONSTRAINT l; -- 42P16
+        CREATE TABLE f (a int NOT NULL, b int NOT NULL, CONSTRAINT m UNIQUE NULLS NOT DISTINCT (b, a));
+        ALTER TABLE p ATTACH PARTITION f FOR VALUES IN (4);
+        ALTER TABLE f DROP CONSTRAINT m;
+        DROP INDEX f_b_a_idx; -- 2BP01
+        ALTER TABLE ONLY p ADD CONSTRAINT n UNIQUE (a);
+        DROP INDEX f_a_key; -- 42704
+    """,
+    "types of columns": r"""
+        CREATE TABLE p (a int, b int NOT NULL) PARTITION BY LIST (a);
+        CREATE TABLE c PARTITION OF p FOR VALUES IN (1) PARTITION BY LIST (b);
+        ALTER TABLE p ALTER a TYPE bigint; -- 42P16
+        ALTER TABLE p ALTER b TYPE bigint; -- 42P16
+        CREATE TABLE q (a int NOT NULL);
+        CREATE TABLE r (PRIMARY KEY (a)) INHERITS (q);
+        ALTER TABLE q ALTER a TYPE bigint; -- 18: 55000
+        CREATE TABLE s (a int);
+        CREATE TABLE t () INHERITS (s);
+        CREATE UNIQUE INDEX i ON s (a);
+        ALTER TABLE ONLY s ADD PRIMARY KEY USING INDEX i; -- 18: 42P16
+    """,
 }
 
 
