@@ -467,7 +467,7 @@ def _stays(session: Session, old: PublicationRel, members: list[Member], publica
         columns = _columns_for_set(session, member, publication)
         if (
             member.relation.oid == old.relation
-            and _same_filter(old.filter, member.filter)
+            and same_filter(old.filter, member.filter)
             and columns == (None if old.columns is None else set(old.columns))
         ):
             return True
@@ -497,7 +497,8 @@ def _columns_for_set(session: Session, member: Member, publication: str) -> set[
     return found
 
 
-def _same_filter(old: Filter | None, new: Filter | None) -> bool:
+def same_filter(old: Filter | None, new: Filter | None) -> bool:
+    """Whether two filters are written alike but for their places in the text."""
     if old is None or new is None:
         return old is new
     return bool(_without_locations(old.tree) == _without_locations(new.tree))
