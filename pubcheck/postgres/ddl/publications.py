@@ -411,6 +411,8 @@ def _validate_columns(
         if column is None and name in SYSTEM_COLUMNS:
             refused = "42P10", f'cannot use system column "{name}" in publication column list', "cl-system-column"
         elif column is None:
+            # What could not be followed (a DO block) may have added it.
+            session.assumed = session.assumed or session.blind
             refused = (
                 "42703",
                 f'column "{name}" of relation "{relation.name}" does not exist',

@@ -43,6 +43,8 @@ def _resolve(session: Session, relation: Relation, body: Node) -> Column | None:
         return None
     if not relation.seen:
         return require_column(session, relation.oid, name)
+    # What could not be followed (a DO block) may have added it.
+    session.assumed = session.assumed or session.blind
     raise missing_column(relation, qualifier[-1] if qualifier else None, name, location)
 
 
@@ -139,6 +141,7 @@ def column_reference(p: ParseState, body: Node) -> Expr:
         called = column_of(p, name, whole_row(p, relation, location), location)
         if called is not None:
             return called
+    p.session.assumed = p.session.assumed or p.session.blind
     raise missing_column(relation, qualifier[-1] if qualifier else None, name, location)
 
 
