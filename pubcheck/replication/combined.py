@@ -178,6 +178,18 @@ def _listed(catalog: Catalog, publication: Publication, target: Relation) -> tup
     return None if entry is None else entry.columns
 
 
+def compared_columns(catalog: Catalog, publication: Publication, target: Relation) -> tuple[int, ...]:
+    """The columns that a publication's list, or its lack of one, is taken to mean when it is compared with others'.
+
+    To 15 no list means all columns, generated ones too, though it never sends those: so it differs from a list of all
+    columns that can be sent.
+    """
+    columns = _listed(catalog, publication, target)
+    if columns is None and catalog.major.number < 16:
+        return tuple(column.number for column in target.columns if not column.dropped)
+    return sent_columns(target, columns, publication.generated == "s")
+
+
 def _columns(catalog: Catalog, counted: list[Publication], target: Relation) -> tuple[int, ...]:
     """The columns sent under the target's name, by its numbers; where there is no conflict all say the same."""
     first = counted[0]
@@ -205,13 +217,7 @@ def _conflict(catalog: Catalog, counted: list[Publication], target: Relation) ->
                 (publication.oid, sent_columns(target, None, publication.generated == "s")) for publication in bare
             ),
         )
-    sets = tuple(
-        (
-            publication.oid,
-            sent_columns(target, _listed(catalog, publication, target), publication.generated == "s"),
-        )
-        for publication in counted
-    )
+    sets = tuple((publication.oid, compared_columns(catalog, publication, target)) for publication in counted)
     if len({columns for _, columns in sets}) == 1:
         return None
     return Conflict(

@@ -13,7 +13,7 @@ from msgspec import Struct
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter, Publication, PublicationRel, Relation
-from pubcheck.replication.combined import Conflict, Filters
+from pubcheck.replication.combined import Conflict, Filters, compared_columns
 from pubcheck.replication.published import counted_entry, is_publishable, sent_columns
 
 
@@ -181,9 +181,5 @@ def _listed(catalog: Catalog, publication: Publication, oid: int) -> Listed:
     condition = None
     if entry is not None and (publication.oid, relation.namespace) not in catalog.schema_members:
         condition = entry.filter
-    lists = None if entry is None else entry.columns
-    if lists is None and catalog.major.number < 16:
-        columns = tuple(column.number for column in relation.columns if not column.dropped)
-    else:
-        columns = sent_columns(relation, lists, publication.generated == "s")
+    columns = compared_columns(catalog, publication, relation)
     return Listed(publication.oid, oid, columns, condition, entry)

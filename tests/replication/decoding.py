@@ -88,6 +88,10 @@ class Publisher:
     def _definitions(self, name: str, node: Node) -> None:
         """Expressions of defaults and generated columns; columns that are stored out of line."""
         if name == "CreateStmt":
+            for parent in (item["RangeVar"]["relname"] for item in node.get("inhRelations", ())):
+                for known in (self.defaults, self.generated):
+                    own = {(node["relation"]["relname"], key[1]): known[key] for key in known if key[0] == parent}
+                    known.update(own)
             for item in node.get("tableElts", ()):
                 if "ColumnDef" in item:
                     self._column(node["relation"]["relname"], item["ColumnDef"])
@@ -121,10 +125,8 @@ class Publisher:
                         row[column.number] = self._default(relation, column.name)
 
     def _default(self, relation: Relation, column: str) -> Any:
-        for oid in (relation.oid, *self.catalog.ancestors(relation.oid)):
-            if tree := self.defaults.get((self.catalog.relations[oid].name, column)):
-                return value(tree, {})
-        return None
+        tree = self.defaults.get((relation.name, column))
+        return None if tree is None else value(tree, {})
 
     # Statements.
 
@@ -160,9 +162,7 @@ class Publisher:
         new = dict(new)
         for column in leaf.live():
             if column.generated:
-                tables = (leaf.oid, *self.catalog.ancestors(leaf.oid), *leaf.parents)
-                trees = (self.generated.get((self.catalog.relations[oid].name, column.name)) for oid in tables)
-                new[column.name] = value(next(tree for tree in trees if tree is not None), new)
+                new[column.name] = value(self.generated[leaf.name, column.name], new)
             if column.type == _BPCHAR and new[column.name] is not None:
                 new[column.name] = new[column.name].rstrip(" ").ljust(column.typmod - 4)
             elif column.type == _VARCHAR and new[column.name] is not None and column.typmod > 4:
@@ -185,9 +185,19 @@ class Publisher:
             relation = fitting[0]
         return relation
 
-    def _targets(self, node: Node) -> Iterator[tuple[Relation, Relation]]:
-        """The tables whose rows a statement looks at, each with the relation that the statement names."""
+    def _targets(self, node: Node, where: Node | None = None) -> Iterator[tuple[Relation, Relation]]:
+        """The tables whose rows a statement looks at, each with the relation that the statement names.
+
+        Of a partitioned table only the leaf that is left when the planner prunes by ``key = constant``.
+        """
         named = self._relation(node)
+        key = [named.columns[number - 1].name for number in named.partition_key]
+        if named.kind == "p" and where is not None and [*_equal(where)] == key:
+            try:
+                yield named, self._leaf(named, _equal(where))
+            except Unsupported:
+                return
+            return
         oids = self.catalog.descendants(named.oid) if node.get("inh", True) or named.kind == "p" else [named.oid]
         for oid in oids:
             relation = self.catalog.relations[oid]
@@ -198,7 +208,7 @@ class Publisher:
         if node.keys() & {"fromClause", "withClause", "returningList"}:
             raise Unsupported("UPDATE with more than one table")
         self._refuse(node, "update")
-        targets = list(self._targets(node["relation"]))
+        targets = list(self._targets(node["relation"], node.get("whereClause")))
         pending = [
             (named, relation, row)
             for named, relation in targets
@@ -224,14 +234,14 @@ class Publisher:
         if node.keys() & {"usingClause", "withClause", "returningList"}:
             raise Unsupported("DELETE with more than one table")
         self._refuse(node, "delete")
-        for _, relation in list(self._targets(node["relation"])):
+        for _, relation in list(self._targets(node["relation"], node.get("whereClause"))):
             for row in list(self.rows.get(relation.oid, ())):
                 if _true(node.get("whereClause"), self._named(relation, row)):
                     self.rows[relation.oid].remove(row)
                     self._log(relation, "delete", row, None)
 
     def _refuse(self, node: Node, operation: str) -> None:
-        for _, relation in self._targets(node["relation"]):
+        for _, relation in self._targets(node["relation"], node.get("whereClause")):
             refusal = refusals(self.catalog, relation).get(operation)  # type: ignore[call-overload]
             if refusal is not None:
                 raise Stopped(None, refusal.server.sqlstate, refusal.server.message)
@@ -381,6 +391,14 @@ def _takes(bound: tuple[Any, ...] | None, keys: list[Any]) -> bool:
         return keys[0] in bound[1]
     row = tuple((0, key) for key in keys)
     return bool(bound[1] <= row < bound[2])
+
+
+def _equal(where: Node) -> dict[str, Any]:
+    """The column and the constant of a condition ``column = constant``."""
+    node = where.get("A_Expr", {})
+    if node.get("name") == [{"String": {"sval": "="}}] and "ColumnRef" in node["lexpr"]:
+        return {node["lexpr"]["ColumnRef"]["fields"][-1]["String"]["sval"]: value(node["rexpr"], {})}
+    return {}
 
 
 def _true(tree: Node | None, row: dict[str, Any]) -> bool:

@@ -101,9 +101,9 @@ class Trees:
         column = self.pick("a", "b", "c", "c", "d")
         return f"({column} {self.pick('>', '<')} {self.random.choice((10, 30, 50, 70, 90))})"
 
-    def member(self) -> str:
+    def member(self, lists: bool = True) -> str:
         text = self.random.choice(list(self.nodes))
-        if self.chance(0.3):
+        if lists and self.chance(0.3):
             chosen = self.random.choice((("a", "b"), ("a", "b", "c"), COLUMNS, ("a", "c", "d"), ("a", "b")))
             text += f" ({', '.join(chosen)})"
         if self.chance(0.5):
@@ -112,9 +112,9 @@ class Trees:
 
     def _publication(self, name: str) -> None:
         self.names.append(name)
-        objects = [self.member() for _ in range(self.random.choice((1, 1, 2, 2, 3)))]
-        if self.chance(0.3):
-            objects = [text.split(" (")[0] for text in objects]
+        with_schema = self.chance(0.3)
+        objects = [self.member(not with_schema) for _ in range(self.random.choice((1, 1, 2, 2, 3)))]
+        if with_schema:
             objects.append(f"TABLES IN SCHEMA {self.pick('s', 's', 's2', 'public')}")
         what = "ALL TABLES" if self.chance(0.12) else ", ".join(objects)
         options = []
@@ -147,3 +147,45 @@ class Trees:
                 f"ALTER TABLE {self.nodes[table].parent or table} DETACH PARTITION {table}",
             )
         )
+
+    def identities(self) -> list[str]:
+        """A replica identity for most leaves, and one for some roots, which only changes a letter."""
+        made = []
+        for node in self.nodes.values():
+            if node.leaf:
+                made.append(
+                    self.pick(
+                        f"ALTER TABLE {node.name} REPLICA IDENTITY FULL",
+                        f"ALTER TABLE {node.name} REPLICA IDENTITY FULL",
+                        f"ALTER TABLE {node.name} ADD PRIMARY KEY (a)",
+                        "SELECT 1",
+                    )
+                )
+            elif self.chance(0.3):
+                made.append(f"ALTER TABLE {node.name} REPLICA IDENTITY {self.pick('FULL', 'NOTHING')}")
+        return made
+
+    def dml(self, length: int = 40) -> list[str]:
+        """INSERT, UPDATE, DELETE and TRUNCATE; some are refused."""
+        made = [self._insert() for _ in range(length)]
+        return made + [self._write() for _ in range(length)]
+
+    def _insert(self) -> str:
+        node = self.random.choice(list(self.nodes.values()))
+        low, b, c = self.random.randint(node.low, node.high - 1), self.random.randint(0, 99), self.random.randint(0, 99)
+        c_text = "NULL" if self.chance(0.1) else str(c)
+        return f"INSERT INTO {node.name} (a, b, c) VALUES ({low}, {b}, {c_text})"
+
+    def _write(self) -> str:
+        node = self.random.choice(list(self.nodes.values()))
+        if self.chance(0.1):
+            return f"TRUNCATE {node.name}"
+        if self.chance(0.2):
+            return self._insert()
+        key = self.random.randint(node.low, node.high - 1)
+        where = f" WHERE a = {key}" if not node.leaf or self.chance(0.3) else ""
+        if self.chance(0.25):
+            return f"DELETE FROM {node.name}{where}"
+        column = self.pick("a", "b", "c", "c")
+        to = self.random.randint(node.low, node.high - 1) if column == "a" else self.random.randint(0, 99)
+        return f"UPDATE {node.name} SET {column} = {to}{where}"
