@@ -15,7 +15,7 @@ from pubcheck.config import ConfigError, suggestion
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses beside 0: something was found; pubcheck was called wrongly, had no input or failed; Ctrl-C."""
 
-_COMMANDS = ("lint", "rule", "rules")
+_COMMANDS = ("lint", "explain", "rule", "rules")
 
 
 class NoInput(Exception):
@@ -50,6 +50,7 @@ Examples:
   pubcheck lint schema.sql               one file, judged as PostgreSQL 18
   pubcheck lint --postgres 15,18 db/     each folder with .sql files is one database
   pg_dump -s shop | pubcheck lint -      standard input
+  pubcheck explain schema.sql            what a subscriber will see of each table
   pubcheck rule PUB301                   what a rule means and how to fix it""",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="pubcheck", message="%(prog)s %(version)s")

@@ -144,6 +144,10 @@ class Resolver:
     def findings(self, diagnostics: Iterable[Diagnostic]) -> list[Finding]:
         return [self._finding(diagnostic) for diagnostic in diagnostics]
 
+    def line(self, span: Span) -> int:
+        """The line on which a span begins."""
+        return self._place(span)[0]
+
     def _finding(self, given: Diagnostic) -> Finding:
         line, column, end_line, end_column = self._place(given.span)
         entry = Entry(

@@ -1,0 +1,233 @@
+"""`pubcheck explain`: what a subscriber will see of each table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+
+from pubcheck.cli.app import (
+    FOUND,
+    NoInput,
+    color_option,
+    complain,
+    emit,
+    forget_stdout,
+    internal_error,
+    use_color,
+)
+from pubcheck.config import Config, from_options, load
+from pubcheck.sources.paths import STDIN, File, find_units, read_unit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pubcheck.explain.build import Wanted
+    from pubcheck.explain.document import Explanation, UnitExplained
+
+
+@click.command(
+    short_help="What a subscriber will see of each table.",
+    epilog="""\b
+Examples:
+  pubcheck explain schema.sql
+  pubcheck explain --publication eu --table orders db/
+  pubcheck explain --subscription eu,us schema.sql
+  pubcheck explain --format html -o publications.html schema.sql
+  pg_dump -s shop | pubcheck explain --format json -
+
+\b
+Exit status: 0; 1 when a statement about a publication is certainly refused or a file cannot be read,
+so that something is missing; 2 bad arguments or configuration, no input, or an internal error.""",
+)
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option(
+    "--postgres",
+    metavar="MAJOR",
+    help="The major to judge for.  [default: the configuration's last, what a pg_dump header says, or 18]",
+)
+@click.option("--publication", "publications", multiple=True, metavar="NAME", help="This publication; repeatable.")
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="NAME",
+    help="This table, with its schema or without; a partitioned one means its partitions. Repeatable.",
+)
+@click.option(
+    "--subscription",
+    "--together-publications",
+    "subscriptions",
+    multiple=True,
+    metavar="NAME,NAME",
+    help="What one subscription to these publications gets; repeatable.  [default: those that the input makes]",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="How to explain; html is one page with a drawing.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
+@click.option(
+    "--complete/--no-complete",
+    default=None,
+    help="The input is the whole database: what it does not make does not exist.",
+)
+@click.option("--together", is_flag=True, help="All paths are one database, in the order given.")
+@click.option(
+    "--stdin-filename", metavar="NAME", default="<stdin>", help="What standard input is called in the report."
+)
+@click.option(
+    "--config",
+    "config_path",
+    metavar="FILE",
+    help="Configuration to read instead of the nearest pubcheck.toml or pyproject.toml.",
+)
+@color_option
+def command(
+    paths: tuple[str, ...],
+    postgres: str | None,
+    publications: tuple[str, ...],
+    tables: tuple[str, ...],
+    subscriptions: tuple[str, ...],
+    format_: str,
+    output: str | None,
+    complete: bool | None,
+    together: bool,
+    stdin_filename: str,
+    config_path: str | None,
+    color: str,
+) -> int:
+    """Says for each publication and table what a subscriber will see: operations, rows, columns, names.
+
+    A PATH is a file, which is a database of its own; a folder, in which each directory that holds .sql files is one
+    database; or - for standard input.
+    """
+    given = {"postgres": postgres, "complete": complete}
+    config = from_options(
+        {key: value for key, value in given.items() if value is not None}, load(path=config_path), where="--"
+    )
+    if postgres is not None and len(config.postgres) > 1:
+        raise click.UsageError("--postgres: one major at a time can be explained")
+    from pubcheck.explain.build import Wanted
+
+    named = tuple(tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions)
+    wanted = Wanted(publications, tables, tuple(names for names in named if names))
+    explanation, crashes = explain(_units(paths, together, stdin_filename), config, wanted)
+    _check(explanation, wanted)
+    status = FOUND if _incomplete(explanation.units) else 0
+    try:
+        _write(_rendered(explanation, format_, color, to_file=output is not None), output)
+    except BrokenPipeError:
+        forget_stdout()
+    for crash in crashes:
+        status = complain(crash)
+    return status
+
+
+def _units(paths: tuple[str, ...], together: bool, stdin_filename: str) -> list[tuple[File, ...]]:
+    if not paths:
+        raise NoInput("no input: give files, folders, or - for standard input")
+    stdin = sys.stdin.buffer.read() if STDIN in paths else None
+    units = find_units(paths, together=together, stdin=stdin, stdin_label=stdin_filename)
+    if not units:
+        raise NoInput(f"no input: no .sql file under {', '.join(paths)}")
+    return units
+
+
+def explain(units: Sequence[tuple[File, ...]], config: Config, wanted: Wanted) -> tuple[Explanation, list[str]]:
+    """The document, and what to tell of errors of pubcheck's own: a unit that caused one is left out."""
+    from msgspec.structs import replace
+
+    from pubcheck import __version__
+    from pubcheck.explain.build import explained
+    from pubcheck.explain.document import SCHEMA_VERSION, Explanation
+    from pubcheck.explain.sampling import sampler
+    from pubcheck.linter import Linter, Unit
+    from pubcheck.postgres.versions import DEFAULT_MAJOR
+    from pubcheck.report.document import Resolver
+
+    # All rules speak: those that would fire on most correct publications are off in lint, but not here.
+    config = replace(config, postgres=config.postgres[-1:], select=("PUB",), ignore=())
+    linter = Linter(config)
+    done: list[UnitExplained] = []
+    crashes: list[str] = []
+    majors: list[int] = []
+    statements = 0
+    for files in units:
+        labels = [file.label for file in files]
+        reading = read_unit(files, config.postgres or (DEFAULT_MAJOR,))
+        findings = Resolver(excerpts=False).findings(reading.diagnostics)
+        try:
+            followed = linter.follow(Unit(reading.sources))
+            result, fold = followed.result, followed.folds[-1]
+            done.append(
+                explained(fold, followed.statements, result.diagnostics, labels, wanted, sampler(fold), findings)
+            )
+        except Exception as error:
+            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+            crashes.append(internal_error(f" in {labels[0]}{more}", error))
+            continue
+        statements += result.statements
+        majors += result.postgres
+    major = max(majors, default=(config.postgres or (DEFAULT_MAJOR,))[-1])
+    files_read = sum(map(len, units))
+    return Explanation(__version__, SCHEMA_VERSION, major, files_read, statements, tuple(done)), crashes
+
+
+def _check(explanation: Explanation, wanted: Wanted) -> None:
+    """Raises UsageError for a publication or a table that was asked for and that is nowhere."""
+    from pubcheck.config import suggestion
+
+    if not explanation.units:
+        return
+    known = sorted({name for unit in explanation.units for name in unit.all_publications})
+    asked = [*wanted.publications, *(name for names in wanted.subscriptions for name in names)]
+    for name in asked:
+        if name not in known:
+            near = suggestion(name, known) if known else "; there is none"
+            raise click.UsageError(f"there is no publication {name}{near}")
+    tables = {table.name for unit in explanation.units for table in unit.tables}
+    for name in wanted.tables:
+        if not any(name in (table, table.partition(".")[2]) for table in tables):
+            raise click.UsageError(f"no publication sends anything of a table {name}")
+
+
+def _incomplete(units: Iterable[UnitExplained]) -> bool:
+    """Whether something was certainly refused or could not be read, so that the explanation lacks it."""
+    return any(
+        finding.severity == "error" and finding.certainty == "certain" for unit in units for finding in unit.findings
+    )
+
+
+def _rendered(explanation: Explanation, format_: str, color: str, *, to_file: bool) -> Iterator[str]:
+    if format_ == "json":
+        from pubcheck.report import explain_json
+
+        return explain_json.render(explanation)
+    if format_ == "html":
+        from pubcheck.report import explain_html
+
+        return explain_html.render(explanation)
+    from pubcheck.report import explain_text
+
+    if use_color("never" if to_file and color == "auto" else color):
+        return explain_text.render_rich(explanation)
+    return explain_text.render(explanation)
+
+
+def _write(pieces: Iterator[str], output: str | None) -> None:
+    if output is None:
+        for piece in pieces:
+            emit(piece)
+        sys.stdout.flush()
+        return
+    try:
+        with open(output, "w", encoding="utf-8", newline="\n") as file:
+            for piece in pieces:
+                file.write(piece.encode("utf-8", "backslashreplace").decode())
+    except OSError as error:
+        raise click.FileError(output, error.strerror) from None

@@ -1,0 +1,510 @@
+"""Making the document: the final state of a unit asked what each publication sends of each table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.diagnostics import Diagnostic
+from pubcheck.explain.document import (
+    Answer,
+    Condition,
+    Identity,
+    Note,
+    NotSent,
+    PartOfFilter,
+    Publication,
+    Refused,
+    Same,
+    Sending,
+    Subscription,
+    Table,
+    Together,
+    UnitExplained,
+    Widening,
+)
+from pubcheck.explain.rows import Samples, changes_of, examples_of
+from pubcheck.explain.written import condition
+from pubcheck.fold import Fold, Statements
+from pubcheck.postgres.catalog import rows
+from pubcheck.replication.combined import Combined, Filters, combine
+from pubcheck.replication.identity import replica_identity
+from pubcheck.replication.sent import OPERATIONS, Sent, not_sent, sent_by
+from pubcheck.report.document import Finding, Resolver
+
+Sampler = Callable[[rows.Filter, rows.Relation], Samples]
+
+
+class Wanted(Struct, frozen=True):
+    """What is asked for: publications and tables by name (all, where none is named), and which publications are
+    subscribed to together."""
+
+    publications: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    subscriptions: tuple[tuple[str, ...], ...] = ()
+
+
+def explained(
+    fold: Fold,
+    statements: Statements,
+    diagnostics: Sequence[Diagnostic],
+    paths: Sequence[str],
+    wanted: Wanted,
+    sampler: Sampler,
+    findings: Iterable[Finding] = (),
+) -> UnitExplained:
+    """One unit in one major. ``diagnostics`` are all, those of rules that are off in `lint` among them; ``findings``
+    what there was to say of reading the files."""
+    return _Builder(fold, statements, diagnostics, wanted, sampler).unit(paths, findings)
+
+
+class _Facts(Struct, frozen=True):
+    """What does not depend on the publication: a table's name, its columns and its identity."""
+
+    name: str
+    columns: tuple[str, ...]
+    identity: Identity
+    generated: tuple[tuple[str, str], ...]
+
+
+class _Builder:
+    def __init__(
+        self,
+        fold: Fold,
+        statements: Statements,
+        diagnostics: Sequence[Diagnostic],
+        wanted: Wanted,
+        sampler: Sampler,
+    ) -> None:
+        self.fold, self.catalog, self.statements = fold, fold.catalog, statements
+        self.wanted, self.sampler = wanted, sampler
+        self.resolver = Resolver(excerpts=False)
+        self.shown = [row for row in self._by_place() if not wanted.publications or row.name in wanted.publications]
+        self.names = {row.name for row in self.shown}
+        self.sent = {row.oid: self._asked(sent_by(self.catalog, row.oid)) for row in self.catalog.publications.values()}
+        self.of_table: dict[int, list[Sent]] = {}
+        for sents in self.sent.values():
+            for sent in sents:
+                self.of_table.setdefault(sent.relation, []).append(sent)
+        self._facts: dict[int, _Facts] = {}
+        self._conditions: dict[int, Condition] = {}
+        self.refused: dict[str, list[Refused]] = {}
+        self.notes: dict[tuple[str, str], list[Diagnostic]] = {}
+        self.general: dict[str, list[Diagnostic]] = {}
+        self.left: list[Diagnostic] = []
+        self._sort(diagnostics)
+        self.used: set[int] = set()
+
+    def _by_place(self) -> list[rows.Publication]:
+        def order(row: rows.Publication) -> tuple[int, int, int]:
+            place = row.place
+            return (place.source, place.statement, place.start) if place is not None else (-1, 0, row.oid)
+
+        return sorted(self.catalog.publications.values(), key=order)
+
+    def _asked(self, sents: list[Sent]) -> list[Sent]:
+        """Those of the tables that were asked for; a partitioned table stands for its leaves."""
+        wanted = self.wanted.tables
+        if not wanted:
+            return sents
+        return [sent for sent in sents if any(self.means(oid, wanted) for oid in self._family(sent.relation))]
+
+    def _family(self, oid: int) -> tuple[int, ...]:
+        relation = self.catalog.relations[oid]
+        return (oid, *self.catalog.ancestors(oid)) if relation.partition else (oid,)
+
+    def means(self, oid: int, names: Iterable[str]) -> bool:
+        """Whether one of these names, with a schema or without, is that of a relation."""
+        relation = self.catalog.relations[oid]
+        return any(name in (relation.name, self.name(oid)) for name in names)
+
+    def name(self, oid: int) -> str:
+        return self.fold.session.qualified(self.catalog.relations[oid])
+
+    # --- What diagnostics say --------------------------------------------------------------------------------------
+
+    def _sort(self, diagnostics: Sequence[Diagnostic]) -> None:
+        for found in diagnostics:
+            if found.phase == "write" and found.object is not None and found.server is not None:
+                self.refused.setdefault(found.object, []).append(_refused(found))
+            elif found.phase in ("silent", "subscribe") and (found.publications or found.object):
+                for publication in found.publications or ("",):
+                    if found.object is None:
+                        self.general.setdefault(publication, []).append(found)
+                    else:
+                        self.notes.setdefault((publication, found.object), []).append(found)
+            else:
+                self.left.append(found)
+
+    def _about(self, sent: Sent, publication: rows.Publication) -> list[Diagnostic]:
+        """Notes on a table in a publication, whichever name of its tree they give."""
+        if not self.notes:
+            return []
+        found: dict[int, Diagnostic] = {}
+        for oid in self._family(sent.relation):
+            name = self.name(oid)
+            for key in ((publication.name, name), ("", name)):
+                for diagnostic in self.notes.get(key, ()):
+                    found[id(diagnostic)] = diagnostic
+        self.used.update(found)
+        return list(found.values())
+
+    def _noted(self, diagnostics: Iterable[Diagnostic]) -> tuple[Note, ...]:
+        """One note a rule and place; the tables that it concerns, where there are several."""
+        notes: dict[tuple[object, ...], Note] = {}
+        counted: dict[tuple[object, ...], dict[str, None]] = {}
+        for found in diagnostics:
+            entry = self.resolver.findings([found])[0].entry
+            key = (entry.rule, entry.path, entry.line, entry.severity, entry.certainty)
+            notes.setdefault(
+                key,
+                Note(
+                    entry.rule,
+                    entry.name,
+                    entry.severity,
+                    entry.certainty,
+                    entry.message,
+                    entry.help,
+                    entry.path,
+                    entry.line,
+                ),
+            )
+            if entry.object is not None:
+                counted.setdefault(key, {})[entry.object] = None
+        order = {"error": 0, "warning": 1, "note": 2}
+        made = [replace(note, tables=tuple(counted.get(key, ()))) for key, note in notes.items()]
+        return tuple(sorted(made, key=lambda note: (order[note.severity], note.rule)))
+
+    # --- The unit ---------------------------------------------------------------------------------------------------
+
+    def unit(self, paths: Sequence[str], findings: Iterable[Finding]) -> UnitExplained:
+        publications = tuple(self._publication(row) for row in self.shown)
+        subscriptions = tuple(self._subscription(names) for names in self._together())
+        reached: dict[int, None] = {}
+        for row in self.shown:
+            for sent in self.sent[row.oid]:
+                for oid in reversed(self._family(sent.relation)):
+                    reached[oid] = None
+        entries = [*findings, *self.resolver.findings(self.left)]
+        return UnitExplained(
+            tuple(paths),
+            tuple(self.catalog.publication_names),
+            tuple(self._table(oid) for oid in reached),
+            publications,
+            subscriptions,
+            tuple(finding.entry for finding in sorted(entries, key=lambda finding: finding.order)),
+        )
+
+    def facts(self, oid: int) -> _Facts:
+        known = self._facts.get(oid)
+        if known is None:
+            relation = self.catalog.relations[oid]
+            live = relation.live()
+            known = self._facts[oid] = _Facts(
+                self.name(oid),
+                tuple([column.name for column in live]),
+                self._identity(relation),
+                tuple([(column.name, column.generated) for column in live if column.generated]),
+            )
+        return known
+
+    def _identity(self, relation: rows.Relation) -> Identity:
+        found = replica_identity(self.catalog, relation)
+        if found.full:
+            return Identity("full")
+        if found.index:
+            keys = self.catalog.indexes[found.index].keys
+            names = tuple([relation.columns[number - 1].name for number in keys])
+            return Identity("primary key" if found.kind == "d" else "index", names)
+        if not found.known:
+            return Identity("not visible")
+        return Identity("nothing" if found.kind == "n" else "none")
+
+    def _table(self, oid: int) -> Table:
+        relation, facts = self.catalog.relations[oid], self.facts(oid)
+        parent = self.name(relation.parents[0]) if relation.partition and relation.parents else None
+        kind = "partitioned" if relation.kind == "p" else "partition" if relation.partition else "table"
+        certainty = "certain" if relation.seen else "assumed"
+        return Table(facts.name, kind, parent, facts.columns, facts.identity, certainty)  # type: ignore[arg-type]
+
+    def _publication(self, row: rows.Publication) -> Publication:
+        sents = self.sent[row.oid]
+        groups: dict[object, list[Sent]] = {}
+        for sent in sents:
+            groups.setdefault(self._key(row, sent), []).append(sent)
+        answers = [self._answer(row, members) for members in groups.values()]
+        schemas = [self.catalog.publication_namespaces[oid].namespace for oid in self.catalog.schemas_of.get(row.oid)]
+        has_tables = bool(self.catalog.members_of.get(row.oid))
+        kind = "all tables" if row.all_tables else "schemas" if schemas and not has_tables else "tables"
+        if not row.all_tables and not sents and not schemas and not has_tables:
+            kind = "empty"
+        elif schemas and has_tables:
+            kind = "tables and schemas"
+        reasons: dict[str, list[str]] = {}
+        for oid, reason in not_sent(self.catalog, row.oid):
+            if not self.wanted.tables or any(self.means(each, self.wanted.tables) for each in self._family(oid)):
+                reasons.setdefault(reason, []).append(self.name(oid))
+        path = line = None
+        if row.place is not None:
+            statement = self.statements[row.place.source, row.place.statement]
+            span = statement.span(row.place.start, row.place.end)
+            path, line = span.source.label, self.resolver.line(span)
+        general = [*self.general.get(row.name, ()), *self.general.get("", ())]
+        general += [
+            found
+            for (name, _), every in self.notes.items()
+            if name == row.name
+            for found in every
+            if id(found) not in self.used
+        ]
+        return Publication(
+            row.name,
+            kind,  # type: ignore[arg-type]
+            tuple(self.catalog.namespaces[oid].name for oid in schemas),
+            tuple(operation for operation in OPERATIONS if getattr(row, operation)),
+            row.via_root,
+            "stored" if row.generated == "s" else "none",
+            "certain" if row.seen else "assumed",
+            path,
+            line,
+            len(sents),
+            tuple(answers),
+            tuple(NotSent(reason, tuple(names)) for reason, names in reasons.items()),
+            self._noted(general),
+        )
+
+    # --- An answer --------------------------------------------------------------------------------------------------
+
+    def _key(self, row: rows.Publication, sent: Sent) -> object:
+        """What tables must have in common to share an answer."""
+        facts = self.facts(sent.relation)
+        own = sent.arrives_as == sent.relation
+        refused = tuple((each.operation, each.publications, each.detail) for each in self.refused.get(facts.name, ()))
+        notes = frozenset(found.rule for found in self._about(sent, row)) if self.notes else None
+        entry = sent.entry
+        listed = entry is not None and entry.columns is not None
+        columns = tuple(self._names(sent)) if listed else None
+        void = entry.filter if entry is not None and sent.filter is None else None
+        return (
+            sent.how,
+            None if sent.through == sent.relation else sent.through,
+            None if own else sent.arrives_as,
+            None if sent.filter is None else (self.condition(sent), facts.identity, facts.columns),
+            None if void is None else id(void),
+            columns,
+            facts.generated,
+            facts.identity.kind,
+            refused,
+            notes,
+            sent.certain,
+            tuple(self._widening(sent)) if sent.filter is not None else (),
+        )
+
+    def _names(self, sent: Sent) -> list[str]:
+        columns = self.catalog.relations[sent.relation].columns
+        return [columns[number - 1].name for number in sent.columns]
+
+    def condition(self, sent: Sent) -> Condition:
+        assert sent.entry is not None
+        return self._condition(sent.entry)
+
+    def _condition(self, entry: rows.PublicationRel) -> Condition:
+        known = self._conditions.get(entry.oid)
+        if known is None:
+            assert entry.filter is not None
+            statement = self.statements[entry.place.source, entry.place.statement]
+            sql = condition(statement.text, entry.place.start)
+            relation = self.catalog.relations[entry.relation]
+            known = self._conditions[entry.oid] = Condition(
+                sql or "(not shown: its text was not found)",
+                _canonical(sql) if sql is not None else None,
+                tuple(relation.columns[number - 1].name for number in entry.filter.columns),
+                self.name(entry.relation),
+            )
+        return known
+
+    def _answer(self, row: rows.Publication, members: list[Sent]) -> Answer:
+        first = members[0]
+        relation = self.catalog.relations[first.relation]
+        facts = self.facts(first.relation)
+        entry = first.entry
+        listed = entry is not None and entry.columns is not None
+        sent_names = self._names(first)
+        left_out = tuple([name for name in facts.columns if name not in set(sent_names)])
+        identity = facts.identity
+        if any(self.facts(sent.relation).identity != identity for sent in members):
+            identity = replace(identity, columns=())
+        void = None
+        if entry is not None and entry.filter is not None and first.filter is None:
+            void = self._condition(entry).sql
+        filtered = None if first.filter is None else self.condition(first)
+        samples = Samples()
+        if first.filter is not None:
+            source = self.catalog.relations[entry.relation] if entry is not None else relation
+            samples = self.sampler(first.filter, source)
+        notes = [found for sent in members for found in self._about(sent, row)] if self.notes else []
+        return Answer(
+            tuple([self.facts(sent.relation).name for sent in members]),
+            first.how,
+            None if first.through == first.relation else self.name(first.through),
+            None if first.arrives_as == first.relation else self.name(first.arrives_as),
+            first.operations,
+            first.truncate_sent,
+            filtered,
+            void,
+            tuple(sent_names) if listed else None,
+            left_out,
+            identity,
+            tuple(self.refused.get(facts.name, ())),
+            changes_of(samples) if first.filter is not None and "update" in first.operations else (),
+            examples_of(samples),
+            tuple(self._widening(first)) if first.filter is not None else (),
+            tuple(self._same(first)) if first.filter is not None else (),
+            self._noted(notes),
+            "certain" if first.certain and (first.filter is None or first.filter.judged) else "assumed",
+        )
+
+    def _others(self, sent: Sent) -> list[Sent]:
+        """What other publications send of the same table under the same name."""
+        return [
+            other
+            for other in self.of_table.get(sent.relation, ())
+            if other.publication != sent.publication and other.arrives_as == sent.arrives_as
+        ]
+
+    def _widening(self, sent: Sent) -> list[Widening]:
+        found = []
+        for other in self._others(sent):
+            operations = tuple(one for one in other.operations if one in sent.operations and one != "truncate")
+            if not operations:
+                continue
+            sql = None
+            if other.filter is not None:
+                if self._alike(sent, other):
+                    continue
+                sql = self.condition(other).sql
+            found.append(Widening(self.catalog.publications[other.publication].name, sql, operations))
+        return found
+
+    def _same(self, sent: Sent) -> list[Same]:
+        return [
+            Same(
+                self.catalog.publications[other.publication].name,
+                self.condition(other).sql == self.condition(sent).sql,
+            )
+            for other in self._others(sent)
+            if other.filter is not None and self._alike(sent, other)
+        ]
+
+    def _alike(self, sent: Sent, other: Sent) -> bool:
+        """Whether two filters of one table have the same canonical form, and no literal in them whose value was fixed
+        when the filter was read: then the same text can mean two things."""
+        if sent.filter is None or other.filter is None or sent.filter.frozen or other.filter.frozen:
+            return False
+        one, two = self.condition(sent), self.condition(other)
+        return one.of == two.of and one.canonical is not None and one.canonical == two.canonical
+
+    # --- Several publications in one subscription --------------------------------------------------------------------
+
+    def _together(self) -> Iterable[tuple[str, ...]]:
+        if self.wanted.subscriptions:
+            return self.wanted.subscriptions
+        named = [tuple(name for name, _ in row.publications) for row in self.catalog.subscriptions.values()]
+        return dict.fromkeys(names for names in named if len(names) > 1)
+
+    def _subscription(self, names: tuple[str, ...]) -> Subscription:
+        known = self.catalog.publication_names
+        oids = [known[name] for name in names if name in known]
+        groups: dict[object, list[Combined]] = {}
+        tables = dict.fromkeys(sent.relation for oid in oids for sent in self.sent[oid])
+        for table in tables:
+            combined = combine(self.catalog, oids, table)
+            if combined is not None:
+                groups.setdefault(self._combined_key(combined), []).append(combined)
+        return Subscription(
+            names,
+            tuple(name for name in names if name not in known),
+            tuple(self._combined(members) for members in groups.values()),
+        )
+
+    def _combined_key(self, row: Combined) -> object:
+        filters = tuple(
+            None if found is None else tuple(self._part(oid, row) for oid, _ in found)
+            for found in (row.insert, row.update, row.delete)
+        )
+        own = row.arrives_as == row.relation
+        everything = self._all_columns(row)
+        return (
+            row.publications,
+            row.overruled,
+            None if own else row.arrives_as,
+            filters,
+            row.truncate,
+            None if everything else tuple(self._column_names(row)),
+            row.widened_by,
+            None if row.conflict is None else row.conflict.rule,
+            row.certain,
+        )
+
+    def _column_names(self, row: Combined) -> list[str]:
+        columns = self.catalog.relations[row.relation].columns
+        return [columns[number - 1].name for number in row.columns]
+
+    def _all_columns(self, row: Combined) -> bool:
+        """Whether no publication that counts has a column list."""
+        for oid in row.publications:
+            member = self.catalog.members.get((oid, row.arrives_as))
+            if member is not None and self.catalog.publication_rels[member].columns is not None:
+                return False
+        return True
+
+    def _part(self, publication: int, row: Combined) -> PartOfFilter:
+        entry = self.catalog.publication_rels[self.catalog.members[publication, row.arrives_as]]
+        return PartOfFilter(self.catalog.publications[publication].name, self._condition(entry).sql)
+
+    def _sending(self, operation: str, filters: Filters, row: Combined) -> Sending:
+        parts = tuple(self._part(oid, row) for oid, _ in filters)
+        whole = " OR ".join(f"({part.sql})" for part in parts)
+        return Sending(operation, parts, _canonical(whole) if parts else None)  # type: ignore[arg-type]
+
+    def _combined(self, members: list[Combined]) -> Together:
+        first = members[0]
+        publications = self.catalog.publications
+        found = [(operation, first.filters(operation)) for operation in OPERATIONS]
+        return Together(
+            tuple(self.name(row.relation) for row in members),
+            tuple(publications[oid].name for oid in first.publications),
+            tuple(publications[oid].name for oid in first.overruled),
+            None if first.arrives_as == first.relation else self.name(first.arrives_as),
+            tuple(self._sending(operation, filters, first) for operation, filters in found if filters is not None),
+            None if self._all_columns(first) else tuple(self._column_names(first)),
+            tuple(publications[oid].name for oid in first.widened_by),
+            None if first.conflict is None else first.conflict.server.message,
+            "certain" if first.certain else "assumed",
+        )
+
+
+def _refused(found: Diagnostic) -> Refused:
+    assert found.server is not None
+    server = found.server
+    return Refused(
+        "update" if found.operation == "update" else "delete",
+        found.publications,
+        server.sqlstate,
+        server.message,
+        server.detail,
+        server.hint,
+        found.certainty,
+        found.rule,
+        found.help,
+    )
+
+
+@cache
+def _canonical(sql: str) -> str | None:
+    from pubcheck.replication.canonical import canonical
+
+    return canonical(sql)

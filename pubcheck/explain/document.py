@@ -1,0 +1,241 @@
+"""The document of `pubcheck explain`: plain values, named and ordered as `report/explain.schema.json` has them.
+
+Tables are named "schema.table", quoted nowhere: a name is for reading. Tables of which a publication gives the same
+answer share one ``Answer``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from pubcheck.diagnostics import Certainty, Operation, Severity
+from pubcheck.report.document import Entry
+
+SCHEMA_VERSION = 1
+
+Outcome = Literal["nothing", "INSERT", "UPDATE", "DELETE"]
+How = Literal["table", "schema", "all tables"]
+
+
+class Identity(Struct, frozen=True):
+    """Replica identity: which columns of an old row a subscriber gets to find it by.
+
+    ``kind`` is "primary key", "index", "full", "nothing" (REPLICA IDENTITY NOTHING), "none" (no key that would do)
+    or "not visible". ``columns`` in the table's order; empty where the answer's tables have different ones.
+    """
+
+    kind: str
+    columns: tuple[str, ...] = ()
+
+
+class Table(Struct, frozen=True):
+    """A table whose rows change: an ordinary one or a leaf partition, and the partitioned ones above it.
+
+    ``partition_of`` is the direct parent, ``bound`` what PARTITION OF says after FOR VALUES where it can be told.
+    """
+
+    name: str
+    kind: Literal["table", "partition", "partitioned"]
+    partition_of: str | None
+    columns: tuple[str, ...]
+    identity: Identity
+    certainty: Certainty
+
+
+class Condition(Struct, frozen=True):
+    """A row filter: as written, in sqlglot's canonical form (null for what sqlglot does not read), and the columns it
+    reads. ``of`` is the table whose filter it is, another than the answer's where a partition's root has it."""
+
+    sql: str
+    canonical: str | None
+    columns: tuple[str, ...]
+    of: str
+
+
+class Value(Struct, frozen=True):
+    """A column of an example row; ``sql`` is its value as SQL writes it, ``NULL`` for none."""
+
+    column: str
+    sql: str
+
+
+Row = tuple[Value, ...]
+
+
+class Change(Struct, frozen=True):
+    """A line of the old/new-row table: an UPDATE with an example, and what the subscriber gets.
+
+    ``old`` and ``new`` are None where no row was found that matches (or does not), which ``why`` then says.
+    """
+
+    old_matches: bool
+    new_matches: bool
+    sent: Outcome
+    old: Row | None
+    new: Row | None
+    why: str | None = None
+
+
+class Example(Struct, frozen=True):
+    """A row and what the filter says of it: true, false, null, or the error that evaluating it raises."""
+
+    row: Row
+    result: Literal["true", "false", "null", "error"]
+    error: str | None = None
+
+
+class Refused(Struct, frozen=True):
+    """An operation that the publisher refuses because of publications, with the server's answer for the first table."""
+
+    operation: Literal["update", "delete"]
+    publications: tuple[str, ...]
+    sqlstate: str
+    message: str
+    detail: str | None
+    hint: str | None
+    certainty: Certainty
+    rule: str
+    help: str | None
+
+
+class Widening(Struct, frozen=True):
+    """Another publication that, in the same subscription, sends rows that this filter holds back: all of them, or
+    those of a filter of its own. ``operations`` are those for which it does."""
+
+    publication: str
+    filter: str | None
+    operations: tuple[Operation, ...]
+
+
+class Same(Struct, frozen=True):
+    """Another publication whose filter for the same table has the same canonical form; ``identical``: and text."""
+
+    publication: str
+    identical: bool
+
+
+class Note(Struct, frozen=True):
+    """What a rule has to say here; the silent ones among them are off in `lint` unless asked for."""
+
+    rule: str
+    name: str
+    severity: Severity
+    certainty: Certainty
+    message: str
+    help: str | None
+    path: str
+    line: int
+    tables: tuple[str, ...] = ()
+
+
+class Answer(Struct, frozen=True):
+    """What a subscriber to this publication alone sees of these tables.
+
+    ``arrives_as`` is the table whose name the changes bear, null where each bears its own. ``columns`` are those sent,
+    null where they are all that the publication's options send (generated columns are told in ``left_out``).
+    ``truncate`` is false where TRUNCATE of the table itself is not sent. ``copy``: what the initial copy takes of it.
+    """
+
+    tables: tuple[str, ...]
+    how: How
+    named: str | None
+    arrives_as: str | None
+    operations: tuple[Operation, ...]
+    truncate: bool
+    filter: Condition | None
+    void_filter: str | None
+    columns: tuple[str, ...] | None
+    left_out: tuple[str, ...]
+    identity: Identity
+    refused: tuple[Refused, ...]
+    changes: tuple[Change, ...]
+    examples: tuple[Example, ...]
+    widened_by: tuple[Widening, ...]
+    same_filter: tuple[Same, ...]
+    notes: tuple[Note, ...]
+    certainty: Certainty
+
+
+class NotSent(Struct, frozen=True):
+    """Tables that belong to the publication's members and are accepted, yet never published."""
+
+    reason: str
+    tables: tuple[str, ...]
+
+
+class Publication(Struct, frozen=True):
+    """``kind``: what it names. ``via_root`` is publish_via_partition_root, ``generated_columns`` 18's option."""
+
+    name: str
+    kind: Literal["tables", "schemas", "tables and schemas", "all tables", "empty"]
+    schemas: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    via_root: bool
+    generated_columns: Literal["none", "stored"]
+    certainty: Certainty
+    path: str | None
+    line: int | None
+    tables: int
+    answers: tuple[Answer, ...]
+    not_sent: tuple[NotSent, ...]
+    notes: tuple[Note, ...]
+
+
+class PartOfFilter(Struct, frozen=True):
+    publication: str
+    sql: str
+
+
+class Sending(Struct, frozen=True):
+    """One operation of several publications together: the filters that are ORed, none where all rows are sent."""
+
+    operation: Operation
+    filters: tuple[PartOfFilter, ...]
+    canonical: str | None = None
+
+
+class Together(Struct, frozen=True):
+    """What one subscription to several publications gets of these tables. ``conflict`` is the server's error."""
+
+    tables: tuple[str, ...]
+    publications: tuple[str, ...]
+    overruled: tuple[str, ...]
+    arrives_as: str | None
+    operations: tuple[Sending, ...]
+    columns: tuple[str, ...] | None
+    widened_by: tuple[str, ...]
+    conflict: str | None
+    certainty: Certainty
+
+
+class Subscription(Struct, frozen=True):
+    """Publications that are subscribed to together: asked for, or named by a CREATE SUBSCRIPTION of the unit."""
+
+    publications: tuple[str, ...]
+    missing: tuple[str, ...]
+    answers: tuple[Together, ...]
+
+
+class UnitExplained(Struct, frozen=True):
+    """One database. ``findings`` are diagnostics that concern none of the publications shown: refused statements,
+    files that cannot be read. ``all_publications`` are named whether they were asked for or not."""
+
+    paths: tuple[str, ...]
+    all_publications: tuple[str, ...]
+    tables: tuple[Table, ...]
+    publications: tuple[Publication, ...]
+    subscriptions: tuple[Subscription, ...]
+    findings: tuple[Entry, ...]
+
+
+class Explanation(Struct, frozen=True):
+    """The whole document."""
+
+    pubcheck: str
+    schema_version: int
+    postgres: int
+    files: int
+    statements: int
+    units: tuple[UnitExplained, ...]
