@@ -287,13 +287,13 @@ class _Builder:
         entry = sent.entry
         listed = entry is not None and entry.columns is not None
         columns = tuple(self._names(sent)) if listed else None
-        void = entry.filter if entry is not None and sent.filter is None else None
+        unused = self._unused(sent)
         return (
             sent.how,
             None if sent.through == sent.relation else sent.through,
             None if own else sent.arrives_as,
             None if sent.filter is None else (self.condition(sent), facts.identity, facts.columns),
-            None if void is None else id(void),
+            tuple(self._condition(each) for each in unused),
             columns,
             facts.generated,
             facts.identity.kind,
@@ -302,6 +302,17 @@ class _Builder:
             sent.certain,
             tuple(self._widening(sent)) if sent.filter is not None else (),
         )
+
+    def _unused(self, sent: Sent) -> list[rows.PublicationRel]:
+        """Memberships of the table and of its ancestors whose filters do not count."""
+        found = []
+        for oid in self._family(sent.relation):
+            member = self.catalog.members.get((sent.publication, oid))
+            if member is not None:
+                entry = self.catalog.publication_rels[member]
+                if entry.filter is not None and entry.filter is not sent.filter:
+                    found.append(entry)
+        return found
 
     def _names(self, sent: Sent) -> list[str]:
         columns = self.catalog.relations[sent.relation].columns
@@ -337,9 +348,6 @@ class _Builder:
         identity = facts.identity
         if any(self.facts(sent.relation).identity != identity for sent in members):
             identity = replace(identity, columns=())
-        void = None
-        if entry is not None and entry.filter is not None and first.filter is None:
-            void = self._condition(entry).sql
         filtered = None if first.filter is None else self.condition(first)
         samples = Samples()
         if first.filter is not None:
@@ -354,7 +362,7 @@ class _Builder:
             first.operations,
             first.truncate_sent,
             filtered,
-            void,
+            tuple(self._condition(each) for each in self._unused(first)),
             tuple(sent_names) if listed else None,
             left_out,
             identity,

@@ -135,7 +135,9 @@ class Answer(Struct, frozen=True):
 
     ``arrives_as`` is the table whose name the changes bear, null where each bears its own. ``columns`` are those sent,
     null where they are all that the publication's options send (generated columns are told in ``left_out``).
-    ``truncate`` is false where TRUNCATE of the table itself is not sent. ``copy``: what the initial copy takes of it.
+    ``truncate`` is false where TRUNCATE of the table itself is not sent, ``named`` the ancestor that the publication
+    names. ``unused_filters`` were accepted and do not count here: the schema is published too, or another table of the
+    partition tree has the filter that does.
     """
 
     tables: tuple[str, ...]
@@ -145,7 +147,7 @@ class Answer(Struct, frozen=True):
     operations: tuple[Operation, ...]
     truncate: bool
     filter: Condition | None
-    void_filter: str | None
+    unused_filters: tuple[Condition, ...]
     columns: tuple[str, ...] | None
     left_out: tuple[str, ...]
     identity: Identity

@@ -1,6 +1,9 @@
 from __future__ import annotations
-from pubcheck.explain.rows import Samples
+
 from pubcheck.explain.document import Value
+from pubcheck.explain.rows import Samples
+
+
 def sampler(fold):
     def sample(f, relation):
         names=[relation.columns[n-1].name for n in f.columns]
