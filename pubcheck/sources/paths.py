@@ -7,7 +7,7 @@ unit, its files in the order of their names. Finding opens no file; a unit's fil
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -16,6 +16,8 @@ from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.sources.text import Source, decode
 
 STDIN = "-"
+SUFFIXES = (".sql",)
+"""How the names of files that are read end, in any case."""
 
 
 class File(Struct, frozen=True):
@@ -83,8 +85,75 @@ def _units_of(path: str, stdin: bytes | None, stdin_label: str) -> Iterator[tupl
         yield (File(path, label_of(path)),)
 
 
-def _walk(top: str) -> Iterator[tuple[File, ...]]:
-    """The units below a folder: its own files first, then those of each folder in it, in the order of their names."""
+class Repository(Struct, frozen=True):
+    """A repository of a corpus and its units, as ``find_units`` finds them in its folder."""
+
+    name: str
+    units: tuple[tuple[File, ...], ...]
+
+
+def find_repositories(where: str) -> Iterator[Repository]:
+    """The repositories of a corpus that hold a file to read, one at a time, so that a corpus may be of any size.
+
+    ``where`` is a pattern (`corpus/*/*`), each match of which, unless it lies in another one, is a repository, named
+    by the path below what stands before the first wildcard; or a folder, in which each folder is a repository and its
+    own files are one, named "."; a folder that holds `.git` is a repository itself. The labels of the files are those
+    of `pubcheck lint`.
+    """
+    if any(character in where for character in "*?["):
+        from glob import iglob
+
+        parts = where.replace(os.sep, "/").split("/")
+        fixed = next(number for number, part in enumerate(parts) if any(each in part for each in "*?["))
+        taken: set[str] = set()
+        for path in sorted(iglob(where, recursive=True), key=lambda path: path.split(os.sep)):
+            matched = label_of(path).rstrip("/").split("/")
+            if taken.isdisjoint("/".join(matched[:length]) for length in range(1, len(matched))):
+                taken.add("/".join(matched))
+                yield from _repository("/".join(matched[fixed:]), find_units([path]))
+    elif not os.path.isdir(where) or os.path.exists(_join(where, ".git")):
+        yield from _repository(os.path.basename(label_of(os.path.abspath(where))), find_units([where]))
+    else:
+        yield from _repository(".", list(_walk(where, into=False)))
+        for name in _folders(where):
+            yield from _repository(label_of(name), find_units([_join(where, name)]))
+
+
+def _repository(name: str, units: list[tuple[File, ...]]) -> Iterator[Repository]:
+    if units:
+        yield Repository(name, tuple(units))
+
+
+def _folders(folder: str) -> list[str]:
+    """The names of the folders in a folder that are walked; none of one that cannot be listed."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(
+                entry.name
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+            )
+    except OSError:
+        return []
+
+
+def group_paths(paths: Iterable[str]) -> list[tuple[str, ...]]:
+    """The units of a repository of which only the paths are at hand, as a walk of its folders would find them."""
+    folders: dict[tuple[str, ...], set[str]] = {}
+    for path in paths:
+        *folder, name = path.split("/")
+        if name.lower().endswith(SUFFIXES) and not any(_hidden(part) for part in folder):
+            folders.setdefault(tuple(folder), set()).add(path)
+    return [tuple(sorted(folders[folder])) for folder in sorted(folders)]
+
+
+def _hidden(folder: str) -> bool:
+    return folder.startswith(".") and folder not in (".", "..")
+
+
+def _walk(top: str, *, into: bool = True) -> Iterator[tuple[File, ...]]:
+    """The units below a folder: its own files first, then, going ``into`` them, those of each folder in it, in the
+    order of their names."""
     waiting = [top]
     while waiting:
         folder = waiting.pop()
@@ -95,14 +164,15 @@ def _walk(top: str) -> Iterator[tuple[File, ...]]:
                     if entry.is_dir(follow_symlinks=False):
                         if not entry.name.startswith("."):
                             folders.append(entry.name)
-                    elif entry.name.lower().endswith(".sql") and _may_be_read(entry):
+                    elif entry.name.lower().endswith(SUFFIXES) and _may_be_read(entry):
                         files.append(entry.name)
         except OSError as error:
             yield (File(folder, label_of(folder), error=error.strerror or str(error)),)
             continue
         if files:
             yield tuple(File(path, label_of(path)) for path in (_join(folder, name) for name in sorted(files)))
-        waiting += [_join(folder, name) for name in sorted(folders, reverse=True)]
+        if into:
+            waiting += [_join(folder, name) for name in sorted(folders, reverse=True)]
 
 
 def _may_be_read(entry: os.DirEntry[str]) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.sources.paths import File, Reading, find_units, read_unit
+from pubcheck.sources.paths import File, Reading, find_repositories, find_units, group_paths, read_unit
 
 
 @pytest.fixture
@@ -151,3 +151,36 @@ def test_finding_opens_no_file(tree: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr("builtins.open", refuse)
     assert len(find_units(["db"])) == 2
+
+
+def repositories(where: str) -> list[tuple[str, list[list[str]]]]:
+    return [(each.name, [[file.label for file in unit] for unit in each.units]) for each in find_repositories(where)]
+
+
+def test_each_folder_in_a_folder_is_a_repository_and_its_own_files_are_one(tree: Path) -> None:
+    (tree / "top.sql").touch()
+    assert repositories(".") == [(".", [["./top.sql"]]), ("db", [["./db/a.sql", "./db/b.sql"], ["./db/v2/c.SQL"]])]
+
+
+def test_a_folder_under_version_control_is_one_repository(tree: Path) -> None:
+    (tree / ".git").mkdir()
+    (name, units), *others = repositories(str(tree))
+    assert (name, len(units), others) == (tree.name, 2, [])
+
+
+def test_each_match_of_a_pattern_is_a_repository_named_by_what_it_matched(tree: Path) -> None:
+    assert repositories("*/v*") == [("db/v2", [["db/v2/c.SQL"]])]
+    assert [name for name, _ in repositories("d*/**")] == ["db"]
+
+
+def test_a_file_or_what_does_not_exist_is_a_repository_too(tree: Path) -> None:
+    assert repositories("db/a.sql") == [("a.sql", [["db/a.sql"]])]
+    assert repositories("none") == [("none", [["none"]])]
+
+
+def test_paths_without_a_file_system_make_the_units_of_a_walk(tree: Path) -> None:
+    (tree / "db" / "v2-old").mkdir()
+    (tree / "db" / "v2-old" / "x.sql").touch()
+    paths = [path.as_posix() for path in Path("db").rglob("*") if path.is_file()]
+    assert [list(unit) for unit in group_paths(paths)] == labels("db")
+    assert group_paths(["a.sql", "./a/b.sql", "a.sql"]) == [("a.sql",), ("./a/b.sql",)]
