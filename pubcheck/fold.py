@@ -6,6 +6,7 @@ its UPDATE or DELETE became refused, and turns what it saw into diagnostics.
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,19 +15,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.checks import texts
+from pubcheck.checks.history import RefusedWrites
 from pubcheck.checks.refusals import explain, explain_unseen, frozen_words, unjudged_words
-from pubcheck.checks.write import WRITES, Refusal, Write, refusals
+from pubcheck.checks.write import Refusal
 from pubcheck.config import Config
 from pubcheck.diagnostics import Certainty, Diagnostic, Edit, Fix, ServerAnswer, Severity, Span, StatementRef
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.catalog.rows import (
-    Index,
-    Place,
-    Publication,
-    PublicationNamespace,
-    PublicationRel,
-    Relation,
-)
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
@@ -93,13 +88,6 @@ class Statements:
         return StatementText(self._sources[source], index, start, self._sources[source].text[start:end])
 
 
-class Since(Struct, frozen=True):
-    """Where an operation on a table became refused: the statement and the culprit in it."""
-
-    place: Place
-    column: str
-
-
 _WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")
 _SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
 _MAX_REWRITINGS = 200
@@ -116,7 +104,7 @@ class Fold:
         self.diagnostics: list[Diagnostic] = []
         self.hidden = False
         """Something that could not be followed may have changed replica identities."""
-        self._since: dict[tuple[int, Write], Since] = {}
+        self._refused_writes = RefusedWrites(self.session)
         self._rewritings = 0
 
     def apply(self, statement: StatementText, source: int, name: str, node: Node, *, filled: bool = False) -> None:
@@ -146,8 +134,7 @@ class Fold:
             self._unseen(statement, session.unseen)
         if name in _WITH_FILTERS:
             self._filters(statement, journal.entries[mark:])
-        if self.catalog.publications or self._since:
-            self._follow(source, statement, journal.entries[mark:] + journal.undone)
+        self._refused_writes.follow(source, statement.index, itertools.chain(journal.entries[mark:], journal.undone))
 
     def _doubt(self, changes: list[tuple[dict[Any, Any], Any, Any]]) -> None:
         """What a statement with a filled-in placeholder made is there by assumption."""
@@ -289,90 +276,15 @@ class Fold:
             )
         )
 
-    # Refused writes, followed through the history.
-
-    def _follow(
-        self, source: int, statement: StatementText, changes: Iterable[tuple[dict[Any, Any], Any, Any]]
-    ) -> None:
-        touched = self._touched(changes)
-        for oid in touched:
-            relation = self.catalog.relations.get(oid)
-            refused = refusals(self.catalog, relation) if relation is not None else {}
-            for operation in WRITES:
-                key = (oid, operation)
-                found = refused.get(operation)
-                if found is None:
-                    self._since.pop(key, None)
-                elif key not in self._since:
-                    self._since[key] = Since(self._culprit(source, statement, found), found.column)
-
-    def _touched(self, changes: Iterable[tuple[dict[Any, Any], Any, Any]]) -> set[int]:
-        """The tables whose verdict a change of the catalog can have changed."""
-        catalog = self.catalog
-        found: set[int] = set()
-        everything = False
-        for heap, key, former in changes:
-            for row in (former, heap.get(key)):
-                if isinstance(row, Relation):
-                    found.add(row.oid)
-                elif isinstance(row, Index):
-                    found.add(row.table)
-                elif isinstance(row, PublicationRel):
-                    found.add(row.relation)
-                elif isinstance(row, PublicationNamespace):
-                    found.update(catalog.relations_in.get(row.namespace))
-                elif isinstance(row, Publication):
-                    everything = everything or row.all_tables
-                    for member in catalog.members_of.get(row.oid):
-                        found.add(catalog.publication_rels[member].relation)
-                    for member in catalog.schemas_of.get(row.oid):
-                        found.update(catalog.relations_in.get(catalog.publication_namespaces[member].namespace))
-        if everything:
-            return {oid for oid, relation in catalog.relations.items() if relation.kind == "r"}
-        for oid in list(found):
-            if catalog.children.has(oid):
-                found.update(catalog.descendants(oid))
-        return found
-
-    def _culprit(self, source: int, statement: StatementText, found: Refusal) -> Place:
-        """Where in the statement at hand the reason stands: filter column, column list, table, schema, publication."""
-        catalog, here = self.catalog, (source, statement.index)
-        candidates = [found.place]
-        if found.entry is not None:
-            candidates.append(found.entry.place)
-        family = (found.relation, *catalog.ancestors(found.relation))
-        for publication in found.publications:
-            for oid in family:
-                member = catalog.members.get((publication, oid))
-                if member is not None:
-                    candidates.append(catalog.publication_rels[member].place)
-        for oid in family:
-            if oid in self.session.mentions:
-                start = self.session.mentions[oid]
-                candidates.append(Place(*here, start, 0))
-        for publication in found.publications:
-            for oid in family:
-                schema = catalog.schema_members.get((publication, catalog.relations[oid].namespace))
-                if schema is not None:
-                    candidates.append(catalog.publication_namespaces[schema].place)
-            candidates.append(catalog.publications[publication].place)
-        for place in candidates:
-            if place is not None and (place.source, place.statement) == here:
-                return place
-        return Place(*here, 0, 0)
-
     def writes(self, statements: Statements) -> None:
         """Report what is refused in the final state; ``statements`` are all of the unit, by source and index."""
-        for (oid, operation), since in sorted(self._since.items(), key=lambda item: item[0]):
-            found = refusals(self.catalog, self.catalog.relations[oid]).get(operation)
-            if found is not None:
-                self._write(found, since, statements)
+        for found, place in self._refused_writes.refused():
+            self._write(found, place, statements)
 
-    def _write(self, found: Refusal, since: Since, statements: Statements) -> None:
+    def _write(self, found: Refusal, place: Place, statements: Statements) -> None:
         catalog = self.catalog
         rule = rule_for_spec(found.rule)
         relation = catalog.relations[found.relation]
-        place = since.place
         statement = statements[place.source, place.statement]
         self.diagnostics.append(
             Diagnostic(

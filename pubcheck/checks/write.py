@@ -57,10 +57,7 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, Refusal]:
     if not publications:
         return {}
     identity = replica_identity(catalog, relation)
-    checked = ((each, check) for each in publications for check in _CHECKS)
-    if (identity.exists or not identity.known) and not any(
-        check(catalog, relation, identity, each) for each, check in checked
-    ):
+    if not any(_fails(catalog, relation, identity, publication) for publication in publications):
         # Most tables: nothing is wrong with any of their publications.
         return {}
     found: dict[Write, Refusal] = {}
@@ -72,6 +69,27 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, Refusal]:
     if deleted and (refusal := _refusal(catalog, relation, identity, "delete", deleted, looked_at)):
         found["delete"] = refusal
     return found
+
+
+def refused_by(catalog: Catalog, relation: Relation, publication: Publication) -> tuple[Write, ...]:
+    """The writes of a table that would be refused if it had no publication but this one of its publications."""
+    if relation.kind != "r" or not (publication.update or publication.delete) or not is_publishable(relation):
+        return ()
+    if not _fails(catalog, relation, replica_identity(catalog, relation), publication):
+        return ()
+    return tuple(write for write in WRITES if getattr(publication, write))
+
+
+def _fails(catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication) -> bool:
+    """Whether any check fails for one publication, of whatever it publishes."""
+    if identity.known and not identity.exists:
+        return True
+    if not publication.all_tables and (
+        _filter_culprit(catalog, relation, identity, publication) is not None
+        or _columns_culprit(catalog, relation, identity, publication) is not None
+    ):
+        return True
+    return _generated_culprit(catalog, relation, identity, publication) is not None
 
 
 def _looked_at(
@@ -209,12 +227,15 @@ def _generated_culprit(
     """The generated-column half of pub_contains_invalid_column (18 on)."""
     if not catalog.major.publish_generated_columns:
         return None
+    generated = [number for number in identity.columns if relation.columns[number - 1].generated]
+    if not generated:
+        return None
     entry = None if publication.all_tables else judged_entry(catalog, publication, relation)
     if not identity.full and entry is not None and entry.columns is not None:
         return None
-    for number in sorted(identity.columns):
+    for number in sorted(generated):
         column = relation.columns[number - 1]
-        if column.generated == "v" or (column.generated == "s" and publication.generated != "s"):
+        if column.generated == "v" or publication.generated != "s":
             return _Culprit(publication, publication.seen, column.name, entry)
     return None
 

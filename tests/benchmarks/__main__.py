@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from tests.benchmarks.filters import median_milliseconds, tables_and_publications
 from tests.benchmarks.measure import BARE_PARSER, BARE_PYTHON, cost, file_of, lint
-from tests.benchmarks.schema import dump
+from tests.benchmarks.schema import dump, published
 from tests.benchmarks.shapes import HOSTILE, SHAPES
 
 TABLES = 5_000
@@ -52,6 +52,13 @@ def size() -> Iterator[Row]:
         ours, bare = cost(lint(path), (*BARE_PARSER, str(path)))
     yield Row("dump of 5,000 tables", f"{_ms(ours.cpu)}, parsed only {_ms(bare.cpu)}", ours.cpu / bare.cpu, 2)
     yield Row("memory of it", f"parsed only {bare.memory:.0f} MB", ours.memory, 300, "MB")
+
+
+def publications() -> Iterator[Row]:
+    """200 publications over 5,000 tables, against the same file without them."""
+    with file_of(published(TABLES)) as path, file_of(published(TABLES, cut=True)) as without:
+        ours, bare = cost(lint(path), lint(without))
+    yield Row("lint", f"{_ms(ours.cpu)}, without {_ms(bare.cpu)}", ours.cpu / bare.cpu, 1.5)
 
 
 def growth() -> Iterator[Row]:
@@ -110,6 +117,7 @@ def peers() -> Iterator[Row]:
 BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "start-up": start_up,
     "size": size,
+    "publications": publications,
     "growth": growth,
     "filters": filters,
     "hostile": hostile,

@@ -58,11 +58,53 @@ $$;"""
 
 def dump(tables: int) -> str:
     """The text of a dump: some 8.4 statements a table, and publications of all and of some of the tables."""
+    everything = "\nCREATE PUBLICATION everything FOR ALL TABLES WITH (publish = 'insert, update, delete');\n"
+    parts = [_described("everything", "PUBLICATION", everything)]
+    create = "\nCREATE PUBLICATION part WITH (publish = 'insert, update, delete');\n"
+    parts.append(_described("part", "PUBLICATION", create))
+    parts += [_member("part", n, " WHERE ((id > 1000))" if n % 200 else "") for n in range(0, tables, 100)]
+    return "".join((_schema(tables), *parts, _FOOTER))
+
+
+def published(tables: int, *, cut: bool = False) -> str:
+    """The dump with 200 publications: 190 of ten tables, 40 of them with filters, 5 of the schema, 5 of all tables.
+
+    ``cut``: without the publications.
+    """
+    parts = []
+    for n in range(200):
+        how = " FOR ALL TABLES" if n % 40 == 0 else ""
+        create = f"\nCREATE PUBLICATION publication_{n}{how} WITH (publish = 'insert, update, delete, truncate');\n"
+        parts.append(_described(f"publication_{n}", "PUBLICATION", create))
+    for n in range(200):
+        name = f"publication_{n}"
+        if n % 40 == 20:
+            added = f"\nALTER PUBLICATION {name} ADD TABLES IN SCHEMA app;\n"
+            parts.append(_described(f"{name} app", "PUBLICATION TABLES IN SCHEMA", added))
+        elif n % 40:
+            where = f" WHERE (((id > {n}) AND (id IS NOT NULL)))" if n % 5 == 3 else ""
+            parts += [_member(name, (n * 25 + at * 7) % tables, where) for at in range(10)]
+    return "".join((_schema(tables), *(() if cut else parts), _FOOTER))
+
+
+_FOOTER = "\n--\n-- PostgreSQL database dump complete\n--\n"
+
+
+def _described(name: str, kind: str, text: str) -> str:
+    return f"\n--\n-- Name: {name}; Type: {kind}; Schema: app; Owner: app_owner\n--\n{text}\n"
+
+
+def _member(publication: str, table: int, where: str) -> str:
+    added = f"\nALTER PUBLICATION {publication} ADD TABLE ONLY app.table_{table}{where};\n"
+    return _described(f"{publication} table_{table}", "PUBLICATION TABLE", added)
+
+
+def _schema(tables: int) -> str:
     random = Random(tables)
     parts = [_HEADER]
 
     def add(name: str, kind: str, text: str) -> None:
-        parts.append(f"\n--\n-- Name: {name}; Type: {kind}; Schema: app; Owner: app_owner\n--\n{text}\n")
+        parts.append(_described(name, kind, text))
 
     for n in range(0, tables, 25):
         add(f"touch_{n}()", "FUNCTION", _FUNCTION.format(n=n))
@@ -107,13 +149,4 @@ def dump(tables: int) -> str:
             "FK CONSTRAINT",
             f"\nALTER TABLE ONLY app.table_{n}\n    ADD CONSTRAINT table_{n}_fkey {reference};\n",
         )
-    everything = "\nCREATE PUBLICATION everything FOR ALL TABLES WITH (publish = 'insert, update, delete');\n"
-    add("everything", "PUBLICATION", everything)
-    add("part", "PUBLICATION", "\nCREATE PUBLICATION part WITH (publish = 'insert, update, delete');\n")
-    for n in range(0, tables, 100):
-        where = " WHERE ((id > 1000))" if n % 200 else ""
-        add(
-            f"part table_{n}", "PUBLICATION TABLE", f"\nALTER PUBLICATION part ADD TABLE ONLY app.table_{n}{where};\n"
-        )
-    parts.append("\n--\n-- PostgreSQL database dump complete\n--\n")
     return "".join(parts)

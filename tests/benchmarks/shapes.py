@@ -30,6 +30,17 @@ def a_publication_each(size: int) -> str:
     return _tables(size) + "".join(f"CREATE PUBLICATION p{n} FOR TABLE t{n} WHERE (id > {n});\n" for n in range(size))
 
 
+def publications_of_one_table(size: int) -> str:
+    made = "".join(f"CREATE PUBLICATION p{n} FOR TABLE t0 WHERE (id > {n});\n" for n in range(size))
+    return _tables(1) + made
+
+
+def publications_made_and_dropped(size: int) -> str:
+    """Each refuses writes of the one table as long as it is there."""
+    made = "".join(f"CREATE PUBLICATION p{n} FOR TABLE t0 WHERE (v > '{n}');\n" for n in range(size))
+    return _tables(1) + made + "".join(f"DROP PUBLICATION p{n};\n" for n in range(size))
+
+
 def one_list_of_all(size: int) -> str:
     return f"{_tables(size)}CREATE PUBLICATION p FOR TABLE {', '.join(f't{n}' for n in range(size))};\n"
 
@@ -131,6 +142,8 @@ SHAPES: tuple[Callable[[int], str], ...] = (
     tables_without_key,
     added_one_by_one,
     a_publication_each,
+    publications_of_one_table,
+    publications_made_and_dropped,
     one_list_of_all,
     one_list_of_findings,
     one_list_of_strangers,
