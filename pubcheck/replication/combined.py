@@ -30,8 +30,9 @@ class Conflict(Struct, frozen=True, gc=False):
     """Why the server refuses to serve several publications of one relation to one subscription.
 
     ``relation`` is the one the server names. ``columns`` has for each publication concerned, in the order in which
-    they were asked for, the column list it comes down to, by numbers of that relation; for
-    ``gencols-conflict-decode`` the publications are those without a list.
+    they were asked for, the column list it comes down to, by numbers of that relation: to 15 they can be the same
+    and still differ from no list (``lists_differ``). For ``gencols-conflict-decode`` the publications are those
+    without a list.
     """
 
     rule: ConflictRule
@@ -190,6 +191,22 @@ def compared_columns(catalog: Catalog, publication: Publication, target: Relatio
     return sent_columns(target, columns, publication.generated == "s")
 
 
+def lists_differ(
+    catalog: Catalog,
+    target: Relation,
+    lists: Sequence[tuple[int, ...] | None],
+    sets: Sequence[tuple[int, tuple[int, ...]]],
+) -> bool:
+    """Whether publications' column lists, and ``sets``: what they come down to, are in conflict.
+
+    15 takes a list for none where it names as many columns as the table ever had: with a column dropped or generated
+    a list of all others is in conflict with no list.
+    """
+    if catalog.major.number >= 16:
+        return len({columns for _, columns in sets}) > 1
+    return len({None if columns is None or len(columns) == len(target.columns) else columns for columns in lists}) > 1
+
+
 def _columns(catalog: Catalog, counted: list[Publication], target: Relation) -> tuple[int, ...]:
     """The columns sent under the target's name, by its numbers; where there is no conflict all say the same."""
     first = counted[0]
@@ -218,7 +235,7 @@ def _conflict(catalog: Catalog, counted: list[Publication], target: Relation) ->
             ),
         )
     sets = tuple((publication.oid, compared_columns(catalog, publication, target)) for publication in counted)
-    if len({columns for _, columns in sets}) == 1:
+    if not lists_differ(catalog, target, [_listed(catalog, publication, target) for publication in counted], sets):
         return None
     return Conflict(
         "cl-conflict-decode",

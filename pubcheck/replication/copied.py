@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.catalog.rows import Filter, Publication, PublicationRel, Relation
-from pubcheck.replication.combined import Conflict, Filters, compared_columns
+from pubcheck.postgres.catalog.rows import Filter, Publication, PublicationRel
+from pubcheck.replication.combined import Conflict, Filters, compared_columns, lists_differ
 from pubcheck.replication.published import counted_entry, is_publishable, sent_columns
 
 
@@ -88,7 +88,7 @@ def subscribe_conflicts(catalog: Catalog, publications: Sequence[int]) -> list[C
     """What CREATE SUBSCRIPTION and REFRESH refuse (fetch_table_list): one conflict a table, the server names one.
 
     In 15 also what only the table's initial copy refuses: a list of all columns beside none, where a column was
-    dropped; and a list of all that can be sent beside none, where there are generated columns.
+    dropped (``lists_differ``).
     """
     own = _by_relation(catalog, publications)
     if len(set(publications)) < 2:
@@ -100,21 +100,14 @@ def subscribe_conflicts(catalog: Catalog, publications: Sequence[int]) -> list[C
             continue
         sets = tuple((row.publication, row.columns) for row in rows)
         relation = catalog.relations[oid]
-        if len({columns for _, columns in sets}) > 1 or len(_asked_lists(catalog, relation, rows)) > 1:
+        lists = [None if row.entry is None else row.entry.columns for row in rows]
+        if len({columns for _, columns in sets}) > 1 or lists_differ(catalog, relation, lists, sets):
             name = f"{catalog.namespaces[relation.namespace].name}.{relation.name}"
             answer = ServerAnswer(
                 "0A000", f'cannot use different column lists for table "{name}" in different publications'
             )
             found.append(Conflict("cl-conflict-subscribe", oid, answer, sets))
     return found
-
-
-def _asked_lists(catalog: Catalog, relation: Relation, rows: Iterable[Listed]) -> set[tuple[int, ...] | None]:
-    """The different column lists that the copy of a table sees; 16 gives no list as the list of all columns."""
-    if catalog.major.number >= 16:
-        return {None}
-    lists = {None if row.entry is None else row.entry.columns for row in rows}
-    return {None if columns is None or len(columns) == len(relation.columns) else columns for columns in lists}
 
 
 def _by_relation(catalog: Catalog, publications: Sequence[int]) -> dict[int, list[Listed]]:

@@ -149,9 +149,10 @@ class Publisher:
             names = named or [column.name for column in relation.live()][: len(given)]
             new = {column.name: self._default(relation, column.name) for column in relation.live()}
             new.update(zip(names, given, strict=True))
-            self._store(relation, new)
+            self.store(relation, new)
 
-    def _store(self, relation: Relation, new: dict[str, Any]) -> None:
+    def store(self, relation: Relation, new: dict[str, Any]) -> None:
+        """Insert a row by column names."""
         leaf = self._leaf(relation, new)
         row = self._row(leaf, new)
         self.rows.setdefault(leaf.oid, []).append(row)
@@ -224,7 +225,7 @@ class Publisher:
             rows.remove(row)
             if named.kind == "p" and self._leaf(named, new).oid != relation.oid:
                 self._log(relation, "delete", row, None)
-                self._store(named, new)
+                self.store(named, new)
                 continue
             after = self._row(relation, new)
             rows.append(after)
@@ -265,7 +266,7 @@ class Publisher:
             relation = self.catalog.relations[oid]
             got = self._combined(relation)
             if got is not None and got.truncate:
-                named.append(self._shown(oid))
+                named.append(self.shown(oid))
                 self._announce(got)
         if named:
             self.changes.append("TRUNCATE " + ", ".join(named))
@@ -312,7 +313,8 @@ class Publisher:
 
         return matches
 
-    def _shown(self, oid: int) -> str:
+    def shown(self, oid: int) -> str:
+        """A relation's qualified name."""
         relation = self.catalog.relations[oid]
         return f"{self.catalog.namespaces[relation.namespace].name}.{relation.name}"
 
@@ -328,7 +330,7 @@ class Publisher:
         names = [relation.columns[number - 1].name for number in got.columns]
         key = [relation.columns[number - 1].name for number in got.columns if number in identity.columns]
         self.changes.append(
-            f"RELATION {self._shown(got.relation)} ident={relation.identity} cols=({','.join(names)})"
+            f"RELATION {self.shown(got.relation)} ident={relation.identity} cols=({','.join(names)})"
             f" key=({','.join(key)})"
         )
 
@@ -342,7 +344,7 @@ class Publisher:
 
         # The letter is the ancestor's identity, the row what the table's own made the log keep.
         letter = "O" if target.identity == "f" else "K"
-        name = self._shown(got.arrives_as)
+        name = self.shown(got.arrives_as)
         if change.operation == "insert":
             assert change.new is not None
             return f"INSERT {name} {shown(change.new)}"

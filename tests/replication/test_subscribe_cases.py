@@ -1,0 +1,96 @@
+"""The corpus' subscriptions: what CREATE SUBSCRIPTION refuses for column lists, and the rows that the copy brings."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from pubcheck.replication.copied import copied, subscribe_conflicts
+from tests.postgres.ddl.support import fold
+from tests.replication.decoding import Publisher, value
+from tests.support.cases import Case, load
+
+CASES = [case for case in load() if case.sub is not None]
+COPIES = [
+    case for case in CASES if case.sub is not None and case.sub.wait_sync and case.sub.query and not case.sub.pub_sql
+]
+
+
+def asked(case: Case) -> list[str]:
+    assert case.sub is not None
+    found = re.search(r"PUBLICATION ([\w, ]+) WITH", case.sub.statement)
+    assert found is not None
+    return found.group(1).split(", ")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_conflicts_of_column_lists_are_those_of_the_server(case: Case) -> None:
+    assert case.sub is not None
+    for major, answer in case.answers.items():
+        for script, given in (
+            (case.setup, answer),
+            ((*case.setup, *case.sub.pub_sql), answer.alter if case.sub.alter else None),
+        ):
+            if given is not None:
+                catalog = fold(";".join(script), major).catalog
+                oids = [catalog.publication_names[name] for name in asked(case) if name in catalog.publication_names]
+                conflicts = [conflict.server.message for conflict in subscribe_conflicts(catalog, oids)]
+                assert conflicts == ([given.message] if given.sqlstate == "0A000" else []), major
+
+
+@pytest.mark.parametrize("case", COPIES, ids=lambda case: case.id)
+def test_the_copy_brings_the_rows_that_it_brought_to_the_subscriber(case: Case) -> None:
+    assert case.sub is not None
+    for major, answer in case.answers.items():
+        publisher, subscriber = Publisher(major), Publisher(major)
+        for text in case.setup:
+            publisher.run(text)
+        for text in case.sub.setup:
+            subscriber.run(text)
+        copy(publisher, subscriber, asked(case))
+        assert queried(subscriber, case.sub.query or "") == [json.loads(row) for row in answer.subscriber_rows or ()]
+
+
+def copy(publisher: Publisher, subscriber: Publisher, publications: list[str]) -> None:
+    """The initial copy."""
+    catalog = publisher.catalog
+    for one in copied(catalog, [catalog.publication_names[name] for name in publications]):
+        source = catalog.relations[one.relation]
+        target = table_of(subscriber, catalog.namespaces[source.namespace].name, source.name)
+        for oid in catalog.descendants(source.oid) if source.kind == "p" else [source.oid]:
+            leaf = catalog.relations[oid]
+            for row in publisher.rows.get(oid, ()):
+                named = {column.name: row[column.number] for column in leaf.live()}
+                if not one.filters or any(value(condition.tree, named) is True for _, condition in one.filters):
+                    names = [source.columns[number - 1].name for number in one.columns]
+                    new = dict.fromkeys(column.name for column in target.live())
+                    subscriber.store(target, {**new, **{name: named[name] for name in names}})
+
+
+def table_of(side: Publisher, schema: str, name: str) -> Any:
+    found = side.session.find_relation({"schemaname": schema, "relname": name})
+    assert found is not None
+    return found
+
+
+def queried(side: Publisher, query: str) -> list[list[Any]]:
+    """The two queries that the cases have."""
+    found = re.fullmatch(r"SELECT (\*|tableoid::regclass::text, id, k) FROM ([\w.]+) ORDER BY 1(, 2)?", query)
+    assert found is not None, query
+    *schema, name = found.group(2).split(".")
+    root = table_of(side, schema[0] if schema else "public", name)
+    rows = []
+    for oid in side.catalog.descendants(root.oid):
+        leaf = side.catalog.relations[oid]
+        shown = side.shown(oid).removeprefix("public.")
+        for row in side.rows.get(oid, ()):
+            named = {column.name: row[column.number] for column in leaf.live()}
+            rows.append(
+                [named[column.name] for column in root.live()]
+                if found.group(1) == "*"
+                else [shown, named["id"], named["k"]]
+            )
+    return sorted(rows, key=lambda row: row[: 2 if found.group(3) else 1])
