@@ -546,6 +546,12 @@ class Session:
             self.assumed = True
         return row
 
+    def doubt_members(self, oids: Iterable[int]) -> None:
+        """What rests on memberships is assumed where each is of a publication that is only assumed to be there."""
+        catalog = self.catalog
+        publications = [catalog.publications[catalog.publication_rels[oid].publication] for oid in oids]
+        self.assumed = self.assumed or not any(publication.seen for publication in publications)
+
     # Roles.
 
     def role_named(self, name: str, *, rule: str | None = None) -> Role:

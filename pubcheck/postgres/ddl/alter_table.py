@@ -45,6 +45,7 @@ from pubcheck.postgres.ddl.tables import (
     depend_on_type,
     order_constraints,
     refuse_identity_type,
+    storage_word,
 )
 from pubcheck.postgres.ddl.typenames import collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
@@ -385,7 +386,7 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
             if entry[0][2] == here.number and key[0] == TYPE:
                 catalog.dependencies.remove((RELATION, member), (key, entry))
                 catalog.dependents.remove(key, entry)
-        change_columns(session, member, [here.number], type=oid, typmod=typmod, collation=collation)
+        change_columns(session, member, [here.number], type=oid, typmod=typmod, collation=collation, storage="")
         depend_on_type(session, member, require_column(session, member, name))
 
 
@@ -426,6 +427,7 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
         if dependent[0] == PUBLICATION_REL:
             member = catalog.publication_rels[dependent[1]]
             publication = catalog.publications[member.publication].name
+            session.doubt_members([member.oid])
             error = ServerError(
                 "0A000",
                 "cannot alter type of a column used by a publication WHERE clause",
@@ -447,6 +449,15 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
             )
         if dependent[0] == OTHER and kind == NORMAL:
             raise ServerError("0A000", "cannot alter type of a column used by another object")
+
+
+def _set_storage(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetStorage, which goes down to children (ATSimpleRecursion)."""
+    require_column(session, relation, command["name"])
+    word = storage_word(command["def"]["String"]["sval"])
+    for member in _names(session, relation, command["name"], recurse):
+        column = require_column(session, member, command["name"])
+        change_columns(session, member, [column.number], storage=word)
 
 
 def _set_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -606,6 +617,7 @@ def _set_unlogged(session: Session, relation: int, command: Node, recurse: bool)
     if row.persistence == "u":
         return
     if members:
+        session.doubt_members(members)
         error = ServerError(
             "55000",
             f'cannot change table "{row.name}" to unlogged because it is part of a publication',
@@ -776,6 +788,7 @@ _ACTIONS: dict[str, Subcommand] = {
     "AT_SetExpression": _set_expression,
     "AT_SetLogged": _set_logged,
     "AT_SetNotNull": _set_not_null,
+    "AT_SetStorage": _set_storage,
     "AT_SetUnLogged": _set_unlogged,
     "AT_ValidateConstraint": _validate,
 }

@@ -279,6 +279,8 @@ def _report(
         hint="Use DROP ... CASCADE to drop the dependent objects too.",
     )
     if member is not None:
+        if all(entry.target[0] == PUBLICATION_REL for entry in asked):
+            session.doubt_members(entry.target[1] for entry in asked)
         row = session.catalog.publication_rels[member.target[1]]
         error.publication = session.catalog.publications[row.publication].name
         relation = session.catalog.relations.get(row.relation)
