@@ -1,0 +1,379 @@
+"""LIKE, SIMILAR TO and regular expressions (like.c, like_match.c, regexp.c, regex/).
+
+Regular expressions are Python's where a pattern means the same to both: whether anything matches, not what.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.evaluation.calls import Call, Function, Maker
+from pubcheck.postgres.evaluation.characters import lower
+from pubcheck.postgres.evaluation.values import failed
+from pubcheck.postgres.expressions.nodes import Expr
+
+Match = Callable[[str], object]
+
+
+@lru_cache(maxsize=256)
+def like_match(pattern: str) -> Match:
+    """Whether a text is LIKE a pattern, whose escape is the backslash."""
+    parts: list[str] = []
+    at = 0
+    while at < len(pattern):
+        one = pattern[at]
+        if one == "\\":
+            at += 1
+            if at == len(pattern):
+                # It is an error only where the match gets so far.
+                raise Unknowable("a LIKE pattern that ends with its escape character")
+            parts.append(re.escape(pattern[at]))
+        elif one == "%":
+            if parts[-1:] != [".*"]:
+                parts.append(".*")
+        else:
+            parts.append("." if one == "_" else re.escape(one))
+        at += 1
+    return re.compile("".join(parts), re.DOTALL).fullmatch
+
+
+def escaped_pattern(pattern: str, escape: str) -> str:
+    """like_escape: the pattern with a backslash for its escape character."""
+    if len(escape) > 1:
+        raise failed("22025", "invalid escape string", hint="Escape string must be empty or one character.")
+    if escape == "\\":
+        return pattern
+    if not escape:
+        return pattern.replace("\\", "\\\\")
+    found, after = [], False
+    for one in pattern:
+        if one == escape and not after:
+            found.append("\\")
+            after = True
+        elif one == "\\":
+            found.append("\\" if after else "\\\\")
+            after = False
+        else:
+            found.append(one)
+            after = False
+    return "".join(found)
+
+
+def stored(expr: Expr) -> Callable[[str], str]:
+    """An argument of type character as it is stored, with its blanks."""
+    from pubcheck.postgres.evaluation.texts import as_stored
+
+    return as_stored(expr)
+
+
+def _like(negated: bool, folding: bool) -> Maker:
+    def make(call: Call) -> Function:
+        context, collation = call.context, call.collation
+        whole = stored(call.expr.args[0])
+
+        def test(text: str, pattern: str) -> bool:
+            text = whole(text)
+            if folding:
+                text, pattern = lower(context, collation, text), lower(context, collation, pattern)
+            return (like_match(pattern)(text) is not None) is not negated
+
+        return test
+
+    return make
+
+
+# Regular expressions.
+
+_CLASSES = {
+    "alnum": "a-zA-Z0-9",
+    "alpha": "a-zA-Z",
+    "blank": " \\t",
+    "digit": "0-9",
+    "lower": "a-z",
+    "punct": re.escape("!\"#$%&'()*+,-./:;<=>?@[]^_`{|}~\\"),
+    "space": " \\t\\n\\r\\f\\v",
+    "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+}
+_SHORTHANDS = {
+    "d": "[0-9]",
+    "w": "[a-zA-Z0-9_]",
+    "s": "[ \\t\\n\\r\\f\\v]",
+    "D": "[^0-9]",
+    "W": "[^a-zA-Z0-9_]",
+    "S": "[^ \\t\\n\\r\\f\\v]",
+}
+_ESCAPED = {"n": "\\n", "t": "\\t", "r": "\\r", "f": "\\f", "v": "\\v", "a": "\\a"}
+_BOUND = re.compile(r"\{([0-9]{1,3})(?:(,)([0-9]{1,3})?)?\}")
+_GREATEST_BOUND = 255
+
+
+class _Regex:
+    """Translates an advanced regular expression. ``ascii``: what it means rests on classes of other characters."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self.at = 0
+        self.ascii = False
+
+    def unknown(self) -> Unknowable:
+        return Unknowable(f'what the regular expression "{self.pattern}" matches')
+
+    def translate(self) -> str:
+        if self.pattern.startswith("***") or self.pattern.startswith("(?"):
+            raise self.unknown()
+        found = self.alternatives(0)
+        if self.at != len(self.pattern):
+            raise self.unknown()
+        return found
+
+    def alternatives(self, depth: int) -> str:
+        parts: list[str] = []
+        atom = ""
+        while self.at < len(self.pattern):
+            one = self.pattern[self.at]
+            if one == ")":
+                if not depth:
+                    raise self.unknown()
+                break
+            if one == "|":
+                self.at += 1
+                parts.append("|")
+                atom = ""
+                continue
+            atom = self.atom(one, depth)
+            # A constraint takes no quantifier; a quantifier none either.
+            parts.append(atom if atom in ("\\A", "\\Z") else atom + self.quantifier())
+            if atom in ("\\A", "\\Z") and self.pattern[self.at : self.at + 1] in ("*", "+", "?", "{"):
+                raise self.unknown()
+        return "".join(parts)
+
+    def atom(self, one: str, depth: int) -> str:
+        self.at += 1
+        if one == "^":
+            return "\\A"
+        if one == "$":
+            return "\\Z"
+        if one == ".":
+            return "."
+        if one in "*+?":
+            raise self.unknown()
+        if one == "{":
+            if self.pattern[self.at : self.at + 1].isdecimal():
+                raise self.unknown()
+            return "\\{"
+        if one == "(":
+            if self.pattern.startswith("?:", self.at):
+                self.at += 2
+            elif self.pattern[self.at : self.at + 1] == "?":
+                raise self.unknown()
+            inner = self.alternatives(depth + 1)
+            if self.pattern[self.at : self.at + 1] != ")":
+                raise self.unknown()
+            self.at += 1
+            return f"(?:{inner})"
+        if one == "[":
+            return self.bracket()
+        if one == "\\":
+            return self.escape()
+        return re.escape(one)
+
+    def escape(self) -> str:
+        one = self.pattern[self.at : self.at + 1]
+        self.at += 1
+        if one in _SHORTHANDS:
+            self.ascii = True
+            return _SHORTHANDS[one]
+        if one in _ESCAPED:
+            return _ESCAPED[one]
+        if not one or one.isalnum():
+            raise self.unknown()
+        return re.escape(one)
+
+    def quantifier(self) -> str:
+        rest = self.pattern[self.at : self.at + 1]
+        found = ""
+        if rest and rest in "*+?":
+            found = rest
+            self.at += 1
+        elif rest == "{":
+            match = _BOUND.match(self.pattern, self.at)
+            if match is None:
+                if self.pattern[self.at + 1 : self.at + 2].isdecimal():
+                    raise self.unknown()
+                return ""
+            low, high = int(match[1]), int(match[3]) if match[3] else None
+            if max(low, high or 0) > _GREATEST_BOUND or (high is not None and high < low):
+                raise self.unknown()
+            found = match[0]
+            self.at = match.end()
+        if found:
+            if self.pattern[self.at : self.at + 1] == "?":
+                self.at += 1
+            if self.pattern[self.at : self.at + 1] in ("*", "+", "?"):
+                raise self.unknown()
+            if self.pattern[self.at : self.at + 1] == "{" and self.pattern[self.at + 1 : self.at + 2].isdecimal():
+                raise self.unknown()
+        return found
+
+    def bracket(self) -> str:
+        text, parts = self.pattern, list[str]()
+        negated = text[self.at : self.at + 1] == "^"
+        self.at += negated
+        first = True
+        while True:
+            one = text[self.at : self.at + 1]
+            if not one:
+                raise self.unknown()
+            if one == "]" and not first:
+                self.at += 1
+                break
+            first = False
+            if one == "[" and text[self.at + 1 : self.at + 2] in (":", ".", "="):
+                match = re.compile(r"\[:([a-z]+):\]").match(text, self.at)
+                if match is None or match[1] not in _CLASSES:
+                    raise self.unknown()
+                parts.append(_CLASSES[match[1]])
+                self.ascii = True
+                self.at = match.end()
+                continue
+            low, shorthand = self.member()
+            if shorthand:
+                parts.append(low)
+                continue
+            if text[self.at : self.at + 1] == "-" and text[self.at + 1 : self.at + 2] not in ("]", ""):
+                self.at += 1
+                high, shorthand = self.member()
+                if shorthand or high < low:
+                    raise self.unknown()
+                parts.append(f"{re.escape(low)}-{re.escape(high)}")
+            else:
+                parts.append(re.escape(low))
+        return f"[{'^' if negated else ''}{''.join(parts)}]"
+
+    def member(self) -> tuple[str, bool]:
+        """A character of a bracket expression, or the content of a class such as \\d."""
+        one = self.pattern[self.at : self.at + 1]
+        self.at += 1
+        if one == "[" and self.pattern[self.at : self.at + 1] in (":", ".", "="):
+            raise self.unknown()
+        if one != "\\":
+            return one, False
+        one = self.pattern[self.at : self.at + 1]
+        self.at += 1
+        if one in ("d", "w", "s"):
+            self.ascii = True
+            return _SHORTHANDS[one][1:-1], True
+        if not one or one.isalnum():
+            raise self.unknown()
+        return one, False
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str, folding: bool) -> tuple[Match, bool]:
+    """The search and whether it is only certain of texts in ASCII. Raises Unknowable."""
+    regex = _Regex(pattern)
+    translated = regex.translate()
+    flags = re.DOTALL | (re.IGNORECASE | re.ASCII if folding else 0)
+    try:
+        return re.compile(translated, flags).search, regex.ascii or folding
+    except (re.error, OverflowError):
+        raise regex.unknown() from None
+
+
+def search(pattern: str, folding: bool, text: str) -> bool:
+    found, ascii_only = _compiled(pattern, folding)
+    if ascii_only and not (text.isascii() and pattern.isascii()):
+        raise Unknowable("the classes of characters under the database's collation")
+    return found(text) is not None
+
+
+def _regex(negated: bool, folding: bool) -> Maker:
+    def make(call: Call) -> Function:
+        whole = stored(call.expr.args[0])
+        return lambda text, pattern: search(pattern, folding, whole(text)) is not negated
+
+    return make
+
+
+def _regexp_like(text: str, pattern: str, flags: str = "") -> bool:
+    if flags.strip("i"):
+        raise Unknowable("a regular expression with flags")
+    return search(pattern, "i" in flags, text)
+
+
+def similar_pattern(pattern: str, escape: str | None = "\\") -> str:
+    """similar_escape_internal: SQL's pattern as a regular expression; those with separators are not followed."""
+    if escape is None:
+        escape = "\\"
+    if len(escape) > 1:
+        raise failed("22019", "invalid escape string", hint="Escape string must be empty or one character.")
+    found, after, bracket, place = ["^(?:"], False, False, 0
+    for one in pattern:
+        if after:
+            if one == '"' and not bracket:
+                raise Unknowable("a SIMILAR TO pattern with separators")
+            found.append("\\" + one)
+            after = False
+        elif escape and one == escape:
+            after = True
+        elif bracket:
+            if one == "\\":
+                found.append("\\")
+            found.append(one)
+            place += 1
+            if one == "[":
+                raise Unknowable("a SIMILAR TO pattern with classes of characters")
+            if one == "]" and place > 1:
+                bracket = False
+            elif one == "^" and place == 1:
+                place = 0
+        elif one == "[":
+            found.append(one)
+            bracket, place = True, 0
+        elif one == "%":
+            found.append(".*")
+        elif one == "_":
+            found.append(".")
+        elif one == "(":
+            found.append("(?:")
+        elif one in "\\.^$":
+            found.append("\\" + one)
+        else:
+            found.append(one)
+    return "".join((*found, ")$"))
+
+
+LIKE_MAKERS: dict[str, Maker] = {
+    **{
+        f"{kind}{name}": _like(negated, folding)
+        for kind in ("text", "name", "bpchar")
+        for name, negated, folding in (
+            ("like", False, False),
+            ("nlike", True, False),
+            ("iclike", False, True),
+            ("icnlike", True, True),
+        )
+    },
+    **{
+        f"{kind}{name}": _regex(negated, folding)
+        for kind in ("text", "name", "bpchar")
+        for name, negated, folding in (
+            ("regexeq", False, False),
+            ("regexne", True, False),
+            ("icregexeq", False, True),
+            ("icregexne", True, True),
+        )
+    },
+    **{f"like({kind},text)": _like(False, False) for kind in ("text", "name")},
+    **{f"notlike({kind},text)": _like(True, False) for kind in ("text", "name")},
+    "like_escape(text,text)": lambda call: escaped_pattern,
+    "regexp_like(text,text)": lambda call: _regexp_like,
+    "regexp_like(text,text,text)": lambda call: _regexp_like,
+    "similar_to_escape(text)": lambda call: similar_pattern,
+    "similar_to_escape(text,text)": lambda call: similar_pattern,
+    "similar_escape(text,text)": lambda call: similar_pattern,
+}

@@ -1,0 +1,70 @@
+"""`python -m tests.differential.evaluation --seed S --pairs N [--major M]... [--ports FILE]`
+
+N random pairs of a row filter and a row for each major, answered by a server and by pubcheck's evaluator.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from pathlib import Path
+
+from tests.differential.evaluation.run import FILTERS, Difference, Run
+from tests.support.servers import PACKAGES, Server, Servers
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.differential.evaluation", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pairs", type=int, default=20_000, help="pairs for each major")
+    parser.add_argument("--first", type=int, default=0, metavar="BATCH", help=f"begin at this batch of {FILTERS}")
+    parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
+    parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
+    parser.add_argument("--show", type=int, default=20, metavar="N", help="differences to show, a filter once")
+    options = parser.parse_args()
+    majors = tuple(options.major or PACKAGES)
+    failed = False
+    with contextlib.ExitStack() as stack:
+        if options.ports:
+            ports = json.loads(options.ports.read_text())
+            servers = {major: Server(major, ports[str(major)]) for major in majors}
+        else:
+            servers = dict(stack.enter_context(Servers(majors)))
+        for major in majors:
+            with Run(servers[major], options.seed) as run:
+                figures, number = run.figures, options.first
+                while figures.pairs < options.pairs:
+                    run.batch(number)
+                    number += 1
+                    if sys.stderr.isatty():
+                        print(f"\r{major}: {figures.pairs}", end="", file=sys.stderr, flush=True)
+            unknown = sum(figures.unknown.values())
+            print(
+                f"{major}: {figures.pairs} pairs, {figures.trues} true, {figures.falses} false, {figures.nulls} null,"
+                f" {figures.errors} errors; {len(figures.differences)} differ, {len(figures.wording)} in words only,"
+                f" {unknown} unknown ({unknown / figures.pairs:.2%}); {figures.refused} filters refused;"
+                f" {figures.pairs / figures.seconds:.0f} pairs/s"
+            )
+            for reason, count in figures.unknown.most_common(25):
+                print(f"   {count:6} {reason}")
+            for kind, found in (("DIFFERENT", figures.differences), ("WORDS", figures.wording)):
+                _show(kind, found, options.show)
+            failed = failed or bool(figures.differences)
+    return 1 if failed else 0
+
+
+def _show(kind: str, found: list[Difference], most: int) -> None:
+    seen: set[str] = set()
+    for one in found:
+        if one.filter in seen or len(seen) >= most:
+            continue
+        seen.add(one.filter)
+        print(f"{kind} {one.filter}\n   server {one.server}, pubcheck {one.said}")
+        words = one.filter.replace("(", " ").replace(")", " ").replace(",", " ").replace(":", " ").split()
+        print("   " + ", ".join(f"{name}={value!r}" for name, value in one.row.items() if name in words))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

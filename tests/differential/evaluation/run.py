@@ -1,0 +1,205 @@
+"""Pairs of a filter and a row, judged by a server and by pubcheck, and how the answers compare."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Iterable
+from random import Random
+from typing import Any
+
+import psycopg
+from msgspec import Struct, field
+
+from pubcheck.fold import Fold, StatementText
+from pubcheck.postgres import literals
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.evaluation import Context, prepare
+from pubcheck.postgres.expressions.filters import analyze, parse_state
+from pubcheck.postgres.expressions.walk import check_simple
+from pubcheck.postgres.literals import InputContext
+from pubcheck.postgres.parse import Node, parse
+from pubcheck.postgres.session import Session
+from pubcheck.sources.statements import Splitter, Statement
+from pubcheck.sources.text import Source
+from tests.differential.evaluation.filters import make_filter
+from tests.differential.evaluation.rows import COLUMNS, TABLE, make_row
+from tests.support.servers import Server
+
+LOCALE = "C.UTF-8"
+"""What the test servers' databases have."""
+ROWS = 25
+"""Rows that a batch of filters meets."""
+FILTERS = 40
+
+_EACH = """
+CREATE FUNCTION each(condition text) RETURNS TABLE (number int, answer bool, state text, message text)
+LANGUAGE plpgsql AS $$
+BEGIN
+  FOR number IN SELECT e.id FROM e ORDER BY 1 LOOP
+    answer := NULL; state := NULL; message := NULL;
+    BEGIN
+      EXECUTE 'SELECT (' || condition || ') FROM e WHERE id = ' || number INTO answer;
+    EXCEPTION WHEN OTHERS THEN
+      state := SQLSTATE; message := SQLERRM;
+    END;
+    RETURN NEXT;
+  END LOOP;
+END $$
+"""
+
+Said = bool | None | tuple[str, str]
+"""An answer, or the SQLSTATE and message of an error."""
+
+
+class Difference(Struct, frozen=True):
+    filter: str
+    row: dict[str, str | None]
+    server: Said
+    said: Said
+
+
+class Figures(Struct):
+    """Counts of pairs."""
+
+    pairs: int = 0
+    refused: int = 0
+    """Filters (not pairs) that no publication takes."""
+    trues: int = 0
+    falses: int = 0
+    nulls: int = 0
+    errors: int = 0
+    seconds: float = 0.0
+    """What pubcheck's evaluation took, preparation included."""
+    unknown: Counter[str] = field(default_factory=Counter)
+    differences: list[Difference] = []
+    wording: list[Difference] = []
+    """The same SQLSTATE with another message."""
+
+
+def opened(major: int, table: str = TABLE) -> Session:
+    """A session of pubcheck's with the table."""
+    fold = Fold(major, complete=True, database="x")
+    source = Source("table.sql", table)
+    for item in Splitter(source):
+        assert isinstance(item, Statement)
+        parsed = parse(item.sql)
+        assert parsed is not None
+        fold.apply(StatementText(source, item.index, item.start, item.text), 0, *parsed)
+    assert not fold.diagnostics
+    return fold.session
+
+
+class Run:
+    """One major: a database with the table, and pubcheck's session."""
+
+    def __init__(self, server: Server, seed: int) -> None:
+        self.server, self.seed = server, seed
+        self.figures = Figures(unknown=Counter())
+        self.session = opened(server.major)
+        relation = self.session.find_unqualified("e")
+        assert relation is not None
+        self.relation = relation
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> Run:
+        database = self._stack.enter_context(self.server.database())
+        self.conn: psycopg.Connection[Any] = self._stack.enter_context(self.server.connect(database))
+        self.conn.execute("SET timezone = 'UTC'")
+        self.conn.execute(TABLE)
+        self.conn.execute(_EACH)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def inputs(self) -> InputContext:
+        return InputContext(self.server.major, self.session.syscache)
+
+    def batch(self, number: int, filters: Iterable[str] | None = None) -> None:
+        """Judge a batch of pairs and add it to the figures."""
+        random = Random(f"{self.seed}/{number}")
+        rows = [make_row(random) for _ in range(ROWS)]
+        made = [make_filter(random) for _ in range(FILTERS)] if filters is None else list(filters)
+        self.conn.execute("TRUNCATE e")
+        names = ", ".join(COLUMNS)
+        marks = ", ".join(f"%s::{type_}" for type_ in COLUMNS.values())
+        with self.conn.cursor() as cursor:
+            cursor.executemany(
+                f"INSERT INTO e (id, {names}) VALUES (%s, {marks})",
+                [(at, *row.values()) for at, row in enumerate(rows)],
+            )
+        values = [self.read(row) for row in rows]
+        for text in made:
+            self.judge(text, rows, values)
+
+    def read(self, row: dict[str, str | None]) -> dict[int, Any]:
+        inputs = self.inputs()
+        found: dict[int, Any] = {}
+        for column in self.relation.columns[1:]:
+            text = row[column.name]
+            found[column.number] = (
+                None if text is None else literals.read(inputs, column.type, text, column.typmod)
+            )
+        return found
+
+    def judge(self, text: str, rows: list[dict[str, str | None]], values: list[dict[int, Any]]) -> None:
+        figures = self.figures
+        statement = f"CREATE PUBLICATION p FOR TABLE e WHERE ({text})"
+        self.session.begin_statement(0, 0, statement)
+        parsed = parse(statement)
+        assert parsed is not None
+        tree: Node = parsed[1]["pubobjects"][0]["PublicationObjSpec"]["pubtable"]["whereClause"]
+        state = parse_state(self.session, self.relation)
+        try:
+            expr = analyze(state, tree)
+            refusal = check_simple(state, expr)
+        except (ServerError, Unknowable):
+            figures.refused += 1
+            return
+        if refusal is not None:
+            figures.refused += 1
+            return
+        began = time.perf_counter()
+        run = prepare(expr, Context(self.inputs(), LOCALE))
+        said: list[Said | Unknowable] = []
+        for value in values:
+            try:
+                said.append(run(value))
+            except ServerError as error:
+                said.append((error.sqlstate, error.message))
+            except Unknowable as unknown:
+                said.append(unknown)
+        figures.seconds += time.perf_counter() - began
+        for row, server, answer in zip(rows, self.asked(text, len(rows)), said, strict=True):
+            self.compare(text, row, server, answer)
+
+    def asked(self, text: str, count: int) -> list[Said]:
+        try:
+            found = self.conn.execute(f"SELECT ({text}) FROM e ORDER BY id".replace("%", "%%"), ()).fetchall()
+        except psycopg.Error:
+            each = self.conn.execute("SELECT answer, state, message FROM each(%s) ORDER BY number", (text,)).fetchall()
+            assert len(each) == count
+            return [answer if state is None else (state, message) for answer, state, message in each]
+        return [row[0] for row in found]
+
+    def compare(self, text: str, row: dict[str, str | None], server: Said, said: Said | Unknowable) -> None:
+        figures = self.figures
+        figures.pairs += 1
+        if isinstance(server, tuple):
+            figures.errors += 1
+        elif server is None:
+            figures.nulls += 1
+        elif server:
+            figures.trues += 1
+        else:
+            figures.falses += 1
+        if isinstance(said, Unknowable):
+            figures.unknown[said.reason] += 1
+        elif said != server or type(said) is not type(server):
+            found = Difference(text, row, server, said)
+            if isinstance(said, tuple) and isinstance(server, tuple) and said[0] == server[0]:
+                figures.wording.append(found)
+            else:
+                figures.differences.append(found)
