@@ -188,6 +188,10 @@ class _Builder:
             for sent in self.sent[row.oid]:
                 for oid in reversed(self._family(sent.relation)):
                     reached[oid] = None
+            for lost, _ in not_sent(self.catalog, row.oid):
+                if self.catalog.relations[lost].partition:
+                    for oid in reversed(self._family(lost)):
+                        reached[oid] = None
         entries = [*findings, *self.resolver.findings(self.left)]
         return UnitExplained(
             tuple(paths),

@@ -31,9 +31,8 @@ class Identity(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """A table whose rows change: an ordinary one or a leaf partition, and the partitioned ones above it.
-
-    ``partition_of`` is the direct parent, ``bound`` what PARTITION OF says after FOR VALUES where it can be told.
+    """A table whose rows change, an ordinary one or a leaf partition, or a partitioned one above it; partitions that
+    are never sent are among them. ``partition_of`` is the direct parent.
     """
 
     name: str

@@ -110,11 +110,16 @@ def summary(explanation: Explanation) -> str:
     publications = sum(len(unit.publications) for unit in explanation.units)
     if not publications:
         return f"No publication found in {among} (PostgreSQL {explanation.postgres})."
-    tables = sum(sum(table.kind != "partitioned" for table in unit.tables) for unit in explanation.units)
+    tables = sum(len(published(unit)) for unit in explanation.units)
     return (
         f"{count(publications, 'publication')} of {count(tables, 'table')}, from {among}"
         f" (PostgreSQL {explanation.postgres})."
     )
+
+
+def published(unit: UnitExplained) -> set[str]:
+    """The tables that some publication sends."""
+    return {name for publication in unit.publications for answer in publication.answers for name in answer.tables}
 
 
 def count(number: int, noun: str) -> str:
@@ -177,12 +182,12 @@ def _publication(given: Publication, columns: Mapping[str, tuple[str, ...]]) -> 
     for note in given.notes:
         yield _note(note)
     for lost in given.not_sent:
-        yield Field("never sent", f"{tables_of(lost.tables)}: {_REASONS.get(lost.reason, lost.reason)}", "warn")
+        yield Field("never sent", f"{tables_of(lost.tables)}: {REASONS.get(lost.reason, lost.reason)}", "warn")
     for answer in given.answers:
         yield from _answer(answer, given, columns)
 
 
-_REASONS = {
+REASONS = {
     "unlogged": "unlogged, so nothing of it is in the log",
     "temporary": "temporary",
     "foreign": "foreign, its rows are elsewhere",

@@ -1,0 +1,78 @@
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const sections = [...document.querySelectorAll(".publication")];
+  document.querySelector(".tools").hidden = false;
+
+  // A place in the page opens what it lies in.
+  const reveal = () => {
+    let node = location.hash && byId(decodeURIComponent(location.hash.slice(1)));
+    if (!node) return;
+    const target = node;
+    for (; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
+    target.scrollIntoView();
+    const summary = target.querySelector("summary");
+    if (summary) summary.focus({ preventScroll: true });
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+
+  // Dark and light: as the system has it until a choice is made.
+  const theme = byId("theme");
+  const dark = () => document.documentElement.dataset.theme
+    ? document.documentElement.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  const name = () => { theme.textContent = dark() ? "Light" : "Dark"; };
+  theme.addEventListener("click", () => { document.documentElement.dataset.theme = dark() ? "light" : "dark"; name(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
+  name();
+
+  const open = byId("open");
+  const label = () => { open.textContent = sections.every((section) => section.open) ? "Close all" : "Open all"; };
+  open.addEventListener("click", () => {
+    const all = !sections.every((section) => section.open);
+    for (const section of sections) section.open = all;
+    label();
+  });
+  document.addEventListener("toggle", label, true);
+  label();
+
+  // Finding: whatever of a section's text, its folded names too.
+  const find = byId("find"), found = byId("found");
+  let waiting = 0;
+  const search = () => {
+    const wanted = find.value.trim().toLowerCase();
+    let number = 0;
+    for (const section of sections) {
+      const answers = [...section.querySelectorAll(".answer")];
+      const whole = !wanted || section.querySelector("summary").textContent.toLowerCase().includes(wanted);
+      let any = whole;
+      for (const answer of answers) {
+        const here = whole || answer.textContent.toLowerCase().includes(wanted);
+        answer.classList.toggle("gone", !here);
+        any = any || here;
+      }
+      section.classList.toggle("gone", !any);
+      if (any) number += 1;
+      if (any && wanted && !whole) section.open = true;
+    }
+    found.textContent = wanted ? `${number} of ${sections.length}` : "";
+  };
+  find.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(search, 120); });
+  find.addEventListener("keydown", (event) => { if (event.key === "Escape") { find.value = ""; search(); } });
+
+  // Pointing at a publication, or reaching it by keyboard, lights what belongs to it.
+  for (const drawing of document.querySelectorAll(".drawing")) {
+    const parts = [...drawing.querySelectorAll("[data-box]")];
+    const light = (box) => {
+      drawing.classList.toggle("pointed", box !== null);
+      for (const part of parts) part.classList.toggle("lit", part.dataset.box === box);
+    };
+    for (const part of parts) {
+      part.addEventListener("mouseenter", () => light(part.dataset.box));
+      part.addEventListener("mouseleave", () => light(null));
+      part.addEventListener("focus", () => light(part.dataset.box));
+      part.addEventListener("blur", () => light(null));
+    }
+  }
+})();
