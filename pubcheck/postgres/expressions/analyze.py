@@ -16,7 +16,7 @@ from pubcheck.postgres.expressions.functions import call_function
 from pubcheck.postgres.expressions.nodes import Expr
 from pubcheck.postgres.expressions.operators import make_op
 from pubcheck.postgres.expressions.state import ParseState
-from pubcheck.postgres.oids import BOOL
+from pubcheck.postgres.oids import BOOL, INT4
 from pubcheck.postgres.parse import Node
 
 Handler = Callable[[ParseState, Node], Expr]
@@ -157,9 +157,11 @@ def _grouping(p: ParseState, body: Node) -> Expr:
     args = body.get("args", [])
     if len(args) > _MAX_GROUPING:
         raise p.error("54023", f"GROUPING must have fewer than {_MAX_GROUPING + 1} arguments", location)
-    for argument in args:
-        transform(p, argument)
-    raise p.error("42803", "grouping operations are not allowed in WHERE", location, "rf-clause-kind")
+    made = Expr("GroupingFunc", INT4, [transform(p, argument) for argument in args], location)
+    if p.clause not in ("SELECT", "HAVING", "ORDER BY", "DISTINCT ON"):
+        words = f"grouping operations are not allowed in {p.clause}"
+        raise p.error("42803", words, location, "rf-clause-kind")
+    return made
 
 
 _MAX_GROUPING = 31

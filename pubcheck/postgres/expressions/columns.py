@@ -17,7 +17,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find
 
-_MAX_FUZZY_DISTANCE = 3
+MAX_FUZZY_DISTANCE = 3
 
 
 def named_columns(session: Session, relation: Relation, tree: Node) -> Iterator[tuple[Column, int]]:
@@ -103,7 +103,7 @@ def missing_column(relation: Relation, qualifier: str | None, name: str, locatio
         "42703",
         f"column {shown} does not exist",
         rule="rf-name-resolution",
-        hint=_suggestion(relation, name),
+        hint=suggestion([(0, relation.name, column.name) for column in relation.live()], name),
         location=location,
     )
 
@@ -119,7 +119,7 @@ def column_reference(p: ParseState, body: Node) -> Expr:
     Raises ServerError 42703, 42P01, 0A000 and 42601, and Unknowable for a column whose type is not visible.
     """
     if type(p) is not ParseState:
-        from pubcheck.postgres.expressions.queries import Nested, nested_reference
+        from pubcheck.postgres.expressions.scopes import Nested, nested_reference
 
         if isinstance(p, Nested):
             return nested_reference(p, body)
@@ -168,33 +168,35 @@ def whole_row(p: ParseState, relation: Relation, location: int) -> Expr:
     return Expr("Var", p.session.catalog.row_type(relation).oid, [], location, value=0)
 
 
-def _suggestion(relation: Relation, name: str) -> str | None:
-    """The HINT of errorMissingColumn: the column, or the two columns, that the name is nearest to."""
-    best, first, second = _MAX_FUZZY_DISTANCE + 1, "", ""
-    for column in relation.live():
-        distance = _distance(column.name, name, best + 1)
-        if distance > len(name.encode()) // 2:
+def suggestion(offered: list[tuple[int, str, str]], name: str) -> str | None:
+    """The HINT of errorMissingColumn: the column, or the two columns, that the name is nearest to.
+
+    ``offered``: how far the table's name is from what was written, its name, and the column's.
+    """
+    best = MAX_FUZZY_DISTANCE + 1
+    first = second = ""
+    for penalty, table, column in offered:
+        if penalty > best:
             continue
-        if distance < best:
-            best, first, second = distance, column.name, ""
-        elif distance == best:
+        away = distance(column, name, best + 1 - penalty)
+        if away > len(name.encode()) // 2:
+            continue
+        away += penalty
+        shown = f"{table}.{column}"
+        if away < best:
+            best, first, second = away, shown, ""
+        elif away == best:
             if second:
-                best, first, second = distance - 1, "", ""
+                first = second = ""
             elif first:
-                second = column.name
-            elif best <= _MAX_FUZZY_DISTANCE:
-                first = column.name
+                second = shown
     if not first:
         return None
-    if not second:
-        return f'Perhaps you meant to reference the column "{relation.name}.{first}".'
-    return (
-        f'Perhaps you meant to reference the column "{relation.name}.{first}" '
-        f'or the column "{relation.name}.{second}".'
-    )
+    other = f' or the column "{second}"' if second else ""
+    return f'Perhaps you meant to reference the column "{first}"{other}.'
 
 
-def _distance(one: str, other: str, limit: int) -> int:
+def distance(one: str, other: str, limit: int) -> int:
     """Levenshtein distance with unit costs; anything above ``limit`` where it is at least that."""
     if abs(len(one) - len(other)) > limit:
         return limit + 1

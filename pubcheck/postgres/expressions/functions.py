@@ -45,7 +45,9 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
     if filter_ is not None:
         from pubcheck.postgres.expressions.analyze import transform
 
+        clause, p.clause = p.clause, "FILTER"
         coerce_to_boolean(p, transform(p, filter_), "FILTER")
+        p.clause = clause
     if len(args) > MAX_ARGUMENTS:
         message = f"cannot pass more than {MAX_ARGUMENTS} arguments to a function"
         raise p.error("54023", message, location)
@@ -291,13 +293,19 @@ def _build_call(
     if proc.returns_set:
         if proc.kind == "a":
             raise p.error("42P13", "aggregates cannot return sets", location)
-        if not p.aggregates:
-            raise p.error("0A000", "set-returning functions are not allowed in WHERE", location, "rf-clause-kind")
+        p.take_set(location)
     if proc.kind != "f":
-        refusal = _not_in_where(p, names, args, proc, call, location)
-        if not p.aggregates or refusal.rule != "rf-clause-kind":
-            raise refusal
-        return Expr("WindowFunc" if call.get("over") else "Aggref", result, args, location, functions=(proc.oid,))
+        others = _check_aggregation(p, names, args, proc, call, location)
+        over = bool(call.get("over"))
+        if type(p) is ParseState:
+            sqlstate, words = ("42P20", "window") if over else ("42803", "aggregate")
+            raise p.error(sqlstate, f"{words} functions are not allowed in {p.clause}", location, "rf-clause-kind")
+        from pubcheck.postgres.expressions import aggregates
+        from pubcheck.postgres.expressions.scopes import Nested
+
+        assert isinstance(p, Nested)
+        made = Expr("WindowFunc" if over else "Aggref", result, args, location, functions=(proc.oid,))
+        return aggregates.place_window(p, made, call["over"]) if over else aggregates.place_aggregate(p, made, others)
     form = SQL_SYNTAX if call.get("funcformat") == "COERCE_SQL_SYNTAX" else EXPLICIT_CALL
     return Expr("FuncExpr", result, args, location, functions=(proc.oid,), form=form)
 
@@ -314,49 +322,58 @@ def _gather(p: ParseState, args: list[Expr], first: int) -> list[Expr]:
     return [*args[:first], Expr("ArrayExpr", array, rest, place)]
 
 
-def _not_in_where(
+def _check_aggregation(
     p: ParseState, names: list[str], args: list[Expr], proc: Proc, call: Node, location: int
-) -> ServerError:
-    """Aggregates and window functions, which WHERE refuses after all else is in order."""
+) -> list[Expr]:
+    """What an aggregate or window function must keep to wherever it stands; what it sorts and filters by."""
     name, star = ".".join(names), call.get("agg_star", False)
-    over = bool(call.get("over"))
     if proc.kind == "a" and not args and not star and not call.get("agg_within_group"):
-        return p.error(
+        raise p.error(
             "42809", f"{name}(*) must be used to call a parameterless aggregate function", location
         )
-    if not over:
+    if not call.get("over"):
         if any(arg.node == "NamedArgExpr" for arg in args):
-            return p.error("0A000", "aggregates cannot use named arguments", location)
-        _sort(p, args, call)
-        return p.error("42803", "aggregate functions are not allowed in WHERE", location, "rf-clause-kind")
+            raise p.error("0A000", "aggregates cannot use named arguments", location)
+        return _sort(p, args, call)
     if call.get("agg_distinct"):
-        return p.error("0A000", "DISTINCT is not implemented for window functions", location)
+        raise p.error("0A000", "DISTINCT is not implemented for window functions", location)
     if call.get("agg_order"):
-        return p.error("0A000", "aggregate ORDER BY is not implemented for window functions", location)
+        raise p.error("0A000", "aggregate ORDER BY is not implemented for window functions", location)
     if proc.kind == "w" and call.get("agg_filter"):
-        return p.error("0A000", "FILTER is not implemented for non-aggregate window functions", location)
-    return p.error("42P20", "window functions are not allowed in WHERE", location, "rf-clause-kind")
+        raise p.error("0A000", "FILTER is not implemented for non-aggregate window functions", location)
+    return []
 
 
-def _sort(p: ParseState, args: list[Expr], call: Node) -> None:
+def _sort(p: ParseState, args: list[Expr], call: Node) -> list[Expr]:
     """What an aggregate's input is sorted by, or made distinct by, must have an order (transformAggregateCall)."""
+    from pubcheck.postgres.expressions.aggregates import same
     from pubcheck.postgres.expressions.analyze import transform
+    from pubcheck.postgres.expressions.sorting import order
 
-    keys = [] if call.get("agg_within_group") else [item["SortBy"]["node"] for item in call.get("agg_order", ())]
-    for key in [transform(p, key) for key in keys]:
-        if key.type != UNKNOWN and not p.cache.type_cache(key.type).lt:
-            message = f"could not identify an ordering operator for type {p.type_name(key.type)}"
-            hint = "Use an explicit ordering operator or modify the query."
-            raise p.error("42883", message, location_of(key), hint=hint)
-    for arg in args if call.get("agg_distinct") else ():
-        operators = p.cache.type_cache(arg.type)
-        if arg.type != UNKNOWN and not operators.eq:
+    keys: list[Expr] = []
+    for item in () if call.get("agg_within_group") else call.get("agg_order", ()):
+        by = item["SortBy"]
+        key = transform(p, by["node"])
+        if key.type != UNKNOWN:
+            place: int = by.get("location", -1) if "useOp" in by else -1
+            order(p, key, place if place >= 0 else location_of(key), by.get("useOp"))
+        keys.append(key)
+    if not call.get("agg_distinct"):
+        return keys
+    for key in keys:
+        if not any(same(key, arg) for arg in args):
+            message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"
+            raise p.error("42P10", message, location_of(key))
+    for arg in args:
+        if arg.type != UNKNOWN and not p.cache.type_cache(arg.type).eq:
             message = f"could not identify an equality operator for type {p.type_name(arg.type)}"
             raise p.error("42883", message, location_of(arg))
-        if arg.type != UNKNOWN and not operators.lt:
+    for arg in args:
+        if arg.type != UNKNOWN and not p.cache.type_cache(arg.type).lt:
             message = f"could not identify an ordering operator for type {p.type_name(arg.type)}"
             detail = "Aggregates with DISTINCT must be able to sort their inputs."
             raise p.error("42883", message, location_of(arg), detail=detail)
+    return keys
 
 
 def _project(p: ParseState, name: str, value: Expr, location: int) -> Expr | None:

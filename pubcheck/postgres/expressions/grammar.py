@@ -14,7 +14,16 @@ from pubcheck.postgres.scan import tokens
 _SUSPECT = re.compile(rb"json|\blocal\b|\bindent\b|\d[a-zA-Z_]", re.IGNORECASE)
 """Text without any of this is the same to all majors."""
 _FUNCTIONS_17 = frozenset(
-    (b"json", b"json_exists", b"json_query", b"json_scalar", b"json_serialize", b"json_value", b"merge_action")
+    (
+        b"json",
+        b"json_exists",
+        b"json_query",
+        b"json_scalar",
+        b"json_serialize",
+        b"json_table",
+        b"json_value",
+        b"merge_action",
+    )
 )
 _FUNCTIONS_16 = _FUNCTIONS_17 | {b"json_array", b"json_arrayagg", b"json_object", b"json_objectagg"}
 _CLAUSES = frozenset(
@@ -151,6 +160,8 @@ class _Reader:
         if not operand:
             return None
         if word == b":" and self.text[offset + 1 : offset + 2] != b":":
+            return self._near(word, offset)
+        if word == b"columns" and call == b"json_table":
             return self._near(word, offset)
         if word in _CLAUSES and not (word in (b"with", b"without") and self._time_zone(offset + len(word))):
             return self._near(word, offset)

@@ -120,10 +120,8 @@ def make_op(p: ParseState, names: list[str], left: Expr | None, right: Expr, loc
     targets, result = resolve(p.cache, [arg.type for arg in args], declared, row.returns)
     args = coerce_arguments(p, args, targets)
     proc = p.cache.proc(row.function)
-    if proc.returns_set and not p.aggregates:
-        raise p.error(
-            "0A000", "set-returning functions are not allowed in WHERE", location, "rf-clause-kind"
-        )
+    if proc.returns_set:
+        p.take_set(location)
     return Expr("OpExpr", result, args, location, functions=(row.function,), operators=(row.oid,))
 
 

@@ -1,358 +1,299 @@
-"""The analysis of a plain SELECT inside of an expression, for its result types and its errors.
+"""The analysis of a SELECT inside of an expression, for its result types and its errors.
 
-Follows parser/analyze.c (transformSelectStmt), parse_clause.c (FROM) and parse_relation.c (columns over several tables
-and levels). Aggregates, set-returning functions and whatever is not followed have a result that cannot be told.
+Follows parser/analyze.c (transformSelectStmt, set operations, VALUES) and parse_cte.c; where it does not, the result
+cannot be told.
 """
 
 from __future__ import annotations
 
-from msgspec import Struct
-
-from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.expressions.aggregates import check_grouping
 from pubcheck.postgres.expressions.analyze import transform
-from pubcheck.postgres.expressions.coerce import coerce_to_boolean, select_common_type
-from pubcheck.postgres.expressions.columns import (
-    column_reference,
-    missing_column,
-    missing_relation,
-    relation_column,
-    whole_row,
+from pubcheck.postgres.expressions.coerce import (
+    coerce_to_boolean,
+    coerce_to_common_type,
+    coerce_type,
+    select_common_type,
 )
-from pubcheck.postgres.expressions.nodes import UNKNOWN, Expr
+from pubcheck.postgres.expressions.collate import assign_collations
+from pubcheck.postgres.expressions.columns import column_var
+from pubcheck.postgres.expressions.locations import expr_location
+from pubcheck.postgres.expressions.nodes import IMPLICIT, UNKNOWN, Expr
+from pubcheck.postgres.expressions.scopes import Item, Nested, Output, item_named, outside
+from pubcheck.postgres.expressions.sorting import Target, distinct, group, limit, sort, windows
+from pubcheck.postgres.expressions.sources import from_clause, renamed, strings
 from pubcheck.postgres.expressions.state import ParseState
-from pubcheck.postgres.oids import RECORD, TEXT
+from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
-
-
-class Output(Struct, frozen=True):
-    """A column that a query gives; type 0 where it cannot be told."""
-
-    name: str
-    type: int = 0
-    typmod: int = -1
-    collation: int = 0
-
-
-class Item(Struct, frozen=True):
-    """An entry of FROM; ``columns`` is None where they cannot be told. ``relation``: it is one, under its own names."""
-
-    name: str
-    columns: list[Output] | None
-    relation: Relation | None = None
-    qualified: bool = False
-    """It can be named with its schema, for it has no alias."""
-
-
-class Nested(ParseState):
-    """The state of a sub-select: what its FROM brings, and the query around it."""
-
-    def __init__(self, parent: ParseState) -> None:
-        super().__init__(parent.session, parent.relation, parent.inputs)
-        self.parent = parent
-        self.items: list[Item] = []
-        self.tables: dict[str, list[Output] | None] = dict(parent.tables) if isinstance(parent, Nested) else {}
-        """What WITH names."""
-        self.loose = False
-        """Two columns of one name may be one, merged by USING."""
-        self.touches = False
-        """It refers to the relation that the whole expression is over."""
 
 
 def analyze_query(p: Nested, query: Node) -> list[Output] | None:
     """The columns of a SELECT, None where their number cannot be told. Raises ServerError and Unknowable."""
     for kind, body in query.items():
-        return _select(p, body) if kind == "SelectStmt" else None
+        if kind != "SelectStmt":
+            return None
+        targets = _query(p, body)
+        return None if targets is None else _outputs(p, targets)
     return None
 
 
-def _select(p: Nested, body: Node) -> list[Output] | None:
+def _outputs(p: Nested, targets: list[Target]) -> list[Output]:
+    """The columns that a query gives; literals of no type become texts (resolveTargetListUnknowns)."""
+    found = []
+    for target in targets:
+        if target.junk:
+            continue
+        expr = target.expr
+        if expr.type == UNKNOWN:
+            expr = target.expr = coerce_type(p, expr, UNKNOWN, TEXT, -1, "i", IMPLICIT, -1)
+        found.append(Output(target.name, expr.type, expr.typmod, expr.collation))
+    return found
+
+
+def _query(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None) -> list[Target] | None:
+    """The select list; ``recursive``: the name, and the names of the columns, that the query refers to itself by."""
     if "withClause" in body:
         _with(p, body["withClause"])
     if body.get("op", "SETOP_NONE") != "SETOP_NONE":
-        return _set_operation(p, body)
+        return _set_operations(p, body, recursive)
     if "valuesLists" in body:
-        return _values(p, body["valuesLists"])
-    for entry in body.get("fromClause", ()):
-        _from(p, entry)
-    outputs: list[Output] | None = []
-    p.aggregates = True
+        return _values(p, body)
+    return _select(p, body)
+
+
+def _select(p: Nested, body: Node) -> list[Target] | None:
+    if "intoClause" in body:
+        location: int = body["intoClause"]["rel"].get("location", -1)
+        raise p.error("42601", "SELECT ... INTO is not allowed here", location)
+    p.windows = {one["WindowDef"]["name"] for one in body.get("windowClause", ())}
+    from_clause(p, body.get("fromClause", []))
+    targets: list[Target] = []
     for target in body.get("targetList", ()):
-        found = _target(p, target["ResTarget"])
-        outputs = None if outputs is None or found is None else outputs + found
-    p.aggregates = False
-    if "whereClause" in body:
-        coerce_to_boolean(p, transform(p, body["whereClause"]), "WHERE")
-    if "havingClause" in body:
-        p.aggregates = True
-        coerce_to_boolean(p, transform(p, body["havingClause"]), "HAVING")
-        p.aggregates = False
-    return outputs
+        p.clause = "SELECT"
+        targets += _target(p, target["ResTarget"])
+    conditions: list[Expr] = []
+    for key, clause in (("whereClause", "WHERE"), ("havingClause", "HAVING")):
+        if key in body:
+            p.clause = clause
+            conditions.append(coerce_to_boolean(p, transform(p, body[key]), clause))
+    sorted_by = sort(p, body.get("sortClause", []), targets)
+    grouped = group(p, body.get("groupClause", []), targets, sorted_by)
+    if "distinctClause" in body:
+        distinct(p, body["distinctClause"], targets, sorted_by)
+    _limits(p, body)
+    windows(p, body.get("windowClause", []), targets)
+    if p.resolves:
+        _outputs(p, targets)
+    for expr in [target.expr for target in targets] + conditions:
+        assign_collations(p, expr)
+    if p.has_aggregates or "groupClause" in body or "havingClause" in body:
+        having = conditions[-1:] if "havingClause" in body else []
+        check_grouping(p, [target.expr for target in targets] + having, [target.expr for target in grouped])
+    return targets
 
 
-def _expression(p: Nested, node: Node) -> Expr | None:
-    """None for what only a WHERE must not hold: aggregates, window and set-returning functions."""
-    try:
-        return transform(p, node)
-    except ServerError as error:
-        if error.rule == "rf-clause-kind" and error.sqlstate in ("42803", "42P20", "0A000"):
-            return None
-        raise
-
-
-def _with(p: Nested, clause: Node) -> None:
-    for item in clause["ctes"]:
-        part = item["CommonTableExpr"]
-        inner = Nested(p)
-        if clause.get("recursive"):
-            p.tables[part["ctename"]] = None
-            continue
-        outputs = analyze_query(inner, part["ctequery"])
-        p.tables[part["ctename"]] = _renamed(outputs, _strings(part.get("aliascolnames", ())))
-        p.touches = p.touches or inner.touches
-
-
-def _strings(parts: list[Node] | tuple[()]) -> list[str]:
-    return [part["String"]["sval"] for part in parts]
-
-
-def _renamed(outputs: list[Output] | None, names: list[str]) -> list[Output] | None:
-    if outputs is None or not names:
-        return outputs
-    return [
-        Output(names[at], one.type, one.typmod, one.collation) if at < len(names) else one
-        for at, one in enumerate(outputs)
-    ]
-
-
-def _set_operation(p: Nested, body: Node) -> list[Output] | None:
-    """UNION and its like: names of the left, types where both agree."""
-    arms = []
-    for side in ("larg", "rarg"):
-        inner = Nested(p)
-        arms.append(_select(inner, body[side]))
-        p.touches = p.touches or inner.touches
-    left, right = arms
-    if left is None or right is None:
-        return None
-    if len(left) != len(right):
-        name = body["op"].removeprefix("SETOP_")
-        raise p.error("42601", f"each {name} query must have the same number of columns", None)
-    return [
-        Output(one.name, one.type, one.typmod if one.typmod == other.typmod else -1, one.collation)
-        if one.type == other.type
-        else Output(one.name)
-        for one, other in zip(left, right, strict=True)
-    ]
-
-
-def _values(p: Nested, lists: list[Node]) -> list[Output] | None:
-    rows = [[_expression(p, item) for item in row["List"].get("items", ())] for row in lists]
-    if len({len(row) for row in rows}) > 1:
-        return None
-    outputs = []
-    for at, column in enumerate(zip(*rows, strict=True), 1):
-        known = [value for value in column if value is not None]
-        oid = select_common_type(p, known, "VALUES") if len(known) == len(column) else 0
-        outputs.append(Output(f"column{at}", oid, collation=p.cache.type(oid).collation if oid else 0))
-    return outputs
-
-
-# FROM.
-
-
-def _from(p: Nested, entry: Node) -> None:
-    ((kind, body),) = entry.items()
-    alias = body.get("alias", {})
-    name, names = alias.get("aliasname", ""), _strings(alias.get("colnames", ()))
-    if kind == "RangeVar":
-        p.items.append(_table(p, body, name, names))
-    elif kind == "RangeSubselect":
-        inner = Nested(p.parent if not body.get("lateral") else p)
-        inner.tables = p.tables
-        outputs = analyze_query(inner, body["subquery"])
-        p.touches = p.touches or inner.touches
-        p.items.append(Item(name, _renamed(outputs, names)))
-    elif kind == "JoinExpr":
-        p.loose = p.loose or "usingClause" in body or bool(body.get("isNatural")) or bool(name)
-        _from(p, body["larg"])
-        _from(p, body["rarg"])
-        if "quals" in body:
-            coerce_to_boolean(p, transform(p, body["quals"]), "JOIN/ON")
-        if name:
-            p.items.append(Item(name, None))
-    else:
-        p.items.append(Item(name or _function_name(kind, body), None))
-
-
-def _function_name(kind: str, body: Node) -> str:
-    """A function in FROM is called like itself."""
-    if kind == "RangeFunction":
-        call = body["functions"][0]["List"]["items"][0].get("FuncCall")
-        if call is not None:
-            found: str = call["funcname"][-1]["String"]["sval"]
-            return found
-    return ""
-
-
-def _table(p: Nested, body: Node, alias: str, names: list[str]) -> Item:
-    if "schemaname" not in body and body["relname"] in p.tables:
-        return Item(alias or body["relname"], _renamed(p.tables[body["relname"]], names))
-    relation = p.session.find_relation(body)
-    if relation is None:
-        schema = f"{body['schemaname']}." if "schemaname" in body else ""
-        message = f'relation "{schema}{body["relname"]}" does not exist'
-        location: int = body.get("location", -1)
-        if not p.cache.complete_names:
-            raise Unknowable(message, location)
-        raise p.error("42P01", message, location)
-    name = alias or relation.name
-    if not relation.seen or not relation.columns:
-        return Item(name, None, qualified=not alias)
-    if names:
-        outputs = [Output(column.name, column.type, column.typmod, column.collation) for column in relation.live()]
-        return Item(name, _renamed(outputs, names))
-    return Item(name, None, relation, qualified=not alias)
+def _limits(p: Nested, body: Node) -> None:
+    if "limitOffset" in body:
+        limit(p, body["limitOffset"], "OFFSET")
+    if "limitCount" in body:
+        limit(p, body["limitCount"], "LIMIT", body.get("limitOption") == "LIMIT_OPTION_WITH_TIES")
 
 
 # The select list.
 
 
-def _target(p: Nested, target: Node) -> list[Output] | None:
+def _target(p: Nested, target: Node) -> list[Target]:
+    from pubcheck.postgres.ddl.names import figure_name
+
     value = target["val"]
     reference = value.get("ColumnRef")
     if reference is not None and "A_Star" in reference["fields"][-1]:
         return _star(p, reference)
     if "A_Indirection" in value and "A_Star" in value["A_Indirection"]["indirection"][-1]:
-        return None
-    name = target.get("name") or (_strings(reference["fields"])[-1] if reference is not None else "")
-    made = _expression(p, value)
-    if made is None:
-        return [Output(name)]
-    # resolveTargetListUnknowns
-    oid = TEXT if made.type == UNKNOWN else made.type
-    return [Output(name, oid, made.typmod, made.collation or p.cache.type(oid).collation)]
+        raise Unknowable("the fields of a value")
+    name = target.get("name") or figure_name(value)[0] or "?column?"
+    return [Target(name, transform(p, value))]
 
 
-def _star(p: Nested, reference: Node) -> list[Output] | None:
-    fields = reference["fields"]
+def _star(p: Nested, reference: Node) -> list[Target]:
+    fields, location = reference["fields"], reference.get("location", -1)
     if len(fields) > 1:
-        item = _named_item(p, _strings(fields[:-1]))
-        if item is None:
-            column_reference(p, reference)
-            return None
-        return _all(item)
-    if p.loose:
-        return None
-    found: list[Output] = []
-    for item in p.items:
-        columns = _all(item)
-        if columns is None:
-            return None
-        found += columns
+        level, item = item_named(p, strings(fields[:-1]), location)
+        return _expanded(p, level, item, location)
+    visible = [item for item in p.items if item.columns_visible]
+    if not visible:
+        raise p.error("42601", "SELECT * with no tables specified is not valid", location)
+    return [target for item in visible for target in _expanded(p, p, item, location)]
+
+
+def _expanded(p: Nested, level: ParseState, item: Item, location: int) -> list[Target]:
+    if not isinstance(level, Nested) and level.relation.seen:
+        columns = level.relation.live()
+        return [Target(one.name, outside(p, level, column_var(level, one, location))) for one in columns]
+    if item.columns is None:
+        raise Unknowable("the columns of a sub-select", location)
+    found = []
+    for column in item.columns:
+        if not column.type:
+            raise Unknowable(f'the type of column "{column.name}"', location)
+        made = Expr("Var", column.type, [], location, typmod=column.typmod, collation=column.collation)
+        made.value = (level, *(column.origin or (item, column.name)))
+        found.append(Target(column.name, made))
     return found
 
 
-def _all(item: Item) -> list[Output] | None:
-    if item.relation is None:
-        return item.columns
-    return [Output(one.name, one.type, one.typmod, one.collation) for one in item.relation.live()]
+# UNION, INTERSECT, EXCEPT, VALUES.
 
 
-# Columns.
+def _set_operations(p: Nested, body: Node, recursive: tuple[str, list[str]] | None) -> list[Target] | None:
+    """transformSetOperationStmt: names of the leftmost, types that all agree on."""
+    targets = _tree(p, body, recursive)
+    if targets is None:
+        return None
+    outputs = [
+        Output(one.name, one.expr.type, one.expr.typmod, one.expr.collation or _collation(p, one.expr))
+        for one in targets
+    ]
+    item = Item("", outputs)
+    item.name_visible, p.items = False, [item]
+    count = len(targets)
+    sort(p, body.get("sortClause", []), targets)
+    if len(targets) > count:
+        raise p.error(
+            "0A000",
+            "invalid UNION/INTERSECT/EXCEPT ORDER BY clause",
+            expr_location(targets[count].expr),
+            detail="Only result column names can be used, not expressions or functions.",
+            hint="Add the expression/function to every SELECT, or move the UNION into a FROM clause.",
+        )
+    _limits(p, body)
+    return targets
 
 
-def nested_reference(p: Nested, body: Node) -> Expr:
-    """A ColumnRef inside of a sub-select: the innermost level that has it (colNameToVar, refnameNamespaceItem)."""
-    location: int = body.get("location", -1)
-    fields = [field["String"]["sval"] if "String" in field else None for field in body["fields"]]
-    name, qualifier = fields[-1], [part or "" for part in fields[:-1]]
-    level: ParseState = p
-    passed: list[Nested] = []
-    unknown = False
-    while isinstance(level, Nested):
-        passed.append(level)
-        if qualifier:
-            item = _named_item(level, qualifier)
-            if item is not None:
-                return _of_item(p, item, name, qualifier[-1], location)
-        else:
-            found = [made for made in (_column(p, item, name or "", location) for item in level.items) if made]
-            if len(found) > 1 and not level.loose:
-                raise p.error("42702", f'column reference "{name}" is ambiguous', location)
-            if found:
-                return found[0]
-            unknown = unknown or level.loose or any(_hidden(item) for item in level.items)
-        level = level.parent
-    try:
-        made = column_reference(level, body)
-    except ServerError as error:
-        if unknown and error.sqlstate == "42703":
-            raise Unknowable("the columns of a sub-select", location) from None
-        if not qualifier and name is not None:
-            # Not a column: then perhaps a table, of which the whole row is meant.
-            item = next((item for at in passed for item in at.items if item.name == name), None)
-            if item is not None:
-                return _of_item(p, item, None, name, location)
-            raise _missing(passed, name, error) from None
-        raise
-    for at in passed:
-        at.touches = True
-    return made
+def _collation(p: Nested, expr: Expr) -> int:
+    return p.cache.type(expr.type).collation if expr.type else 0
 
 
-def _hidden(item: Item) -> bool:
-    return item.columns is None and item.relation is None
+_OF_A_WHOLE = ("sortClause", "limitOffset", "limitCount", "lockingClause", "withClause")
 
 
-def _missing(passed: list[Nested], name: str, error: ServerError) -> ServerError:
-    """The HINT is about the nearest column of any table; only one table's is worked out here."""
-    relations = [item.relation for at in passed for item in at.items if item.relation is not None]
-    if relations:
-        error.hint = missing_column(relations[0], None, name, -1).hint if len(relations) == 1 else None
-    return error
-
-
-def _named_item(level: Nested, qualifier: list[str]) -> Item | None:
-    for item in level.items:
-        if item.name != qualifier[-1]:
-            continue
-        if len(qualifier) == 1:
-            return item
-        if item.qualified and item.relation is not None:
-            namespace = level.session.catalog.namespaces[item.relation.namespace].name
-            if qualifier[-2] == namespace:
-                return item
-    return None
-
-
-def _of_item(p: Nested, item: Item, name: str | None, qualifier: str, location: int) -> Expr:
-    if name is None:
-        if item.relation is not None:
-            row = whole_row(p, item.relation, location)
-            row.value = None
-            return row
-        return Expr("Var", RECORD, [], location)
-    found = _column(p, item, name, location)
-    if found is not None:
-        return found
-    if _hidden(item):
-        raise Unknowable("the columns of a sub-select", location)
-    if item.relation is None:
-        raise p.error("42703", f"column {qualifier}.{name} does not exist", location)
-    if not item.relation.seen:
-        raise missing_relation(p.session, item.relation, qualifier, location)
-    raise missing_column(item.relation, qualifier, name, location)
-
-
-def _column(p: Nested, item: Item, name: str, location: int) -> Expr | None:
-    if item.relation is not None:
-        return relation_column(p, item.relation, name, location)
-    for column in item.columns or ():
-        if column.name == name:
-            if not column.type:
-                raise Unknowable(f'the type of column "{name}"', location)
-            return Expr(
-                "Var", column.type, [], location, typmod=column.typmod, collation=column.collation, value=1
+def _tree(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None) -> list[Target] | None:
+    """transformSetOperationTree."""
+    left = _arm(p, body["larg"])
+    if recursive is not None:
+        name, names = recursive
+        known = None if left is None else _outputs(p, left)
+        p.queries[name] = None if known is None else renamed(known, names)
+    right = _arm(p, body["rarg"])
+    if left is None or right is None:
+        return None
+    construct = body["op"].removeprefix("SETOP_")
+    if len(left) != len(right):
+        place = next((at for at in (expr_location(one.expr) for one in right) if at >= 0), -1)
+        raise p.error("42601", f"each {construct} query must have the same number of columns", place)
+    found: list[Target] = []
+    for one, other in zip(left, right, strict=True):
+        if recursive is not None:
+            construct = "recursive UNION"
+        oid = select_common_type(p, [one.expr, other.expr], construct)
+        for side in (one, other):
+            made = coerce_to_common_type(p, side.expr, oid, construct)
+            if side.expr.type == UNKNOWN:
+                side.expr = made
+        typmod = one.expr.typmod if one.expr.typmod == other.expr.typmod and one.expr.type == other.expr.type else -1
+        place = expr_location(one.expr if one.expr.type == oid else other.expr)
+        all_rows = body["op"] == "SETOP_UNION" and body.get("all")
+        if not all_rows and not p.cache.type_cache(oid).eq:
+            raise p.error(
+                "42883", f"could not identify an equality operator for type {p.type_name(oid)}", place
             )
-    return None
+        made = Expr("Var", oid, [], place, typmod=typmod, collation=one.expr.collation, value=(p, one.name, len(found)))
+        found.append(Target(one.name, made))
+    return found
+
+
+def _arm(p: Nested, body: Node) -> list[Target] | None:
+    """A side of a set operation: a tree of its own, or a query (a leaf)."""
+    if body.get("op", "SETOP_NONE") != "SETOP_NONE" and not any(key in body for key in _OF_A_WHOLE):
+        return _tree(p, body)
+    inner = Nested(p)
+    inner.resolves = False
+    targets = _query(inner, body)
+    return None if targets is None else [target for target in targets if not target.junk]
+
+
+def _values(p: Nested, body: Node) -> list[Target] | None:
+    """transformValuesClause."""
+    rows: list[list[Expr]] = []
+    for row in body["valuesLists"]:
+        p.clause = "VALUES"
+        made = [transform(p, item) for item in row["List"].get("items", ())]
+        if rows and len(made) != len(rows[0]):
+            place = next((at for at in map(expr_location, made) if at >= 0), -1)
+            raise p.error("42601", "VALUES lists must all be the same length", place)
+        rows.append(made)
+    targets = []
+    for number, column in enumerate(zip(*rows, strict=True), 1):
+        oid = select_common_type(p, column, "VALUES")
+        coerced = [coerce_to_common_type(p, one, oid, "VALUES") for one in column]
+        first = coerced[0]
+        value = Expr("Var", oid, [], expr_location(first), collation=_collation(p, first))
+        value.value = (p, "VALUES", number)
+        targets.append(Target(f"column{number}", value))
+    sort(p, body.get("sortClause", []), targets)
+    _limits(p, body)
+    return targets
+
+
+# WITH.
+
+
+def _with(p: Nested, clause: Node) -> None:
+    """transformWithClause, checkWellFormedRecursion, analyzeCTE."""
+    parts = [item["CommonTableExpr"] for item in clause["ctes"]]
+    for at, part in enumerate(parts):
+        for other in parts[at + 1 :]:
+            if other["ctename"] == part["ctename"]:
+                name, place = part["ctename"], other.get("location", -1)
+                raise p.error("42712", f'WITH query name "{name}" specified more than once', place)
+    for part in parts:
+        if clause.get("recursive"):
+            p.queries[part["ctename"]] = None
+    for part in parts:
+        _common(p, part, bool(clause.get("recursive")))
+
+
+def _common(p: Nested, part: Node, recursive: bool) -> None:
+    name, location = part["ctename"], part.get("location", -1)
+    names = strings(part.get("aliascolnames", ()))
+    body = part["ctequery"].get("SelectStmt")
+    if body is None:
+        message = "WITH clause containing a data-modifying statement must be at the top level"
+        raise p.error("0A000", message, location)
+    itself = (name, names) if recursive and _names_table(body, name) else None
+    if itself and (body.get("op") != "SETOP_UNION" or "sortClause" in body):
+        message = f'recursive query "{name}" does not have the form non-recursive-term UNION [ALL] recursive-term'
+        raise p.error("42P19", message, location)
+    inner = Nested(p)
+    targets = _query(inner, body, itself)
+    outputs = None if targets is None else _outputs(inner, targets)
+    if outputs is not None:
+        if len(names) > len(outputs):
+            has = f"has {len(outputs)} columns available but {len(names)} columns specified"
+            raise p.error("42P10", f'WITH query "{name}" {has}', location)
+        outputs = renamed(outputs, names)
+    p.queries[name] = outputs
+
+
+def _names_table(body: object, name: str) -> bool:
+    stack = [body]
+    while stack:
+        at = stack.pop()
+        if type(at) is dict:
+            table = at.get("RangeVar")
+            if table is not None and table["relname"] == name and "schemaname" not in table:
+                return True
+            stack.extend(at.values())
+        elif type(at) is list:
+            stack.extend(at)
+    return False

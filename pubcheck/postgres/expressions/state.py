@@ -15,14 +15,17 @@ if TYPE_CHECKING:
     from pubcheck.postgres.syscache import SysCache
 
 
+_WITH_SETS = frozenset(("SELECT", "ORDER BY", "GROUP BY", "DISTINCT ON", "functions in FROM"))
+
+
 class ParseState:
     """One relation in scope, and the session whose search path and settings count.
 
     ``inputs`` is what literals are read with; it remembers which of them were frozen.
     """
 
-    aggregates = False
-    """Whether aggregates, window and set-returning functions may stand here: not in a WHERE."""
+    clause = "WHERE"
+    """Where in a query the expression stands (p_expr_kind), in the words of errors."""
 
     def __init__(self, session: Session, relation: Relation, inputs: InputContext) -> None:
         self.session = session
@@ -57,6 +60,12 @@ class ParseState:
         if not self.cache.complete_names and (not own or self.session.blind or self.session.extensions):
             self.session.assumed = True
         return self.error("42883", message, location, hint=hint)
+
+    def take_set(self, location: int) -> None:
+        """A set-returning function stands here (check_srf_call_placement). Raises ServerError 0A000."""
+        if self.clause not in _WITH_SETS:
+            words = f"set-returning functions are not allowed in {self.clause}"
+            raise self.error("0A000", words, location, "rf-clause-kind")
 
     def type_name(self, oid: int) -> str:
         """format_type_be."""

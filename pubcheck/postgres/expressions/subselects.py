@@ -13,8 +13,9 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.expressions.analyze import names_of, transform
 from pubcheck.postgres.expressions.locations import node_location
 from pubcheck.postgres.expressions.nodes import Expr
-from pubcheck.postgres.expressions.queries import Nested, Output, analyze_query
+from pubcheck.postgres.expressions.queries import analyze_query
 from pubcheck.postgres.expressions.rows import compare_rows
+from pubcheck.postgres.expressions.scopes import Nested, Output
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.expressions.walk import DETAILS, MESSAGE
 from pubcheck.postgres.oids import BOOL, JSON, JSONB
@@ -23,30 +24,30 @@ from pubcheck.postgres.parse import Node
 
 def sublink(p: ParseState, body: Node) -> Expr:
     """EXISTS, (SELECT ...), ARRAY(SELECT ...), IN, ANY and ALL. ``args``: the comparison, if there is one;
-    ``value``: the form, and whether the sub-select refers to the filter's table."""
+    ``value``: the form, whether the sub-select refers to the filter's table, and all it refers to outside of itself."""
     form = body["subLinkType"].removesuffix("_SUBLINK")
     location: int = body.get("location", -1)
     start = node_location({"SubLink": body})
-    outputs, touches = _query(p, body["subselect"], start)
+    outputs, inner = _query(p, body["subselect"], start)
     if form == "EXISTS":
-        return Expr("SubLink", BOOL, [], location, value=(form, touches))
+        return Expr("SubLink", BOOL, [], location, value=(form, inner.touches, inner.outer))
     columns = _told(p, outputs, start)
     if form in ("EXPR", "ARRAY"):
         if len(columns) != 1:
             raise p.error("42601", "subquery must return only one column", location)
-        return _scalar(p, form, columns[0], location, touches)
+        return _scalar(p, form, columns[0], location, inner)
     names = names_of(body["operName"]) if "operName" in body else ["="]
     left = transform(p, body["testexpr"])
     left_columns = left.args if left.node == "RowExpr" else [left]
-    return _compare(p, form, left_columns, names, columns, location, touches)
+    return _compare(p, form, left_columns, names, columns, location, inner)
 
 
 def row_compare(p: ParseState, left: Node, names: list[str], link: Node, location: int) -> Expr:
     """``ROW(...) op (SELECT ...)``, whose place is that of the operator."""
     start = node_location(left)
-    outputs, touches = _query(p, link["subselect"], start)
+    outputs, inner = _query(p, link["subselect"], start)
     row = transform(p, left)
-    return _compare(p, "ROWCOMPARE", row.args, names, _told(p, outputs, start), location, touches)
+    return _compare(p, "ROWCOMPARE", row.args, names, _told(p, outputs, start), location, inner)
 
 
 def json_array_query(p: ParseState, body: Node) -> Expr:
@@ -54,19 +55,19 @@ def json_array_query(p: ParseState, body: Node) -> Expr:
     from pubcheck.postgres.expressions.json import returning
 
     location: int = body.get("location", -1)
-    outputs, touches = _query(p, body["query"], location)
+    outputs, inner = _query(p, body["query"], location)
     columns = _told(p, outputs, location)
     if len(columns) != 1:
         raise p.error("42601", "subquery must return only one column", location)
     to = returning(p, body.get("output"), any_format=True)
     oid = to.type or (JSONB if columns[0].type == JSONB else JSON)
-    return Expr("SubLink", oid, [], location, typmod=to.typmod, value=("EXPR", touches))
+    return Expr("SubLink", oid, [], location, typmod=to.typmod, value=("EXPR", inner.touches, inner.outer))
 
 
-def _query(p: ParseState, query: Node, location: int) -> tuple[list[Output] | None, bool]:
+def _query(p: ParseState, query: Node, location: int) -> tuple[list[Output] | None, Nested]:
     nested = Nested(p)
     try:
-        return analyze_query(nested, query), nested.touches
+        return analyze_query(nested, query), nested
     except Unknowable:
         _refused(p, location)
 
@@ -83,7 +84,7 @@ def _refused(p: ParseState, location: int) -> NoReturn:
     raise p.error("0A000", MESSAGE, location, rule, detail=DETAILS[rule])
 
 
-def _scalar(p: ParseState, form: str, column: Output, location: int, touches: bool) -> Expr:
+def _scalar(p: ParseState, form: str, column: Output, location: int, inner: Nested) -> Expr:
     oid = column.type
     if form == "ARRAY":
         # get_promoted_array_type: an array of arrays is an array of more dimensions.
@@ -91,9 +92,9 @@ def _scalar(p: ParseState, form: str, column: Output, location: int, touches: bo
         if not oid:
             message = f"could not find array type for data type {p.type_name(column.type)}"
             raise p.error("42704", message, location)
-    return Expr(
-        "SubLink", oid, [], location, typmod=column.typmod, collation=column.collation, value=(form, touches)
-    )
+    made = Expr("SubLink", oid, [], location, typmod=column.typmod, collation=column.collation)
+    made.value = (form, inner.touches, inner.outer)
+    return made
 
 
 def _compare(
@@ -103,11 +104,11 @@ def _compare(
     names: list[str],
     columns: list[Output],
     location: int,
-    touches: bool,
+    inner: Nested,
 ) -> Expr:
     if len(left) != len(columns):
         many = "many" if len(left) < len(columns) else "few"
         raise p.error("42601", f"subquery has too {many} columns", location)
     right = [Expr("Param", one.type, typmod=one.typmod, collation=one.collation) for one in columns]
     test = compare_rows(p, names, left, right, location)
-    return Expr("SubLink", BOOL, [test], location, value=(form, touches))
+    return Expr("SubLink", BOOL, [test], location, value=(form, inner.touches, inner.outer))
