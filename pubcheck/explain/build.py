@@ -130,11 +130,12 @@ class _Builder:
         for found in diagnostics:
             if found.phase == "write" and found.object is not None and found.server is not None:
                 self.refused.setdefault(found.object, []).append(_refused(found))
-            elif found.phase in ("silent", "subscribe") and (found.publications or found.object):
-                for publication in found.publications or ("",):
-                    if found.object is None:
-                        self.general.setdefault(publication, []).append(found)
-                    else:
+            elif found.phase in ("silent", "subscribe") and (found.publications or found.object is not None):
+                if found.object is None:
+                    # The first publication is the one that it is about; the others are what it has to do with.
+                    self.general.setdefault(found.publications[0], []).append(found)
+                else:
+                    for publication in found.publications or ("",):
                         self.notes.setdefault((publication, found.object), []).append(found)
             else:
                 self.left.append(found)
@@ -256,7 +257,7 @@ class _Builder:
             statement = self.statements[row.place.source, row.place.statement]
             span = statement.span(row.place.start, row.place.end)
             path, line = span.source.label, self.resolver.line(span)
-        general = [*self.general.get(row.name, ()), *self.general.get("", ())]
+        general = list(self.general.get(row.name, ()))
         general += [
             found
             for (name, _), every in self.notes.items()

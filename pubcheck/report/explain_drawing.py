@@ -14,10 +14,14 @@ from msgspec import Struct
 
 from pubcheck.explain.document import Answer, Publication, UnitExplained
 
-MOST_PUBLICATIONS = 20
+MOST_ALONE = 8
+MOST_PUBLICATIONS = 16
 MOST_CARDS = 30
 MOST_LEAVES = 12
-"""Of how many each is drawn by itself; of leaves, in one tree."""
+"""Up to how many publications, cards and leaves of a tree each is drawn by itself; up to how many publications even
+those that look alike."""
+MANY_CARDS = 5
+"""A publication of everything has one ribbon from a bar beside the cards where there are more than this."""
 
 WIDTH = 1120
 _CARD_X, _CARD_WIDTH = 12, 300
@@ -102,37 +106,38 @@ class _Picture:
         self.place: dict[str, tuple[int, int | None]] = {}
         """Of each table's name the card and the row that stand for it."""
         self.edges: list[Edge] = []
+        self.bars: list[int] = []
+        """Boxes to which a bar beside all cards leads."""
         self._choose_publications()
         self._make_cards()
         self._connect()
+        self._gather()
         self._arrange()
 
     # What is drawn.
 
     def _choose_publications(self) -> None:
         rows = self.unit.publications
-        ranked = sorted(range(len(rows)), key=lambda at: (-_interest(rows[at]), at))
-        chosen = set(ranked if len(rows) <= MOST_PUBLICATIONS else ranked[: MOST_PUBLICATIONS - 1])
+        alike: dict[object, list[int]] = {}
         for at, row in enumerate(rows):
-            if at in chosen:
-                self.box_of[at] = len(self.boxes)
-                self.boxes.append(
-                    Box(row.name, row.name, anchor(self.number, at), row.operations, _remark(row))
-                )
-        rest = [at for at in range(len(rows)) if at not in chosen]
+            alike.setdefault(_looks(row) if len(rows) > MOST_ALONE else at, []).append(at)
+        groups = list(alike.values())
+        ranked = sorted(groups, key=lambda group: (-_interest(rows[group[0]]), group))
+        chosen = ranked if len(ranked) <= MOST_PUBLICATIONS else ranked[: MOST_PUBLICATIONS - 1]
+        for group in sorted(chosen):
+            row = rows[group[0]]
+            more = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
+            title = ", ".join(rows[at].name for at in group[:40])
+            label = _short(row.name, _BOX_LETTERS - len(more)) + more
+            self.box_of.update(dict.fromkeys(group, len(self.boxes)))
+            self.boxes.append(Box(label, title, anchor(self.number, group[0]), row.operations, _remark(row)))
+        rest = [at for at in range(len(rows)) if at not in self.box_of]
         if rest:
             tables = {name for at in rest for answer in rows[at].answers for name in answer.tables}
-            names = ", ".join(rows[at].name for at in rest[:40])
-            self.boxes.append(
-                Box(
-                    f"{len(rest):,} more publications",
-                    names,
-                    anchor(self.number, rest[0]),
-                    None,
-                    f"{len(tables):,} tables, listed below",
-                )
-            )
-            self.box_of.update(dict.fromkeys(rest, len(self.boxes) - 1))
+            label, remark = f"{len(rest):,} more publications", f"{len(tables):,} tables, see below"
+            title = ", ".join(rows[at].name for at in rest[:40])
+            self.box_of.update(dict.fromkeys(rest, len(self.boxes)))
+            self.boxes.append(Box(label, title, anchor(self.number, rest[0]), None, remark))
 
     def _make_cards(self) -> None:
         tables = {table.name: table for table in self.unit.tables}
@@ -140,7 +145,8 @@ class _Picture:
         refused: dict[str, str] = {}
         for at, publication in enumerate(self.unit.publications):
             for answer in publication.answers:
-                how = (self.box_of[at], answer.filter.sql if answer.filter else None)
+                box = self.box_of[at]
+                how = (box, answer.filter.sql if answer.filter and self.boxes[box].operations is not None else None)
                 verbs = ", ".join(each.operation.upper() for each in answer.refused)
                 for name in answer.tables:
                     sent.setdefault(name, []).append(how)
@@ -201,6 +207,16 @@ class _Picture:
                         seen.add(key)
                         self.edges.append(Edge(self.box_of[at], card, row, sql))
 
+    def _gather(self) -> None:
+        """Of a publication that sends all cards whole, one edge instead of one a card."""
+        if len(self.cards) <= MANY_CARDS:
+            return
+        for at in range(len(self.boxes)):
+            mine = [edge for edge in self.edges if edge.box == at]
+            if len({edge.card for edge in mine}) == len(self.cards) and not any(edge.sql for edge in mine):
+                self.edges = [edge for edge in self.edges if edge.box != at]
+                self.bars.append(at)
+
     def _starts(self, answer: Answer) -> Iterable[tuple[int, int | None]]:
         """Where the names stand under which an answer's changes arrive, each once."""
         if answer.arrives_as is not None and answer.arrives_as in self.place:
@@ -223,6 +239,8 @@ class _Picture:
             edge.y = card.y + _HEAD / 2 if edge.row is None else card.rows[edge.row].y
         for at, box in enumerate(self.boxes):
             starts = [edge.y for edge in self.edges if edge.box == at]
+            if at in self.bars:
+                starts = [left - _BOX_HEIGHT]
             box.y = (sum(starts) / len(starts) if starts else left) - _BOX_HEIGHT / 2
         ordered = sorted(self.boxes, key=lambda box: box.y)
         _spread([(box, _BOX_HEIGHT + 18) for box in ordered], max(left, len(ordered) * (_BOX_HEIGHT + 18.0)))
@@ -282,6 +300,8 @@ class _Picture:
         yield '<g class="ribbons" aria-hidden="true">'
         for edge in self.edges:
             yield self._ribbon(edge)
+        for number, at in enumerate(self.bars):
+            yield self._bar(number, at)
         yield "</g>"
         for card in self.cards:
             yield from _draw_card(card)
@@ -300,6 +320,17 @@ class _Picture:
         before = _curve(start, edge.y, _PILL_X, edge.pill)
         after = _curve(_PILL_X + _PILL_WIDTH, edge.pill, end, edge.end)
         return f'<path {begin} d="{before}" stroke-width="9"/><path {begin} d="{after}" stroke-width="3"/>'
+
+
+    def _bar(self, number: int, at: int) -> str:
+        """A bar along all cards and the ribbon from it."""
+        x = _CARD_X + _CARD_WIDTH + 8 + 9 * number
+        top = self.cards[0].y + 4
+        bottom = self.cards[-1].y + self.cards[-1].height - 4
+        begin = f'class="ribbon" data-box="{at}" style="--h:{hue(at)}"'
+        start = bottom - 14 - 10 * number
+        curve = _curve(x, start, _BOX_X, self.boxes[at].y + _BOX_HEIGHT / 2)
+        return f'<path {begin} d="M{x} {top:.1f}V{bottom:.1f}" stroke-width="6"/><path {begin} d="{curve}" stroke-width="9"/>'
 
 
 def _curve(x1: float, y1: float, x2: float, y2: float) -> str:
@@ -410,6 +441,12 @@ def _group(names: list[str], refused: dict[str, str]) -> Card:
         return Card(_short(names[0], _CARD_LETTERS - len(verbs)), names[0], refused=verbs)
     label = f"{_short(names[0], _CARD_LETTERS - 16)} and {len(names) - 1:,} more"
     return Card(label, ", ".join(names[:40]), refused=verbs)
+
+
+def _looks(publication: Publication) -> object:
+    """What publications have in common that are drawn as one."""
+    answers = tuple((answer.tables, answer.filter and answer.filter.sql, answer.columns) for answer in publication.answers)
+    return publication.kind, publication.schemas, publication.operations, publication.via_root, answers
 
 
 def _interest(publication: Publication) -> int:

@@ -322,20 +322,27 @@ def _cell(change: Change) -> str:
 
 
 def _notes(notes: Sequence[Note]) -> str:
-    if not notes:
-        return ""
-    items = []
-    for note in notes:
-        style = {"error": "bad", "warning": "warn"}.get(note.severity, "quiet")
-        assumed = " (assumed)" if note.certainty == "assumed" else ""
-        help_text = f'<div class="help">{escape(note.help)}</div>' if note.help else ""
-        items.append(
-            f'<li><span class="tag {style}">{note.severity}{assumed}</span> {escape(note.message)} '
-            f'<span class="rule">{note.rule}</span>{help_text}</li>'
+    """What loses or leaks data in sight, what could go wrong with any publication folded away."""
+    loud = "".join(_note(note) for note in notes if note.severity != "note")
+    quiet = [_note(note) for note in notes if note.severity == "note"]
+    made = f'<ul class="notes">{loud}</ul>\n' if loud else ""
+    if quiet:
+        label = "1 note" if len(quiet) == 1 else f"{len(quiet)} notes"
+        made += (
+            f'<details class="notes"><summary>{label} on what happens without an error</summary>'
+            f"<ul>{''.join(quiet)}</ul></details>\n"
         )
-    loud = sum(note.severity != "note" for note in notes)
-    label = "1 thing happens without an error" if len(notes) == 1 else f"{len(notes)} things happen without an error"
-    return f'<details class="notes"{" open" if loud else ""}><summary>{label}</summary><ul>{"".join(items)}</ul></details>\n'
+    return made
+
+
+def _note(note: Note) -> str:
+    style = {"error": "bad", "warning": "warn"}.get(note.severity, "quiet")
+    assumed = " (assumed)" if note.certainty == "assumed" else ""
+    help_text = f'<div class="help">{escape(note.help)}</div>' if note.help else ""
+    return (
+        f'<li><span class="tag {style}">{note.severity}{assumed}</span> {escape(note.message)} '
+        f'<span class="rule">{note.rule}</span>{help_text}</li>'
+    )
 
 
 def _subscription(given: Subscription) -> Iterator[str]:

@@ -179,8 +179,7 @@ def _publication(given: Publication, columns: Mapping[str, tuple[str, ...]]) -> 
         yield Field("generated", "stored generated columns are sent")
     if not given.answers:
         yield Field("tables", "none: a subscriber sees nothing", "warn")
-    for note in given.notes:
-        yield _note(note)
+    yield from _notes(given.notes)
     for lost in given.not_sent:
         yield Field("never sent", f"{tables_of(lost.tables)}: {REASONS.get(lost.reason, lost.reason)}", "warn")
     for answer in given.answers:
@@ -305,8 +304,7 @@ def _answer(given: Answer, publication: Publication, columns: Mapping[str, tuple
                 for change in given.changes
             ),
         )
-    for note in given.notes:
-        yield _note(note)
+    yield from _notes(given.notes)
 
 
 _SENT: dict[str, Style] = {"nothing": "quiet", "INSERT": "good", "UPDATE": "name", "DELETE": "bad"}
@@ -356,6 +354,18 @@ def widened(given: Answer) -> Iterator[str]:
             yield f"{one.publication}: subscribed together, rows for which {one.filter} are sent too"
 
 
+def _notes(notes: Sequence[Note]) -> Iterator[Block]:
+    """What rules have to say; of many from one rule the first ones."""
+    said: dict[str, int] = {}
+    for note in notes:
+        said[note.rule] = said.get(note.rule, 0) + 1
+        if said[note.rule] <= NAMED:
+            yield _note(note)
+    for rule, number in said.items():
+        if number > NAMED:
+            yield Field("", f"and {number - NAMED} more of {rule}", "quiet")
+
+
 def _note(note: Note) -> Field:
     assumed = " (assumed)" if note.certainty == "assumed" else ""
     style: Style = {"error": "bad", "warning": "warn", "note": ""}[note.severity]  # type: ignore[assignment]
@@ -401,7 +411,7 @@ def _together(given: Together) -> Iterator[Block]:
 
 # --- Plain --------------------------------------------------------------------------------------------------------
 
-_LABEL = 14
+_LABEL = 16
 
 
 def _plain(block: Block) -> Iterator[str]:
