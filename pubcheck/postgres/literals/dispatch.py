@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from pubcheck.postgres.catalog import EXTENSION, TYPE
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.literals.common import InputContext, refused
 
@@ -135,4 +136,8 @@ def _read_other(context: InputContext, type_oid: int, text: str, typmod: int) ->
     element = cache.element_type(type_oid)
     if element:
         return containers.read_array(context, element, text, typmod)
+    if any(how == EXTENSION for _, (_, _, how) in cache.catalog.dependencies.get((TYPE, type_oid))):
+        from pubcheck.postgres.literals.contrib import read_contrib
+
+        return read_contrib(context, row.name, text)
     raise Unknowable(f"the input function of type {row.name}")
