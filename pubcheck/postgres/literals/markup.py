@@ -1,4 +1,4 @@
-"""Input of xml (utils/adt/xml.c): with xmloption content, as a server has it by default.
+"""Input of xml (utils/adt/xml.c): with xmloption content, as a server has it by default, or document.
 
 The server parses with libxml2, this with expat: both follow XML 1.0, so that they agree on what is well-formed; the
 server's DETAIL is libxml2's own and is not given. What the two are known to treat differently is left open.
@@ -26,25 +26,25 @@ _DEEP = 200
 
 def read_xml(context: InputContext, text: str, typmod: int = -1) -> str:
     """xml_in. The value is the text."""
-    if str(context.setting("xmloption") or "content").lower() != "content":
-        raise Unknowable("whether a text is an XML document")
+    kind = str(context.setting("xmloption") or "content").lower()
+    sqlstate = "2200N" if kind == "content" else "2200M"
     body = text
     if _DECLARED.match(text):
         declaration = _DECLARATION.match(text)
         if declaration is None:
             raise Unknowable("whether the server takes an XML declaration")
         body = text[declaration.end() :]
-    elif _NO_DECLARATION.match(text):
+    elif kind == "content" and _NO_DECLARATION.match(text):
         raise refused("2200N", "invalid XML content: invalid XML declaration", "Space required.")
     outside = _CDATA.sub("", body)
     if _DOUBTFUL.search(outside):
         raise Unknowable("how libxml2 takes an XML text")
-    if not _well_formed(body):
-        raise refused("2200N", "invalid XML content")
+    if not _well_formed(body, kind == "document"):
+        raise refused(sqlstate, f"invalid XML {kind}")
     return text
 
 
-def _well_formed(content: str) -> bool:
+def _well_formed(content: str, document: bool) -> bool:
     from xml.parsers import expat
 
     root = "content"
@@ -64,7 +64,7 @@ def _well_formed(content: str) -> bool:
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     try:
-        parser.Parse(f"<{root}>{content}</{root}>".encode(), True)
+        parser.Parse((content if document else f"<{root}>{content}</{root}>").encode(), True)
     except expat.ExpatError:
         well_formed = False
     else:
