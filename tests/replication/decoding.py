@@ -15,9 +15,14 @@ from pglast.parser import split
 from pubcheck.checks.write import refusals
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter, Relation
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.evaluation import Context, evaluate
+from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.literals.common import InputContext
+from pubcheck.postgres.literals.dispatch import read
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.session import Session
-from pubcheck.replication.changes import UNCHANGED, Change, Logged, Row, arriving, logged
+from pubcheck.replication.changes import UNCHANGED, Change, Logged, Matches, Row, arriving, logged
 from pubcheck.replication.combined import Combined, combine
 from pubcheck.replication.identity import replica_identity
 from pubcheck.replication.published import is_publishable
@@ -303,13 +308,25 @@ class Publisher:
             raise Stopped("decoding", got.conflict.server.sqlstate, got.conflict.server.message)
         return got
 
-    def _matcher(self, got: Combined) -> Any:
+    def _matcher(self, got: Combined) -> Matches:
+        """Filters evaluated as pubcheck does, for rows of the relation that the changes bear the name of."""
         target = self.catalog.relations[got.arrives_as]
+        inputs = InputContext(self.catalog.major.number, self.session.syscache, lambda _: None)
+        context = Context(inputs, "C.UTF-8")
 
         def matches(condition: Filter, row: Row) -> bool | None:
-            named = {column.name: row.get(column.number) for column in target.live()}
-            answer = value(condition.tree, named)
-            return None if answer is None else bool(answer)
+            if not isinstance(condition.expr, Expr):
+                raise Unsupported("a filter that is not judged")
+            values = {
+                column.number: None
+                if row.get(column.number) in (None, UNCHANGED)
+                else read(inputs, column.type, _text(row[column.number], whole=True), column.typmod)
+                for column in target.live()
+            }
+            try:
+                return evaluate(condition.expr, values, context)
+            except ServerError as error:
+                raise Stopped("decoding", error.sqlstate, error.message) from None
 
         return matches
 
@@ -375,7 +392,7 @@ _INTEGERS = (20, 21, 23)
 _LONGEST = 60
 
 
-def _text(item: Any) -> str:
+def _text(item: Any, whole: bool = False) -> str:
     if item is None:
         return "NULL"
     if item is UNCHANGED:
@@ -383,7 +400,7 @@ def _text(item: Any) -> str:
     if isinstance(item, bool):
         return "t" if item else "f"
     text = str(item)
-    return text if len(text) <= _LONGEST else f"{text[:10]}...({len(text)})"
+    return text if whole or len(text) <= _LONGEST else f"{text[:10]}...({len(text)})"
 
 
 def _takes(bound: tuple[Any, ...] | None, keys: list[Any]) -> bool:
@@ -456,12 +473,12 @@ def _operation(sign: str, left: Any, right: Any) -> Any:
         raise Unsupported(f"{left!r} {sign} {right!r}")
     if sign == "/":
         if right == 0:
-            raise Stopped("decoding", "22012", "division by zero")
+            raise Stopped(None, "22012", "division by zero")
         return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
     if sign in "+-*":
         result = {"+": left.__add__, "-": left.__sub__, "*": left.__mul__}[sign](right)
         if not -(2**31) <= result < 2**31:
-            raise Stopped("decoding", "22003", "integer out of range")
+            raise Stopped(None, "22003", "integer out of range")
         return result
     compared = {"=": left == right, "<>": left != right, "<": left < right, ">": left > right}
     compared |= {"<=": left <= right, ">=": left >= right}
