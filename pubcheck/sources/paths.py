@@ -16,7 +16,7 @@ from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.sources.text import Source, decode
 
 STDIN = "-"
-SUFFIXES = (".sql",)
+SUFFIXES: tuple[str, ...] = (".sql",)
 """How the names of files that are read end, in any case."""
 
 

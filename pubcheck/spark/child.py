@@ -1,0 +1,168 @@
+"""The process in which units are linted: `python -m pubcheck.spark.child IN OUT SECONDS BYTES`, with two file
+descriptors to talk over, and what a unit may take.
+
+The first message it gets is the linter, pickled; it answers with an empty one. Then come units, each a
+``Request``, each answered with a ``Reply``. It ends when there is nobody left to talk to. What a linter prints goes to
+stderr. It limits its own memory, and its own time too, in case the process that waits for it is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import msgspec
+from msgspec import Struct
+
+from pubcheck.report.document import Entry
+
+
+class RequestFile(Struct, frozen=True, array_like=True):
+    """A file: its label, and its content, or where it is, or why it cannot be read."""
+
+    label: str
+    location: bytes | None
+    content: bytes | None
+    problem: str | None
+
+
+class Request(Struct, frozen=True, array_like=True):
+    files: tuple[RequestFile, ...]
+
+
+class Unread(Struct, frozen=True):
+    """A file that could not be read: ``reason`` is unreadable or not-text."""
+
+    path: str
+    reason: str
+    detail: str
+
+
+class Failure(Struct, frozen=True):
+    """Why a unit could not be linted: a reason of the table `quarantine`, for people, and a traceback."""
+
+    reason: str
+    detail: str
+    trace: str | None = None
+
+
+class Reply(Struct, frozen=True):
+    """What came of a unit; with a failure, what came of reading its files."""
+
+    findings: tuple[Entry, ...]
+    unread: tuple[Unread, ...]
+    postgres: tuple[int, ...]
+    statements: int
+    seconds: float
+    failure: Failure | None = None
+
+
+class Limits(Struct, frozen=True):
+    """What a unit may take: seconds, and bytes of memory beyond those of a process at rest."""
+
+    seconds: float
+    memory: int
+
+
+_GRACE = 10.0
+"""Seconds after the deadline at which a process ends itself, should nobody else have ended it."""
+
+
+def main() -> None:
+    import faulthandler
+    import gc
+    import pickle
+    from multiprocessing.connection import Connection
+
+    requests, replies = Connection(int(sys.argv[1])), Connection(int(sys.argv[2]))
+    os.dup2(2, 1)
+    faulthandler.enable()
+    gc.set_threshold(500_000)  # as the command line does, and for its reason
+    linter, limits = pickle.loads(requests.recv_bytes()), Limits(float(sys.argv[3]), int(sys.argv[4]))
+    from pubcheck.unit import Lints, judge  # the imports belong to the process at rest
+
+    decoder, encode = msgspec.msgpack.Decoder(Request), msgspec.msgpack.Encoder().encode
+
+    def answer(linter: Lints, request: bytes) -> bytes:
+        from time import perf_counter
+
+        from pubcheck.sources.paths import File
+
+        begun = perf_counter()
+        files = [
+            File(os.fsdecode(file.location or b""), file.label, file.problem, file.content)
+            for file in decoder.decode(request).files
+        ]
+        judged = judge(files, linter, excerpts=False)
+        unread = tuple(
+            Unread(each.span.source.label, _UNREAD[each.rule], each.message)
+            for each in judged.reading.diagnostics
+            if each.rule in _UNREAD
+        )
+        failure = _failure(judged.error) if judged.error is not None else None
+        entries = tuple(finding.entry for finding in judged.findings)
+        seconds = perf_counter() - begun
+        return encode(Reply(entries, unread, judged.postgres, judged.statements, seconds, failure))
+
+    _limit_memory(limits.memory)
+    replies.send_bytes(b"")
+    while True:
+        try:
+            request = requests.recv_bytes()
+        except EOFError:
+            return
+        with _alarm(limits.seconds + _GRACE):
+            try:
+                reply = answer(linter, request)
+            except Exception as error:  # beside the linter: too little memory, a text that is no Unicode
+                reply = encode(Reply((), (), (), 0, 0.0, _failure(error)))
+        replies.send_bytes(reply)
+
+
+_UNREAD = {"PUB001": "unreadable", "PUB002": "not-text"}
+
+
+def _failure(error: BaseException) -> Failure:
+    from traceback import format_exception
+
+    if isinstance(error, MemoryError):
+        return Failure("memory", "the unit needs more memory than it may take (--unit-memory)")
+    text = f"{type(error).__name__}: {error}"
+    return Failure("internal-error", text, "".join(format_exception(error)))
+
+
+def _limit_memory(size: int) -> None:
+    """Limits the address space, where the system can, to ``size`` bytes beyond what is taken now."""
+    try:
+        import resource
+
+        with open("/proc/self/statm") as status:
+            taken = int(status.read().split()[0]) * resource.getpagesize()
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = taken + size
+        resource.setrlimit(resource.RLIMIT_AS, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
+    except (ImportError, OSError):  # not Linux: the deadline remains
+        pass
+
+
+class _alarm:
+    """Ends the process when what is inside takes too long, even where no Python code runs any more."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def __enter__(self) -> None:
+        import signal
+
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+
+    def __exit__(self, *error: object) -> None:
+        import signal
+
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""Where the files of an audit come from: folders whose paths the driver lists, or the rows of a table.
+
+Either gives two frames. ``files`` has a row a file, with what can be said of it without linting (``tables.FILES``);
+``contents`` has, for files chosen of those, what the linter is given. ``count`` says, counted another way, how many
+rows ``files`` must have.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Protocol
+
+import pyarrow as pa
+from msgspec import Struct
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pubcheck.sources.paths import SUFFIXES, find_repositories
+from pubcheck.spark import worker
+from pubcheck.spark.runs import Store
+from pubcheck.spark.selection import STATEMENT, UTF16_MARKS, WORD
+from pubcheck.spark.tables import FILES, LISTING, arrow, ddl
+
+_CHUNK = 20_000
+"""Files that the driver holds at a time."""
+
+
+class Input(Protocol):
+    """What an audit reads."""
+
+    @property
+    def name(self) -> str:
+        """How it is called in the table `runs`."""
+
+    def files(self, spark: SparkSession, store: Store, run: str, largest: int) -> DataFrame: ...
+
+    def contents(self, spark: SparkSession, chosen: DataFrame) -> DataFrame: ...
+
+    def count(self) -> int: ...
+
+    @property
+    def all_in_units(self) -> bool:
+        """Whether there are no files but those of units."""
+
+    def forget(self, store: Store, run: str) -> None:
+        """Takes back what was written for the time of the run."""
+
+
+class EmptyInput(ValueError):
+    """There is no file to audit; the message says where was looked."""
+
+
+class Folders:
+    """Repositories in folders, as ``find_repositories`` finds them. Their files are opened by the workers."""
+
+    all_in_units = True
+
+    def __init__(self, where: str) -> None:
+        self.name = where
+        self._count = 0
+        self._written = False
+
+    def files(self, spark: SparkSession, store: Store, run: str, largest: int) -> DataFrame:
+        listing = None
+        chunks = self._chunks()
+        for number, chunk in enumerate(chunks):
+            if not chunk.num_rows:
+                break
+            listing = spark.createDataFrame(chunk, ddl(LISTING))
+            if number or chunk.num_rows >= _CHUNK:
+                store.write(listing, "listing", run, more=self._written)
+                self._written = True
+        if listing is None:
+            raise EmptyInput(f"no input: no .sql file under {self.name}")
+        if self._written:
+            listing = store.read(LISTING, "listing", run)
+        return listing.mapInArrow(partial(worker.scan, largest=largest), ddl(FILES))
+
+    def _chunks(self) -> Iterator[pa.Table]:
+        """The listing, in pieces of at least ``_CHUNK`` files but for the last one, which may be empty."""
+        rows: list[dict[str, Any]] = []
+        for repository in find_repositories(self.name):
+            names = worker.name_units(tuple(file.label for file in unit) for unit in repository.units)
+            for name, unit in zip(names, repository.units, strict=True):
+                rows += [
+                    {
+                        "repository": repository.name,
+                        "unit": name,
+                        "ordinal": ordinal,
+                        "path": file.label,
+                        "location": os.fsencode(file.path),
+                        "problem": file.error,
+                    }
+                    for ordinal, file in enumerate(unit)
+                ]
+            if len(rows) >= _CHUNK:
+                yield self._chunk(rows)
+                rows = []
+        yield self._chunk(rows)
+
+    def _chunk(self, rows: list[dict[str, Any]]) -> pa.Table:
+        self._count += len(rows)
+        return pa.Table.from_pylist(rows, schema=arrow(LISTING))
+
+    def contents(self, spark: SparkSession, chosen: DataFrame) -> DataFrame:
+        return chosen.withColumn("content", F.lit(None).cast("binary"))
+
+    def count(self) -> int:
+        return self._count
+
+    def forget(self, store: Store, run: str) -> None:
+        if self._written:
+            store.clear(LISTING, "listing", run)
+
+
+class Columns(Struct, frozen=True):
+    """The columns of a table of files: repository, path, and content (binary or string)."""
+
+    repository: str
+    path: str
+    content: str
+
+
+PRESETS: Mapping[str, Columns] = {
+    "the-stack": Columns("max_stars_repo_name", "max_stars_repo_path", "content"),
+    "github-code": Columns("repo_name", "path", "code"),
+    "bigquery-github": Columns("sample_repo_name", "sample_path", "content"),
+}
+"""Columns of well-known corpora: The Stack and StarCoder data; CodeParrot's github-code; BigQuery's
+github_repos.sample_contents."""
+
+
+class Rows:
+    """Files that are the rows of a table: ``format`` is one of Spark's data sources, or `table` for a catalog table."""
+
+    all_in_units = False
+
+    def __init__(self, name: str, format: str, columns: Columns, options: Mapping[str, str] | None = None) -> None:
+        self.name, self._format, self._columns, self._options = name, format, columns, dict(options or {})
+        self._rows: DataFrame | None = None
+
+    def _read(self, spark: SparkSession) -> DataFrame:
+        """The rows with a path that may be a file to read, or without a path."""
+        if self._format == "table":
+            table = spark.read.table(self.name)
+        else:
+            table = spark.read.format(self._format).options(**self._options).load(self.name)
+        path = F.col(f"`{self._columns.path}`").cast("string")
+        read = F.lower(path).endswith(SUFFIXES[0])
+        for suffix in SUFFIXES[1:]:
+            read = read | F.lower(path).endswith(suffix)
+        return table.select(
+            F.coalesce(F.col(f"`{self._columns.repository}`").cast("string"), F.lit("")).alias("repository"),
+            path.alias("path"),
+            F.col(f"`{self._columns.content}`").cast("binary").alias("content"),
+        ).where(read | path.isNull())
+
+    def files(self, spark: SparkSession, store: Store, run: str, largest: int) -> DataFrame:
+        self._rows = self._read(spark)
+        size = F.coalesce(F.octet_length("content").cast("bigint"), F.lit(0).cast("bigint"))
+        fate = F.when(F.col("path").isNull() | F.col("content").isNull(), "unreadable").when(
+            size > largest, "too-large"
+        )
+        problem = F.when(F.col("path").isNull(), "it has no path").when(F.col("content").isNull(), "it has no content")
+        described = self._rows.select(
+            "repository",
+            F.lit(None).cast("string").alias("unit"),
+            F.lit(None).cast("int").alias("ordinal"),
+            "path",
+            F.lit(None).cast("binary").alias("location"),
+            problem.alias("problem"),
+            size.alias("size"),
+            _digest().alias("digest"),
+            F.coalesce(may_publish(F.col("content")), F.lit(True)).alias("may_publish"),
+            fate.alias("fate"),
+        )
+        return described.groupBy("repository").applyInArrow(worker.group_table, ddl(FILES))
+
+    def contents(self, spark: SparkSession, chosen: DataFrame) -> DataFrame:
+        assert self._rows is not None
+        content = self._rows.where(F.col("content").isNotNull()).withColumn("digest", _digest())
+        return chosen.join(content, ["repository", "path", "digest"], "left")
+
+    def count(self) -> int:
+        assert self._rows is not None
+        return self._rows.select("repository", "path").count()
+
+    def forget(self, store: Store, run: str) -> None:
+        pass
+
+
+def _digest() -> Column:
+    return F.coalesce(F.sha2("content", 256), F.lit(""))
+
+
+def may_publish(content: Column) -> Column:
+    """``selection.may_publish`` as an expression of Spark."""
+    text = content.cast("string")
+    mark = F.substring(content, 1, 2)
+    marked = (mark == F.lit(UTF16_MARKS[0])) | (mark == F.lit(UTF16_MARKS[1]))
+    return marked | (text.rlike(WORD) & text.rlike(STATEMENT))

@@ -1,0 +1,389 @@
+"""The audit as DataFrames: files -> units -> the units to lint -> outcomes -> tables. Nothing but the DataFrame API.
+
+Every file and every unit ends in one of linted, nothing to lint, quarantined; `audit` counts them another way before it
+lets a run exist.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial, reduce
+
+import msgspec
+from msgspec import Struct
+from pyspark import cloudpickle
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from pubcheck import __version__
+from pubcheck.config import Config
+from pubcheck.diagnostics import SEVERITIES
+from pubcheck.rulebook import RULES
+from pubcheck.spark import worker
+from pubcheck.spark.child import Limits
+from pubcheck.spark.inputs import Input
+from pubcheck.spark.runs import Store
+from pubcheck.spark.tables import FINDINGS, METRICS, OUTCOMES, QUARANTINE, RUNS, UNITS, ddl
+from pubcheck.unit import Lints
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """What a run may take and is called: sizes in bytes, ``since`` the id of a run to carry unchanged units from."""
+
+    run: str
+    since: str | None = None
+    largest_file: int = 32 << 20
+    largest_unit: int = 128 << 20
+    limits: Limits = Limits(60.0, 2 << 30)
+
+
+class Summary(Struct, frozen=True):
+    """What a run did: its metrics by name, quarantined units and files by reason, findings by rule and severity."""
+
+    run: str
+    metrics: dict[str, float]
+    quarantine: dict[str, int]
+    rules: list[tuple[str, str, str, int]]
+
+
+class Lost(RuntimeError):
+    """The counts do not add up: an error of pubcheck's own, for which the run was not let exist."""
+
+
+KEY = ["repository", "unit"]
+
+_PART = 1 << 20
+"""The cost of a task: about a second of linting, so that what holds up the others is at most one unit."""
+_FILE_COST = 4096
+"""What a file costs beside its bytes, in bytes."""
+_MOST_PARTS = 20_000
+
+
+def audit(
+    spark: SparkSession,
+    given: Input,
+    store: Store,
+    linter: Lints,
+    options: Options,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Summary:
+    """Lints the units of an input and writes the tables of a run. Raises Lost, and what Spark raises; the run then
+    does not exist."""
+    run = options.run
+    started = datetime.now(UTC)
+    rules = ruleset(linter)
+    store.clear(RUNS, "runs", run)
+
+    progress("listing files")
+    files = given.files(spark, store, run, options.largest_file).persist()
+    units = _units(files, rules, options)
+    before = _before(store, options.since)
+    units = _with_step(units, before, options).persist()
+    steps = units.groupBy("step").agg(F.count("*"), F.sum("cost"), F.max("cost")).collect()
+    counts = {row[0]: row[1] for row in steps}
+    progress(
+        f"{sum(counts.values()):,} units: {counts.get('lint', 0):,} to lint, {counts.get('carried', 0):,} carried over"
+    )
+
+    if counts.get("lint"):
+        progress("linting")
+        cost, most = next((row[2], row[3]) for row in steps if row[0] == "lint")
+        store.write(_outcomes(spark, given, files, units, cost, most, linter, options), "outcomes", run)
+    else:
+        store.clear(OUTCOMES, "outcomes", run)
+    outcomes = store.read(OUTCOMES, "outcomes", run)
+
+    progress("writing tables")
+    store.write(_findings(outcomes, units, before), "findings", run)
+    store.write(_unit_rows(outcomes, units, before), "units", run)
+    store.write(_quarantine(outcomes, files, units, before, options), "quarantine", run)
+    summary = _summary(given, store, files, run, (datetime.now(UTC) - started).total_seconds())
+    metrics = [(name, float(value)) for name, value in summary.metrics.items()]
+    store.write(spark.createDataFrame(metrics, ddl(METRICS)).coalesce(1), "metrics", run)
+    store.clear(OUTCOMES, "outcomes", run)
+    given.forget(store, run)
+    row = (
+        run,
+        started,
+        datetime.now(UTC),
+        __version__,
+        spark.version,
+        given.name,
+        options.since,
+        rules,
+        msgspec.json.encode(linter.config).decode(),
+    )
+    store.write(spark.createDataFrame([row], ddl(RUNS)).coalesce(1), "runs", run)
+    units.unpersist()
+    files.unpersist()
+    return summary
+
+
+def ruleset(linter: Lints) -> str:
+    """A fingerprint of all but the files that findings depend on: pubcheck, the rules, the configuration."""
+    kind = type(linter)
+    what = (__version__, list(RULES.values()), linter.config, kind.__module__, kind.__qualname__)
+    return hashlib.sha256(msgspec.json.encode(what)).hexdigest()
+
+
+# From files to what is to be done with each unit.
+
+
+def _units(files: DataFrame, rules: str, options: Options) -> DataFrame:
+    """The units of the input, with a fingerprint of their content and whether their repository may publish."""
+    described = F.concat_ws("\t", F.lpad(F.col("ordinal").cast("string"), 9, "0"), "path", "digest", "fate")
+    units = (
+        files.where("unit IS NOT NULL")
+        .groupBy(*KEY)
+        .agg(
+            F.count("*").alias("files"),
+            F.sum("size").alias("bytes"),
+            F.sum(F.col("size") + _FILE_COST).alias("cost"),
+            F.count_if(F.col("fate") == "duplicate").alias("duplicates"),
+            F.count_if(F.col("fate") == "too-large").alias("large"),
+            F.max("may_publish").alias("may_publish"),
+            F.sha2(F.concat_ws("\n", F.lit(rules), F.array_sort(F.collect_list(described))), 256).alias("fingerprint"),
+        )
+    )
+    selected = units.groupBy("repository").agg(F.max("may_publish").alias("selected"))
+    return units.drop("may_publish").join(selected, "repository")
+
+
+class Before(Struct, frozen=True):
+    """The tables of the run that unchanged units are carried over from."""
+
+    findings: DataFrame
+    units: DataFrame
+    quarantine: DataFrame
+
+
+def _before(store: Store, since: str | None) -> Before | None:
+    if since is None:
+        return None
+    return Before(
+        store.read(FINDINGS, "findings", since),
+        store.read(UNITS, "units", since),
+        store.read(QUARANTINE, "quarantine", since),
+    )
+
+
+def _with_step(units: DataFrame, before: Before | None, options: Options) -> DataFrame:
+    """The units with what is to be done: lint, or carried, too-large, passed-over."""
+    carried: Column = F.lit(False)
+    if before is not None:
+        known = before.units.where("status = 'linted'").select(*KEY, "fingerprint", F.lit(True).alias("known"))
+        units = units.join(known, [*KEY, "fingerprint"], "left")
+        carried = F.coalesce("known", F.lit(False))
+    large = (F.col("large") > 0) | (F.col("bytes") > options.largest_unit)
+    step = F.when(~F.col("selected"), "passed-over").when(large, "too-large").when(carried, "carried")
+    return units.withColumn("step", step.otherwise("lint")).drop("known", "selected")
+
+
+# Linting.
+
+
+def _outcomes(
+    spark: SparkSession,
+    given: Input,
+    files: DataFrame,
+    units: DataFrame,
+    cost: int,
+    most: int,
+    linter: Lints,
+    options: Options,
+) -> DataFrame:
+    """What came of each unit that is to be linted; together they cost ``cost``, and none more than ``most``."""
+    chosen, parts = _with_part(spark, units.where("step = 'lint'").select(*KEY, "cost"), cost, most)
+    wanted = files.where("fate IS NULL OR fate = 'unreadable'").join(chosen, KEY)
+    columns = ["ordinal", "path", "location", "content", "problem"]
+    ready = (
+        given.contents(spark, wanted)
+        .repartition(parts, "salt")
+        .sortWithinPartitions("cost", *KEY, "ordinal")
+        .select(*KEY, *columns)
+    )
+    # Few rows a batch: a row may be a file of many megabytes. Releases that know of it count bytes as well.
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 500)
+    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", 16 << 20)
+    lint = partial(worker.lint, linter=_pickled(linter), limits=options.limits)
+    return ready.mapInArrow(lint, ddl(OUTCOMES))
+
+
+def _pickled(linter: Lints) -> bytes:
+    pickled: bytes = cloudpickle.dumps(linter)  # type: ignore[no-untyped-call]
+    return pickled
+
+
+def _with_part(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tuple[DataFrame, int]:
+    """The units with a ``salt`` that `repartition` takes to the partition each shall be in, and how many there are.
+
+    A unit that costs more than a partition shall is alone in one of the first partitions, which start first; the
+    others are spread over the rest by their names, of equal cost on the average.
+    """
+    part = max(_PART, math.ceil(cost / _MOST_PARTS))
+    large = chosen.where(F.col("cost") > part)
+    alone = large.count() if most > part else 0
+    spread = max(1, math.ceil(cost / part) - alone)
+    placed = chosen.where(F.col("cost") <= part).withColumn("part", F.pmod(F.xxhash64(*KEY), F.lit(spread)) + alone)
+    if alone:
+        place = F.row_number().over(Window.orderBy(F.desc("cost"), *KEY)) - 1
+        placed = placed.unionByName(large.withColumn("part", place.cast("bigint")))
+    parts = alone + spread
+    # Spark has no way, in all its releases, to say which partition; what it hashes there can be found out. The tries
+    # are so many that a partition which none of them hits is next to impossible, and its units only share another.
+    tries = spark.range(parts * (20 + 2 * parts.bit_length())).select(
+        F.col("id").alias("salt"), F.pmod(F.hash("id"), F.lit(parts)).cast("bigint").alias("part")
+    )
+    salts = tries.groupBy("part").agg(F.min("salt").alias("salt"))
+    return placed.join(F.broadcast(salts), "part", "left"), parts
+
+
+# The tables.
+
+
+def _carried(units: DataFrame) -> DataFrame:
+    return units.where("step = 'carried'").select(*KEY)
+
+
+def _findings(outcomes: DataFrame, units: DataFrame, before: Before | None) -> DataFrame:
+    found = outcomes.select(*KEY, F.explode("findings").alias("found")).select(*KEY, "found.*")
+    return found if before is None else found.unionByName(before.findings.join(_carried(units), KEY, "left_semi"))
+
+
+def _unit_rows(outcomes: DataFrame, units: DataFrame, before: Before | None) -> DataFrame:
+    def of_severity(severity: str) -> Column:
+        return F.size(F.filter("findings", lambda found: found["severity"] == severity)).cast("bigint")
+
+    linted = outcomes.select(
+        *KEY,
+        "postgres",
+        "statements",
+        "seconds",
+        "reason",
+        F.size("unread").alias("unread"),
+        *(of_severity(severity).alias(f"{severity}s") for severity in SEVERITIES),
+    )
+    rows = units.where("step <> 'carried'").join(linted, KEY, "left")
+    passed_over = F.col("step") == "passed-over"
+    reason = F.when(F.col("step") == "too-large", "too-large").otherwise(F.col("reason"))
+    own = F.col("duplicates") + F.coalesce("unread", F.lit(0))
+    quarantined = F.when(reason.isNotNull(), F.col("files")).otherwise(own)
+    zero = F.lit(0).cast("bigint")
+    status = F.when(passed_over, "nothing-to-lint").when(reason.isNotNull(), "quarantined").otherwise("linted")
+    fresh = rows.select(
+        *KEY,
+        status.alias("status"),
+        reason.alias("reason"),
+        F.lit(False).alias("carried"),
+        "fingerprint",
+        "files",
+        F.when(passed_over, zero).otherwise(F.col("files") - quarantined).alias("files_linted"),
+        F.when(passed_over, F.col("files") - quarantined).otherwise(zero).alias("files_nothing_to_lint"),
+        quarantined.alias("files_quarantined"),
+        "bytes",
+        "postgres",
+        *(F.coalesce(name, zero).alias(name) for name in ("statements", "errors", "warnings", "notes")),
+        F.coalesce("seconds", F.lit(0.0)).alias("seconds"),
+    )
+    if before is None:
+        return fresh
+    kept = before.units.join(_carried(units), KEY, "left_semi").withColumn("carried", F.lit(True))
+    return fresh.unionByName(kept)
+
+
+def _quarantine(
+    outcomes: DataFrame, files: DataFrame, units: DataFrame, before: Before | None, options: Options
+) -> DataFrame:
+    nothing = F.lit(None).cast("string")
+    no_path = nothing.alias("path")
+    failed = outcomes.where("reason IS NOT NULL").select(*KEY, no_path, "reason", "detail", "trace")
+    unread = (
+        outcomes.select(*KEY, F.explode("unread").alias("each")).select(*KEY, "each.*").withColumn("trace", nothing)
+    )
+    size = F.format_string(
+        f"%d bytes in %d files; a file may have {options.largest_file} and a unit {options.largest_unit} bytes",
+        "bytes",
+        "files",
+    )
+    large = units.where("step = 'too-large'").select(
+        *KEY, no_path, F.lit("too-large").alias("reason"), size.alias("detail"), nothing.alias("trace")
+    )
+    # Files whose fate was known before linting. What cannot be read is told by the linter where that saw it.
+    unseen = (F.col("fate") != "unreadable") | F.col("unit").isNull()
+    known = files.where(F.col("fate").isNotNull() & unseen)
+    detail = F.when(F.col("fate") == "too-large", F.format_string("%d bytes", "size")).otherwise(F.col("problem"))
+    fated = known.select(*KEY, "path", F.col("fate").alias("reason"), detail.alias("detail"), nothing.alias("trace"))
+    tables = [failed, unread, large]
+    if before is None:
+        tables.append(fated)
+    else:
+        tables.append(fated.join(_carried(units), KEY, "left_anti"))
+        tables.append(before.quarantine.join(_carried(units), KEY, "left_semi"))
+    return reduce(DataFrame.unionByName, tables)
+
+
+# What is told of a run.
+
+
+def _summary(given: Input, store: Store, files: DataFrame, run: str, seconds: float) -> Summary:
+    """Counts what was written, and holds it to the input. Raises Lost."""
+    units, findings = store.read(UNITS, "units", run), store.read(FINDINGS, "findings", run)
+    counted = units.agg(
+        F.countDistinct("repository").alias("repositories"),
+        F.count("*").alias("units"),
+        F.count_if(F.col("status") == "linted").alias("units_linted"),
+        F.count_if(F.col("status") == "nothing-to-lint").alias("units_nothing_to_lint"),
+        F.count_if(F.col("status") == "quarantined").alias("units_quarantined"),
+        F.count_if("carried").alias("units_carried"),
+        *(
+            F.coalesce(F.sum(name), F.lit(0)).alias(name)
+            for name in (
+                "files",
+                "files_linted",
+                "files_nothing_to_lint",
+                "files_quarantined",
+                "bytes",
+                "statements",
+                "errors",
+                "warnings",
+                "notes",
+            )
+        ),
+        F.coalesce(F.sum("seconds"), F.lit(0.0)).alias("seconds_linting"),
+    ).collect()[0]
+    metrics: dict[str, float] = {name: float(value) for name, value in counted.asDict().items()}
+    if not given.all_in_units:
+        outside = files.where("unit IS NULL").agg(F.count("*"), F.count_if(F.col("fate").isNotNull())).collect()[0]
+        metrics["files"] += outside[0]
+        metrics["files_quarantined"] += outside[1]
+        metrics["files_nothing_to_lint"] += outside[0] - outside[1]
+    rules = findings.groupBy("rule", "severity", "certainty").count().orderBy("rule", "severity", "certainty").collect()
+    metrics["findings"] = float(sum(row[3] for row in rules))
+    metrics["seconds"] = seconds
+    _hold(metrics, "units", sum(metrics[f"units_{end}"] for end in ENDS), "units of every status")
+    _hold(metrics, "files", sum(metrics[f"files_{end}"] for end in ENDS), "files of every status")
+    _hold(metrics, "files", given.count(), "files of the input")
+    _hold(metrics, "findings", sum(metrics[f"{severity}s"] for severity in SEVERITIES), "findings of all units")
+    quarantine = store.read(QUARANTINE, "quarantine", run).groupBy("reason").count().orderBy("reason").collect()
+    return Summary(run, metrics, {row[0]: row[1] for row in quarantine}, [tuple(row) for row in rules])
+
+
+ENDS = ("linted", "nothing_to_lint", "quarantined")
+"""How a file or a unit may end."""
+
+
+def _hold(metrics: dict[str, float], name: str, other: float, what: str) -> None:
+    if metrics[name] != other:
+        raise Lost(f"the audit lost something: {metrics[name]:.0f} {name}, but {other:.0f} {what}")
+
+
+def fails(rules: list[tuple[str, str, str, int]], config: Config) -> bool:
+    """Whether something that was found fails the run, as `pubcheck lint` would say."""
+    least = SEVERITIES.index(config.fail_on)
+    return any(
+        severity in SEVERITIES[least:] and (certainty == "certain" or config.fail_on_assumed)
+        for _, severity, certainty, _ in rules
+    )

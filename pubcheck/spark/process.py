@@ -1,0 +1,122 @@
+"""The other end of `child`: hands units to a process and replaces it when it dies or does not answer in time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from multiprocessing.connection import Connection
+
+import msgspec
+
+from pubcheck.spark.child import Failure, Limits, Reply, Request
+
+_START = 60.0
+"""Seconds that a process may take to start."""
+_TRACE = 4000
+"""Characters of a dead process's stderr that are kept: the fault handler's traceback is its end."""
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(dict).decode
+
+
+class ChildProcess:
+    """A process that lints one unit after another. ``linter`` is pickled; it is the same for all units."""
+
+    def __init__(self, linter: bytes, limits: Limits) -> None:
+        self.linter, self.limits = linter, limits
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def lint(self, request: Request) -> dict[str, object]:
+        """The fields of the ``Reply`` to a unit. A process that dies of it, or overruns, is a reply with a failure."""
+        message = _encode(request)
+        if self._process is None or not self._sent(message):
+            # None yet, or one that died at rest, which no unit is to blame for.
+            self._start()
+            if not self._sent(message):
+                return self._died()
+        if not self._replies.poll(self.limits.seconds):
+            self.close()
+            return _failed("time-out", f"not done after {self.limits.seconds:g} seconds (--unit-timeout)")
+        try:
+            reply: dict[str, object] = _decode(self._replies.recv_bytes())
+        except (EOFError, OSError):
+            return self._died()
+        failure = reply["failure"]
+        if isinstance(failure, dict) and failure["reason"] == "memory":
+            self.close()  # what is left of its memory may be in pieces
+        return reply
+
+    def _sent(self, message: bytes) -> bool:
+        try:
+            self._requests.send_bytes(message)
+        except OSError:
+            self.close()
+            return False
+        return True
+
+    def _start(self) -> None:
+        self.close()
+        theirs_in, ours_out = os.pipe()
+        ours_in, theirs_out = os.pipe()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 -- closed with the process
+        arguments = (theirs_in, theirs_out, self.limits.seconds, self.limits.memory)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "pubcheck.spark.child", *map(str, arguments)],
+            pass_fds=(theirs_in, theirs_out),
+            stdin=subprocess.DEVNULL,
+            stdout=self._errors,
+            stderr=self._errors,
+            # What this process can import, that one can: a cluster may have handed it a path of its own.
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self._requests, self._replies = Connection(ours_out, readable=False), Connection(ours_in, writable=False)
+        try:
+            self._requests.send_bytes(self.linter)
+            if self._replies.poll(_START):
+                self._replies.recv_bytes()
+                return
+        except (EOFError, OSError):
+            pass
+        said = self._last_words()
+        self.close()
+        raise RuntimeError(f"the process that lints does not start: {said or 'it says nothing'}")
+
+    def _died(self) -> dict[str, object]:
+        process = self._process
+        assert process is not None
+        try:
+            status = process.wait(5)
+        except subprocess.TimeoutExpired:  # it closed its end and lives on
+            process.kill()
+            status = process.wait()
+        trace = self._last_words()
+        self.close()
+        if status < 0:
+            name = signal.Signals(-status).name if -status in signal.valid_signals() else f"signal {-status}"
+            return _failed("crashed", f"the process that linted it died of {name}", trace)
+        return _failed("crashed", f"the process that linted it ended with status {status}", trace)
+
+    def _last_words(self) -> str | None:
+        size = self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, size - _TRACE))
+        return self._errors.read().decode(errors="replace").strip() or None
+
+    def close(self) -> None:
+        """Ends the process, if there is one."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            self._requests.close()
+            self._replies.close()
+            self._errors.close()
+
+
+def _failed(reason: str, detail: str, trace: str | None = None) -> dict[str, object]:
+    reply: dict[str, object] = msgspec.to_builtins(Reply((), (), (), 0, 0.0, Failure(reason, detail, trace)))
+    return reply

@@ -1,0 +1,55 @@
+"""Where an audit writes, and which runs there are.
+
+A table of a run is Parquet under DIR/<table>/run=<id>/. The row under DIR/runs/run=<id>/ is written last and makes the
+run exist; whoever reads ignores all others. To write a run once more its row is taken back first. There is no rename
+and no deletion: what is no longer wanted is overwritten by nothing, which every file system and Spark Connect can.
+"""
+
+from __future__ import annotations
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pubcheck.spark.tables import RUNS, Column, ddl
+
+
+class NoRun(ValueError):
+    """There is no such run; the message says where was looked."""
+
+
+class Store:
+    """The tables of the audits under one folder, which may be any that Spark can write to."""
+
+    def __init__(self, spark: SparkSession, where: str) -> None:
+        self.spark, self.where = spark, where.rstrip("/")
+
+    def path(self, table: str, run: str) -> str:
+        return f"{self.where}/{table}/run={run}"
+
+    def write(self, rows: DataFrame, table: str, run: str, *, more: bool = False) -> None:
+        """Writes a table of a run, in the place of what stood there, or as ``more`` of it."""
+        rows.write.mode("append" if more else "overwrite").parquet(self.path(table, run))
+
+    def clear(self, columns: tuple[Column, ...], table: str, run: str) -> None:
+        """Leaves no row of a table of a run."""
+        self.write(self.spark.createDataFrame([], ddl(columns)), table, run)
+
+    def read(self, columns: tuple[Column, ...], table: str, run: str) -> DataFrame:
+        """A table of a run; a column that it was written without is null."""
+        return self.spark.read.schema(ddl(columns)).parquet(self.path(table, run))
+
+    def runs(self) -> DataFrame:
+        """The runs that exist, a row each."""
+        return self.spark.read.schema(ddl(RUNS)).parquet(f"{self.where}/runs")
+
+    def find(self, wanted: str) -> str:
+        """The id of a run that exists, `latest` being the one that finished last. Raises NoRun."""
+        try:
+            rows = self.runs() if wanted == "latest" else self.runs().where(F.col("run") == wanted)
+            found = rows.orderBy(F.desc("finished"), F.desc("run")).select("run").head()
+        except AnalysisException:  # there is no such folder
+            found = None
+        if found is None:
+            raise NoRun(f"there is no {'run' if wanted == 'latest' else f'run {wanted}'} in {self.where}")
+        return str(found[0])

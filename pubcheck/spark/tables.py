@@ -1,0 +1,193 @@
+"""The tables that an audit writes: every column with what it means. Columns are added, never renamed or retyped.
+
+A table is Parquet under DIR/<table>/run=<id>/. A run exists once DIR/runs/run=<id>/ holds its row (see `runs`). The
+types are Arrow's, which the workers fill; `ddl` says them in Spark's words.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from msgspec import Struct
+
+
+class Column(Struct, frozen=True):
+    name: str
+    type: pa.DataType
+    says: str
+
+
+_TEXT, _INT, _LONG, _FLAG, _REAL = pa.string(), pa.int32(), pa.int64(), pa.bool_(), pa.float64()
+_TIME = pa.timestamp("us", tz="UTC")
+_PLACE = [("path", _TEXT), *((name, _INT) for name in ("line", "column", "end_line", "end_column"))]
+
+_UNIT_KEY = (
+    Column("repository", _TEXT, "the repository, as its folder or --repo-column names it"),
+    Column(
+        "unit", _TEXT, "the unit in the repository: the folder of its files, or its first file where that is shared"
+    ),
+)
+
+DIAGNOSTIC = (
+    Column("rule", _TEXT, "code of the rule"),
+    Column("name", _TEXT, "name of the rule"),
+    Column("phase", _TEXT, "ddl, write, subscribe or silent"),
+    Column("severity", _TEXT, "note, warning or error"),
+    Column("certainty", _TEXT, "certain or assumed"),
+    Column("postgres", pa.list_(_INT), "majors for which it holds"),
+    Column("message", _TEXT, "what is wrong"),
+    Column("help", _TEXT, "what to do"),
+    Column("path", _TEXT, "file, as `pubcheck lint` prints it"),
+    Column("line", _INT, "1-based"),
+    Column("column", _INT, "1-based, in code points"),
+    Column("end_line", _INT, "1-based"),
+    Column("end_column", _INT, "exclusive"),
+    Column("related", pa.list_(pa.struct([*_PLACE, ("message", _TEXT)])), "other places that it speaks of"),
+    Column(
+        "statement",
+        pa.struct([("index", _INT), ("line", _INT), ("embedded", pa.list_(_INT))]),
+        "the statement it is about, counted from 0 in its file",
+    ),
+    Column("object", _TEXT, "the relation that the server names"),
+    Column("publication", _TEXT, "the publication whose check fails first"),
+    Column("publications", pa.list_(_TEXT), "all culprits, in the server's order"),
+    Column("operation", _TEXT, "insert, update, delete or truncate"),
+    Column(
+        "server",
+        pa.struct([("sqlstate", _TEXT), ("message", _TEXT), ("detail", _TEXT), ("hint", _TEXT), ("position", _INT)]),
+        "the ERROR that a server raises",
+    ),
+    Column("notices", pa.list_(_TEXT), "its NOTICEs and WARNINGs"),
+    Column(
+        "fixes",
+        pa.list_(
+            pa.struct(
+                [
+                    ("title", _TEXT),
+                    ("applicability", _TEXT),
+                    ("edits", pa.list_(pa.struct([*_PLACE, ("text", _TEXT)]))),
+                ]
+            )
+        ),
+        "ways to mend it",
+    ),
+    Column("url", _TEXT, "the page of the rule"),
+    Column(
+        "fingerprint",
+        _TEXT,
+        "the same for the same finding of another run: lines may have moved, all else that identifies it has not",
+    ),
+)
+"""A finding: the fields of the JSON document (`pubcheck/report/schema.json`), and its fingerprint."""
+
+FINDINGS = (*_UNIT_KEY, *DIAGNOSTIC)
+"""`findings`: a row a diagnostic."""
+
+UNITS = (
+    *_UNIT_KEY,
+    Column("status", _TEXT, "linted, nothing-to-lint or quarantined"),
+    Column("reason", _TEXT, "why it is quarantined (see `quarantine`)"),
+    Column("carried", _FLAG, "whether its rows are those of the run given by --since"),
+    Column("fingerprint", _TEXT, "of its files, pubcheck, the rules and the configuration: equal, so are the findings"),
+    Column("files", _LONG, "files of the input; the three counts that follow add up to it"),
+    Column("files_linted", _LONG, "read and judged"),
+    Column("files_nothing_to_lint", _LONG, "of a repository that holds no publication"),
+    Column("files_quarantined", _LONG, "of a quarantined unit, or themselves quarantined"),
+    Column("bytes", _LONG, "of its files"),
+    Column("postgres", pa.list_(_INT), "majors judged"),
+    Column("statements", _LONG, "statements in them"),
+    Column("errors", _LONG, "findings of severity error"),
+    Column("warnings", _LONG, "findings of severity warning"),
+    Column("notes", _LONG, "findings of severity note"),
+    Column("seconds", _REAL, "that linting took"),
+)
+"""`units`: a row a unit, whatever became of it."""
+
+QUARANTINE = (
+    *_UNIT_KEY,
+    Column("path", _TEXT, "the file, when it alone is quarantined; null for a unit with all its files"),
+    Column(
+        "reason",
+        _TEXT,
+        "unreadable, not-text, too-large, duplicate (a path twice in a repository), not-postgresql (most statements"
+        " cannot be read; findings are kept), time-out, memory, crashed or internal-error",
+    ),
+    Column("detail", _TEXT, "for people"),
+    Column("trace", _TEXT, "the traceback of an internal error, the fault handler's of a crash"),
+)
+"""`quarantine`: a row a quarantined unit, and a row a file that is quarantined on its own."""
+
+METRICS = (
+    Column("metric", _TEXT, "what was counted"),
+    Column("value", _REAL, "how much"),
+)
+"""`metrics`: a row a number of the run."""
+
+RUNS = (
+    Column("run", _TEXT, "its id"),
+    Column("started", _TIME, ""),
+    Column("finished", _TIME, ""),
+    Column("pubcheck", _TEXT, "version"),
+    Column("spark", _TEXT, "version"),
+    Column("input", _TEXT, "where files were read from"),
+    Column("since", _TEXT, "the run that unchanged units were carried over from"),
+    Column("ruleset", _TEXT, "fingerprint of pubcheck, the rules and the configuration"),
+    Column("config", _TEXT, "the configuration as JSON"),
+)
+"""`runs`: the row that makes a run exist."""
+
+# What passes between the steps of the job.
+
+LISTING = (
+    *_UNIT_KEY,
+    Column("ordinal", _INT, "place of the file in its unit, from 0"),
+    Column("path", _TEXT, "label of the file"),
+    Column("location", pa.binary(), "the file's name for the system, null where the content comes with a table"),
+    Column("problem", _TEXT, "why it is known already that it cannot be read"),
+)
+FILES = (
+    *LISTING,
+    Column("size", _LONG, "bytes"),
+    Column("digest", _TEXT, "SHA-256 of the content, or of what stands for it"),
+    Column("may_publish", _FLAG, "whether it may hold a publication"),
+    Column("fate", _TEXT, "unreadable, too-large or duplicate"),
+)
+OUTCOMES = (
+    *_UNIT_KEY,
+    Column("findings", pa.list_(pa.struct([(column.name, column.type) for column in DIAGNOSTIC])), ""),
+    Column("unread", pa.list_(pa.struct([("path", _TEXT), ("reason", _TEXT), ("detail", _TEXT)])), ""),
+    Column("postgres", pa.list_(_INT), ""),
+    Column("statements", _LONG, ""),
+    Column("seconds", _REAL, ""),
+    Column("reason", _TEXT, "why the unit is quarantined, null when it was linted"),
+    Column("detail", _TEXT, ""),
+    Column("trace", _TEXT, ""),
+)
+
+
+def arrow(columns: tuple[Column, ...]) -> pa.Schema:
+    """Columns as an Arrow schema."""
+    return pa.schema([(column.name, column.type) for column in columns])
+
+
+def ddl(columns: tuple[Column, ...]) -> str:
+    """Columns as a schema in Spark's words, such as `rule STRING, line INT`."""
+    return ", ".join(f"`{column.name}` {_spark(column.type)}" for column in columns)
+
+
+_SPARK = {
+    _TEXT: "STRING",
+    _INT: "INT",
+    _LONG: "BIGINT",
+    _FLAG: "BOOLEAN",
+    _REAL: "DOUBLE",
+    _TIME: "TIMESTAMP",
+    pa.binary(): "BINARY",
+}
+
+
+def _spark(given: pa.DataType) -> str:
+    if pa.types.is_list(given):
+        return f"ARRAY<{_spark(given.value_type)}>"
+    if pa.types.is_struct(given):
+        return f"STRUCT<{', '.join(f'`{field.name}`: {_spark(field.type)}' for field in given)}>"
+    return _SPARK[given]
