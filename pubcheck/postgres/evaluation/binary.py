@@ -9,7 +9,7 @@ from typing import Any
 
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.evaluation.calls import Function, Maker
-from pubcheck.postgres.evaluation.compare import bit_order, plain_order
+from pubcheck.postgres.evaluation.compare import bit_order
 from pubcheck.postgres.evaluation.integers import COMPARISONS
 from pubcheck.postgres.evaluation.patterns import like_match
 from pubcheck.postgres.evaluation.values import failed
@@ -75,11 +75,18 @@ def _shift_right(value: str, by: int) -> str:
     return value[: max(len(value) - by, 0)].rjust(len(value), "0")
 
 
+_GREATEST_BITS = (1 << 31) - 8
+_LARGEST = 1 << 20
+"""Longer bit strings are not made here."""
+
+
 def _to_bits(bits: int) -> Function:
     """bitfromint4, bitfromint8: the lowest bits, or the sign in front."""
 
     def cast(value: int, length: int) -> str:
-        length = 1 if length <= 0 else length
+        length = length if 0 < length <= _GREATEST_BITS else 1
+        if length > _LARGEST:
+            raise Unknowable("a bit string of such length")
         text = f"{value % (1 << bits):0{bits}b}"
         return text[-length:] if length <= bits else ("1" if value < 0 else "0") * (length - bits) + text
 
@@ -113,15 +120,15 @@ def _varbit_length_coercion(value: str, length: int, explicit: bool) -> str:
 
 
 def _encode(value: bytes, kind: str) -> str:
-    kind = kind.lower()
-    if kind == "hex":
+    word = kind.lower()
+    if word == "hex":
         return value.hex()
-    if kind == "base64":
+    if word == "base64":
         from base64 import b64encode
 
         text = b64encode(value).decode()
         return "\n".join(text[at : at + 76] for at in range(0, len(text), 76))
-    if kind == "escape":
+    if word == "escape":
         return "".join("\\\\" if one == 92 else chr(one) if 0 < one < 128 else f"\\{one:03o}" for one in value)
     raise failed("22023", f'unrecognized encoding: "{kind}"')
 
@@ -168,12 +175,6 @@ for _name in ("substr", "substring"):
 for _name, _strip in (("btrim", bytes.strip), ("ltrim", bytes.lstrip), ("rtrim", bytes.rstrip)):
     FUNCTIONS[f"{_name}(bytea,bytea)"] = _trim(_strip)
 FUNCTIONS |= {
-    "byteacmp": plain_order,
-    "uuid_cmp": plain_order,
-    "macaddr_cmp": plain_order,
-    "macaddr8_cmp": plain_order,
-    "bitcmp": bit_order,
-    "varbitcmp": bit_order,
     "bytea_larger": max,
     "bytea_smaller": min,
     "byteacat": operator.add,

@@ -38,8 +38,11 @@ Maker = Callable[[Call], Function]
 
 
 class Implementation(NamedTuple):
+    """``strict``: NULL is given for a constant NULL; ``guarded``: and the function is called without NULLs only."""
+
     function: Function
     strict: bool
+    guarded: bool
 
 
 _FAMILIES = {
@@ -60,6 +63,9 @@ _FAMILIES = {
 _AFTERWARDS = ("texts", "binary", "hashing", "arrays")
 """Where functions of any type may stand."""
 
+_INLINED = frozenset(("date_part(text,date)", "substring(text,text,text)"))
+"""Functions in SQL that the planner puts the body of in their place: a part of it may fail though another is NULL."""
+
 
 def implementation(context: Context, call: Call) -> Implementation:
     """What a function does. One that is not followed raises Unknowable when it is called with values."""
@@ -77,8 +83,9 @@ def implementation(context: Context, call: Call) -> Implementation:
             if function is None and name in module.MAKERS:
                 function = _made(module.MAKERS[name], call)
             if function is not None:
-                return Implementation(function, proc.strict)
-    return Implementation(_unknown(Unknowable(f"what {signature} gives")), proc.strict)
+                return Implementation(function, proc.strict, proc.strict and signature not in _INLINED)
+    unknown = _unknown(Unknowable(f"what {signature} gives"))
+    return Implementation(unknown, proc.strict, proc.strict and signature not in _INLINED)
 
 
 def _made(maker: Maker, call: Call) -> Function:

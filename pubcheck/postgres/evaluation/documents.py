@@ -169,6 +169,8 @@ def _without(value: Any, key: str) -> Any:
 
 
 def _without_keys(value: Any, keys: Array) -> Any:
+    if len(keys.lengths) > 1:
+        raise failed("2202E", "wrong number of array subscripts")
     if not isinstance(value, dict | list):
         raise failed("22023", "cannot delete from scalar")
     for key in keys.elements:

@@ -155,7 +155,7 @@ for _size in "248":
     FUNCTIONS[f"cash_mul_int{_size}"] = lambda left, right: _checked_money(left * right)
     FUNCTIONS[f"int{_size}_mul_cash"] = lambda left, right: _checked_money(left * right)
     FUNCTIONS[f"cash_div_int{_size}"] = _money_over_integer
-for _kind in ("int2", "int4", "int8", "int24", "int42", "int28", "int82", "int48", "int84", "oid", "bool", "char"):
+for _kind in ("int4", "int8", "int24", "int42", "int28", "int82", "int48", "int84", "oid"):
     FUNCTIONS[f"bt{_kind}cmp"] = _compare
 FUNCTIONS |= {
     "int2(int4)": _narrow("2"),

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.evaluation import decimals
 from pubcheck.postgres.evaluation.calls import Call, Function, Maker
 from pubcheck.postgres.evaluation.compare import plain_order, span_order
 from pubcheck.postgres.evaluation.integers import COMPARISONS
@@ -25,7 +26,16 @@ from pubcheck.postgres.evaluation.values import (
     failed,
     span,
 )
-from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, UNITS, calendar, julian_day, valid_julian
+from pubcheck.postgres.expressions.nodes import EXPLICIT_CALL
+from pubcheck.postgres.literals.datetime_fields import (
+    KEYWORDS,
+    POSTGRES_EPOCH,
+    UNITS,
+    WORD_LENGTH,
+    calendar,
+    julian_day,
+    valid_julian,
+)
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
@@ -132,9 +142,12 @@ def _date_at(date: Moment, time: int) -> Moment:
 
 
 def _date_at_timetz(date: Moment, time: tuple[int, int]) -> Moment:
-    if _infinite(date):
+    if isinstance(date, float):
         return date
-    return _checked(int(date) * DAY_LENGTH + time[0])
+    found = date * DAY_LENGTH + time[0]
+    if not (_FIRST <= found < _END and date * DAY_LENGTH < _END):
+        raise failed("22008", "date out of range for timestamp")
+    return found
 
 
 # Timestamps and intervals.
@@ -228,7 +241,9 @@ def _difference(call: Call) -> Function:
             return INFINITE_INTERVAL if positive else MINUS_INFINITE_INTERVAL
         found = left - right
         if not -(1 << 63) <= found < 1 << 63:
-            raise _interval_range()
+            if call.context.major > 15:
+                raise _interval_range()
+            found = (found + (1 << 63)) % (1 << 64) - (1 << 63)  # 15 does not look
         days = abs(found) // DAY_LENGTH
         days = days if found >= 0 else -days
         return Interval(0, days, found - days * DAY_LENGTH)
@@ -245,8 +260,10 @@ MAKERS["timestamp_mi"] = MAKERS["timestamptz_mi"] = _difference
 
 def _scaled(value: Moment, precision: int) -> Moment:
     """AdjustTimestampForTypmod, AdjustTimeForTypmod."""
-    if isinstance(value, float) or not 0 <= precision < 6:
+    if isinstance(value, float) or precision in (-1, 6):
         return value
+    if not 0 <= precision < 6:
+        raise failed("22023", f"timestamp({precision}) precision must be between 0 and 6")
     unit: int = 10 ** (6 - precision)
     found = (abs(value) + unit // 2) // unit * unit
     return found if value >= 0 else -found
@@ -350,6 +367,22 @@ def _divided(call: Call) -> Function:
     return divide
 
 
+def _restricted(call: Call) -> Function:
+    """interval(interval, int4), as casts call it: the fields and the precision of a type."""
+    from pubcheck.postgres.literals.intervals import restricted
+
+    if call.expr.form == EXPLICIT_CALL:
+        raise Unknowable("what an interval of that type modifier is")
+
+    def restrict(interval: Interval, typmod: int) -> Interval:
+        if _is_infinite(call.context, interval):
+            return interval
+        found = restricted(call.context.inputs, *interval, typmod >> 16 & 0x7FFF, typmod)
+        return Interval(found.months, found.days, found.microseconds)
+
+    return restrict
+
+
 def _swapped(maker: Maker) -> Maker:
     def make(call: Call) -> Function:
         function = maker(call)
@@ -390,35 +423,55 @@ def _justify_days(interval: Interval) -> Interval:
 
 # Fields.
 
-_FIELDS = {
-    **UNITS,
-    **dict.fromkeys(("dow", "doy", "isodow", "isoyear", "epoch"), ""),
-    "julian": "julian",
-    "jd": "julian",
-    "j": "julian",
-}
+
+class _Fields:
+    """The fields of a type, by the words for them."""
+
+    def __init__(self, type_name: str) -> None:
+        self.type_name = type_name
+
+    def named(self, name: str) -> str:
+        """The unit that a word names; abbreviations are cut to ten characters, as the server compares them."""
+        word = name.lower()
+        if not word.isascii() or len(word) > 63:
+            raise Unknowable(f'what the field "{name}" means')
+        short = word[:WORD_LENGTH]
+        if short in UNITS:
+            return UNITS[short]
+        kind, value = KEYWORDS.get(short, ("", None))
+        if kind == "unit" or value == "epoch":
+            return str(value)
+        if kind == "reserved":
+            raise self.unsupported(word)
+        raise failed("22023", f'unit "{word}" not recognized for type {self.type_name}')
+
+    def unsupported(self, name: str, detail: str | None = None) -> ServerError:
+        return failed("0A000", f'unit "{name.lower()}" not supported for type {self.type_name}', detail)
+
+
+_TIMESTAMP = _Fields("timestamp without time zone")
+_TIMESTAMPTZ = _Fields("timestamp with time zone")
+_DATE = _Fields("date")
+_TIME = _Fields("time without time zone")
+_INTERVAL = _Fields("interval")
 _MONOTONIC = frozenset(("year", "decade", "century", "millennium", "julian", "isoyear", "epoch"))
-
-
-def _field(name: str) -> str:
-    """A field by its name; abbreviations are cut to ten characters, as the server compares them."""
-    word = name.lower()
-    if not word.isascii() or len(word) > 12:
-        raise Unknowable(f'what the field "{name}" means')
-    if word in ("dow", "doy", "isodow", "isoyear", "epoch"):
-        return word
-    if word in ("julian", "jd", "j"):
-        return "julian"
-    if word[:10] in UNITS and word[:8] != "timezone":
-        return UNITS[word[:10]]
-    raise Unknowable(f'what the field "{name}" means')
-
-
-def _unsupported(context: Context, name: str, type_name: str, supported: bool = False) -> ServerError:
-    what = {"timestamp without time zone": "timestamp", "time without time zone": '"time"', "interval": "interval"}
-    if context.major >= 16:
-        return failed("0A000", f'unit "{name}" not supported for type {type_name}')
-    return failed("0A000", f'{what.get(type_name, type_name)} units "{name}" not supported')
+_OSCILLATING = frozenset(
+    (
+        "microsecond",
+        "millisecond",
+        "second",
+        "minute",
+        "hour",
+        "day",
+        "month",
+        "quarter",
+        "week",
+        "dow",
+        "isodow",
+        "doy",
+    )
+)
+_OF_TIME = frozenset(("microsecond", "millisecond", "second", "minute", "hour"))
 
 
 def _iso_week(year: int, month: int, day: int) -> tuple[int, int]:
@@ -446,35 +499,27 @@ def _decade(year: int) -> int:
 
 
 def _date_field(field: str, year: int, month: int, day: int) -> int | None:
-    if field == "year":
-        return _shown_year(year)
-    if field == "month":
-        return month
-    if field == "day":
-        return day
-    if field == "quarter":
-        return (month - 1) // 3 + 1
-    if field == "week":
-        return _iso_week(year, month, day)[1]
-    if field == "isoyear":
-        iso = _iso_week(year, month, day)[0]
-        return iso if iso > 0 else iso - 1
-    if field == "decade":
-        return _decade(year)
-    if field == "century":
-        return _century(year, 100)
-    if field == "millennium":
-        return _century(year, 1000)
-    if field == "dow":
-        return (julian_day(year, month, day) + 1) % 7
-    if field == "isodow":
-        return julian_day(year, month, day) % 7 + 1
-    if field == "doy":
-        return julian_day(year, month, day) - julian_day(year, 1, 1) + 1
-    return None
+    """A field of a date, None of what is no field of dates."""
+    if field in ("dow", "isodow", "doy"):
+        number = julian_day(year, month, day)
+        if field == "doy":
+            return number - julian_day(year, 1, 1) + 1
+        return (number + 1) % 7 if field == "dow" else number % 7 + 1
+    if field in ("week", "isoyear"):
+        iso_year, week = _iso_week(year, month, day)
+        return week if field == "week" else _shown_year(iso_year)
+    return {
+        "year": _shown_year(year),
+        "month": month,
+        "day": day,
+        "quarter": (month - 1) // 3 + 1,
+        "decade": _decade(year),
+        "century": _century(year, 100),
+        "millennium": _century(year, 1000),
+    }.get(field)
 
 
-def _time_field(field: str, time: int) -> int | Decimal | None:
+def _time_field(field: str, time: int, as_float: bool) -> int | float | Decimal | None:
     """Of a time of day or of an interval's time, whose parts have its sign."""
     sign = -1 if time < 0 else 1
     size = abs(time)
@@ -482,103 +527,124 @@ def _time_field(field: str, time: int) -> int | Decimal | None:
         return sign * (size // _HOUR)
     if field == "minute":
         return sign * (size // _MINUTE % 60)
-    seconds = sign * (size % _MINUTE)
+    seconds, fraction = (sign * part for part in divmod(size % _MINUTE, _SECOND))
+    if field == "microsecond":
+        return seconds * _SECOND + fraction
     if field == "second":
-        return Decimal(seconds).scaleb(-6)
+        return seconds + fraction / 1e6 if as_float else Decimal(seconds * _SECOND + fraction).scaleb(-6)
     if field == "millisecond":
-        return Decimal(seconds).scaleb(-3)
-    return seconds if field == "microsecond" else None
+        return seconds * 1e3 + fraction / 1e3 if as_float else Decimal(seconds * _SECOND + fraction).scaleb(-3)
+    return None
 
 
 _UNIX_EPOCH = -10957 * DAY_LENGTH
+_PLUS, _MINUS = Decimal("Infinity"), Decimal("-Infinity")
 
 
-def _extract_moment(type_name: str) -> Callable[[Context, str, Moment], Any]:
-    def extract(context: Context, name: str, moment: Moment) -> Any:
-        field = _field(name)
-        if isinstance(moment, float):
-            if field in _MONOTONIC:
-                return Decimal("Infinity") if moment > 0 else Decimal("-Infinity")
-            return None
-        if field == "epoch":
-            return Decimal(moment - _UNIX_EPOCH).scaleb(-6)
-        year, month, day, time = _parts(moment)
-        if field == "julian":
-            whole = julian_day(year, month, day)
-            if not time:
-                raise Unknowable("the scale of a Julian date")
-            raise Unknowable(f"the fraction of the Julian date {whole}")
-        found = _date_field(field, year, month, day)
-        if found is None:
-            found = _time_field(field, time)  # type: ignore[assignment]
-        if found is None:
-            raise Unknowable(f'what the field "{name}" gives')
-        return found
-
-    return extract
+def _endless(fields: _Fields, name: str, positive: bool, known: frozenset[str], ever: frozenset[str]) -> Decimal | None:
+    """A field of what is infinite: infinite if it always grows, NULL if it comes round."""
+    field = fields.named(name)
+    if field in ever:
+        return _PLUS if positive else _MINUS
+    if field not in known:
+        raise fields.unsupported(name)
+    return None
 
 
-def _extract_date(context: Context, name: str, date: Moment) -> Any:
-    field = _field(name)
-    if field in ("hour", "minute", "second", "millisecond", "microsecond"):
-        if context.major >= 16:
-            raise failed("0A000", f'unit "{name.lower()}" not supported for type date')
-        raise failed("0A000", f'date units "{name.lower()}" not supported')
-    if isinstance(date, float):
-        if field in _MONOTONIC:
-            return Decimal("Infinity") if date > 0 else Decimal("-Infinity")
-        return None
+def _extract_timestamp(context: Context, name: str, moment: Moment, as_float: bool) -> Any:
+    """timestamp_part_common."""
+    if isinstance(moment, float):
+        return _endless(_TIMESTAMP, name, moment > 0, _OSCILLATING, _MONOTONIC)
+    field = _TIMESTAMP.named(name)
     if field == "epoch":
-        return (int(date) + 10957) * 86400
+        since = moment - _UNIX_EPOCH
+        return since / 1e6 if as_float else Decimal(since).scaleb(-6)
+    year, month, day, time = _parts(moment)
     if field == "julian":
-        return int(date) + POSTGRES_EPOCH
-    found = _date_field(field, *calendar(int(date) + POSTGRES_EPOCH))
+        number = julian_day(year, month, day)
+        if as_float:
+            return number + (time // _SECOND + time % _SECOND / 1e6) / 86400.0
+        return decimals.add(Decimal(number), decimals.divide(Decimal(time), Decimal(DAY_LENGTH)))
+    found: Any = _date_field(field, year, month, day)
     if found is None:
-        raise Unknowable(f'what the field "{name}" gives')
+        found = _time_field(field, time, as_float)
+    if found is None:
+        raise _TIMESTAMP.unsupported(name)
     return found
 
 
-def _extract_time(context: Context, name: str, time: int) -> Any:
-    field = _field(name)
+def _extract_date(context: Context, name: str, date: Moment, as_float: bool) -> Any:
+    """extract_date."""
+    field = _DATE.named(name)
+    if field in _OF_TIME:
+        raise _DATE.unsupported(name)
+    if isinstance(date, float):
+        return _endless(_DATE, name, date > 0, _OSCILLATING, _MONOTONIC)
     if field == "epoch":
-        return Decimal(time).scaleb(-6)
-    found = _time_field(field, time)
+        return (date - _EPOCH_DAY) * 86400
+    if field == "julian":
+        return date + POSTGRES_EPOCH
+    found = _date_field(field, *calendar(date + POSTGRES_EPOCH))
     if found is None:
-        raise _unsupported(context, name.lower(), "time without time zone")
+        raise _DATE.unsupported(name)
     return found
 
 
-def _extract_interval(context: Context, name: str, interval: Interval) -> Any:
-    field = _field(name)
+_EPOCH_DAY = -10957
+
+
+def _extract_time(context: Context, name: str, time: int, as_float: bool) -> Any:
+    field = _TIME.named(name)
+    if field == "epoch":
+        return time / 1e6 if as_float else Decimal(time).scaleb(-6)
+    found = _time_field(field, time, as_float)
+    if found is None:
+        raise _TIME.unsupported(name)
+    return found
+
+
+_INTERVAL_EVER = frozenset(("hour", "day", "year", "decade", "century", "millennium", "epoch"))
+_INTERVAL_ROUND = frozenset(("microsecond", "millisecond", "second", "minute", "month", "quarter"))
+
+
+def _extract_interval(context: Context, name: str, interval: Interval, as_float: bool) -> Any:
+    """interval_part_common."""
+    weeks = frozenset(("week",)) if context.major >= 18 else frozenset[str]()
     if _is_infinite(context, interval):
-        if field in ("year", "decade", "century", "millennium", "hour", "day", "epoch"):
-            return Decimal("Infinity") if interval.months > 0 else Decimal("-Infinity")
-        raise Unknowable("the fields of an infinite interval")
+        return _endless(_INTERVAL, name, interval.months > 0, _INTERVAL_ROUND | weeks, _INTERVAL_EVER)
+    field = _INTERVAL.named(name)
     years, months = _towards_zero(interval.months, 12)
     if field == "epoch":
         # A year is 365.25 days, a month 30.
+        if as_float:
+            return interval.microseconds / 1e6 + 31557600.0 * years + 2592000.0 * months + 86400.0 * interval.days
         seconds = (years * 1461 * 6 + months * 30 * 24 + interval.days * 24) * 3600
-        return Decimal(seconds * 1_000_000 + interval.microseconds).scaleb(-6)
+        return Decimal(seconds * _SECOND + interval.microseconds).scaleb(-6)
+    if field in weeks:
+        return _towards_zero(interval.days, 7)[0]
+    if field == "quarter":
+        if context.major >= 18 and months < 0:
+            return -(-months // 3 + 1)
+        return _towards_zero(months, 3)[0] + 1
     found: Any = {
         "year": years,
         "month": months,
         "day": interval.days,
-        "quarter": months // 3 + 1 if months >= 0 else None,
         "decade": _towards_zero(years, 10)[0],
         "century": _towards_zero(years, 100)[0],
         "millennium": _towards_zero(years, 1000)[0],
     }.get(field)
     if found is None:
-        found = _time_field(field, interval.microseconds)
+        found = _time_field(field, interval.microseconds, as_float)
     if found is None:
-        raise Unknowable(f'what the field "{name}" gives')
+        raise _INTERVAL.unsupported(name)
     return found
 
 
-def _extracting(extract: Callable[[Context, str, Any], Any], as_float: bool) -> Maker:
+def _extracting(extract: Callable[[Context, str, Any, bool], Any], as_float: bool) -> Maker:
     def make(call: Call) -> Function:
         def run(name: str, value: Any) -> Any:
-            found = extract(call.context, name, value)
+            found = extract(call.context, name, value, as_float)
             if found is None:
                 return None
             return float(found) if as_float else Decimal(found)
@@ -589,93 +655,110 @@ def _extracting(extract: Callable[[Context, str, Any], Any], as_float: bool) -> 
 
 
 for _type, _extract in (
-    ("timestamp", _extract_moment("timestamp without time zone")),
+    ("timestamp", _extract_timestamp),
     ("date", _extract_date),
     ("time", _extract_time),
     ("interval", _extract_interval),
 ):
     MAKERS[f"extract(text,{_type})"] = _extracting(_extract, False)
     MAKERS[f"date_part(text,{_type})"] = _extracting(_extract, True)
-MAKERS["date_part(text,date)"] = lambda call: (
-    lambda name, date: (
-        None
-        if (found := _extract_moment("timestamp without time zone")(call.context, name, _midnight(date))) is None
-        else float(found)
-    )
-)
+
+
+def _part_of_date(call: Call) -> Function:
+    """date_part() of a date, which is taken for a timestamp even where the field is NULL."""
+
+    def run(name: str | None, date: Moment | None) -> float | None:
+        moment = None if date is None else _midnight(date)
+        found = None if name is None or moment is None else _extract_timestamp(call.context, name, moment, True)
+        return None if found is None else float(found)
+
+    return run
+
+
+MAKERS["date_part(text,date)"] = _part_of_date
 
 
 # date_trunc and zones.
 
 
-def _truncated(field: str, moment: int) -> int:
+def _truncated(fields: _Fields, name: str, moment: int) -> int:
     """timestamp_trunc of a local time."""
+    field = fields.named(name)
     year, month, day, time = _parts(moment)
-    length = {
-        "microsecond": 1,
-        "millisecond": 1000,
-        "second": _SECOND,
-        "minute": _MINUTE,
-        "hour": _HOUR,
-        "day": DAY_LENGTH,
-    }.get(field)
+    length = _LENGTHS_OF.get(field)
     if length is not None:
         return moment - time + time // length * length
     if field == "week":
         number = julian_day(year, month, day)
-        return (number - number % 7 - POSTGRES_EPOCH) * DAY_LENGTH
+        return _checked((number - number % 7 - POSTGRES_EPOCH) * DAY_LENGTH)
     if field == "quarter":
         month = (month - 1) // 3 * 3 + 1
-    elif field in ("decade", "century", "millennium"):
-        span_of = {"decade": 10, "century": 100, "millennium": 1000}[field]
-        if field == "decade":
-            year = year // 10 * 10 if year > 0 else -((8 - (year - 1)) // 10) * 10
-        else:
-            year = (year + span_of - 1) // span_of * span_of - (span_of - 1)
-            if year <= 0:
-                raise Unknowable("centuries before Christ")
+    elif field == "decade":
+        year = year // 10 * 10 if year > 0 else -((8 - (year - 1)) // 10) * 10
+    elif field in ("century", "millennium"):
+        years = 100 if field == "century" else 1000
+        year = (year + years - 1) // years * years - years + 1 if year > 0 else _century(year, years) * years + 1
+    elif field not in ("year", "month"):
+        raise fields.unsupported(name)
+    if field not in ("quarter", "month"):
         month = 1
-    elif field == "year":
-        month = 1
-    elif field != "month":
-        raise Unknowable(f"date_trunc to {field}")
+    if not valid_julian(year, month):
+        raise _timestamp_range()
     return _checked((julian_day(year, month, 1) - POSTGRES_EPOCH) * DAY_LENGTH)
 
 
-_TRUNCATING = frozenset(
-    (
-        "microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade",
-        "century", "millennium",
-    )
-)  # fmt: skip
+_LENGTHS_OF = {
+    "microsecond": 1,
+    "millisecond": 1000,
+    "second": _SECOND,
+    "minute": _MINUTE,
+    "hour": _HOUR,
+    "day": DAY_LENGTH,
+}
 
 
-def _trunc(name: str, moment: Moment) -> Moment:
-    field = _field(name)
-    if field not in _TRUNCATING:
-        raise Unknowable(f"date_trunc to {name}")
-    return moment if isinstance(moment, float) else _truncated(field, moment)
+def _trunc(call: Call) -> Function:
+    major = call.context.major
+
+    def run(name: str, moment: Moment) -> Moment:
+        if isinstance(moment, float):
+            if major >= 18:
+                _truncated(_TIMESTAMP, name, 0)
+            return moment
+        return _truncated(_TIMESTAMP, name, moment)
+
+    return run
 
 
-def _trunc_interval(context: Context, name: str, interval: Interval) -> Interval:
-    field = _field(name)
-    if _is_infinite(context, interval):
-        return interval
-    years, months = _towards_zero(interval.months, 12)
-    lengths = {"microsecond": 1, "millisecond": 1000, "second": _SECOND, "minute": _MINUTE, "hour": _HOUR}
-    if field in lengths:
-        time = _towards_zero(interval.microseconds, lengths[field])[0] * lengths[field]
-        return Interval(interval.months, interval.days, time)
-    if field == "day":
-        return Interval(interval.months, interval.days, 0)
-    if field == "month":
-        return Interval(interval.months, 0, 0)
-    if field == "quarter":
-        return Interval(years * 12 + _towards_zero(months, 3)[0] * 3, 0, 0)
-    counted = {"year": 1, "decade": 10, "century": 100, "millennium": 1000}.get(field)
-    if counted is None:
-        raise Unknowable(f"date_trunc to {name}")
-    return Interval(_towards_zero(years, counted)[0] * counted * 12, 0, 0)
+def _trunc_interval(call: Call) -> Function:
+    context = call.context
+
+    def run(name: str, interval: Interval) -> Interval:
+        if _is_infinite(context, interval) and context.major < 18:
+            return interval
+        field = _INTERVAL.named(name)
+        years, months = _towards_zero(interval.months, 12)
+        counted = {"year": 1, "decade": 10, "century": 100, "millennium": 1000}.get(field)
+        if counted is not None:
+            found = Interval(_towards_zero(years, counted)[0] * counted * 12, 0, 0)
+        elif field == "quarter":
+            found = Interval(years * 12 + _towards_zero(months, 3)[0] * 3, 0, 0)
+        elif field == "month":
+            found = Interval(interval.months, 0, 0)
+        elif field == "day":
+            found = Interval(interval.months, interval.days, 0)
+        elif field in _LENGTHS_OF:
+            length = _LENGTHS_OF[field]
+            found = Interval(interval.months, interval.days, _towards_zero(interval.microseconds, length)[0] * length)
+        else:
+            detail = "Months usually have fractional weeks." if field == "week" else None
+            raise _INTERVAL.unsupported(name, detail)
+        return interval if _is_infinite(context, interval) else found
+
+    return run
+
+
+_NO_LETTER = ("+", "-", *"0123456789")
 
 
 class _Zone:
@@ -694,7 +777,8 @@ class _Zone:
             self.zone = zones.Zone("", short.offset)
             return
         try:
-            self.zone = zones.named(context.inputs, word)
+            # A specification of POSIX may do without an abbreviation.
+            self.zone = zones.named(context.inputs, f"x{word}" if word[:1] in _NO_LETTER else word)
         except Fault:
             raise failed("22023", f'time zone "{name}" not recognized') from None
         if self.zone.offset is None and (not self.zone.name or zones.rules(self.zone.name) is None):
@@ -727,45 +811,40 @@ class _Zone:
         return moment + int(offset.total_seconds()) * _SECOND
 
 
-def _zoned(convert: Callable[[_Zone, Moment], Moment]) -> Maker:
+def _zoned(convert: Callable[[_Zone, int], int]) -> Maker:
     def make(call: Call) -> Function:
         known: dict[str, _Zone] = {}
 
         def run(name: str, moment: Moment) -> Moment:
+            if isinstance(moment, float):
+                return moment
             zone = known.get(name)
             if zone is None:
                 zone = known[name] = _Zone(call.context, name)
-            return convert(zone, moment)
+            return _checked(convert(zone, moment))
 
         return run
 
     return make
 
 
-def _at_zone_to_utc(zone: _Zone, moment: Moment) -> Moment:
-    return moment if isinstance(moment, float) else _checked(zone.to_utc(moment))
-
-
-def _at_zone_to_local(zone: _Zone, moment: Moment) -> Moment:
-    return moment if isinstance(moment, float) else _checked(zone.to_local(moment))
-
-
 def _trunc_zoned(call: Call) -> Function:
     known: dict[str, _Zone] = {}
 
     def run(name: str, moment: Moment, zone_name: str) -> Moment:
-        field = _field(name)
+        if isinstance(moment, float) and call.context.major < 18:
+            return moment
         zone = known.get(zone_name)
         if zone is None:
             zone = known[zone_name] = _Zone(call.context, zone_name)
-        if field not in _TRUNCATING:
-            raise Unknowable(f"date_trunc to {name}")
         if isinstance(moment, float):
+            _truncated(_TIMESTAMPTZ, name, 0)
             return moment
-        local = _truncated(field, zone.to_local(moment))
-        if field in ("microsecond", "millisecond", "second", "minute", "hour"):
-            return moment - (zone.to_local(moment) - local)
-        return _checked(zone.to_utc(local))
+        local = zone.to_local(moment)
+        found = _truncated(_TIMESTAMPTZ, name, local)
+        if _TIMESTAMPTZ.named(name) in _OF_TIME:
+            return _checked(moment - (local - found))
+        return _checked(zone.to_utc(found))
 
     return run
 
@@ -786,11 +865,9 @@ def _shifted(sign: int) -> Function:
 
 
 def _make_date(year: int, month: int, day: int) -> int:
-    problem = failed("22008", f"date field value out of range: {year}-{month:02d}-{day:02d}")
-    if year == 0:
-        raise problem
     shown = year + 1 if year < 0 else year
-    if not 1 <= month <= 12 or not 1 <= day <= _month_length(shown, month):
+    problem = failed("22008", f"date field value out of range: {shown}-{month:02d}-{day:02d}")
+    if year == 0 or not 1 <= month <= 12 or not 1 <= day <= _month_length(shown, month):
         raise problem
     if not valid_julian(shown, month):
         raise failed("22008", f"date out of range: {year}-{month:02d}-{day:02d}")
@@ -824,11 +901,35 @@ def _overlaps(left_start: Any, left_end: Any, right_start: Any, right_end: Any) 
     return None if four is None else False
 
 
+def _overlapping_lengths(first: bool, second: bool) -> Maker:
+    """Where an interval stands for an end it is counted from its start."""
+
+    def make(call: Call) -> Function:
+        name = call.context.cache.type(call.expr.args[0].type).name
+        add = (_time_plus(1) if name == "time" else MAKERS["timestamp_pl_interval"])(call)
+
+        def test(one: Any, two: Any, three: Any, four: Any) -> bool | None:
+            if first:
+                two = None if one is None or two is None else add(one, two)
+            if second:
+                four = None if three is None or four is None else add(three, four)
+            return _overlaps(one, two, three, four)
+
+        return test
+
+    return make
+
+
+for _kind in ("timestamp", "time"):
+    for _first, _second in ((True, True), (True, False), (False, True)):
+        _ends = (("interval" if _first else _kind), ("interval" if _second else _kind))
+        MAKERS[f"overlaps({_kind},{_ends[0]},{_kind},{_ends[1]})"] = _overlapping_lengths(_first, _second)
 for _kind in ("timestamp", "timestamptz", "time", "timetz"):
     FUNCTIONS[f"overlaps({_kind},{_kind},{_kind},{_kind})"] = _overlaps
 
-for _kind in ("timestamp", "timestamptz", "time"):
+for _kind in ("timestamp", "timestamptz"):
     FUNCTIONS[f"{_kind}({_kind},int4)"] = _scaled
+FUNCTIONS["time(time,int4)"] = lambda time, precision: _scaled(time, precision) if 0 <= precision < 6 else time
 MAKERS |= {
     "time_pl_interval": _time_plus(1),
     "time_mi_interval": _time_plus(-1),
@@ -836,21 +937,22 @@ MAKERS |= {
     "timetz_pl_interval": _timetz_plus(1),
     "timetz_mi_interval": _timetz_plus(-1),
     "interval_pl_timetz": _swapped(_timetz_plus(1)),
+    "interval(interval,int4)": _restricted,
     "interval_pl": _added(1),
     "interval_mi": _added(-1),
     "interval_mul": _multiplied,
     "mul_d_interval": _swapped(_multiplied),
     "interval_div": _divided,
-    "timezone(text,timestamp)": _zoned(_at_zone_to_utc),
-    "timezone(text,timestamptz)": _zoned(_at_zone_to_local),
+    "timezone(text,timestamp)": _zoned(_Zone.to_utc),
+    "timezone(text,timestamptz)": _zoned(_Zone.to_local),
     "date_trunc(text,timestamptz,text)": _trunc_zoned,
-    "date_trunc(text,interval)": lambda call: lambda name, interval: _trunc_interval(call.context, name, interval),
+    "date_trunc(text,interval)": _trunc_interval,
+    "date_trunc(text,timestamp)": _trunc,
     "isfinite(interval)": lambda call: lambda interval: not _is_infinite(call.context, interval),
 }
 FUNCTIONS |= {
     "timezone(interval,timestamp)": _shifted(-1),
     "timezone(interval,timestamptz)": _shifted(1),
-    "date_trunc(text,timestamp)": _trunc,
     "date_pli": _date_plus,
     "integer_pl_date": lambda days, date: _date_plus(date, days),
     "date_mii": lambda date, days: _date_plus(date, -days),
@@ -865,7 +967,7 @@ FUNCTIONS |= {
     "date(timestamp)": _day_of,
     "time(timestamp)": _time_of,
     "time(interval)": lambda interval: interval.microseconds % DAY_LENGTH,
-    "time(timetz)": lambda time: (time[0] - time[1] * _SECOND) % DAY_LENGTH,
+    "time(timetz)": lambda time: time[0] - time[1] * _SECOND,
     "interval(time)": lambda time: Interval(0, 0, time),
     "time_mi_time": lambda left, right: Interval(0, 0, left - right),
     "interval_cmp": span_order,

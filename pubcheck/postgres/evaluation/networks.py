@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pubcheck.postgres.evaluation.calls import Function, Maker
-from pubcheck.postgres.evaluation.compare import plain_order
 from pubcheck.postgres.evaluation.integers import COMPARISONS
 from pubcheck.postgres.evaluation.values import failed
 
@@ -117,7 +116,6 @@ def host(value: Address) -> str:
 for _name, _test in COMPARISONS.items():
     FUNCTIONS[f"network_{_name}"] = _test
 FUNCTIONS |= {
-    "network_cmp": plain_order,
     "network_larger": max,
     "network_smaller": min,
     "network_sub": _within(True),
@@ -127,7 +125,7 @@ FUNCTIONS |= {
     "network_overlap": lambda left, right: _shares(left, right, min(left[2], right[2])),
     "inetpl": _moved,
     "int8pl_inet": lambda by, value: _moved(value, by),
-    "inetmi_int8": lambda value, by: _moved(value, -by),
+    "inetmi_int8": lambda value, by: _moved(value, -by if by != -(1 << 63) else by),
     "inetmi": _distance,
     "inetand": _bitwise(int.__and__, "AND"),
     "inetor": _bitwise(int.__or__, "OR"),

@@ -13,12 +13,13 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.evaluation.calls import Call, Function, Implementation, implementation
 from pubcheck.postgres.evaluation.compare import order_of
 from pubcheck.postgres.evaluation.values import Array, Context, adoption, failed
-from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
 from pubcheck.postgres.oids import INT4, OID
 
 Row = Mapping[int, Any]
 """Attribute number -> what ``literals.read`` gives, None for NULL; every column that the filter reads is in it."""
 Step = Callable[[Row], Any]
+Truth = Callable[[Row], bool | None]
 
 
 class Constant:
@@ -48,6 +49,8 @@ class Prepared:
             self._step = _Builder(context).build(expr)
         except (ServerError, Unknowable) as failure:
             self._failure = failure
+        except RecursionError:
+            self._failure = _TOO_DEEP
 
     @property
     def failure(self) -> ServerError | Unknowable | None:
@@ -58,8 +61,14 @@ class Prepared:
         if self._step is None:
             assert self._failure is not None
             raise self._failure
-        answer: bool | None = self._step(row)
+        try:
+            answer: bool | None = self._step(row)
+        except RecursionError:
+            raise _TOO_DEEP from None
         return answer
+
+
+_TOO_DEEP = Unknowable("what a filter nested so deeply gives")
 
 
 def prepare(expr: Expr, context: Context) -> Prepared:
@@ -135,10 +144,29 @@ class _Builder:
     def call(self, expr: Expr) -> Step:
         found = self.implementation(expr, expr.functions[0])
         args = [self.build(arg) for arg in expr.args]
+        simplified = self.simplified(expr, args)
+        if simplified is not None:
+            return simplified
         if found.strict and any(isinstance(arg, Constant) and arg.value is None for arg in args):
             return Constant(None)
-        step = _applied(found.function, args) if found.strict else _applied_to_nulls(found.function, args)
+        step = _applied(found.function, args) if found.guarded else _applied_to_nulls(found.function, args)
         return self.folded(step, args)
+
+    def simplified(self, expr: Expr, args: Sequence[Step]) -> Step | None:
+        """Since 17, whether a constant range that is empty or endless contains a value needs no value to be told, not
+        even that it is not NULL (range_contains_elem_support).
+        """
+        name = self.cache.proc(expr.functions[0]).name
+        if name in ("varchar", "varbit") and len(args) == 3 and not isinstance(args[2], Constant):
+            raise Unknowable("whether a length coercion is left out")
+        if self.context.major < 17 or name not in ("range_contains_elem", "elem_contained_by_range"):
+            return None
+        constant, other = args if name == "range_contains_elem" else reversed(args)
+        if not isinstance(constant, Constant) or constant.value is None or isinstance(other, Constant):
+            return None
+        if constant.value.empty:
+            return Constant(False)
+        return Constant(True) if constant.value.lower is None and constant.value.upper is None else None
 
     def distinct(self, expr: Expr) -> Step:
         equal = self.implementation(expr, expr.functions[0]).function
@@ -185,7 +213,7 @@ class _Builder:
                 if answer is None:
                     unknown = True
                 elif answer is use_or:
-                    return use_or
+                    return bool(use_or)
             return None if unknown else not use_or
 
         return self.folded(step, [left, right])
@@ -247,7 +275,7 @@ class _Builder:
             for step in steps:
                 value = step(row)
                 if value is ending:
-                    return ending
+                    return bool(ending)
                 if value is None:
                     answer = None
             return answer
@@ -266,7 +294,7 @@ class _Builder:
     def null_test(self, expr: Expr) -> Step:
         wanted = expr.value == "IS_NULL"
         inner = expr.args[0]
-        if inner.node == "RowExpr":
+        if inner.node == "RowExpr" and expr.form != IMPLICIT:
             fields = [self.build(arg) for arg in inner.args]
             return self.folded(lambda row: all((field(row) is None) is wanted for field in fields), fields)
         step = self.build(inner)
@@ -431,10 +459,10 @@ def _both(first: Step, second: Step, ending: bool, otherwise: bool | None) -> St
     def run(row: Row) -> bool | None:
         one = first(row)
         if one is ending:
-            return ending
+            return bool(ending)
         other = second(row)
         if other is ending:
-            return ending
+            return bool(ending)
         return None if one is None or other is None else otherwise
 
     return run

@@ -310,7 +310,7 @@ def similar_pattern(pattern: str, escape: str | None = "\\") -> str:
     if escape is None:
         escape = "\\"
     if len(escape) > 1:
-        raise failed("22019", "invalid escape string", hint="Escape string must be empty or one character.")
+        raise failed("22025", "invalid escape string", hint="Escape string must be empty or one character.")
     found, after, bracket, place = ["^(?:"], False, False, 0
     for one in pattern:
         if after:

@@ -51,14 +51,6 @@ def _ordering(test: Callable[[int, int], bool], padded: bool, fixed: int | None)
     return make
 
 
-def _comparer(padded: bool, fixed: int | None) -> Maker:
-    def make(call: Call) -> Function:
-        order = text_order(call.context, call.collation if fixed is None else fixed)
-        return (lambda a, b: order(a.rstrip(" "), b.rstrip(" "))) if padded else order
-
-    return make
-
-
 def _choice(sign: int, padded: bool) -> Maker:
     def make(call: Call) -> Function:
         order = text_order(call.context, call.collation)
@@ -85,9 +77,6 @@ def _comparisons() -> None:
         MAKERS[f"bpchar_pattern_{name}"] = _ordering(test, True, C)
     for name, every in (("eq", operator.eq), ("ne", operator.ne), *_TESTS.items()):
         FUNCTIONS[f"char{name}"] = every
-    for name in ("bttextcmp", "btnamecmp", "btnametextcmp", "bttextnamecmp"):
-        MAKERS[name] = _comparer(False, None)
-    MAKERS["bpcharcmp"] = _comparer(True, None)
     MAKERS["text_larger"], MAKERS["text_smaller"] = _choice(1, False), _choice(-1, False)
     MAKERS["bpchar_larger"], MAKERS["bpchar_smaller"] = _choice(1, True), _choice(-1, True)
 
@@ -172,7 +161,7 @@ def _repeat(text: str, count: int) -> str:
 
 def _chr(code: int) -> str:
     if code < 0:
-        raise failed("54000", "character number must be positive")
+        raise failed("22023", "character number must be positive")
     if code == 0:
         raise failed("54000", "null character not permitted")
     if code > 0x10FFFF:
@@ -261,6 +250,12 @@ def _char_to_text(value: bytes) -> str:
     return chr(value[0]) if value[0] < 128 else f"\\{value[0]:03o}"
 
 
+def _char_to_character(value: bytes) -> str:
+    if value[0] > 127:
+        raise Unknowable("a character that is half of one")
+    return _char_to_text(value)
+
+
 def _text_to_char(text: str) -> bytes:
     if re.fullmatch(r"\\[0-3][0-7][0-7]", text):
         return bytes((int(text[1:], 8),))
@@ -308,7 +303,7 @@ FUNCTIONS |= {
     "text(bpchar)": lambda text: text.rstrip(" "),
     "text(name)": lambda text: text,
     "text(char)": _char_to_text,
-    "bpchar(char)": _char_to_text,
+    "bpchar(char)": _char_to_character,
     "bpchar(name)": lambda text: text,
     "varchar(name)": lambda text: text,
     "char(text)": _text_to_char,

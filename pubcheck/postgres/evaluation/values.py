@@ -204,9 +204,9 @@ _ADOPTIONS: dict[int, Adopt] = {
 }
 _AS_THEY_ARE = frozenset(
     (
-        oids.BIT, oids.BOOL, oids.BPCHAR, oids.BYTEA, oids.DATE, oids.FLOAT8, oids.INT2, oids.INT4, oids.INT8,
-        oids.JSON, oids.NAME, oids.OID, oids.TEXT, oids.TIME, oids.TIMESTAMP, oids.TIMESTAMPTZ, oids.TIMETZ, oids.UUID,
-        oids.VARBIT, oids.VARCHAR, oids.XID, oids.CID,
+        oids.BIT, oids.BOOL, oids.BPCHAR, oids.BYTEA, oids.CSTRING, oids.DATE, oids.FLOAT8, oids.INT2, oids.INT4,
+        oids.INT8, oids.JSON, oids.NAME, oids.OID, oids.TEXT, oids.TIME, oids.TIMESTAMP, oids.TIMESTAMPTZ, oids.TIMETZ,
+        oids.UUID, oids.VARBIT, oids.VARCHAR, oids.XID, oids.CID,
         650, 869,  # cidr, inet
         774, 829,  # macaddr8, macaddr
         790,  # money

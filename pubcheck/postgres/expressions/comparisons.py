@@ -9,7 +9,7 @@ from pubcheck.postgres.expressions.coerce import (
     select_common_type,
     verify_common_type,
 )
-from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
 from pubcheck.postgres.expressions.operators import make_op, make_scalar_array_op
 from pubcheck.postgres.expressions.rows import compare_rows
 from pubcheck.postgres.expressions.state import ParseState
@@ -98,7 +98,8 @@ def distinct(p: ParseState, body: Node) -> Expr:
     for side, other in ((right, left), (left, right)):
         if side.get("A_Const", {}).get("isnull"):
             test = "IS_NULL" if negated else "IS_NOT_NULL"
-            return Expr("NullTest", BOOL, [transform(p, other)], location, value=test)
+            # Of a row this asks for the row itself, where IS NULL asks for its fields: it is told apart by its form.
+            return Expr("NullTest", BOOL, [transform(p, other)], location, value=test, form=IMPLICIT)
     names = names_of(body["name"])
     one, other_side = transform(p, left), transform(p, right)
     if one.node == "RowExpr" and other_side.node == "RowExpr":

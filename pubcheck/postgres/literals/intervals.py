@@ -188,10 +188,10 @@ def read(context: InputContext, text: str, typmod: int) -> int | float:
         time = span.microseconds
         if (months > 0) == (span.days > 0) and time == ((1 << 63) - 1 if months > 0 else -(1 << 63)):
             raise out_of_range("interval")
-    return _restricted(context, months, span.days, span.microseconds, fields_of, typmod)
+    return restricted(context, months, span.days, span.microseconds, fields_of, typmod)
 
 
-def _restricted(context: InputContext, months: int, days: int, time: int, fields_of: int, typmod: int) -> Length:
+def restricted(context: InputContext, months: int, days: int, time: int, fields_of: int, typmod: int) -> Length:
     """The interval with what its type does not keep cut off, in microseconds (AdjustIntervalForTypmod)."""
     kept = _TIMES.get(fields_of, ("", "seconds"))[1]
     if kept in ("years", "months", "days"):

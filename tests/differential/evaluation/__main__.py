@@ -23,6 +23,7 @@ def main() -> int:
     parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
     parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
     parser.add_argument("--show", type=int, default=20, metavar="N", help="differences to show, a filter once")
+    parser.add_argument("--wide", action="store_true", help="filters of tests.differential.filters: any function")
     options = parser.parse_args()
     majors = tuple(options.major or PACKAGES)
     failed = False
@@ -33,7 +34,7 @@ def main() -> int:
         else:
             servers = dict(stack.enter_context(Servers(majors)))
         for major in majors:
-            with Run(servers[major], options.seed) as run:
+            with Run(servers[major], options.seed, wide=options.wide) as run:
                 figures, number = run.figures, options.first
                 while figures.pairs < options.pairs:
                     run.batch(number)

@@ -29,6 +29,7 @@ _FIELDS = (
     "century", "decade", "millennium", "milliseconds", "microseconds",
 )  # fmt: skip
 _ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "+02", "EST", "posix zone", "Etc/GMT-3")
+_PATHS = ("{a,b}", "{t,0}", "{a}", "{}", "{a,b,1,c}", "{0,a}")
 _KEYS = ("a", "b", "k", "n", "t", "active", "c", "missing")
 
 
@@ -105,7 +106,7 @@ class Maker:
             lambda: f"{self.pick('lower', 'upper')}({self.column('int4range')})",
             lambda: f"masklen({self.column('inet')})",
             lambda: f"get_byte({self.column('bytea')}, 0)",
-            lambda: f"bi::int",
+            lambda: "bi::int",
         ]
         return self.random.choice(makers)()
 
@@ -178,10 +179,9 @@ class Maker:
             lambda: f"({self.document(0)} ->> {quoted(self.pick(*_KEYS))})",
             lambda: f"(j ->> {quoted(self.pick(*_KEYS))})",
             lambda: f"(j -> {quoted(self.pick(*_KEYS))} ->> {self.pick('0', quoted('b'))})",
-            lambda: f"({self.document(0)} #>> {quoted(self.pick('{a,b}', '{t,0}', '{a}', '{}', '{a,b,1,c}', '{0,a}'))})",
-            lambda: f"(j #>> {quoted(self.pick('{a,b}', '{t,0}', '{a}', '{}', '{a,b,1,c}', '{0,a}'))})",
+            lambda: f"({self.pick('jb', 'kb', 'j')} #>> {quoted(self.pick(*_PATHS))})",
             lambda: f"jsonb_typeof({self.document(1)})",
-            lambda: f"json_typeof(j)",
+            lambda: "json_typeof(j)",
             lambda: f"{self.column('boolean')}::text",
             lambda: f"CASE {self.column('text')} WHEN {part} THEN {inner} ELSE {part} END",
             lambda: f"encode({self.column('bytea')}, {quoted(self.pick('hex', 'base64', 'escape'))})",
@@ -329,8 +329,8 @@ class Maker:
         left = self.text(depth - 1) if self.chance(0.8) else self.column(self.pick(*_STRINGS))
         if self.chance(0.6):
             pattern = self.pick(
-                "a%", "%a", "%a%", "_", "a_c", "%", "", "%@example.com", "tenant-%", "x\\%y", "x\\_y", "A%", "%\\%%", "ab",
-                "__%", "%b%c%", "ä%", "_ä%", "d%e",
+                "a%", "%a", "%a%", "_", "a_c", "%", "", "%@example.com", "tenant-%", "x\\%y", "x\\_y", "A%", "%\\%%",
+                "ab", "__%", "%b%c%", "ä%", "_ä%", "d%e",
             )  # fmt: skip
             escape = self.pick("", "", "", "", " ESCAPE '#'", " ESCAPE ''")
             return f"{left} {self.pick('LIKE', 'LIKE', 'NOT LIKE', 'ILIKE', 'NOT ILIKE')} {quoted(pattern)}{escape}"
@@ -338,17 +338,20 @@ class Maker:
             pattern = self.pick("a%", "(a|b)c", "[a-c]+", "a_c|x", "[^a]%", "%(EU|US)%", "a{1,2}b?", "a.c", "\\%")
             return f"{left} {self.pick('', 'NOT ')}SIMILAR TO {quoted(pattern)}"
         pattern = self.pick(
-            "^a", "a$", "^[a-z]+$", "^(EU|US)$", "[0-9]+", "\\d", "^\\w+@\\w+\\.com$", "a.c", "", "^$", "b|c", "(a)(b)?",
-            "a{2}", "[^a-c]", "^[[:alpha:]]+$", "x[%_]y", "\\s", "a|", "tenant-[0-9]{1,3}", "^.{3}$", "\\.", "a+?b",
+            "^a", "a$", "^[a-z]+$", "^(EU|US)$", "[0-9]+", "\\d", "^\\w+@\\w+\\.com$", "a.c", "", "^$", "b|c",
+            "(a)(b)?", "a{2}", "[^a-c]", "^[[:alpha:]]+$", "x[%_]y", "\\s", "a|", "tenant-[0-9]{1,3}", "^.{3}$",
+            "\\.", "a+?b",
         )  # fmt: skip
         return f"{left} {self.pick('~', '~', '!~', '~*', '!~*')} {quoted(pattern)}"
 
     def sharded(self, depth: int) -> str:
-        key = self.pick("a", "l", "abs(a)", "hashint4(a)", "hashtext(t)", "hashint8(l)", "uuid_hash(uu)", "hashtext(vc)",
-            "hashint2(s)", "hashtextextended(t, 0)", "hashint8extended(l, 7)", "timestamp_hash(ts)", "hashbpchar(c)",
-            "hashfloat8(f)", "hash_numeric(n)", "hashint4extended(a, 1)")  # fmt: skip
+        key = self.pick("a", "l", "abs(a)", "hashint4(a)", "hashtext(t)", "hashint8(l)", "uuid_hash(uu)",
+            "hashtext(vc)", "hashint2(s)", "hashtextextended(t, 0)", "hashint8extended(l, 7)",
+            "timestamp_hash(ts)", "hashbpchar(c)", "hashfloat8(f)", "hash_numeric(n)",
+            "hashint4extended(a, 1)")  # fmt: skip
         count = self.pick("2", "4", "8", "10", "16")
-        return self.pick(f"{key} % {count} = {self.pick('0', '1', '-1')}", f"abs({key} % {count}) = 1", f"mod({key}, {count}) < 2")
+        rest = self.pick("0", "1", "-1")
+        return self.pick(f"{key} % {count} = {rest}", f"abs({key} % {count}) = 1", f"mod({key}, {count}) < 2")
 
     def documents(self, depth: int) -> str:
         value = self.document(1)
@@ -358,8 +361,8 @@ class Maker:
             f"{value} ?| ARRAY['a', 'k']", f"{value} ?& ARRAY['k', 'n']", f"{value} = {other}", f"{value} <> {other}",
             f"{value} ->> {quoted(self.pick(*_KEYS))} = {quoted(self.pick('EU', 'b', '5', '1'))}",
             f"({value} -> 'n')::numeric > {self.pick('3', '7.5')}", f"({value} -> 'active')::bool",
-            f"j ->> 'k' = 'EU'", f"jsonb_typeof({value}) = {quoted(self.pick('object', 'array', 'string', 'number'))}",
-            f"j -> 'a' IS NULL", f"json_array_length(j) > 1", f"jb @> kb",
+            "j ->> 'k' = 'EU'", f"jsonb_typeof({value}) = {quoted(self.pick('object', 'array', 'string', 'number'))}",
+            "j -> 'a' IS NULL", "json_array_length(j) > 1", "jb @> kb",
         )  # fmt: skip
 
     def arrays(self, depth: int) -> str:
@@ -396,7 +399,8 @@ class Maker:
     def networks(self, depth: int) -> str:
         column, other = self.pick("ip", "ci"), self.pick(self.typed("inet"), self.typed("cidr"), "ip", "ci")
         return self.pick(
-            f"{column} {self.pick('<<', '<<=', '>>', '>>=', '&&')} {other}", f"{column} {self.random.choice(_COMPARED)} {other}",
+            f"{column} {self.pick('<<', '<<=', '>>', '>>=', '&&')} {other}",
+            f"{column} {self.random.choice(_COMPARED)} {other}",
             f"family({column}) = {self.pick('4', '6')}", f"host({column}) = '10.0.0.1'", f"masklen({column}) > 16",
             f"network({column}) = {self.typed('cidr')}", f"ip + 1 = {other}", f"broadcast(ip) = {other}",
         )  # fmt: skip
@@ -415,16 +419,17 @@ class Maker:
             f"isfinite({self.pick(self.date(0), self.moment(0), self.column('timestamptz'))})",
             f"tm {self.pick('+', '-')} {self.interval(0)} {self.random.choice(_COMPARED)} {self.typed('time')}",
             f"extract({self.pick('hour', 'minute', 'second', 'epoch')} FROM tm) > 6",
-            f"ts::time < {self.typed('time')}", f"{self.interval(1)} {self.random.choice(_COMPARED)} {self.typed('interval')}",
+            f"ts::time < {self.typed('time')}",
+            f"{self.interval(1)} {self.random.choice(_COMPARED)} {self.typed('interval')}",
         )  # fmt: skip
 
     def bytes(self, depth: int) -> str:
         return self.pick(
-            f"length(ba) {self.random.choice(_COMPARED)} {self.pick('0', '1', '3')}", f"substr(ba, 1, 1) = '\\x61'",
-            f"get_byte(ba, {self.pick('0', '2')}) = 97", f"md5(ba) = md5(t)", f"ba || {self.typed('bytea')} = 'abc'",
-            f"bi & B'0101' = {self.typed('bit(4)')}", f"get_bit(bi, {self.pick('0', '3', '4')}) = 1", f"length(vb) > 1",
-            f"bi << 1 = {self.typed('bit(4)')}", f"vb || B'1' = B'11'", f"position('b' in t) > 1", f"starts_with(t, 'a')",
-            f"bit_count(ba) > 3", f"vb::bit(3) = B'100'", "num_nulls(a, t, d) > 1", "num_nonnulls(a, b) = 2",
+            f"length(ba) {self.random.choice(_COMPARED)} {self.pick('0', '1', '3')}", "substr(ba, 1, 1) = '\\x61'",
+            f"get_byte(ba, {self.pick('0', '2')}) = 97", "md5(ba) = md5(t)", f"ba || {self.typed('bytea')} = 'abc'",
+            f"bi & B'0101' = {self.typed('bit(4)')}", f"get_bit(bi, {self.pick('0', '3', '4')}) = 1", "length(vb) > 1",
+            f"bi << 1 = {self.typed('bit(4)')}", "vb || B'1' = B'11'", "position('b' in t) > 1", "starts_with(t, 'a')",
+            "bit_count(ba) > 3", "vb::bit(3) = B'100'", "num_nulls(a, t, d) > 1", "num_nonnulls(a, b) = 2",
         )  # fmt: skip
 
     def rows(self, depth: int) -> str:
@@ -461,7 +466,8 @@ class Maker:
         weighted: list[tuple[int, Callable[[int], str]]] = [
             (30, self.comparison), (10, self.listed), (5, self.between), (4, self.null), (7, self.boolean),
             (4, self.distinct), (9, self.pattern), (4, self.sharded), (6, self.documents), (4, self.arrays),
-            (4, self.ranges), (3, self.networks), (6, self.moments), (2, self.bytes), (3, self.rows), (2, self.dividing),
+            (4, self.ranges), (3, self.networks), (6, self.moments), (2, self.bytes), (3, self.rows),
+            (2, self.dividing),
         ]  # fmt: skip
         if depth > 0:
             weighted.append((3, self.case))

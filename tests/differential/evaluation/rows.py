@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+from tests.differential.filters.schemas import WIDE
+
 COLUMNS = {
     "a": "integer", "b": "integer", "s": "smallint", "l": "bigint", "n": "numeric", "m": "numeric(10,2)",
     "f": "double precision", "r": "real", "t": "text", "u": "text", "vc": "varchar(20)", "c": "char(5)", "nm": "name",
@@ -14,7 +16,7 @@ COLUMNS = {
     "dr": "daterange", "tr": "tsrange", "zr": "tstzrange", "mr": "int4multirange", "mo": "money", "o": "oid",
     "pl": "pg_lsn", "mac": "macaddr",
 }  # fmt: skip
-TABLE = "CREATE TABLE e (id integer PRIMARY KEY, " + ", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items()) + ")"
+TABLE = f"CREATE TABLE e (id integer PRIMARY KEY, {', '.join(f'{name} {type_}' for name, type_ in COLUMNS.items())})"
 
 _NUMBERS = ["0", "1", "-1", "2", "3", "5", "7", "10", "42", "100", "1000", "-17"]
 _INTEGERS = [*_NUMBERS, "2147483647", "-2147483648", "32767", "65536", "123456"]
@@ -28,8 +30,9 @@ _FLOATS = [
 ]  # fmt: skip
 _TEXTS = [
     "", "a", "A", "b", "ab", "abc", "ABC", "Abc", "abcdef", "b c", " a ", "x%y", "x_y", "a\\b", "10", "9", "007", "EU",
-    "eu", "US", "de-DE", "active", "deleted", "archived", "tenant-42", "2024-01-15", "user@example.com", "USER@EXAMPLE.COM",
-    "foo,bar,baz", "ä", "Ä", "straße", "naïve", "日本", "a\tb", "a\nb", "'", '"', "null", "true", "zzz", "O'Brien", "é",
+    "eu", "US", "de-DE", "active", "deleted", "archived", "tenant-42", "2024-01-15", "user@example.com",
+    "USER@EXAMPLE.COM", "foo,bar,baz", "ä", "Ä", "straße", "naïve", "日本", "a\tb", "a\nb", "'", '"', "null", "true",
+    "zzz", "O'Brien", "é",
 ]  # fmt: skip
 _DATES = [
     "2024-01-01", "2024-01-31", "2024-02-29", "2023-12-31", "2000-01-01", "1999-12-31", "1970-01-01", "2024-03-31",
@@ -82,8 +85,8 @@ POOLS: dict[str, list[str]] = {
     "bit(4)": ["0000", "1111", "1010", "0101", "0001"],
     "varbit": ["", "0", "1", "10", "1010", "111111111", "00000000"],
     "inet": [
-        "10.0.0.1", "10.0.0.0/8", "192.168.1.5/24", "192.168.1.0/24", "::1", "2001:db8::/32", "2001:db8::1", "0.0.0.0/0",
-        "255.255.255.255", "::ffff:1.2.3.4", "10.1.2.3/16",
+        "10.0.0.1", "10.0.0.0/8", "192.168.1.5/24", "192.168.1.0/24", "::1", "2001:db8::/32", "2001:db8::1",
+        "0.0.0.0/0", "255.255.255.255", "::ffff:1.2.3.4", "10.1.2.3/16",
     ],
     "cidr": ["10.0.0.0/8", "192.168.1.0/24", "10.1.0.0/16", "::/0", "2001:db8::/32", "192.168.1.5/32"],
     "integer[]": ["{}", "{1}", "{1,2,3}", "{NULL}", "{1,NULL,3}", "{3,2,1}", "{{1,2},{3,4}}", "[0:1]={5,7}", "{42,42}"],
@@ -104,8 +107,23 @@ POOLS: dict[str, list[str]] = {
 }  # fmt: skip
 
 
-def make_row(random: Random) -> dict[str, str | None]:
+# The wide table of the other generator, which knows more types.
+
+WIDE_COLUMNS = dict(item.split(" ", 1) for item in WIDE[1:])
+_NAMES = {
+    "int": "integer", "float8": "double precision", "float4": "real", "bool": "boolean", "varchar": "text",
+    "int[]": "integer[]", "varchar[]": "text[]",
+}  # fmt: skip
+_OTHERS = {
+    "jsonpath": ["$.a", "$"], "point": ["(1,2)"], "box": ["(1,2),(0,0)"], "xml": ["<a/>"], "tsvector": ["a b"],
+    "tsquery": ["a & b"], "regclass": ["pg_class"],
+}  # fmt: skip
+
+
+def make_row(random: Random, columns: dict[str, str]) -> dict[str, str | None]:
     """A row's texts, by column; None is NULL."""
-    return {
-        name: None if random.random() < 0.12 else random.choice(POOLS[type_]) for name, type_ in COLUMNS.items()
-    }
+
+    def pool(type_: str) -> list[str]:
+        return POOLS.get(_NAMES.get(type_, type_)) or _OTHERS[type_]
+
+    return {name: None if random.random() < 0.12 else random.choice(pool(type_)) for name, type_ in columns.items()}

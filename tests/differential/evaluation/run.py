@@ -16,15 +16,20 @@ from pubcheck.fold import Fold, StatementText
 from pubcheck.postgres import literals
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.evaluation import Context, prepare
+from pubcheck.postgres.expressions import grammar
 from pubcheck.postgres.expressions.filters import analyze, parse_state
 from pubcheck.postgres.expressions.walk import check_simple
 from pubcheck.postgres.literals import InputContext
-from pubcheck.postgres.parse import Node, parse
+from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.session import Session
 from pubcheck.sources.statements import Splitter, Statement
 from pubcheck.sources.text import Source
 from tests.differential.evaluation.filters import make_filter
-from tests.differential.evaluation.rows import COLUMNS, TABLE, make_row
+from tests.differential.evaluation.rows import COLUMNS, TABLE, WIDE_COLUMNS, make_row
+from tests.differential.filters.batches import Deck
+from tests.differential.filters.batches import make_filter as make_wide_filter
+from tests.differential.filters.catalog import Catalog
+from tests.differential.filters.schemas import WIDE, Ground
 from tests.support.servers import Server
 
 LOCALE = "C.UTF-8"
@@ -37,10 +42,10 @@ _EACH = """
 CREATE FUNCTION each(condition text) RETURNS TABLE (number int, answer bool, state text, message text)
 LANGUAGE plpgsql AS $$
 BEGIN
-  FOR number IN SELECT e.id FROM e ORDER BY 1 LOOP
+  FOR number IN SELECT TABLE_NAME.id FROM TABLE_NAME ORDER BY 1 LOOP
     answer := NULL; state := NULL; message := NULL;
     BEGIN
-      EXECUTE 'SELECT (' || condition || ') FROM e WHERE id = ' || number INTO answer;
+      EXECUTE 'SELECT (' || condition || ')::bool FROM TABLE_NAME WHERE id = ' || number INTO answer;
     EXCEPTION WHEN OTHERS THEN
       state := SQLSTATE; message := SQLERRM;
     END;
@@ -92,13 +97,19 @@ def opened(major: int, table: str = TABLE) -> Session:
 
 
 class Run:
-    """One major: a database with the table, and pubcheck's session."""
+    """One major: a database with the table, and pubcheck's session.
 
-    def __init__(self, server: Server, seed: int) -> None:
-        self.server, self.seed = server, seed
-        self.figures = Figures(unknown=Counter())
-        self.session = opened(server.major)
-        relation = self.session.find_unqualified("e")
+    ``wide``: filters of the generator that knows every function and operator, over its wide table.
+    """
+
+    def __init__(self, server: Server, seed: int, *, wide: bool = False) -> None:
+        self.server, self.seed, self.wide = server, seed, wide
+        self.figures = Figures()
+        self.columns = WIDE_COLUMNS if wide else COLUMNS
+        self.name = "w" if wide else "e"
+        self.table = f"CREATE TABLE w ({', '.join(WIDE)})" if wide else TABLE
+        self.session = opened(server.major, self.table)
+        relation = self.session.find_unqualified(self.name)
         assert relation is not None
         self.relation = relation
         self._stack = contextlib.ExitStack()
@@ -107,9 +118,20 @@ class Run:
         database = self._stack.enter_context(self.server.database())
         self.conn: psycopg.Connection[Any] = self._stack.enter_context(self.server.connect(database))
         self.conn.execute("SET timezone = 'UTC'")
-        self.conn.execute(TABLE)
-        self.conn.execute(_EACH)
+        self.conn.execute(self.table)
+        self.conn.execute(_EACH.replace("TABLE_NAME", self.name))
+        if self.wide:
+            self.catalog = Catalog(self.conn)
+            self.deck = Deck(self.catalog, self.seed)
+            ground = Ground(self.conn, self.catalog, Random(self.seed), self.conn.info.dbname)
+            self.world = ground.seen([("public", "w"), ("public", "w")])
         return self
+
+    def filters(self, random: Random, number: int) -> list[str]:
+        if not self.wide:
+            return [make_filter(random) for _ in range(FILTERS)]
+        turns = range(number * FILTERS, (number + 1) * FILTERS)
+        return [make_wide_filter(random, self.catalog, self.world, self.deck, turn).tree.text for turn in turns]
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
@@ -120,23 +142,23 @@ class Run:
     def batch(self, number: int, filters: Iterable[str] | None = None) -> None:
         """Judge a batch of pairs and add it to the figures."""
         random = Random(f"{self.seed}/{number}")
-        rows = [make_row(random) for _ in range(ROWS)]
-        made = [make_filter(random) for _ in range(FILTERS)] if filters is None else list(filters)
-        self.conn.execute("TRUNCATE e")
-        names = ", ".join(COLUMNS)
-        marks = ", ".join(f"%s::{type_}" for type_ in COLUMNS.values())
+        rows = [make_row(random, self.columns) for _ in range(ROWS)]
+        made = self.filters(random, number) if filters is None else list(filters)
+        self.conn.execute(f"TRUNCATE {self.name}")
+        names = ", ".join(self.columns)
+        marks = ", ".join(f"%s::{type_}" for type_ in self.columns.values())
         with self.conn.cursor() as cursor:
             cursor.executemany(
-                f"INSERT INTO e (id, {names}) VALUES (%s, {marks})",
+                f"INSERT INTO {self.name} (id, {names}) VALUES (%s, {marks})",
                 [(at, *row.values()) for at, row in enumerate(rows)],
             )
-        values = [self.read(row) for row in rows]
+        values = [self.read(at, row) for at, row in enumerate(rows)]
         for text in made:
             self.judge(text, rows, values)
 
-    def read(self, row: dict[str, str | None]) -> dict[int, Any]:
+    def read(self, number: int, row: dict[str, str | None]) -> dict[int, Any]:
         inputs = self.inputs()
-        found: dict[int, Any] = {}
+        found: dict[int, Any] = {1: number}
         for column in self.relation.columns[1:]:
             text = row[column.name]
             found[column.number] = (
@@ -146,10 +168,16 @@ class Run:
 
     def judge(self, text: str, rows: list[dict[str, str | None]], values: list[dict[int, Any]]) -> None:
         figures = self.figures
-        statement = f"CREATE PUBLICATION p FOR TABLE e WHERE ({text})"
+        statement = f"CREATE PUBLICATION p FOR TABLE {self.name} WHERE ({text})"
         self.session.begin_statement(0, 0, statement)
-        parsed = parse(statement)
-        assert parsed is not None
+        try:
+            parsed = parse(statement)
+            grammar.check(self.server.major, self.session.text)
+        except (SyntaxRefused, ServerError):
+            parsed = None
+        if parsed is None:
+            figures.refused += 1
+            return
         tree: Node = parsed[1]["pubobjects"][0]["PublicationObjSpec"]["pubtable"]["whereClause"]
         state = parse_state(self.session, self.relation)
         try:
@@ -171,13 +199,15 @@ class Run:
                 said.append((error.sqlstate, error.message))
             except Unknowable as unknown:
                 said.append(unknown)
+            except Exception as failure:
+                said.append(("raised", repr(failure)))
         figures.seconds += time.perf_counter() - began
         for row, server, answer in zip(rows, self.asked(text, len(rows)), said, strict=True):
             self.compare(text, row, server, answer)
 
     def asked(self, text: str, count: int) -> list[Said]:
         try:
-            found = self.conn.execute(f"SELECT ({text}) FROM e ORDER BY id".replace("%", "%%"), ()).fetchall()
+            found = self.conn.execute(f"SELECT ({text})::bool FROM {self.name} ORDER BY id").fetchall()
         except psycopg.Error:
             each = self.conn.execute("SELECT answer, state, message FROM each(%s) ORDER BY number", (text,)).fetchall()
             assert len(each) == count
