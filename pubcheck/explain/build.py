@@ -32,7 +32,7 @@ from pubcheck.fold import Fold, Statements
 from pubcheck.postgres.catalog import rows
 from pubcheck.replication.combined import Combined, Filters, combine
 from pubcheck.replication.identity import replica_identity
-from pubcheck.replication.sent import OPERATIONS, Sent, not_sent, sent_by
+from pubcheck.replication.sent import OPERATIONS, Reason, Sent, not_sent, sent_by
 from pubcheck.report.document import Finding, Resolver
 
 Sampler = Callable[[rows.Filter, rows.Relation], Samples]
@@ -61,13 +61,19 @@ def explained(
     return _Builder(fold, statements, diagnostics, wanted, sampler).unit(paths, findings)
 
 
+_OF_THE_FIRST = frozenset(("filter-widened",))
+"""Rules that speak of one publication and name the others that have to do with it; all else speaks of each."""
+
+
 class _Facts(Struct, frozen=True):
-    """What does not depend on the publication: a table's name, its columns and its identity."""
+    """What does not depend on the publication. ``kind`` is what tables must have in common to share an answer:
+    generated columns, the kind of identity, what is refused. ``alone``: in no partition tree."""
 
     name: str
     columns: tuple[str, ...]
     identity: Identity
-    generated: tuple[tuple[str, str], ...]
+    kind: object
+    alone: bool
 
 
 class _Builder:
@@ -92,11 +98,13 @@ class _Builder:
         self._facts: dict[int, _Facts] = {}
         self._conditions: dict[int, Condition] = {}
         self.refused: dict[str, list[Refused]] = {}
-        self.notes: dict[tuple[str, str], list[Diagnostic]] = {}
+        self.notes: dict[str, dict[str, list[Diagnostic]]] = {}
+        """By publication, "" for those that name none, and table."""
         self.general: dict[str, list[Diagnostic]] = {}
         self.left: list[Diagnostic] = []
         self._sort(diagnostics)
         self.used: set[int] = set()
+        self.not_sent: dict[int, list[tuple[int, Reason]]] = {}
 
     def _by_place(self) -> list[rows.Publication]:
         def order(row: rows.Publication) -> tuple[int, int, int]:
@@ -131,25 +139,25 @@ class _Builder:
             if found.phase == "write" and found.object is not None and found.server is not None:
                 self.refused.setdefault(found.object, []).append(_refused(found))
             elif found.phase in ("silent", "subscribe") and (found.publications or found.object is not None):
-                if found.object is None:
-                    # The first publication is the one that it is about; the others are what it has to do with.
-                    self.general.setdefault(found.publications[0], []).append(found)
-                else:
-                    for publication in found.publications or ("",):
-                        self.notes.setdefault((publication, found.object), []).append(found)
+                about = found.publications[:1] if found.name in _OF_THE_FIRST else found.publications
+                for publication in about or ("",):
+                    if found.object is None:
+                        self.general.setdefault(publication, []).append(found)
+                    else:
+                        self.notes.setdefault(publication, {}).setdefault(found.object, []).append(found)
             else:
                 self.left.append(found)
 
-    def _about(self, sent: Sent, publication: rows.Publication) -> list[Diagnostic]:
+    def _about(self, sent: Sent, publication: str) -> list[Diagnostic]:
         """Notes on a table in a publication, whichever name of its tree they give."""
-        if not self.notes:
-            return []
         found: dict[int, Diagnostic] = {}
-        for oid in self._family(sent.relation):
-            name = self.name(oid)
-            for key in ((publication.name, name), ("", name)):
-                for diagnostic in self.notes.get(key, ()):
-                    found[id(diagnostic)] = diagnostic
+        if publication not in self.notes and "" not in self.notes:
+            return []
+        for notes in (self.notes.get(publication), self.notes.get("")):
+            if notes:
+                for oid in self._family(sent.relation):
+                    for diagnostic in notes.get(self.facts(oid).name, ()):
+                        found[id(diagnostic)] = diagnostic
         self.used.update(found)
         return list(found.values())
 
@@ -182,6 +190,11 @@ class _Builder:
     # --- The unit ---------------------------------------------------------------------------------------------------
 
     def unit(self, paths: Sequence[str], findings: Iterable[Finding]) -> UnitExplained:
+        for row in self.shown:
+            # That sequences are not replicated is no surprise of a table's.
+            self.not_sent[row.oid] = [
+                found for found in not_sent(self.catalog, row.oid) if self.catalog.relations[found[0]].kind != "S"
+            ]
         publications = tuple(self._publication(row) for row in self.shown)
         subscriptions = tuple(self._subscription(names) for names in self._together())
         reached: dict[int, None] = {}
@@ -189,7 +202,7 @@ class _Builder:
             for sent in self.sent[row.oid]:
                 for oid in reversed(self._family(sent.relation)):
                     reached[oid] = None
-            for lost, _ in not_sent(self.catalog, row.oid):
+            for lost, _ in self.not_sent[row.oid]:
                 if self.catalog.relations[lost].partition:
                     for oid in reversed(self._family(lost)):
                         reached[oid] = None
@@ -208,12 +221,15 @@ class _Builder:
         if known is None:
             relation = self.catalog.relations[oid]
             live = relation.live()
-            known = self._facts[oid] = _Facts(
-                self.name(oid),
-                tuple([column.name for column in live]),
-                self._identity(relation),
-                tuple([(column.name, column.generated) for column in live if column.generated]),
+            name, identity = self.name(oid), self._identity(relation)
+            refused = self.refused.get(name)
+            generated = [(column.name, column.generated) for column in live if column.generated]
+            kind = (
+                tuple(generated),
+                identity.kind,
+                refused and tuple((each.operation, each.publications, each.detail) for each in refused),
             )
+            known = self._facts[oid] = _Facts(name, tuple([column.name for column in live]), identity, kind, not relation.partition)
         return known
 
     def _identity(self, relation: rows.Relation) -> Identity:
@@ -237,9 +253,16 @@ class _Builder:
 
     def _publication(self, row: rows.Publication) -> Publication:
         sents = self.sent[row.oid]
+        noted = {*self.notes.get(row.name, ()), *self.notes.get("", ())}
         groups: dict[object, list[Sent]] = {}
         for sent in sents:
-            groups.setdefault(self._key(row, sent), []).append(sent)
+            facts = self.facts(sent.relation)
+            # Most tables of large publications: nothing is to be said of them but what they are.
+            if sent.entry is None and facts.alone and facts.name not in noted:
+                key: object = (sent.how, sent.certain, facts.kind)
+            else:
+                key = self._key(row, sent)
+            groups.setdefault(key, []).append(sent)
         answers = [self._answer(row, members) for members in groups.values()]
         schemas = [self.catalog.publication_namespaces[oid].namespace for oid in self.catalog.schemas_of.get(row.oid)]
         has_tables = bool(self.catalog.members_of.get(row.oid))
@@ -249,7 +272,7 @@ class _Builder:
         elif schemas and has_tables:
             kind = "tables and schemas"
         reasons: dict[str, list[str]] = {}
-        for oid, reason in not_sent(self.catalog, row.oid):
+        for oid, reason in self.not_sent[row.oid]:
             if not self.wanted.tables or any(self.means(each, self.wanted.tables) for each in self._family(oid)):
                 reasons.setdefault(reason, []).append(self.name(oid))
         path = line = None
@@ -260,8 +283,7 @@ class _Builder:
         general = list(self.general.get(row.name, ()))
         general += [
             found
-            for (name, _), every in self.notes.items()
-            if name == row.name
+            for every in self.notes.get(row.name, {}).values()
             for found in every
             if id(found) not in self.used
         ]
@@ -286,27 +308,29 @@ class _Builder:
     def _key(self, row: rows.Publication, sent: Sent) -> object:
         """What tables must have in common to share an answer."""
         facts = self.facts(sent.relation)
-        own = sent.arrives_as == sent.relation
-        refused = tuple((each.operation, each.publications, each.detail) for each in self.refused.get(facts.name, ()))
-        notes = frozenset(found.rule for found in self._about(sent, row)) if self.notes else None
         entry = sent.entry
         listed = entry is not None and entry.columns is not None
-        columns = tuple(self._names(sent)) if listed else None
-        unused = self._unused(sent)
         return (
             sent.how,
-            None if sent.through == sent.relation else sent.through,
-            None if own else sent.arrives_as,
-            None if sent.filter is None else (self.condition(sent), facts.identity, facts.columns),
-            tuple(self._condition(each) for each in unused),
-            columns,
-            facts.generated,
-            facts.identity.kind,
-            refused,
-            notes,
             sent.certain,
+            facts.kind,
+            None if sent.through == sent.relation else sent.through,
+            None if sent.arrives_as == sent.relation else sent.arrives_as,
+            None if sent.filter is None else (self._reading(sent), facts.identity),
+            tuple(self._condition(each).sql for each in self._unused(sent)),
+            tuple(self._names(sent)) if listed else None,
+            frozenset(found.rule for found in self._about(sent, row.name)),
             tuple(self._widening(sent)) if sent.filter is not None else (),
         )
+
+    def _reading(self, sent: Sent) -> object:
+        """A filter, and the types of the columns that it reads."""
+        condition = self.condition(sent)
+        assert sent.entry is not None and sent.filter is not None
+        columns = self.catalog.relations[sent.entry.relation].columns
+        read = [columns[number - 1] for number in sent.filter.columns]
+        own = sent.entry.relation == sent.relation or condition.of
+        return condition.sql, own, tuple((one.name, one.type, one.typmod, one.not_null) for one in read)
 
     def _unused(self, sent: Sent) -> list[rows.PublicationRel]:
         """Memberships of the table and of its ancestors whose filters do not count."""
@@ -358,7 +382,7 @@ class _Builder:
         if first.filter is not None:
             source = self.catalog.relations[entry.relation] if entry is not None else relation
             samples = self.sampler(first.filter, source)
-        notes = [found for sent in members for found in self._about(sent, row)] if self.notes else []
+        notes = [found for sent in members for found in self._about(sent, row.name)]
         return Answer(
             tuple([self.facts(sent.relation).name for sent in members]),
             first.how,
