@@ -337,6 +337,22 @@ def _overloads(ground: Ground) -> None:
         )
 
 
+@feature("overload family")
+def _family(ground: Ground) -> None:
+    """Defaults, variadic and named arguments, and pairs that tie."""
+    families = (
+        ("fam(a int, b int DEFAULT 1, c text DEFAULT 'x')", "fam(a bigint, VARIADIC r int[])", "fam(a text)"),
+        ("fam(a int, b numeric)", "fam(a numeric, b int)", "fam(a text, b text DEFAULT NULL)"),
+        ("fam(VARIADIC r text[])", "fam(a text, VARIADIC r text[])", "fam(a anyelement)"),
+        ("fam(a anyelement, b anyelement)", "fam(a anycompatible, b anycompatible)", "fam(a int, b bigint)"),
+        ("fam(a date)", "fam(a timestamptz)", "fam(a text DEFAULT 'x')", "fam()"),
+        ("fam(a varchar)", "fam(a text)", "fam(a name)", "fam(a jsonb, b text DEFAULT 'x')"),
+    )
+    for signature in ground.random.choice(families):
+        schema = ground.pick("", "", "public.", "s.")
+        ground.say(f"CREATE FUNCTION {schema}{signature} RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT true'")
+
+
 @feature("procedure")
 def _procedure(ground: Ground) -> None:
     ground.say("CREATE PROCEDURE proc(a int) LANGUAGE sql AS 'SELECT 1'")
