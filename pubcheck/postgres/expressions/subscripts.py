@@ -48,6 +48,8 @@ def _unknown_field(p: ParseState, value: Expr, name: str, location: int) -> Serv
         if not p.relation.seen:
             raise Unknowable(f'the type of column "{name}"', location)
         return p.error("42703", f"column {p.relation.name}.{name} does not exist", location)
+    if value.node == "Var" and type(value.value) is tuple and value.value[2] is None:
+        return p.error("42703", f"column {value.value[1].name}.{name} does not exist", location)
     if is_complex(p.cache, value.type):
         return p.error("42703", f'column "{name}" not found in data type {p.type_name(value.type)}', location)
     if value.type == RECORD:

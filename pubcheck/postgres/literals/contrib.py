@@ -261,15 +261,18 @@ class _Lquery:
 # What is plainly none.
 
 
-def _grammar(sqlstate: str, message: str, shows: bool, words: str = "") -> Callable[[InputContext, str], None]:
-    """Types with a grammar of their own, which begins with no letter but those of ``words``."""
+def _grammar(
+    sqlstate: str, message: str, shows: bool, *begins: str
+) -> Callable[[InputContext, str], None]:
+    """Types with a grammar of their own; ``begins``: what else than a number a text of theirs may begin with."""
 
     def read(context: InputContext, text: str) -> None:
-        body = text.strip(SPACE)
+        body = text.strip(SPACE).lower()
         if not body:
             raise refused(sqlstate, message, "syntax error at end of input" if shows else None)
-        if body[0].isascii() and body[0].isalpha() and body[0].lower() not in words:
-            raise refused(sqlstate, message, f'syntax error at or near "{body[0]}"' if shows else None)
+        if body[0].isascii() and body[0] not in "0123456789+-." and not body.startswith(begins):
+            first = text.strip(SPACE)[0]
+            raise refused(sqlstate, message, f'syntax error at or near "{first}"' if shows else None)
         raise Unknowable("an input function of an extension")
 
     return read
@@ -294,12 +297,12 @@ def _any_text(context: InputContext, text: str) -> None:
 
 _READERS: dict[str, Callable[[InputContext, str], None]] = {
     "citext": _any_text,
-    "cube": _grammar("22P02", "invalid input syntax for cube", True, "in"),
+    "cube": _grammar("22P02", "invalid input syntax for cube", True, "[", "(", "inf", "nan"),
     "hstore": lambda context, text: _Hstore(context, text).read(),
     "lquery": lambda context, text: _Lquery(context, text).read(),
     "ltree": _read_ltree,
-    "query_int": _grammar("42601", "syntax error", False),
-    "seg": _grammar("42601", "bad seg representation", True),
+    "query_int": _grammar("42601", "syntax error", False, "!", "("),
+    "seg": _grammar("42601", "bad seg representation", True, "<", ">", "~", "'", "(+-)"),
     **{name: _isn(name.upper().removesuffix("13")) for name in ("isbn", "ismn", "issn", "isbn13", "ismn13", "issn13")},
     "ean13": _isn("EAN13"),
     "upc": _isn("UPC"),
