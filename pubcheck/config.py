@@ -93,11 +93,15 @@ def from_options(options: Mapping[str, object], base: Config | None = None, wher
 
 def suggestion(given: str, known: Iterable[str]) -> str:
     """What to say after an unknown word: the nearest known one, else all of them."""
-    from difflib import get_close_matches
+    from difflib import SequenceMatcher, get_close_matches
 
     words = list(known)
-    near = get_close_matches(given, words, 1) or get_close_matches(given.replace("_", "-"), words, 1)
-    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(words)}"
+    near = get_close_matches(given, words, 9) or get_close_matches(given.replace("_", "-"), words, 1)
+    if not near:
+        return f"; there are {', '.join(words)}"
+    # Of equally good ones that which begins alike: a rule's family is in its first digit.
+    best = max(near, key=lambda word: (SequenceMatcher(a=word, b=given).ratio(), word[:4] == given[:4]))
+    return f"; did you mean {best}?"
 
 
 def read_majors(value: object) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 from pubcheck.checks import texts
 from pubcheck.checks.history import RefusedWrites
 from pubcheck.checks.refusals import explain, explain_unseen, frozen_words, unjudged_words
+from pubcheck.checks.ways import written_filter
 from pubcheck.checks.write import Refusal
 from pubcheck.config import Config
 from pubcheck.diagnostics import Certainty, Diagnostic, Edit, Fix, ServerAnswer, Severity, Span, StatementRef
@@ -32,6 +34,8 @@ from pubcheck.sources.text import Source, utf8
 
 if TYPE_CHECKING:
     from pubcheck.checks.filters import Told
+    from pubcheck.checks.findings import Finding
+    from pubcheck.checks.later import History
 
 
 class StatementText(Struct, frozen=True):
@@ -105,6 +109,7 @@ class Fold:
         self.hidden = False
         """Something that could not be followed may have changed replica identities."""
         self._refused_writes = RefusedWrites(self.session)
+        self._history: History | None = None
         self._rewritings = 0
 
     def apply(self, statement: StatementText, source: int, name: str, node: Node, *, filled: bool = False) -> None:
@@ -134,6 +139,8 @@ class Fold:
             self._unseen(statement, session.unseen)
         if name in _WITH_FILTERS:
             self._filters(statement, journal.entries[mark:])
+        if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
+            self._remember(name, node, journal.entries[mark:])
         self._refused_writes.follow(source, statement.index, itertools.chain(journal.entries[mark:], journal.undone))
 
     def _doubt(self, changes: list[tuple[dict[Any, Any], Any, Any]]) -> None:
@@ -295,7 +302,7 @@ class Fold:
                 certainty="certain" if found.certain and not self.hidden else "assumed",
                 postgres=(self.major,),
                 message=texts.headline(catalog, found),
-                help=texts.help_text(catalog, found),
+                help=texts.help_text(self.session, found, partial(self._written, statements)),
                 span=statement.span(place.start, place.end),
                 related=tuple(self._related(found, relation, place, statements)),
                 statement=statement.ref(),
@@ -306,6 +313,10 @@ class Fold:
             )
         )
 
+    def _written(self, statements: Statements, entry: PublicationRel) -> str | None:
+        statement = statements[entry.place.source, entry.place.statement]
+        return written_filter(utf8(statement.text).data, entry, self.catalog.relations[entry.relation])
+
     def _related(
         self, found: Refusal, relation: Relation, place: Place, statements: Statements
     ) -> Iterable[Span]:
@@ -314,7 +325,67 @@ class Fold:
         if table is not None and table != place:
             message = texts.identity_text(self.catalog, found.relation)
             yield statements[table.source, table.statement].span(table.start, table.end, message)
-        entry = found.place or (found.entry.place if found.entry is not None else None)
+        entry = found.place or self._published_at(found)
         if entry is not None and (entry.source, entry.statement) != (place.source, place.statement):
             name = self.catalog.publications[found.publications[0]].name
             yield statements[entry.source, entry.statement].span(entry.start, entry.end, f'publication "{name}"')
+
+    def _published_at(self, found: Refusal) -> Place | None:
+        """Where the first publication at fault names the table, an ancestor or their schema, or else its own name."""
+        if found.entry is not None:
+            return found.entry.place
+        catalog, publication = self.catalog, found.publications[0]
+        for oid in (found.relation, *catalog.ancestors(found.relation)):
+            if (publication, oid) in catalog.members:
+                return catalog.publication_rels[catalog.members[publication, oid]].place
+            schema = (publication, catalog.relations[oid].namespace)
+            if schema in catalog.schema_members:
+                return catalog.publication_namespaces[catalog.schema_members[schema]].place
+        return catalog.publications[publication].place
+
+    # What is lost in silence, and what fails for subscribers.
+
+    def _remember(self, name: str, node: Node, changes: list[tuple[dict[Any, Any], Any, Any]]) -> None:
+        if self._history is None:
+            # Loaded only where there are publications or subscriptions.
+            from pubcheck.checks.later import History
+
+            self._history = History(self.session)
+        self._history.follow(name, node, changes)
+
+    def afterwards(self, statements: Statements, wanted: frozenset[str]) -> None:
+        """Report what the rules of these codes find in the final state and the history that led to it."""
+        if self._history is None:
+            return
+        from pubcheck.checks.findings import Ground
+        from pubcheck.checks.silent import afterwards
+
+        for finding in afterwards(Ground(self.session, self._history), wanted):
+            self._found(finding, statements)
+
+    def _found(self, finding: Finding, statements: Statements) -> None:
+        rule, place = by_name(finding.rule), finding.place
+        statement = statements[place.source, place.statement]
+        self.diagnostics.append(
+            Diagnostic(
+                rule=rule.code,
+                name=rule.name,
+                phase=rule.phase,
+                severity=finding.severity or rule.severity,
+                certainty="certain" if finding.certain else "assumed",
+                postgres=(self.major,),
+                message=finding.message,
+                help=finding.help,
+                span=statement.span(place.start, place.end),
+                related=tuple(
+                    statements[there.source, there.statement].span(there.start, there.end, message)
+                    for there, message in finding.related
+                ),
+                statement=statement.ref(),
+                object=finding.object,
+                publications=finding.publications,
+                operation=finding.operation,
+                server=finding.server,
+                notices=finding.notices,
+            )
+        )

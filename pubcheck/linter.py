@@ -149,10 +149,11 @@ class _Run:
     def result(self) -> Result:
         for number, source in enumerate(self.unit.sources):
             self._source(number, source)
+        reported = selected(self.config.select, self.config.ignore)
         for fold in self.folds:
             fold.writes(self.statements)
+            fold.afterwards(self.statements, reported)
             self.diagnostics.extend(fold.diagnostics)
-        reported = selected(self.config.select, self.config.ignore)
         chosen = (found for found in _merged(self.diagnostics) if found.rule in reported)
         return Result(tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements))
 

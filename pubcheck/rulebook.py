@@ -52,10 +52,11 @@ _BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES.values()}
 def rule_for_spec(spec: str, sqlstate: str = "") -> Rule:
     """The rule that stands for a rule of the specification (``ri-filter-column``); KeyError when there is none.
 
-    Where several share it, that which declares ``sqlstate``, and the last of them for any other.
+    Where several share it, that which declares ``sqlstate``, and the last that declares any for any other.
     """
     rules = _BY_SPEC[spec]
-    return next((rule for rule in rules if sqlstate in rule.sqlstate), rules[-1])
+    others = [rule for rule in rules if rule.sqlstate] or rules
+    return next((rule for rule in rules if sqlstate in rule.sqlstate), others[-1])
 
 
 def by_name(name: str) -> Rule:

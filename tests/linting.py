@@ -8,10 +8,10 @@ from pubcheck.linter import Linter, Result, Unit
 from pubcheck.sources.text import Source
 
 
-def run(*texts: str, complete: bool = False, postgres: tuple[int, ...] = (18,), select: str = "PUB") -> Result:
-    """Lint texts as one unit, with every rule selected; the world is open unless ``complete``."""
+def run(*texts: str, complete: bool = False, postgres: tuple[int, ...] = (18,), select: tuple[str, ...] = ()) -> Result:
+    """Lint texts as one unit, with the rules that are on by default; the world is open unless ``complete``."""
     sources = tuple(Source(f"{number}.sql", text) for number, text in enumerate(texts, 1))
-    config = Config(complete=complete, postgres=postgres, select=(select,))
+    config = Config(complete=complete, postgres=postgres, select=select)
     return Linter(config).lint(Unit(sources))
 
 

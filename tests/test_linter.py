@@ -26,7 +26,7 @@ CREATE TABLE t3 (g int, h int, i int, PRIMARY KEY (g));
     ],
 )
 def test_a_filter_inside_the_key_is_fine(publication: str) -> None:
-    assert lint(SEEDS + publication) == []
+    assert writes(lint(SEEDS + publication)) == []
 
 
 def test_a_filter_outside_the_key_is_placed_on_its_column() -> None:
@@ -91,7 +91,7 @@ class TestOpenWorld:
 
     def test_without_its_name_a_database_may_be_any_that_is_granted_on(self) -> None:
         roles = "CREATE ROLE app; GRANT CREATE ON DATABASE shop TO app; SET ROLE app;"
-        assert lint(roles + "CREATE PUBLICATION p;", complete=True) == []
+        assert answers(lint(roles + "CREATE PUBLICATION p;", complete=True)) == []
 
     def test_another_database_in_a_filter_is_assumed_while_the_own_name_is_not_known(self) -> None:
         found = lint(T + "CREATE PUBLICATION p FOR TABLE t WHERE (other.public.t.a > 1);", complete=True)
@@ -189,7 +189,7 @@ class TestHistory:
             T + "CREATE PUBLICATION z FOR TABLE t WHERE (a > 1); CREATE PUBLICATION y FOR TABLE t;"
             "CREATE PUBLICATION x FOR TABLE t WHERE (b = 'x');"
         )
-        assert found[0].publications == ("z", "x")
+        assert [one.publications for one in found if one.phase == "write"][0] == ("z", "x")
         assert found[0].publication == "z"
 
     def test_a_partitioned_root_gets_none_for_its_leaves(self) -> None:

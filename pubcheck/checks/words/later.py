@@ -1,4 +1,4 @@
-"""Refused changes of published tables, in plain words."""
+"""Refused changes of published tables, and refused subscriptions, in plain words."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from collections.abc import Mapping
 from pubcheck.checks.words.shape import Words
 
 WORDS: Mapping[str, tuple[Words, ...]] = {
+    "publication-missing-subscribe": (
+        Words(
+            r'publication name "(?P<name>.*)" used more than once',
+            'publication "{name}" is named twice in one subscription',
+            "name it once",
+        ),
+    ),
     "ddl-drop-column": (
         Words(
             r"cannot drop column (?P<column>.*) of table (?P<relation>.*) because other objects depend on it\n.*",

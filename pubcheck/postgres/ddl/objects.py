@@ -20,6 +20,7 @@ from pubcheck.postgres.catalog import (
     OTHER,
     PROC,
     PUBLICATION,
+    PUBLICATION_REL,
     RELATION,
     TYPE,
     Object,
@@ -242,7 +243,7 @@ def rename_relation(session: Session, row: Relation, name: str) -> None:
     Raises ServerError 42P07.
     """
     catalog = session.catalog
-    session.free_name(row.namespace, name)
+    _take_name(session, row.namespace, name)
     _move_row_type(session, row, row.namespace, name)
     catalog.rename_relation(catalog.relations[row.oid], name, row.namespace)
     constraint = catalog.owner_of_index(row.oid)
@@ -594,7 +595,15 @@ def _refuse_taken(session: Session, row: Relation, namespace: Namespace) -> None
     if known is not None and known.seen and known.oid != row.oid:
         raise ServerError("42P07", f'relation "{row.name}" already exists in schema "{namespace.name}"')
     if known is not None and not known.seen:
-        session.free_name(namespace.oid, row.name)
+        _take_name(session, namespace.oid, row.name)
+
+
+def _take_name(session: Session, namespace: int, name: str) -> None:
+    """Make a name free for a relation that exists already; what was assumed under it goes with its memberships."""
+    assumed = session.relation_in(namespace, name)
+    session.free_name(namespace, name)
+    for member in session.catalog.memberships.get(assumed.oid) if assumed is not None else ():
+        session.catalog.remove(PUBLICATION_REL, member)
 
 
 # OWNER TO.

@@ -1,0 +1,158 @@
+"""What the rules about the time after CREATE PUBLICATION look at, and what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from pubcheck.diagnostics import Operation, ServerAnswer, Severity
+from pubcheck.postgres.catalog import PUBLIC, Catalog
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation, Subscription
+from pubcheck.postgres.session import Session
+
+if TYPE_CHECKING:
+    from pubcheck.checks.later import History
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """A diagnostic before it has its statement. ``rule`` is the page's name, ``place`` what is to be changed.
+
+    ``related`` is the other side, each place with what is to be said of it. ``severity`` is the page's where None.
+    """
+
+    rule: str
+    message: str
+    help: str
+    place: Place
+    certain: bool
+    related: tuple[tuple[Place, str], ...] = ()
+    object: str | None = None
+    publications: tuple[str, ...] = ()
+    operation: Operation | None = None
+    severity: Severity | None = None
+    server: ServerAnswer | None = None
+    notices: tuple[str, ...] = ()
+
+
+class Filtered(Struct, frozen=True):
+    """A membership with a row filter that is in use: the relation's changes are sent under its own name."""
+
+    entry: PublicationRel
+    publication: Publication
+    relation: Relation
+
+    @property
+    def certain(self) -> bool:
+        return self.publication.seen and self.relation.seen and self.entry.filter is not None and (
+            self.entry.filter.judged
+        )
+
+
+MENTIONED = 3
+"""How many names a sentence lists before it counts the rest."""
+RELATED = 5
+"""How many further places a finding points at."""
+
+
+class Ground:
+    """The final state of a unit in one major, with what its history was found to hold."""
+
+    def __init__(self, session: Session, history: History) -> None:
+        self.session = session
+        self.catalog: Catalog = session.catalog
+        self.history = history
+
+    def name(self, relation: Relation) -> str:
+        """As people write it: without the schema where that is public."""
+        if relation.namespace == PUBLIC:
+            return relation.name
+        return f"{self.catalog.namespaces[relation.namespace].name}.{relation.name}"
+
+    @cached_property
+    def entries(self) -> list[PublicationRel]:
+        """All memberships, by place."""
+        return sorted(self.catalog.publication_rels.values(), key=lambda entry: order(entry.place))
+
+    @cached_property
+    def filtered(self) -> list[Filtered]:
+        """Memberships with a filter that the server uses, by place (get_rel_sync_entry)."""
+        from pubcheck.replication.published import arrival
+
+        catalog, found = self.catalog, []
+        for entry in self.entries:
+            if entry.filter is None:
+                continue
+            publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
+            if (publication.oid, relation.namespace) in catalog.schema_members:
+                continue
+            arrives = arrival(catalog, publication, relation)
+            if arrives is not None and arrives.arrives_as == relation.oid:
+                found.append(Filtered(entry, publication, relation))
+        return found
+
+    @cached_property
+    def together(self) -> list[tuple[Subscription, frozenset[int]]]:
+        """The unit's subscriptions with those of their publications that the unit has."""
+        names = self.catalog.publication_names
+        return [
+            (row, frozenset(names[name] for name, _ in row.publications if name in names))
+            for row in self.catalog.subscriptions.values()
+        ]
+
+    def subscription_to(self, *publications: int) -> Subscription | None:
+        """A subscription of the unit that names all of these publications."""
+        return next((row for row, named in self.together if named.issuperset(publications)), None)
+
+    def is_subscribed(self, *publications: int) -> bool:
+        """Whether the unit says who subscribes to one of them, so that nothing need be assumed."""
+        return any(not named.isdisjoint(publications) for _, named in self.together)
+
+    def place_of(self, publication: Publication) -> Place | None:
+        """Where a publication is made, or else named first."""
+        if publication.place is not None:
+            return publication.place
+        catalog = self.catalog
+        for member in catalog.members_of.get(publication.oid):
+            return catalog.publication_rels[member].place
+        for schema in catalog.schemas_of.get(publication.oid):
+            return catalog.publication_namespaces[schema].place
+        return None
+
+    def leaves(self, relation: Relation) -> list[Relation]:
+        """The ordinary tables whose rows are a relation's: itself, or the leaves of a partitioned table."""
+        if relation.kind != "p":
+            return [relation]
+        rows = (self.catalog.relations[oid] for oid in self.catalog.descendants(relation.oid))
+        return [row for row in rows if row.kind == "r"]
+
+
+def order(place: Place) -> tuple[int, int, int]:
+    """Places in the order of the unit."""
+    return place.source, place.statement, place.start
+
+
+def listed(names: Iterable[str], noun: str = "") -> str:
+    """'a, b and 3 more'; with a noun in the singular, "table a", "tables a and b"."""
+    unique = list(dict.fromkeys(names))
+    shown, rest = unique[:MENTIONED], len(unique) - MENTIONED
+    if rest > 0:
+        text = f"{', '.join(shown)} and {rest} more"
+    elif len(shown) > 1:
+        text = f"{', '.join(shown[:-1])} and {shown[-1]}"
+    else:
+        text = "".join(shown)
+    if not noun:
+        return text
+    return f"{noun}{'s' if len(unique) > 1 else ''} {text}"
+
+
+def quoted(names: Iterable[str]) -> list[str]:
+    return [f'"{name}"' for name in names]
+
+
+def others(places: Sequence[tuple[Place, str]]) -> tuple[tuple[Place, str], ...]:
+    """The first few of further places."""
+    return tuple(places[:RELATED])

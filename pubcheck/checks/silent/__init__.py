@@ -1,0 +1,51 @@
+"""Findings about the time after CREATE PUBLICATION: one function a rule, run once over a unit's final state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pubcheck.checks import later, subscribe
+from pubcheck.checks.findings import Finding, Ground
+from pubcheck.checks.silent import filters, operation, partitions, several
+from pubcheck.rulebook import by_name
+
+Check = Callable[[Ground], Iterator[Finding]]
+
+CHECKS: dict[str, Check] = {
+    "partition-filter-unused": partitions.unused,
+    "partition-row-move": partitions.row_moves,
+    "unpublishable-partition": partitions.unpublishable,
+    "new-child-not-published": partitions.new_children,
+    "filter-widened": several.widened,
+    "column-lists-conflict": subscribe.column_lists_conflict,
+    "generated-columns-conflict": subscribe.generated_columns_conflict,
+    "update-becomes-insert-or-delete": filters.update_transformed,
+    "toast-lost": filters.toast_lost,
+    "null-never-matches": filters.null_never_matches,
+    "truncate-ignores-filter": filters.truncate_ignores_filter,
+    "filter-can-fail": subscribe.filter_can_fail,
+    "no-longer-published": later.no_longer_published,
+    "cascade-unpublishes": later.cascade_unpublishes,
+    "added-column-not-published": later.columns_beside_lists,
+    "partition-attached-or-detached": later.partitions_moved,
+    "set-drops-members": later.set_drops_members,
+    "initial-copy-ignores-publish": operation.initial_copy,
+    "publishes-nothing": operation.publishes_nothing,
+    "updates-without-inserts": operation.updates_without_inserts,
+    "empty-publication": operation.empty,
+    "information-schema-not-published": operation.information_schema,
+    "tables-left-out": operation.left_out,
+    "not-replicated": operation.not_replicated,
+    "generated-columns-not-sent": operation.generated_columns,
+    "identity-full-cost": operation.identity_full,
+    "subscribed-publication-missing": subscribe.publication_missing,
+    "publication-missing-for-changes": subscribe.publication_missing_for_changes,
+}
+"""By the name of the rule's page."""
+
+
+def afterwards(ground: Ground, wanted: frozenset[str]) -> Iterator[Finding]:
+    """What the rules of these codes find, rule by rule."""
+    for name, check in CHECKS.items():
+        if by_name(name).code in wanted:
+            yield from check(ground)

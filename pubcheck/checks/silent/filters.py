@@ -1,0 +1,281 @@
+"""What a row filter does without a word: rows that never match, UPDATEs that become something else, values lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.checks.findings import Filtered, Finding, Ground, listed, others, quoted
+from pubcheck.checks.naming import identifier
+from pubcheck.checks.silent.nulls import NULL, possible
+from pubcheck.checks.silent.toast import can_be_toasted
+from pubcheck.postgres.catalog.rows import Place, Publication, Relation
+from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.syscache import SysCache
+from pubcheck.replication.identity import ReplicaIdentity, replica_identity
+from pubcheck.replication.published import mapped, sent_columns
+
+
+def analysed(filtered: Filtered) -> Expr | None:
+    """A filter as the server reads it; None where that is not known."""
+    expr = filtered.entry.filter.expr if filtered.entry.filter is not None else None
+    return expr if isinstance(expr, Expr) else None
+
+
+def once_a_place(ground: Ground) -> Iterator[Filtered]:
+    """The filters in use; of one that children of its table have as well, the first."""
+    seen: set[tuple[int, Place]] = set()
+    for filtered in ground.filtered:
+        key = (filtered.entry.publication, filtered.entry.place)
+        if key not in seen:
+            seen.add(key)
+            yield filtered
+
+
+def null_never_matches(ground: Ground) -> Iterator[Finding]:
+    """A nullable column whose NULLs make a filter NULL, which is as good as false; or a filter that is always NULL."""
+    cache = ground.session.syscache
+    for filtered in once_a_place(ground):
+        expr = analysed(filtered)
+        if expr is None or filtered.entry.filter is None:
+            continue
+        try:
+            without = possible(cache, expr)
+            columns = [] if without == NULL else [
+                number
+                for number in filtered.entry.filter.columns
+                if _nullable(ground, filtered.relation, number)
+                and not _refused_anyway(ground, filtered, number)
+                and _makes_null(cache, expr, number, without)
+            ]
+        except RecursionError:
+            continue
+        if without != NULL and not columns:
+            continue
+        relation, publication = filtered.relation, filtered.publication
+        place = filtered.entry.place
+        if without == NULL:
+            message = f'the row filter on {ground.name(relation)} is NULL for every row: nothing but TRUNCATE is sent'
+            way = "a filter that is NULL counts as false; write the condition that is meant, or take the table out"
+        else:
+            names = [relation.columns[number - 1].name for number in columns]
+            what = listed(quoted(names))
+            message = f"rows of {ground.name(relation)} whose {what} {'is' if len(names) == 1 else 'are'} NULL are not "
+            message += f'sent: the row filter of publication "{publication.name}" is then NULL, which counts as false'
+            column = identifier(names[0])
+            way = (
+                f"say what is to become of them: {column} IS NOT NULL AND ... leaves them out, ... OR {column} IS NULL "
+                f"sends them; or make the column NOT NULL"
+            )
+            place = next((place for number, place in filtered.entry.filter.places if number == columns[0]), place)
+        yield Finding(
+            rule="null-never-matches",
+            message=message,
+            help=way,
+            place=place,
+            certain=filtered.certain,
+            related=_table(ground, relation, "the column can be NULL") if columns else (),
+            object=ground.session.qualified(relation),
+            publications=(publication.name,),
+        )
+
+
+def _makes_null(cache: SysCache, expr: Expr, number: int, without: int) -> bool:
+    found = possible(cache, expr, number)
+    return bool(found & NULL) and found != without
+
+
+def _refused_anyway(ground: Ground, filtered: Filtered, number: int) -> bool:
+    """Whether UPDATE or DELETE is refused because the filter reads the column: that is to be mended first."""
+    publication = filtered.publication
+    if not (publication.update or publication.delete):
+        return False
+    for leaf in ground.leaves(filtered.relation)[:1]:
+        identity = replica_identity(ground.catalog, leaf)
+        return not identity.full and not identity.columns.issuperset(mapped(filtered.relation, leaf, (number,)))
+    return False
+
+
+def _nullable(ground: Ground, relation: Relation, number: int) -> bool:
+    """Whether a column can certainly be NULL, as far as the unit says: not by NOT NULL, its domain, or a CHECK."""
+    column = relation.columns[number - 1]
+    if not relation.seen or not column.type or column.not_null or column.generated or column.identity:
+        return False
+    catalog, oid = ground.catalog, column.type
+    while oid in catalog.types and catalog.types[oid].kind == "d":
+        if catalog.types[oid].not_null or catalog.types[oid].checked:
+            return False
+        oid = catalog.types[oid].base
+    checks = (catalog.constraints[constraint] for constraint in catalog.constraints_of.get(relation.oid))
+    return not any(row.kind == "c" and _forbids_null(row.expression, column.name) for row in checks)
+
+
+def _forbids_null(expression: object, column: str) -> bool:
+    """CHECK (column IS NOT NULL), alone or among others with AND."""
+    if not isinstance(expression, dict):
+        return False
+    if expression.get("BoolExpr", {}).get("boolop") == "AND_EXPR":
+        return any(_forbids_null(one, column) for one in expression["BoolExpr"]["args"])
+    test = expression.get("NullTest", {})
+    if test.get("nulltesttype") != "IS_NOT_NULL":
+        return False
+    fields = test["arg"].get("ColumnRef", {}).get("fields", [{}])
+    return bool(fields[-1].get("String", {}).get("sval") == column)
+
+
+def _table(ground: Ground, relation: Relation, message: str) -> tuple[tuple[Place, str], ...]:
+    return () if relation.place is None else ((relation.place, message),)
+
+
+def toast_lost(ground: Ground) -> Iterator[Finding]:
+    """UPDATEs that bring a row into a filter are sent as INSERTs that lack unchanged values stored out of line."""
+    for filtered in once_a_place(ground):
+        publication, relation = filtered.publication, filtered.relation
+        if not publication.update or filtered.entry.filter is None or not filtered.entry.filter.columns:
+            continue
+        for leaf in ground.leaves(relation):
+            lost = _lost(ground, filtered, leaf)
+            if lost is None:
+                continue
+            names, identity, changeable = lost
+            values = "an unchanged long value" if len(names) == 1 else "unchanged long values"
+            message = (
+                f'an UPDATE that brings a row of {ground.name(leaf)} into the row filter of "{publication.name}" is '
+                f"sent as an INSERT without {values} of {listed(quoted(names))}: the subscriber stores NULL"
+            )
+            way = (
+                f"ALTER TABLE {identifier(leaf.name)} REPLICA IDENTITY FULL logs the old values, so that they are sent "
+                "(at the cost of every old row in WAL); or never change what the filter reads; or publish without a "
+                "filter"
+            )
+            keys = [leaf.columns[number - 1].name for number in sorted(identity.columns)]
+            yield Finding(
+                rule="toast-lost",
+                message=message,
+                help=way,
+                place=filtered.entry.filter.places[0][1] if filtered.entry.filter.places else filtered.entry.place,
+                certain=filtered.certain and leaf.seen,
+                related=_table(ground, leaf, f"the replica identity is ({', '.join(keys)}), without {listed(names)}"),
+                object=ground.session.qualified(leaf),
+                publications=(publication.name,),
+                operation="update",
+                severity=None if changeable else "note",
+            )
+            break
+
+
+def _lost(
+    ground: Ground, filtered: Filtered, leaf: Relation
+) -> tuple[list[str], ReplicaIdentity, bool] | None:
+    """The columns whose values an INSERT made of an UPDATE can lack, and whether what the filter reads is likely to
+    change. None where there are none, or where the UPDATE is refused anyway."""
+    catalog, relation = ground.catalog, filtered.relation
+    identity = replica_identity(catalog, leaf)
+    if identity.full or not identity.exists or filtered.entry.filter is None or not leaf.seen:
+        return None
+    read = mapped(relation, leaf, filtered.entry.filter.columns)
+    if not identity.columns.issuperset(read):
+        return None
+    generated = filtered.publication.generated == "s"
+    sent = mapped(relation, leaf, sent_columns(relation, filtered.entry.columns, generated))
+    cache = ground.session.syscache
+    columns = [leaf.columns[number - 1] for number in sent if number not in identity.columns]
+    names = [column.name for column in columns if can_be_toasted(cache, column)]
+    if not names:
+        return None
+    # A key of one column, and a number that is always generated, are hardly ever changed.
+    changeable = len(identity.columns) > 1 and any(leaf.columns[number - 1].identity != "a" for number in read)
+    return names, identity, changeable
+
+
+def update_transformed(ground: Ground) -> Iterator[Finding]:
+    """Filters on UPDATE: what comes into the filter is sent as INSERT, what leaves it as DELETE."""
+    for publication, filters in by_publication(ground):
+        if not (publication.update or publication.insert):
+            continue
+        tables = listed(ground.name(one.relation) for one in filters)
+        if publication.update:
+            message = (
+                f'publication "{publication.name}" sends an UPDATE that brings a row of {tables} into its row filter '
+                "as INSERT, and one that takes it out as DELETE"
+            )
+            unpublished = [name for name in ("insert", "delete") if not getattr(publication, name)]
+            if unpublished:
+                message += f", although it does not publish {' and '.join(unpublished)}"
+            way = "nothing, if the subscriber is to hold the rows that match; `pubcheck explain` shows the table"
+        else:
+            message = (
+                f'publication "{publication.name}" does not publish updates: a row of {tables} that an UPDATE brings '
+                "into its row filter never reaches the subscriber"
+            )
+            way = "publish updates too, or filter on columns that never change"
+        yield _of_filters(ground, "update-becomes-insert-or-delete", publication, filters, message, way)
+
+
+def truncate_ignores_filter(ground: Ground) -> Iterator[Finding]:
+    """TRUNCATE is sent whole, whatever the filter says."""
+    for publication, filters in by_publication(ground):
+        if publication.truncate:
+            message = (
+                f'TRUNCATE of {listed(ground.name(one.relation) for one in filters)} empties the subscriber\'s table, '
+                f'also of rows that the row filter of "{publication.name}" never covered'
+            )
+            way = "leave truncate out of publish: WITH (publish = 'insert, update, delete')"
+            yield _of_filters(ground, "truncate-ignores-filter", publication, filters, message, way)
+    yield from _leaf_truncates(ground)
+
+
+def _leaf_truncates(ground: Ground) -> Iterator[Finding]:
+    """Under the root, TRUNCATE of one partition is not sent at all."""
+    catalog = ground.catalog
+    for publication in catalog.publications.values():
+        place = ground.place_of(publication)
+        if not (publication.truncate and publication.via_root) or place is None:
+            continue
+        roots = [root for root in published_roots(ground, publication) if catalog.children.has(root.oid)]
+        if roots:
+            yield Finding(
+                rule="truncate-ignores-filter",
+                message=f"TRUNCATE of a single partition of {listed(ground.name(root) for root in roots)} is not sent: "
+                f'publication "{publication.name}" publishes the partitions as their root',
+                help="TRUNCATE the root, or DELETE the partition's rows",
+                place=place,
+                certain=publication.seen and all(root.seen for root in roots),
+                object=ground.session.qualified(roots[0]),
+                publications=(publication.name,),
+                operation="truncate",
+            )
+
+
+def published_roots(ground: Ground, publication: Publication) -> list[Relation]:
+    """The partitioned tables that a publication names, by itself, its schema or as one of all tables."""
+    catalog = ground.catalog
+    if publication.all_tables:
+        return [row for row in catalog.relations.values() if row.kind == "p" and not row.partition]
+    found = [catalog.publication_rels[member].relation for member in catalog.members_of.get(publication.oid)]
+    for schema in catalog.schemas_of.get(publication.oid):
+        found += catalog.relations_in.get(catalog.publication_namespaces[schema].namespace)
+    return [catalog.relations[oid] for oid in dict.fromkeys(found) if catalog.relations[oid].kind == "p"]
+
+
+def by_publication(ground: Ground) -> list[tuple[Publication, list[Filtered]]]:
+    """The filters in use, together for each publication."""
+    groups: dict[int, list[Filtered]] = {}
+    for filtered in ground.filtered:
+        groups.setdefault(filtered.publication.oid, []).append(filtered)
+    return [(filters[0].publication, filters) for filters in groups.values()]
+
+
+def _of_filters(
+    ground: Ground, rule: str, publication: Publication, filters: list[Filtered], message: str, way: str
+) -> Finding:
+    first, *rest = filters
+    return Finding(
+        rule=rule,
+        message=message,
+        help=way,
+        place=first.entry.place,
+        certain=all(one.certain for one in filters),
+        related=others([(one.entry.place, "here too") for one in rest if one.entry.place != first.entry.place]),
+        object=ground.session.qualified(first.relation),
+        publications=(publication.name,),
+    )

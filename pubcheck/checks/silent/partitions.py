@@ -1,0 +1,191 @@
+"""Partitions and children: filters that nobody uses, rows that nobody sends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.checks.findings import Finding, Ground, listed, order, others, quoted
+from pubcheck.checks.naming import identifier
+from pubcheck.checks.silent.filters import published_roots
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
+from pubcheck.postgres.ddl.publications import same_filter
+from pubcheck.replication.published import arrival, counted_entry, publications_of, sent_columns
+from pubcheck.replication.sent import unpublishable as unpublishable_kind
+
+
+def unused(ground: Ground) -> Iterator[Finding]:
+    """Filters and column lists of partitions whose changes are sent as their root's."""
+    catalog = ground.catalog
+    groups: dict[int, list[tuple[PublicationRel, Relation, PublicationRel | None]]] = {}
+    for entry in ground.entries:
+        relation = catalog.relations[entry.relation]
+        if not relation.partition or (entry.filter is None and entry.columns is None):
+            continue
+        publication = catalog.publications[entry.publication]
+        arrives = arrival(catalog, publication, relation)
+        if arrives is None or arrives.arrives_as == relation.oid:
+            continue
+        target = catalog.relations[arrives.arrives_as]
+        winner = counted_entry(catalog, publication, target.oid)
+        if _leaks(publication, entry, relation, winner, target):
+            groups.setdefault(publication.oid, []).append((entry, target, winner))
+    for oid, found in groups.items():
+        publication = catalog.publications[oid]
+        entry, target, winner = found[0]
+        names = [ground.name(catalog.relations[one.relation]) for one, _, _ in found]
+        parts = [part for part, held in (("row filter", entry.filter), ("column list", entry.columns)) if held]
+        what = " and the ".join(parts)
+        effect = "rows" if entry.filter is not None else "columns"
+        related = [(one.place, "nor is this one") for one, _, _ in found[1:]]
+        where = winner.place if winner is not None else ground.place_of(publication)
+        if where is not None:
+            related.insert(0, (where, f"changes are sent as those of {ground.name(target)}, with what is said here"))
+        yield Finding(
+            rule="partition-filter-unused",
+            message=f"the {what} of {listed(names, 'partition')} {'are' if len(parts) > 1 else 'is'} not used: "
+            f'publication "{publication.name}" publishes via the root, and sends {effect} that were to stay',
+            help=f"put it on {ground.name(target)}; or publish the partitions under their own names "
+            "(publish_via_partition_root = false), and take the root's own filter and list off first",
+            place=entry.place,
+            certain=publication.seen and target.seen,
+            related=others(related),
+            object=ground.session.qualified(catalog.relations[entry.relation]),
+            publications=(publication.name,),
+        )
+
+
+def _leaks(
+    publication: Publication,
+    entry: PublicationRel,
+    relation: Relation,
+    winner: PublicationRel | None,
+    target: Relation,
+) -> bool:
+    """Whether what is sent is more than the partition's own filter or list allows."""
+    if entry.filter is not None and not same_filter(entry.filter, winner.filter if winner is not None else None):
+        return True
+    if entry.columns is None:
+        return False
+    sent = sent_columns(target, winner.columns if winner is not None else None, publication.generated == "s")
+    allowed = {relation.columns[number - 1].name for number in entry.columns}
+    return not allowed.issuperset(target.columns[number - 1].name for number in sent)
+
+
+def row_moves(ground: Ground) -> Iterator[Finding]:
+    """An UPDATE that moves a row to another partition is a DELETE and an INSERT, which must both be published."""
+    for publication in ground.catalog.publications.values():
+        place = ground.place_of(publication)
+        missing = [name for name in ("insert", "delete") if not getattr(publication, name)]
+        if not publication.update or not missing or place is None:
+            continue
+        roots = published_roots(ground, publication)
+        if not roots:
+            continue
+        lost = {
+            ("insert", "delete"): "it never arrives",
+            ("insert",): "only its deletion arrives, and the row is lost",
+            ("delete",): "it arrives anew, and the old one stays",
+        }[tuple(missing)]
+        yield Finding(
+            rule="partition-row-move",
+            message=f"an UPDATE that moves a row of {listed(ground.name(root) for root in roots)} to another partition "
+            f'is DELETE and INSERT, and publication "{publication.name}" does not publish {" and ".join(missing)}: '
+            f"{lost}",
+            help=f"publish insert and delete with update: ALTER PUBLICATION {identifier(publication.name)} "
+            "SET (publish = 'insert, update, delete')",
+            place=place,
+            certain=publication.seen and all(root.seen for root in roots),
+            related=others([(root.place, "a partitioned table") for root in roots if root.place is not None]),
+            object=ground.session.qualified(roots[0]),
+            publications=(publication.name,),
+            operation="update",
+        )
+
+
+def unpublishable(ground: Ground) -> Iterator[Finding]:
+    """Unlogged and foreign partitions of published trees."""
+    catalog = ground.catalog
+    groups: dict[int, list[tuple[Relation, list[Publication]]]] = {}
+    for relation in catalog.relations.values():
+        if not relation.partition or unpublishable_kind(relation) not in ("foreign", "unlogged"):
+            continue
+        publications = [row for row in publications_of(catalog, relation) if _through_tree(ground, row, relation)]
+        if publications:
+            groups.setdefault(catalog.ancestors(relation.oid)[-1], []).append((relation, publications))
+    for root, leaves in groups.items():
+        leaf, publications = leaves[0]
+        place = leaf.place or catalog.relations[root].place
+        if place is None:
+            continue
+        kind, above = unpublishable_kind(leaf), ground.name(catalog.relations[root])
+        related = [(row.place, "nor are those of this one") for row, _ in leaves[1:] if row.place is not None]
+        for publication in publications:
+            where = ground.place_of(publication)
+            if where is not None:
+                related.append((where, f'publication "{publication.name}" publishes {above}'))
+        names = [row.name for row in publications]
+        yield Finding(
+            rule="unpublishable-partition",
+            message=f"rows of {listed([ground.name(row) for row, _ in leaves], 'partition')} are never sent, without "
+            f"an error: {ground.name(leaf)} is {kind}, and {listed(quoted(names), 'publication')} "
+            f"publish{'es' if len(names) == 1 else ''} {above} as a whole",
+            help="ALTER TABLE ... SET LOGGED"
+            if kind == "unlogged"
+            else "publish the rows where they are stored, on the foreign server",
+            place=place,
+            certain=leaf.seen and catalog.relations[root].seen and any(row.seen for row in publications),
+            related=others(related),
+            object=ground.session.qualified(leaf),
+            publications=tuple(names),
+        )
+
+
+def _through_tree(ground: Ground, publication: Publication, leaf: Relation) -> bool:
+    """Whether the partition is published as part of its tree, not only by its own schema."""
+    arrives = arrival(ground.catalog, publication, leaf)
+    return arrives is not None and (
+        arrives.how == "all tables" or arrives.through != leaf.oid or _ancestor_published(ground, publication, leaf)
+    )
+
+
+def _ancestor_published(ground: Ground, publication: Publication, leaf: Relation) -> bool:
+    catalog = ground.catalog
+    return any(
+        arrival(catalog, publication, catalog.relations[ancestor]) is not None
+        for ancestor in catalog.ancestors(leaf.oid)
+    )
+
+
+def new_children(ground: Ground) -> Iterator[Finding]:
+    """Children made after their parent was named in a publication, which named all there were then."""
+    catalog, history = ground.catalog, ground.history
+    groups: dict[int, list[tuple[Relation, Place, PublicationRel]]] = {}
+    for entry in ground.entries:
+        parent = catalog.relations[entry.relation]
+        if parent.kind == "p" or not catalog.children.has(parent.oid) or entry.oid in history.only:
+            continue
+        for oid in catalog.descendants(parent.oid)[1:]:
+            child = catalog.relations[oid]
+            since = history.inherited.get(oid, child.place)
+            if since is None or order(since) <= order(entry.place) or child.kind != "r" or child.persistence != "p":
+                continue
+            if arrival(catalog, catalog.publications[entry.publication], child) is None:
+                groups.setdefault(entry.publication, []).append((child, since, entry))
+    for publication, found in groups.items():
+        row = catalog.publications[publication]
+        child, place, entry = found[0]
+        parent = catalog.relations[entry.relation]
+        names = [ground.name(one) for one, _, _ in found]
+        yield Finding(
+            rule="new-child-not-published",
+            message=f'rows of {listed(names, "table")} are not sent: publication "{row.name}" publishes '
+            f"{ground.name(parent)} with the children that it had then",
+            help=f"ALTER PUBLICATION {identifier(row.name)} ADD TABLE {identifier(child.name)}",
+            place=place,
+            certain=row.seen and parent.seen,
+            related=others(
+                [(entry.place, "names the parent"), *((where, "nor this one's") for _, where, _ in found[1:])]
+            ),
+            object=ground.session.qualified(child),
+            publications=(row.name,),
+        )

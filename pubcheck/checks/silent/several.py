@@ -1,0 +1,147 @@
+"""Several publications, or several ways into one: filters that do not filter, because another way has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pubcheck.checks.findings import Filtered, Finding, Ground, listed, others, quoted
+from pubcheck.checks.silent.filters import by_publication
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
+from pubcheck.replication.published import arrival, counted_entry, publications_of
+
+_ROWS = ("insert", "update", "delete")
+
+
+def schema_voids_filter(ground: Ground) -> Iterator[Finding]:
+    """A filter on a table whose schema is in the same publication."""
+    catalog = ground.catalog
+    groups: dict[int, list[PublicationRel]] = {}
+    for entry in ground.entries:
+        if entry.filter is not None and _schema_entry(ground, entry) is not None:
+            groups.setdefault(entry.publication, []).append(entry)
+    for oid, entries in groups.items():
+        publication, first = catalog.publications[oid], entries[0]
+        relation = catalog.relations[first.relation]
+        schema = catalog.namespaces[relation.namespace]
+        where = _schema_entry(ground, first)
+        names = listed([ground.name(catalog.relations[entry.relation]) for entry in entries])
+        yield Finding(
+            rule="filter-widened",
+            message=f'the row filter on {names} has no effect: publication "{publication.name}" publishes the schema '
+            f"{schema.name} as well, and with it every row",
+            help="name the tables of the schema one by one, or drop the filter",
+            place=first.place,
+            certain=publication.seen,
+            related=others(
+                [
+                    *([(where, "publishes all rows")] if where is not None else []),
+                    *((entry.place, "nor has this one") for entry in entries[1:]),
+                ]
+            ),
+            object=ground.session.qualified(relation),
+            publications=(publication.name,),
+        )
+
+
+def _schema_entry(ground: Ground, entry: PublicationRel) -> Place | None:
+    catalog = ground.catalog
+    namespace = catalog.relations[entry.relation].namespace
+    member = catalog.schema_members.get((entry.publication, namespace))
+    return None if member is None else catalog.publication_namespaces[member].place
+
+
+class _Wider(Struct, frozen=True):
+    """A filter, and the publication that sends its table without one, or as part of its root."""
+
+    filtered: Filtered
+    publication: Publication
+    root: Relation | None
+
+
+def widened(ground: Ground) -> Iterator[Finding]:
+    """Filters that another publication of the same subscription makes useless."""
+    yield from schema_voids_filter(ground)
+    if len(ground.catalog.publications) < 2:
+        return
+    for publication, filters in by_publication(ground):
+        wider = [one for filtered in filters for one in _wider(ground, filtered)]
+        named = [one for one in wider if ground.subscription_to(publication.oid, one.publication.oid) is not None]
+        assumed = [one for one in wider if not ground.is_subscribed(publication.oid, one.publication.oid)]
+        for overruled in (False, True):
+            for found, known in ((named, True), (assumed, False)):
+                chosen = [one for one in found if (one.root is not None) == overruled]
+                if chosen:
+                    yield _finding(ground, publication, chosen, together=known)
+
+
+def _wider(ground: Ground, filtered: Filtered) -> Iterator[_Wider]:
+    catalog, relation = ground.catalog, filtered.relation
+    for other in publications_of(catalog, relation):
+        if other.oid == filtered.publication.oid or (relation.kind == "p" and not other.via_root):
+            continue
+        arrives = arrival(catalog, other, relation)
+        if arrives is None:
+            continue
+        if arrives.arrives_as != relation.oid:
+            yield _Wider(filtered, other, catalog.relations[arrives.arrives_as])
+            continue
+        entry = counted_entry(catalog, other, relation.oid)
+        if entry is None or entry.filter is None or (other.oid, relation.namespace) in catalog.schema_members:
+            yield _Wider(filtered, other, None)
+
+
+def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, together: bool) -> Finding:
+    first = found[0]
+    other, root = first.publication, first.root
+    tables = listed(ground.name(one.filtered.relation) for one in found)
+    names = list(dict.fromkeys(one.publication.name for one in found))
+    subscription = ground.subscription_to(publication.oid, other.oid)
+    beside = listed(quoted(names), "publication")
+    who = f'subscription "{subscription.name}" takes' if subscription is not None else "a subscription that takes"
+    if root is not None:
+        effect = f"the row filter of \"{publication.name}\" on {tables} is not used"
+        why = f"changes arrive as those of {ground.name(root)}, as {listed(quoted(names))} {_says(names)}"
+        if ground.catalog.major.number < 16:
+            why += "; and the initial copy takes the rows twice"
+    else:
+        actions = [name for name in _ROWS if getattr(publication, name) and getattr(other, name)]
+        unfiltered = [name for name in _ROWS if getattr(other, name)]
+        effect = f'the row filter of "{publication.name}" on {tables} does not hold'
+        if actions:
+            why = f"{listed(quoted(names))} {'sends' if len(names) == 1 else 'send'} every {' and '.join(actions)}"
+        elif unfiltered:
+            why = f"{listed(quoted(names))} {'sends' if len(names) == 1 else 'send'} every {' and '.join(unfiltered)}"
+            why += ", and the initial copy takes every row"
+        else:
+            why = "the initial copy takes every row"
+    if together:
+        message = f"{effect}: {who} {beside} as well, and {why}"
+    else:
+        message = f"{effect} for {who} {beside} as well: {why}"
+    related: list[tuple[Place, str]] = []
+    if subscription is not None:
+        related.append((subscription.place, "takes both"))
+    for one in {item.publication.oid: item.publication for item in found}.values():
+        where = ground.place_of(one)
+        if where is not None:
+            related.append((where, f'publication "{one.name}"'))
+    return Finding(
+        rule="filter-widened",
+        message=message,
+        help="give the table the same filter in both, or subscribe to them apart; "
+        "filters of publications that are subscribed to together are joined with OR",
+        place=first.filtered.entry.place,
+        certain=together and all(one.filtered.certain and one.publication.seen for one in found),
+        related=others(related),
+        object=ground.session.qualified(first.filtered.relation),
+        publications=(publication.name, *names),
+        severity="warning" if together else "note",
+    )
+
+
+def _says(names: list[str]) -> str:
+    return "says" if len(names) == 1 else "say"
+
+
