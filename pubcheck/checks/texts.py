@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pubcheck.checks.naming import identifier
+from pubcheck.checks.ways import Written, ways_out
 from pubcheck.checks.write import Refusal
 from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.session import Session
 from pubcheck.replication.identity import replica_identity
 
 _VERB = {"update": "UPDATE of", "delete": "DELETE from"}
@@ -34,37 +37,35 @@ def headline(catalog: Catalog, refusal: Refusal) -> str:
     return f'{what}: publication "{publication}" publishes {refusal.operation}s and the table has no replica identity'
 
 
-def help_text(catalog: Catalog, refusal: Refusal) -> str:
-    """What to do; the cheapest way out first."""
+def help_text(session: Session, refusal: Refusal, written: Written) -> str:
+    """What to do: a line that says what is wanted, and a line for each way there, the best first."""
+    catalog = session.catalog
     relation = catalog.relations[refusal.relation]
-    publication = catalog.publications[refusal.publications[0]].name
-    full = f"ALTER TABLE {relation.name} REPLICA IDENTITY FULL (every old row is then written to WAL whole)"
-    inserts = f"publish only inserts: ALTER PUBLICATION {publication} SET (publish = 'insert')"
+    column = identifier(refusal.column)
     if refusal.rule in ("ri-filter-column", "ri-partition-filter"):
-        return (
-            f'make "{refusal.column}" part of the replica identity (a unique index over NOT NULL columns that has it, '
-            f"then ALTER TABLE {relation.name} REPLICA IDENTITY USING INDEX); or {full}; or {inserts}"
-        )
-    if refusal.rule == "ri-column-list":
-        if refusal.column:
-            return f'add "{refusal.column}" to the column list; or {inserts}'
-        return (
-            "REPLICA IDENTITY FULL cannot be combined with a column list: drop the list, or give the table a key "
-            f"and ALTER TABLE {relation.name} REPLICA IDENTITY DEFAULT; or {inserts}"
-        )
-    if refusal.rule == "ri-generated-column":
-        return (
-            "choose a replica identity without it; for a stored column also "
-            f"ALTER PUBLICATION {publication} SET (publish_generated_columns = stored)"
-        )
-    if relation.identity == "i":
-        return (
-            "the index that REPLICA IDENTITY names is gone or cannot be used: name another, or "
-            f"ALTER TABLE {relation.name} REPLICA IDENTITY DEFAULT; or {full}"
-        )
-    if relation.identity == "n":
-        return f"ALTER TABLE {relation.name} REPLICA IDENTITY DEFAULT (the primary key); or {full}; or {inserts}"
-    return f"add a primary key (not deferrable); or {full}; or {inserts}"
+        wanted = f"put {column} into the replica identity, or publish without it"
+    elif refusal.rule == "ri-column-list":
+        wanted = f"put {column} into the column list, or publish otherwise"
+        if not refusal.column:
+            wanted = "FULL allows no column list: choose another identity, or drop the list"
+    elif refusal.rule == "ri-generated-column":
+        held = relation.column(refusal.column)
+        stored = held is not None and held.generated == "s"
+        wanted = f"take {column} out of the replica identity, or send it"
+        if not stored:
+            wanted = f"take {column}, which is never sent, out of the replica identity"
+    else:
+        wanted = "give the table a replica identity, or publish only inserts"
+        if relation.identity == "i":
+            wanted = "the index that REPLICA IDENTITY names is gone or unfit: choose anew, or publish only inserts"
+        elif relation.identity == "n":
+            wanted = "the replica identity is NOTHING: choose another, or publish only inserts"
+    if not relation.seen:
+        wanted += " (best a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
+    ways = [f"- {'; '.join(way.statements)}  ({way.cost})" for way in ways_out(session, refusal, written)]
+    if not ways:
+        return f"{wanted}; none of the usual changes does alone"
+    return "\n".join([f"{wanted}; the best first:" if len(ways) > 1 else f"{wanted}:", *ways])
 
 
 def identity_text(catalog: Catalog, relation: int) -> str:

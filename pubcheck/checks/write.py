@@ -57,7 +57,7 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, Refusal]:
     if not publications:
         return {}
     identity = replica_identity(catalog, relation)
-    if not any(_fails(catalog, relation, identity, publication) for publication in publications):
+    if not any(failing(catalog, relation, identity, publication) for publication in publications):
         # Most tables: nothing is wrong with any of their publications.
         return {}
     found: dict[Write, Refusal] = {}
@@ -75,13 +75,13 @@ def refused_by(catalog: Catalog, relation: Relation, publication: Publication) -
     """The writes of a table that would be refused if it had no publication but this one of its publications."""
     if relation.kind != "r" or not (publication.update or publication.delete) or not is_publishable(relation):
         return ()
-    if not _fails(catalog, relation, replica_identity(catalog, relation), publication):
+    if not failing(catalog, relation, replica_identity(catalog, relation), publication):
         return ()
     return tuple(write for write in WRITES if getattr(publication, write))
 
 
-def _fails(catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication) -> bool:
-    """Whether any check fails for one publication, of whatever it publishes."""
+def failing(catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication) -> bool:
+    """Whether any check fails for one publication of a table, whatever that publishes."""
     if identity.known and not identity.exists:
         return True
     if not publication.all_tables and (

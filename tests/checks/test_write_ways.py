@@ -1,0 +1,272 @@
+"""Ways out of refused writes: each that is offered ends the refusal, on servers, and says what it costs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from msgspec import Struct
+from pglast.parser import split
+
+from pubcheck.config import Config
+from pubcheck.diagnostics import Diagnostic
+from pubcheck.linter import Linter, Unit
+from pubcheck.postgres.versions import MAJORS
+from pubcheck.sources.text import Source
+from tests.differential.trees import Trees
+from tests.support.servers import Server, Servers, execute
+
+
+def lint(sql: str, major: int = 18) -> list[Diagnostic]:
+    """The refused writes of a script."""
+    unit = Unit((Source("script.sql", sql),))
+    found = Linter(Config(postgres=(major,), complete=True, select=("PUB",))).lint(unit).diagnostics
+    return [each for each in found if each.phase == "write"]
+
+
+def ways(found: Diagnostic) -> list[str]:
+    """The SQL of each way out, without its cost."""
+    lines = (found.help or "").split("\n")[1:]
+    offered = [re.fullmatch(r"- (.*\S)  \(.+\)", line) for line in lines]
+    assert None not in offered, lines
+    return [match[1] for match in offered if match is not None]
+
+
+class Example(Struct, frozen=True):
+    """A script whose last finding has these ways out; ``majors``: of these servers."""
+
+    sql: str
+    ways: list[str]
+    majors: tuple[int, ...] = MAJORS
+
+
+FILTER = """
+CREATE TABLE t (id int PRIMARY KEY, r text NOT NULL, n numeric);
+CREATE PUBLICATION p FOR TABLE t WHERE (r = 'eu');
+"""
+INSERTS = "ALTER PUBLICATION p SET (publish = 'insert')"
+FULL = "ALTER TABLE t REPLICA IDENTITY FULL"
+
+EXAMPLES = {
+    "a filter": Example(
+        FILTER,
+        [
+            "CREATE UNIQUE INDEX t_identity ON t (id, r); ALTER TABLE t REPLICA IDENTITY USING INDEX t_identity",
+            FULL,
+            INSERTS,
+            "ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (id, r)",
+            "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t",
+        ],
+    ),
+    "an index that is there": Example(
+        FILTER + 'CREATE UNIQUE INDEX "Both" ON t (r, id);',
+        [
+            'ALTER TABLE t REPLICA IDENTITY USING INDEX "Both"',
+            FULL,
+            INSERTS,
+            "ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (id, r)",
+            "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t",
+        ],
+    ),
+    "a nullable column, other conditions, a key that others point to": Example(
+        """
+        CREATE TABLE t (id int PRIMARY KEY, r text);
+        CREATE TABLE u (t int REFERENCES t);
+        CREATE PUBLICATION p FOR TABLE t (id, r) WHERE (id > 5 AND t.r = 'a AND b');
+        """,
+        [
+            "ALTER TABLE t ALTER COLUMN r SET NOT NULL; CREATE UNIQUE INDEX t_identity ON t (id, r); "
+            "ALTER TABLE t REPLICA IDENTITY USING INDEX t_identity",
+            INSERTS,
+            "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t (id, r) WHERE (id > 5)",
+        ],
+    ),
+    "a type that no index takes": Example(
+        """
+        CREATE TABLE t (id int PRIMARY KEY, j json);
+        CREATE PUBLICATION p FOR TABLE t WHERE (j IS NOT NULL OR id > 5);
+        """,
+        [FULL, INSERTS, "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t"],
+    ),
+    "the identity was set aside": Example(
+        "CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t; "
+        "ALTER TABLE t REPLICA IDENTITY NOTHING;",
+        ["ALTER TABLE t REPLICA IDENTITY DEFAULT", FULL, INSERTS],
+    ),
+    "no key": Example(
+        "CREATE SCHEMA s; CREATE TABLE s.t (id text); CREATE PUBLICATION p FOR TABLES IN SCHEMA s;",
+        [
+            "ALTER TABLE s.t ADD COLUMN row_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+            "ALTER TABLE s.t REPLICA IDENTITY FULL",
+            INSERTS,
+        ],
+    ),
+    "a deferrable key": Example(
+        "CREATE TABLE t (id int PRIMARY KEY DEFERRABLE); CREATE PUBLICATION p FOR ALL TABLES;",
+        [
+            "CREATE UNIQUE INDEX t_identity ON t (id); ALTER TABLE t REPLICA IDENTITY USING INDEX t_identity",
+            FULL,
+            INSERTS,
+        ],
+    ),
+    "a unique index that was not chosen, over a nullable column": Example(
+        "CREATE TABLE t (id int UNIQUE); CREATE PUBLICATION p FOR TABLE t WITH (publish = 'update');",
+        ["ALTER TABLE t ALTER COLUMN id SET NOT NULL; ALTER TABLE t REPLICA IDENTITY USING INDEX t_id_key", FULL],
+    ),
+    "a column list": Example(
+        'CREATE TABLE t (id int PRIMARY KEY, "R" text); '
+        'CREATE PUBLICATION p FOR TABLE t ("R") WHERE (id > 5 OR id < 1);',
+        [
+            'ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t ("R", id) WHERE (id > 5 OR id < 1)',
+            INSERTS,
+        ],
+    ),
+    "a column list under FULL": Example(
+        "CREATE TABLE t (id int PRIMARY KEY, r text); ALTER TABLE t REPLICA IDENTITY FULL; "
+        "CREATE PUBLICATION p FOR TABLE t (id);",
+        [
+            "ALTER TABLE t REPLICA IDENTITY DEFAULT",
+            INSERTS,
+            "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t",
+        ],
+    ),
+    "a stored column in the key": Example(
+        "CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a) STORED PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t;",
+        ["ALTER PUBLICATION p SET (publish_generated_columns = stored)", INSERTS],
+        majors=(18,),
+    ),
+    "a virtual column under FULL": Example(
+        "CREATE TABLE t (a int NOT NULL UNIQUE, g int GENERATED ALWAYS AS (a)); ALTER TABLE t REPLICA IDENTITY FULL; "
+        "CREATE PUBLICATION p FOR TABLE t;",
+        ["ALTER TABLE t REPLICA IDENTITY USING INDEX t_a_key", INSERTS],
+        majors=(18,),
+    ),
+    "a virtual column in the filter": Example(
+        "CREATE TABLE t (a int PRIMARY KEY, b int NOT NULL, g int GENERATED ALWAYS AS (a + b)); "
+        "CREATE PUBLICATION p FOR TABLE t WHERE (g > 1 AND a > 1);",
+        [
+            "CREATE UNIQUE INDEX t_identity ON t (a, b); ALTER TABLE t REPLICA IDENTITY USING INDEX t_identity",
+            INSERTS,
+            "ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (a, b)",
+            "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t WHERE (a > 1)",
+        ],
+        majors=(18,),
+    ),
+    "a partition, filtered at its root": Example(
+        """
+        CREATE TABLE r (id int, day int, v text, PRIMARY KEY (id, day)) PARTITION BY LIST (day);
+        CREATE TABLE t PARTITION OF r FOR VALUES IN (1);
+        CREATE PUBLICATION p FOR TABLE r WHERE (v > 'a') WITH (publish_via_partition_root);
+        """,
+        [
+            "ALTER TABLE t ALTER COLUMN v SET NOT NULL; CREATE UNIQUE INDEX t_identity ON t (id, day, v); "
+            "ALTER TABLE t REPLICA IDENTITY USING INDEX t_identity",
+            FULL,
+            INSERTS,
+            "ALTER TABLE r DROP CONSTRAINT r_pkey, ADD PRIMARY KEY (id, day, v)",
+            "ALTER PUBLICATION p DROP TABLE r; ALTER PUBLICATION p ADD TABLE r",
+        ],
+    ),
+    "publications that ask for different things": Example(
+        """
+        CREATE TABLE t (id int PRIMARY KEY, r text NOT NULL);
+        CREATE PUBLICATION p FOR TABLE t WHERE (r = 'eu');
+        CREATE PUBLICATION q FOR TABLE t (id);
+        """,
+        [INSERTS, "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t"],
+    ),
+    "nothing but leaving the publication": Example(
+        "CREATE TABLE t (id int, r text); CREATE PUBLICATION p FOR TABLE t (id) WITH (publish = 'update');",
+        ["ALTER PUBLICATION p DROP TABLE t"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_best_way_comes_first(name: str) -> None:
+    example = EXAMPLES[name]
+    for major in example.majors:
+        assert ways(lint(example.sql, major)[-1]) == example.ways
+
+
+def test_every_way_has_its_cost() -> None:
+    found = lint(FILTER)[0]
+    assert (found.help or "").splitlines()[0] == (
+        "put r into the replica identity, or publish without it; the best first:"
+    )
+    costs = [line[line.index("  (") + 3 : -1] for line in (found.help or "").splitlines()[1:]]
+    assert costs == [
+        "one more index; old rows are logged with (id, r)",
+        "logs every old row whole; a subscriber without a key searches its table for each change",
+        "only inserts are sent then, of all its tables",
+        "builds the key anew under a lock; (id) alone is no longer kept unique",
+        "in one transaction; all its rows are sent then",
+    ]
+
+
+def test_a_filter_is_not_repeated_with_names_that_are_gone() -> None:
+    script = "CREATE TABLE t (id int PRIMARY KEY, r int); CREATE PUBLICATION p FOR TABLE t (r) WHERE (id > 5);"
+    assert any("WHERE (id > 5)" in way for way in ways(lint(script)[0]))
+    assert not any("WHERE" in way for way in ways(lint(f"{script} ALTER TABLE t RENAME id TO nr;")[0]))
+
+
+def test_a_hundred_publications_at_fault_are_not_all_listed() -> None:
+    made = "".join(f"CREATE PUBLICATION p{n} FOR ALL TABLES;" for n in range(100))
+    found = lint(f"CREATE TABLE t (id int);{made}")[0]
+    assert len(found.help or "") < 1000
+
+
+def disproved(server: Server, statements: list[str], told: Counter[str]) -> Iterator[str]:
+    """The ways out offered for a script's refused writes after which a server still refuses; all are counted."""
+    with server.database() as name, server.connect(name) as conn:
+        for statement in (*statements, "COMMIT", "RESET search_path"):
+            execute(conn, statement)
+        for found in lint(";\n".join(statements), server.major):
+            schema, table = (found.object or "").split(".", 1)
+            quoted = f'"{schema}"."{table}"'
+            column = conn.execute(
+                "SELECT quote_ident(attname) FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 "
+                "AND NOT attisdropped AND attgenerated = '' LIMIT 1",
+                (quoted,),
+            ).fetchall()[0][0]
+            write = {"update": f"UPDATE ONLY {quoted} SET {column} = {column}", "delete": f"DELETE FROM ONLY {quoted}"}
+            for way in ways(found):
+                told.update(kind for kind, pattern in KINDS.items() if re.search(pattern, way))
+                execute(conn, "BEGIN")
+                answers = [execute(conn, each) for each in (*split(way), f"EXPLAIN {write[found.operation or '']}")]
+                execute(conn, "ROLLBACK")
+                refused = next((answer for answer in answers if not answer.ok), None)
+                if refused is not None:
+                    yield f"{found.message}\n{way}\n{refused.sqlstate} {refused.message} {refused.detail or ''}"
+
+
+PROVED = range(500, 515)
+KINDS = {
+    "the primary key": r"REPLICA IDENTITY DEFAULT$",
+    "an index that is there": r"^ALTER TABLE \S+ REPLICA IDENTITY USING INDEX",
+    "an index that is there, once NOT NULL": r"^ALTER TABLE \S+ ALTER.* SET NOT NULL; ALTER TABLE \S+ REPLICA",
+    "a new index": r"^CREATE UNIQUE INDEX .* USING INDEX",
+    "a new index, once NOT NULL": r"SET NOT NULL; CREATE UNIQUE INDEX",
+    "a new key": r"ADD COLUMN",
+    "full": r"REPLICA IDENTITY FULL$",
+    "only inserts": r"SET \(publish = 'insert'\)",
+    "a wider key": r"DROP CONSTRAINT .*, ADD PRIMARY KEY",
+    "a list": r"ADD TABLE .* \(",
+    "another filter or none": r"^ALTER PUBLICATION .* DROP TABLE .* ADD TABLE",
+    "no publication": r"^ALTER PUBLICATION .* DROP TABLE [^;]*$",
+}
+"""Of each there must be some, for the proof to be worth something."""
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", MAJORS)
+def test_each_way_out_ends_the_refusal_on_a_server(major: int, servers: Servers) -> None:
+    told: Counter[str] = Counter()
+    wrong = [line for seed in PROVED for line in disproved(servers[major], Trees(seed).statements, told)]
+    for example in EXAMPLES.values():
+        if major in example.majors:
+            wrong += disproved(servers[major], list(split(example.sql)), told)
+    assert not wrong
+    assert told.keys() == KINDS.keys()
