@@ -18,7 +18,9 @@ _DECLARATION = pattern_later(
 )
 _DECLARED = pattern_later(rf"<\?xml{_BLANK}")
 _NO_DECLARATION = pattern_later(r"<\?xml(?![\w.:-])")
-_DOUBTFUL = pattern_later(r"<!DOCTYPE|<!ENTITY|\]\]>|[\ufffe\uffff\ud800-\udfff]|<[/]?:|:[\s/>=]|\w:[\w.-]+:")
+_DOUBTFUL = pattern_later(r"<!DOCTYPE|<!ENTITY|\]\]>|[\ufffe\uffff\ud800-\udfff]")
+_TAG = pattern_later(r"<[^>]*+>")
+_DOUBTFUL_IN_TAG = pattern_later(r"<[/]?:|:[\s/>=]|\w:[\w.-]+:")
 _CDATA = pattern_later(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _DEEP = 200
 """Elements within elements that every libxml2 takes (it stops at 256)."""
@@ -37,7 +39,7 @@ def read_xml(context: InputContext, text: str, typmod: int = -1) -> str:
     elif kind == "content" and _NO_DECLARATION.match(text):
         raise refused("2200N", "invalid XML content: invalid XML declaration", "Space required.")
     outside = _CDATA.sub("", body)
-    if _DOUBTFUL.search(outside):
+    if _DOUBTFUL.search(outside) or any(_DOUBTFUL_IN_TAG.search(tag) for tag in _TAG.findall(outside)):
         raise Unknowable("how libxml2 takes an XML text")
     if not _well_formed(body, kind == "document"):
         raise refused(sqlstate, f"invalid XML {kind}")
