@@ -6,8 +6,29 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from pubcheck.explain.document import Explanation
+from pubcheck.explain.document import SCHEMA_VERSION, Explanation
 from pubcheck.report.document import encode
+
+
+def schema() -> bytes:
+    """What `explain.schema.json` holds, made from the document's own types; `python -m` this module writes it."""
+    import json
+    import re
+
+    from msgspec.json import schema as schema_of
+
+    made = schema_of(Explanation)
+    definitions = made["$defs"]
+    for definition in definitions.values():
+        definition["description"] = re.sub(r"\s+", " ", definition.get("description", definition["title"]))
+    definitions["Explanation"]["properties"]["schema_version"] = {"const": SCHEMA_VERSION}
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "pubcheck explanation",
+        "description": "What `pubcheck explain --format json` prints. Fields are added, never renamed or removed, while"
+        " schema_version stays 1: readers must accept fields that they do not know.",
+    }
+    return json.dumps({**head, **made}, indent=2).encode() + b"\n"
 
 
 class _Head(Struct, frozen=True):
@@ -46,3 +67,8 @@ def _member(name: str, values: Sequence[object]) -> Iterator[str]:
 
 def _text(value: object) -> str:
     return encode(value).decode()
+
+
+if __name__ == "__main__":
+    with open(f"{__file__.rpartition('explain_json.py')[0]}explain.schema.json", "wb") as file:
+        file.write(schema())

