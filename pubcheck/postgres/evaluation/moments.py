@@ -682,7 +682,7 @@ MAKERS["date_part(text,date)"] = _part_of_date
 
 
 def _truncated(fields: _Fields, name: str, moment: int) -> int:
-    """timestamp_trunc of a local time."""
+    """timestamp_trunc of a local time; whether the result is in range is the caller's to check."""
     field = fields.named(name)
     year, month, day, time = _parts(moment)
     length = _LENGTHS_OF.get(field)
@@ -690,7 +690,7 @@ def _truncated(fields: _Fields, name: str, moment: int) -> int:
         return moment - time + time // length * length
     if field == "week":
         number = julian_day(year, month, day)
-        return _checked((number - number % 7 - POSTGRES_EPOCH) * DAY_LENGTH)
+        return (number - number % 7 - POSTGRES_EPOCH) * DAY_LENGTH
     if field == "quarter":
         month = (month - 1) // 3 * 3 + 1
     elif field == "decade":
@@ -704,7 +704,7 @@ def _truncated(fields: _Fields, name: str, moment: int) -> int:
         month = 1
     if not valid_julian(year, month):
         raise _timestamp_range()
-    return _checked((julian_day(year, month, 1) - POSTGRES_EPOCH) * DAY_LENGTH)
+    return (julian_day(year, month, 1) - POSTGRES_EPOCH) * DAY_LENGTH
 
 
 _LENGTHS_OF = {
@@ -725,7 +725,7 @@ def _trunc(call: Call) -> Function:
             if major >= 18:
                 _truncated(_TIMESTAMP, name, 0)
             return moment
-        return _truncated(_TIMESTAMP, name, moment)
+        return _checked(_truncated(_TIMESTAMP, name, moment))
 
     return run
 

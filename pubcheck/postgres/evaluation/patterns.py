@@ -112,29 +112,37 @@ _GREATEST_BOUND = 255
 
 
 class _Regex:
-    """Translates an advanced regular expression. ``ascii``: what it means rests on classes of other characters."""
+    """Translates an advanced regular expression, and makes texts that it matches.
+
+    ``ascii``: what it means rests on classes of other characters. Every part is a pair: its translation, and a text.
+    """
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.at = 0
         self.ascii = False
+        self.examples: list[str] = []
+        """A text for each of the alternatives."""
 
     def unknown(self) -> Unknowable:
         return Unknowable(f'what the regular expression "{self.pattern}" matches')
 
+    def peek(self, ahead: int = 0) -> str:
+        return self.pattern[self.at + ahead : self.at + ahead + 1]
+
     def translate(self) -> str:
-        if self.pattern.startswith("***") or self.pattern.startswith("(?"):
+        """Raises Unknowable for what is not the same to both, invalid patterns among it."""
+        if self.pattern.startswith(("***", "(?")):
             raise self.unknown()
-        found = self.alternatives(0)
+        found, self.examples = self.alternatives(0)
         if self.at != len(self.pattern):
             raise self.unknown()
         return found
 
-    def alternatives(self, depth: int) -> str:
+    def alternatives(self, depth: int) -> tuple[str, list[str]]:
         parts: list[str] = []
-        atom = ""
-        while self.at < len(self.pattern):
-            one = self.pattern[self.at]
+        examples = [""]
+        while one := self.peek():
             if one == ")":
                 if not depth:
                     raise self.unknown()
@@ -142,109 +150,114 @@ class _Regex:
             if one == "|":
                 self.at += 1
                 parts.append("|")
-                atom = ""
+                examples.append("")
                 continue
-            atom = self.atom(one, depth)
-            # A constraint takes no quantifier; a quantifier none either.
-            parts.append(atom if atom in ("\\A", "\\Z") else atom + self.quantifier())
-            if atom in ("\\A", "\\Z") and self.pattern[self.at : self.at + 1] in ("*", "+", "?", "{"):
-                raise self.unknown()
-        return "".join(parts)
+            atom, example = self.atom(one, depth)
+            if atom in ("\A", "\Z"):
+                # A constraint takes no quantifier.
+                if self.peek() and self.peek() in "*+?{":
+                    raise self.unknown()
+                parts.append(atom)
+                continue
+            sign, times = self.quantifier()
+            parts.append(atom + sign)
+            examples[-1] += example * times
+        return "".join(parts), examples
 
-    def atom(self, one: str, depth: int) -> str:
+    def atom(self, one: str, depth: int) -> tuple[str, str]:
         self.at += 1
         if one == "^":
-            return "\\A"
+            return "\A", ""
         if one == "$":
-            return "\\Z"
+            return "\Z", ""
         if one == ".":
-            return "."
-        if one in "*+?":
+            return ".", "x"
+        if one in "*+?" or (one == "{" and self.peek().isdecimal()):
             raise self.unknown()
-        if one == "{":
-            if self.pattern[self.at : self.at + 1].isdecimal():
-                raise self.unknown()
-            return "\\{"
         if one == "(":
             if self.pattern.startswith("?:", self.at):
                 self.at += 2
-            elif self.pattern[self.at : self.at + 1] == "?":
+            elif self.peek() == "?":
                 raise self.unknown()
-            inner = self.alternatives(depth + 1)
-            if self.pattern[self.at : self.at + 1] != ")":
+            inner, examples = self.alternatives(depth + 1)
+            if self.peek() != ")":
                 raise self.unknown()
             self.at += 1
-            return f"(?:{inner})"
+            return f"(?:{inner})", examples[0]
         if one == "[":
             return self.bracket()
-        if one == "\\":
+        if one == "\":
             return self.escape()
-        return re.escape(one)
+        return re.escape(one), one
 
-    def escape(self) -> str:
-        one = self.pattern[self.at : self.at + 1]
+    def escape(self) -> tuple[str, str]:
+        one = self.peek()
         self.at += 1
         if one in _SHORTHANDS:
             self.ascii = True
-            return _SHORTHANDS[one]
+            return _SHORTHANDS[one], _MEMBERS[one]
         if one in _ESCAPED:
-            return _ESCAPED[one]
+            return _ESCAPED[one], " "
         if not one or one.isalnum():
             raise self.unknown()
-        return re.escape(one)
+        return re.escape(one), one
 
-    def quantifier(self) -> str:
-        rest = self.pattern[self.at : self.at + 1]
-        found = ""
-        if rest and rest in "*+?":
-            found = rest
+    def quantifier(self) -> tuple[str, int]:
+        """What stands behind an atom, and how often its text is taken."""
+        one = self.peek()
+        found, times = "", 1
+        if one and one in "*+?":
+            found = one
             self.at += 1
-        elif rest == "{":
+        elif one == "{":
             match = _BOUND.match(self.pattern, self.at)
             if match is None:
-                if self.pattern[self.at + 1 : self.at + 2].isdecimal():
+                if self.peek(1).isdecimal():
                     raise self.unknown()
-                return ""
+                return "", 1
             low, high = int(match[1]), int(match[3]) if match[3] else None
             if max(low, high or 0) > _GREATEST_BOUND or (high is not None and high < low):
                 raise self.unknown()
-            found = match[0]
+            found, times = match[0], low
             self.at = match.end()
         if found:
-            if self.pattern[self.at : self.at + 1] == "?":
+            if self.peek() == "?":
                 self.at += 1
-            if self.pattern[self.at : self.at + 1] in ("*", "+", "?"):
+            following = self.peek()
+            if following in ("*", "+", "?") or (following == "{" and self.peek(1).isdecimal()):
                 raise self.unknown()
-            if self.pattern[self.at : self.at + 1] == "{" and self.pattern[self.at + 1 : self.at + 2].isdecimal():
-                raise self.unknown()
-        return found
+        return found, times
 
-    def bracket(self) -> str:
-        text, parts = self.pattern, list[str]()
-        negated = text[self.at : self.at + 1] == "^"
+    def bracket(self) -> tuple[str, str]:
+        parts: list[str] = []
+        example = ""
+        negated = self.peek() == "^"
         self.at += negated
         first = True
         while True:
-            one = text[self.at : self.at + 1]
+            one = self.peek()
             if not one:
                 raise self.unknown()
             if one == "]" and not first:
                 self.at += 1
                 break
             first = False
-            if one == "[" and text[self.at + 1 : self.at + 2] in (":", ".", "="):
-                match = re.compile(r"\[:([a-z]+):\]").match(text, self.at)
+            if one == "[" and self.peek(1) in (":", ".", "="):
+                match = re.compile(r"\[:([a-z]+):\]").match(self.pattern, self.at)
                 if match is None or match[1] not in _CLASSES:
                     raise self.unknown()
                 parts.append(_CLASSES[match[1]])
+                example = example or _CLASSES[match[1]].replace("\", "")[0]
                 self.ascii = True
                 self.at = match.end()
                 continue
             low, shorthand = self.member()
             if shorthand:
                 parts.append(low)
+                example = example or _MEMBERS[shorthand]
                 continue
-            if text[self.at : self.at + 1] == "-" and text[self.at + 1 : self.at + 2] not in ("]", ""):
+            example = example or low
+            if self.peek() == "-" and self.peek(1) not in ("]", ""):
                 self.at += 1
                 high, shorthand = self.member()
                 if shorthand or high < low:
@@ -252,24 +265,37 @@ class _Regex:
                 parts.append(f"{re.escape(low)}-{re.escape(high)}")
             else:
                 parts.append(re.escape(low))
-        return f"[{'^' if negated else ''}{''.join(parts)}]"
+        return f"[{'^' if negated else ''}{''.join(parts)}]", "x" if negated else example
 
-    def member(self) -> tuple[str, bool]:
-        """A character of a bracket expression, or the content of a class such as \\d."""
-        one = self.pattern[self.at : self.at + 1]
+    def member(self) -> tuple[str, str]:
+        """A character of a bracket expression, or the content of a class such as \d and its letter."""
+        one = self.peek()
         self.at += 1
-        if one == "[" and self.pattern[self.at : self.at + 1] in (":", ".", "="):
+        if one == "[" and self.peek() in (":", ".", "="):
             raise self.unknown()
-        if one != "\\":
-            return one, False
-        one = self.pattern[self.at : self.at + 1]
+        if one != "\":
+            return one, ""
+        one = self.peek()
         self.at += 1
         if one in ("d", "w", "s"):
             self.ascii = True
-            return _SHORTHANDS[one][1:-1], True
+            return _SHORTHANDS[one][1:-1], one
         if not one or one.isalnum():
             raise self.unknown()
-        return one, False
+        return one, ""
+
+
+_MEMBERS = {"d": "1", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a"}
+
+
+def texts_matching(pattern: str) -> list[str]:
+    """Texts that a regular expression should match; none of one that is not followed."""
+    regex = _Regex(pattern)
+    try:
+        regex.translate()
+    except Unknowable:
+        return []
+    return regex.examples[:4]
 
 
 @lru_cache(maxsize=256)
