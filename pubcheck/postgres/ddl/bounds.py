@@ -26,7 +26,7 @@ _INTEGERS = (20, 21, 23)
 _TEXTS = (25, 1043)
 _DATE = 1082
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
-_NUMBER = re.compile(r"[+-]?\d+\Z")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,40}\Z")
 _WORDS = {"l": "list", "r": "range", "h": "hash"}
 STRATEGIES = {"PARTITION_STRATEGY_LIST": "l", "PARTITION_STRATEGY_RANGE": "r", "PARTITION_STRATEGY_HASH": "h"}
 

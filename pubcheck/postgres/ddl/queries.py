@@ -512,9 +512,9 @@ class _Reader:
             if "sval" in body or body.get("isnull"):
                 return TEXT  # resolveTargetListUnknowns
             if "fval" in body:
-                digits = body["fval"].get("fval", "")
+                digits = body["fval"].get("fval", "").lstrip("0")
                 # Digits that an int4 cannot hold reach the lexer as a float (make_const tries int8 first).
-                return INT8 if digits.isdigit() and int(digits) < 1 << 63 else NUMERIC
+                return INT8 if digits.isdigit() and len(digits) < 20 and int(digits) < 1 << 63 else NUMERIC
         return 0
 
     def _star(self, qualified: list[str], scopes: list[list[Item]]) -> Outputs:

@@ -15,6 +15,7 @@ from pubcheck.postgres.oids import BIT, BOOL, DATE, INT4, INT8, NAME, NUMERIC, T
 from pubcheck.postgres.parse import Node
 
 _INTEGER = re.compile(r"[+-]?(?:[0-9][0-9_]*|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+)")
+_DECIMAL = re.compile(r"([+-]?)0*([0-9]*)")
 NAME_COLLATION = 950
 """typcollation of name: "C"."""
 
@@ -38,7 +39,10 @@ def constant(p: ParseState, body: Node) -> Expr:
 def _number(p: ParseState, text: str, location: int) -> Expr:
     """Digits with a point or an exponent, or more of them than an int4 holds."""
     if _INTEGER.fullmatch(text):
-        value = int(text.replace("_", ""), 10 if text.lstrip("+-").replace("_", "").isdigit() else 0)
+        digits = text.replace("_", "")
+        decimal = _DECIMAL.fullmatch(digits)
+        # Python converts only so many decimal digits; twenty are beyond an int8 however they go on.
+        value = int(digits, 0) if decimal is None else int(decimal[1] + (decimal[2][:20] or "0"))
         if -(1 << 31) <= value < 1 << 31:
             return Expr("Const", INT4, [], location, value=value)
         if -(1 << 63) <= value < 1 << 63:

@@ -114,10 +114,23 @@ CREATE VIEW v AS (SELECT 1 AS a) UNION (VALUES (1)) INTERSECT TABLE t;
 CREATE VIEW v AS SELECT * FROM XMLTABLE(XMLNAMESPACES('a' AS b), '/r' PASSING x COLUMNS o FOR ORDINALITY) AS x;
 """
 
+_DIGITS = "9" * 5000
+LONG_NUMBERS = f"""
+CREATE TABLE x AS SELECT {_DIGITS} a, -{_DIGITS} b, {_DIGITS}.5 c, '{_DIGITS}'::int d LIMIT {_DIGITS};
+CREATE TABLE x (a int) PARTITION BY RANGE (a);
+CREATE TABLE y PARTITION OF x FOR VALUES FROM ({_DIGITS}) TO ('{_DIGITS}');
+CREATE TABLE z PARTITION OF x FOR VALUES FROM ('-{_DIGITS}') TO ('{_DIGITS}');
+CREATE TABLE x (a varchar({_DIGITS}), b int[{_DIGITS}]);
+SET extra_float_digits = {_DIGITS};
+CREATE SEQUENCE s START {_DIGITS};
+"""
+"""Python converts no more than 4,300 digits."""
+
 STATEMENTS = [
     text
     for script in (
         ODD,
+        LONG_NUMBERS,
         test_settings.SCRIPT,
         test_roles.SCRIPT,
         test_sequences.SCRIPT,

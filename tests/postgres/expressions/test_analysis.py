@@ -51,6 +51,24 @@ def test_depth_that_the_grammar_takes_is_judged(filter_: str) -> None:
     assert judge(18, "w", filter_) is None
 
 
+@pytest.mark.parametrize(
+    ("filter_", "sqlstate"),
+    [
+        ("i4 = {}", None),
+        ("n > -{}", None),
+        ("a1[{}] = 1", None),
+        ("i4 = {}::int", None),
+        ("t = {}", "42883"),
+        ("i4 = {zeros}", None),
+        ("t = {zeros}", "42883"),
+    ],
+)
+@pytest.mark.parametrize("major", [15, 18])
+def test_numbers_of_any_length_are_read(major: int, filter_: str, sqlstate: str | None) -> None:
+    answer = judge(major, "w", filter_.format("9" * 5000, zeros="0" * 5000 + "5"))
+    assert (answer and answer[0]) == sqlstate
+
+
 def test_the_walk_names_the_function_behind_an_operator() -> None:
     refusal, place = _refusal("b AND tz > d")
     proc = session(18).syscache.proc(refusal.oid)
