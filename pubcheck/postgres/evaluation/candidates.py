@@ -167,18 +167,25 @@ def _decimal_numbers(hints: Hints, type_oid: int) -> Iterator[str]:
     yield from ("1", "0", "-1", "2", "0.5", "10", "100", "1000")
 
 
+_SIGNS = frozenset("%_^$[]()|+*\\?")
+"""Characters of patterns: a text that has one is tried itself only after what it might match."""
+
+
 def _strings(hints: Hints, type_oid: int) -> Iterator[str]:
-    for text in hints.strings:
-        if any(one in text for one in "%_\\"):
-            plain = text.replace("\\%", "\0").replace("\\_", "\1")
+    plain = [text for text in hints.strings if _SIGNS.isdisjoint(text)]
+    patterns = [text for text in hints.strings if not _SIGNS.isdisjoint(text)]
+    for text in patterns:
+        if "%" in text or "_" in text:
+            kept = text.replace("\\%", "\0").replace("\\_", "\1")
             for some in ("x", ""):
-                yield plain.replace("%", some).replace("_", "x").replace("\0", "%").replace("\1", "_")
-        if any(one in text for one in "^$[]()|+*\\.?"):
-            yield from texts_matching(text)
-        yield text
+                yield kept.replace("%", some).replace("_", "x").replace("\0", "%").replace("\1", "_")
+        yield from texts_matching(text)
+    yield from plain
     yield from ("example", "other")
+    yield from patterns
     for text in hints.strings:
         yield from (text + "x", text.lower(), text.upper(), f"x{text}x", text + text)
+        yield from texts_matching(text)
     for number in hints.numbers:
         if number == int(number) and 0 <= number <= 40:
             yield "x" * int(number)

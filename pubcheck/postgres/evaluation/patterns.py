@@ -153,7 +153,7 @@ class _Regex:
                 examples.append("")
                 continue
             atom, example = self.atom(one, depth)
-            if atom in ("\A", "\Z"):
+            if atom in ("\\A", "\\Z"):
                 # A constraint takes no quantifier.
                 if self.peek() and self.peek() in "*+?{":
                     raise self.unknown()
@@ -167,9 +167,9 @@ class _Regex:
     def atom(self, one: str, depth: int) -> tuple[str, str]:
         self.at += 1
         if one == "^":
-            return "\A", ""
+            return "\\A", ""
         if one == "$":
-            return "\Z", ""
+            return "\\Z", ""
         if one == ".":
             return ".", "x"
         if one in "*+?" or (one == "{" and self.peek().isdecimal()):
@@ -186,7 +186,7 @@ class _Regex:
             return f"(?:{inner})", examples[0]
         if one == "[":
             return self.bracket()
-        if one == "\":
+        if one == "\\":
             return self.escape()
         return re.escape(one), one
 
@@ -247,7 +247,7 @@ class _Regex:
                 if match is None or match[1] not in _CLASSES:
                     raise self.unknown()
                 parts.append(_CLASSES[match[1]])
-                example = example or _CLASSES[match[1]].replace("\", "")[0]
+                example = example or _CLASSES[match[1]].replace("\\", "")[0]
                 self.ascii = True
                 self.at = match.end()
                 continue
@@ -268,12 +268,12 @@ class _Regex:
         return f"[{'^' if negated else ''}{''.join(parts)}]", "x" if negated else example
 
     def member(self) -> tuple[str, str]:
-        """A character of a bracket expression, or the content of a class such as \d and its letter."""
+        """A character of a bracket expression, or the content of a class such as \\d and its letter."""
         one = self.peek()
         self.at += 1
         if one == "[" and self.peek() in (":", ".", "="):
             raise self.unknown()
-        if one != "\":
+        if one != "\\":
             return one, ""
         one = self.peek()
         self.at += 1
