@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from msgspec import Struct
@@ -27,6 +27,7 @@ from pubcheck.explain.document import (
     Widening,
 )
 from pubcheck.explain.rows import Samples, changes_of, examples_of
+from pubcheck.explain.sampling import Sampler
 from pubcheck.explain.written import condition
 from pubcheck.fold import Fold, Statements
 from pubcheck.postgres.catalog import rows
@@ -34,8 +35,6 @@ from pubcheck.replication.combined import Combined, Filters, combine
 from pubcheck.replication.identity import replica_identity
 from pubcheck.replication.sent import OPERATIONS, Reason, Sent, not_sent, sent_by
 from pubcheck.report.document import Finding, Resolver
-
-Sampler = Callable[[rows.Filter, rows.Relation], Samples]
 
 
 class Wanted(Struct, frozen=True):
@@ -190,11 +189,7 @@ class _Builder:
     # --- The unit ---------------------------------------------------------------------------------------------------
 
     def unit(self, paths: Sequence[str], findings: Iterable[Finding]) -> UnitExplained:
-        for row in self.shown:
-            # That sequences are not replicated is no surprise of a table's.
-            self.not_sent[row.oid] = [
-                found for found in not_sent(self.catalog, row.oid) if self.catalog.relations[found[0]].kind != "S"
-            ]
+        self._find_not_sent()
         publications = tuple(self._publication(row) for row in self.shown)
         subscriptions = tuple(self._subscription(names) for names in self._together())
         reached: dict[int, None] = {}
@@ -216,6 +211,20 @@ class _Builder:
             tuple(finding.entry for finding in sorted(entries, key=lambda finding: finding.order)),
         )
 
+    def _find_not_sent(self) -> None:
+        """Fills ``not_sent``; publications of all tables, and of the same schemas, have the same."""
+        alike: dict[object, list[tuple[int, Reason]]] = {}
+        for row in self.shown:
+            schemas = [
+                self.catalog.publication_namespaces[oid].namespace for oid in self.catalog.schemas_of.get(row.oid)
+            ]
+            key = "all" if row.all_tables else (tuple(schemas), tuple(self.catalog.members_of.get(row.oid)))
+            if key not in alike:
+                # That sequences are not replicated is no surprise of a table's.
+                found = not_sent(self.catalog, row.oid)
+                alike[key] = [each for each in found if self.catalog.relations[each[0]].kind != "S"]
+            self.not_sent[row.oid] = alike[key]
+
     def facts(self, oid: int) -> _Facts:
         known = self._facts.get(oid)
         if known is None:
@@ -229,7 +238,8 @@ class _Builder:
                 identity.kind,
                 refused and tuple((each.operation, each.publications, each.detail) for each in refused),
             )
-            known = self._facts[oid] = _Facts(name, tuple([column.name for column in live]), identity, kind, not relation.partition)
+            columns = tuple([column.name for column in live])
+            known = self._facts[oid] = _Facts(name, columns, identity, kind, not relation.partition)
         return known
 
     def _identity(self, relation: rows.Relation) -> Identity:
@@ -282,10 +292,7 @@ class _Builder:
             path, line = span.source.label, self.resolver.line(span)
         general = list(self.general.get(row.name, ()))
         general += [
-            found
-            for every in self.notes.get(row.name, {}).values()
-            for found in every
-            if id(found) not in self.used
+            found for every in self.notes.get(row.name, {}).values() for found in every if id(found) not in self.used
         ]
         return Publication(
             row.name,
@@ -326,7 +333,8 @@ class _Builder:
     def _reading(self, sent: Sent) -> object:
         """A filter, and the types of the columns that it reads."""
         condition = self.condition(sent)
-        assert sent.entry is not None and sent.filter is not None
+        assert sent.entry is not None
+        assert sent.filter is not None
         columns = self.catalog.relations[sent.entry.relation].columns
         read = [columns[number - 1] for number in sent.filter.columns]
         own = sent.entry.relation == sent.relation or condition.of

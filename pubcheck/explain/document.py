@@ -66,7 +66,8 @@ Row = tuple[Value, ...]
 class Change(Struct, frozen=True):
     """A line of the old/new-row table: an UPDATE with an example, and what the subscriber gets.
 
-    ``old`` and ``new`` are None where no row was found that matches (or does not), which ``why`` then says.
+    ``old`` and ``new`` are None where no row was found that matches (or does not); ``why`` then says why, or that what
+    changes between rows that look alike is another column.
     """
 
     old_matches: bool

@@ -32,7 +32,11 @@ def changes_of(samples: Samples) -> tuple[Change, ...]:
     for (old, new), sent in _SENT.items():
         before = _pick(samples, old, 0)
         after = _pick(samples, new, 1 if old == new else 0)
-        why = samples.why or "no such row was found" if before is None or after is None else None
+        why = None
+        if before is None or after is None:
+            why = samples.why or "no such row was found"
+        elif before == after:
+            why = "another column changes"
         made.append(Change(old, new, sent, before, after, why))
     return tuple(made)
 

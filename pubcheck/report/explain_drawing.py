@@ -28,6 +28,7 @@ _CARD_X, _CARD_WIDTH = 12, 300
 _PILL_X, _PILL_WIDTH, _PILL_HEIGHT = 462, 240, 26
 _BOX_X, _BOX_WIDTH, _BOX_HEIGHT = 848, 260, 58
 _ROW, _HEAD, _GAP, _TOP = 26, 34, 14, 44
+_REST = "listed below"
 _CARD_LETTERS, _PILL_LETTERS, _BOX_LETTERS = 34, 27, 28
 """Characters that fit into a line of each."""
 
@@ -172,7 +173,7 @@ class _Picture:
             chosen = set(ranked[: MOST_CARDS - 1])
             rest = [name for at, (_, names) in enumerate(made) if at not in chosen for name in names]
             made = [each for at, each in enumerate(made) if at in chosen]
-            made.append((Card(f"{len(rest):,} more tables", ", ".join(rest[:40]), "listed below"), rest))
+            made.append((Card(f"{len(rest):,} more tables", ", ".join(rest[:40]), _REST), rest))
         for at, (card, names) in enumerate(made):
             self.cards.append(card)
             row_of = {row.title: number for number, row in enumerate(card.rows)}
@@ -180,9 +181,7 @@ class _Picture:
                 more = len(card.rows) - 1 if card.rows and name != card.title else None
                 self.place[name] = (at, row_of.get(name, more))
 
-    def _tree(
-        self, root: str, leaves: list[str], sent: dict[str, list[object]], refused: dict[str, str]
-    ) -> Card:
+    def _tree(self, root: str, leaves: list[str], sent: dict[str, list[object]], refused: dict[str, str]) -> Card:
         shown = leaves if len(leaves) <= MOST_LEAVES else leaves[: MOST_LEAVES - 1]
         rows = []
         for name in shown:
@@ -199,8 +198,8 @@ class _Picture:
             for answer in publication.answers:
                 for card, row in self._starts(answer):
                     sql = answer.filter.sql if answer.filter else None
-                    crowded = self.boxes[self.box_of[at]].operations is None or self.cards[card].remark == "listed below"
-                    if crowded and sql is not None:
+                    rest = self.boxes[self.box_of[at]].operations is None or self.cards[card].remark == _REST
+                    if rest and sql is not None:
                         sql = "filters, see below"
                     key = (self.box_of[at], card, row, sql)
                     if key not in seen:
@@ -287,12 +286,13 @@ class _Picture:
         height = max(bottoms) + 16
         number = self.number
         yield (
-            f'<svg class="drawing" viewBox="0 0 {WIDTH} {height:.0f}" role="group" aria-labelledby="t{number} d{number}">'
+            f'<svg class="drawing" viewBox="0 0 {WIDTH} {height:.0f}" role="group"'
+            f' aria-labelledby="t{number} d{number}">'
         )
         yield f'<title id="t{number}">Tables, filters and publications</title>'
         yield (
-            f'<desc id="d{number}">Tables on the left, publications on the right, joined by lines; a filter stands on its'
-            " line. The sections below say the same in words.</desc>"
+            f'<desc id="d{number}">Tables on the left, publications on the right, joined by lines; a filter stands on'
+            " its line. The sections below say the same in words.</desc>"
         )
         captions = ((_CARD_X, "Tables"), (_PILL_X, "Row filters"), (_BOX_X, "Publications"))
         for x, text in captions:
@@ -321,7 +321,6 @@ class _Picture:
         after = _curve(_PILL_X + _PILL_WIDTH, edge.pill, end, edge.end)
         return f'<path {begin} d="{before}" stroke-width="9"/><path {begin} d="{after}" stroke-width="3"/>'
 
-
     def _bar(self, number: int, at: int) -> str:
         """A bar along all cards and the ribbon from it."""
         x = _CARD_X + _CARD_WIDTH + 8 + 9 * number
@@ -330,7 +329,8 @@ class _Picture:
         begin = f'class="ribbon" data-box="{at}" style="--h:{hue(at)}"'
         start = bottom - 14 - 10 * number
         curve = _curve(x, start, _BOX_X, self.boxes[at].y + _BOX_HEIGHT / 2)
-        return f'<path {begin} d="M{x} {top:.1f}V{bottom:.1f}" stroke-width="6"/><path {begin} d="{curve}" stroke-width="9"/>'
+        bar = f'<path {begin} d="M{x} {top:.1f}V{bottom:.1f}" stroke-width="6"/>'
+        return f'{bar}<path {begin} d="{curve}" stroke-width="9"/>'
 
 
 def _curve(x1: float, y1: float, x2: float, y2: float) -> str:
@@ -376,7 +376,7 @@ def _draw_card(card: Card) -> Iterator[str]:
     yield f'<rect x="{_CARD_X}" y="{card.y:.1f}" width="{_CARD_WIDTH}" height="{card.height:.1f}" rx="7"/>'
     middle = card.y + _HEAD / 2 + 4.5
     yield f'<text class="name" x="{_CARD_X + 12}" y="{middle:.1f}">{escape(card.label)}</text>'
-    right = card.refused and f"✕ {card.refused}" or card.remark
+    right = f"✕ {card.refused}" if card.refused else card.remark
     if right:
         style = "bad" if card.refused else "remark"
         yield f'<text class="{style}" x="{_CARD_X + _CARD_WIDTH - 12}" y="{middle:.1f}">{escape(right)}</text>'
@@ -445,7 +445,7 @@ def _group(names: list[str], refused: dict[str, str]) -> Card:
 
 def _looks(publication: Publication) -> object:
     """What publications have in common that are drawn as one."""
-    answers = tuple((answer.tables, answer.filter and answer.filter.sql, answer.columns) for answer in publication.answers)
+    answers = tuple((each.tables, each.filter and each.filter.sql, each.columns) for each in publication.answers)
     return publication.kind, publication.schemas, publication.operations, publication.via_root, answers
 
 

@@ -1,6 +1,6 @@
 """`pubcheck explain --format html`: one page that needs nothing else, with a drawing and the same in words.
 
-What it says is that of the text report, from whose words it is made; `explain.css` and `explain.js` are written into it.
+What it says is what the text report says, in the same words; `explain.css` and `explain.js` are written into it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def render(explanation: Explanation) -> Iterator[str]:
     yield from _head(explanation)
     for number, unit in enumerate(explanation.units):
         yield from _unit(unit, number, several=len(explanation.units) > 1)
-    yield f'</main>\n<footer><p>{escape(summary(explanation))} Made by pubcheck {explanation.pubcheck}.</p></footer>\n'
+    yield f"</main>\n<footer><p>{escape(summary(explanation))} Made by pubcheck {explanation.pubcheck}.</p></footer>\n"
     yield f"<script>\n{_asset('explain.js')}</script>\n</body>\n</html>\n"
 
 
@@ -69,7 +69,8 @@ def _head(explanation: Explanation) -> Iterator[str]:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline';"
         " script-src 'unsafe-inline'\">\n"
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>What subscribers see: {escape(of)}</title>\n<style>\n{_asset('explain.css')}</style>\n</head>\n<body>\n"
+        f"<title>What subscribers see: {escape(of)}</title>\n"
+        f"<style>\n{_asset('explain.css')}</style>\n</head>\n<body>\n"
     )
     yield (
         '<a class="skip" href="#main">Skip to the explanation</a>\n<header class="top"><div>'
@@ -85,7 +86,7 @@ def _head(explanation: Explanation) -> Iterator[str]:
 def _unit(unit: UnitExplained, number: int, *, several: bool) -> Iterator[str]:
     yield f'<section class="unit" aria-label="{escape(tables_of(unit.paths, 1))}">\n'
     if several:
-        yield f"<h2 class=\"path\">{escape(tables_of(unit.paths, 2))}</h2>\n"
+        yield f'<h2 class="path">{escape(tables_of(unit.paths, 2))}</h2>\n'
     if not unit.publications:
         yield '<p class="none">No publication is made here.</p>\n'
     picture = drawing.draw(unit, number)
@@ -105,7 +106,7 @@ def _unit(unit: UnitExplained, number: int, *, several: bool) -> Iterator[str]:
             place = f"{finding.path}:{finding.line}"
             yield (
                 f'<li><span class="tag bad">{finding.severity}</span> <code>{escape(place)}</code> '
-                f"{escape(finding.message)} <span class=\"rule\">{finding.rule}</span></li>"
+                f'{escape(finding.message)} <span class="rule">{finding.rule}</span></li>'
             )
         yield "</ul></section>\n"
     yield "</section>\n"
@@ -195,13 +196,11 @@ class _Page:
             yield f"<dt>{term}</dt><dd>{text}</dd>"
         yield "</dl>\n"
         for what, why in refusals(given, publication.name):
-            yield (
-                f'<div class="bad box"><p><strong>Refused: {escape(what)}.</strong></p><p>{escape(why)}</p></div>\n'
-            )
+            yield (f'<div class="bad box"><p><strong>Refused: {escape(what)}.</strong></p><p>{escape(why)}</p></div>\n')
         for text in dict.fromkeys(refused.help for refused in given.refused if refused.help):
             yield f'<p class="help"><strong>Way out:</strong> {escape(text)}</p>\n'
         if given.changes:
-            yield _matrix(given.changes, given.filter)
+            yield _matrix(given.changes)
         yield _notes(given.notes)
         yield "</article>\n"
 
@@ -290,12 +289,11 @@ def _row(row: Row) -> str:
     return f'<code class="row">{escape(row_text(row))}</code>'
 
 
-_OUTCOMES = {"nothing": ("∅", "nothing"), "INSERT": ("+", "INSERT"), "UPDATE": ("~", "UPDATE"), "DELETE": ("−", "DELETE")}
+_SIGNS = {"nothing": "∅", "INSERT": "+", "UPDATE": "~", "DELETE": "−"}
 
 
-def _matrix(changes: Sequence[Change], condition: Condition | None) -> str:
+def _matrix(changes: Sequence[Change]) -> str:
     """The old/new-row table as a square: old rows from top to bottom, new ones from left to right."""
-    del condition
     cells = {(change.old_matches, change.new_matches): change for change in changes}
     rows = []
     for old in (False, True):
@@ -310,14 +308,15 @@ def _matrix(changes: Sequence[Change], condition: Condition | None) -> str:
 
 
 def _cell(change: Change) -> str:
-    sign, word = _OUTCOMES[change.sent]
     if change.old is None or change.new is None:
         example = f'<span class="quiet">{escape(change.why or "no such row was found")}</span>'
+    elif change.old == change.new and change.why:
+        example = f'{_row(change.old)} <span class="quiet">({escape(change.why)})</span>'
     else:
-        example = f"{_row(change.old)} <span class=\"to\" aria-label=\"becomes\">→</span> {_row(change.new)}"
+        example = f'{_row(change.old)} <span class="to" aria-label="becomes">→</span> {_row(change.new)}'
     return (
-        f'<td class="{change.sent.lower()}"><span class="sign" aria-hidden="true">{sign}</span>'
-        f"<strong>{word}</strong><div>{example}</div></td>"
+        f'<td class="{change.sent.lower()}"><span class="sign" aria-hidden="true">{_SIGNS[change.sent]}</span>'
+        f"<strong>{change.sent}</strong><div>{example}</div></td>"
     )
 
 
@@ -348,7 +347,7 @@ def _note(note: Note) -> str:
 def _subscription(given: Subscription) -> Iterator[str]:
     yield (
         '<details class="publication together" open><summary><h2>Subscribed together: '
-        f"{escape(', '.join(given.publications))}</h2></summary><div class=\"inside\">"
+        f'{escape(", ".join(given.publications))}</h2></summary><div class="inside">'
         '<p class="lead">One subscription to all of these: their filters are ORed, operation by operation.</p>\n'
     )
     for name in given.missing:

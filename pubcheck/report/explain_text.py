@@ -298,7 +298,12 @@ def _answer(given: Answer, publication: Publication, columns: Mapping[str, tuple
             ("UPDATE of a row like", "to one like", "sends the subscriber"),
             tuple(
                 (
-                    (_row(change.old, change.old_matches), _row(change.new, change.new_matches), sent_as(change.sent)),
+                    (
+                        _row(change.old, change.old_matches),
+                        _row(change.new, change.new_matches)
+                        + (f" ({change.why})" if change.old == change.new is not None and change.why else ""),
+                        sent_as(change.sent),
+                    ),
                     _SENT[change.sent],
                 )
                 for change in given.changes
@@ -321,7 +326,7 @@ def row_text(row: Row) -> str:
 
 def _row(row: Row | None, matches: bool) -> str:
     kind = "match" if matches else "no match"
-    return f"{kind}: {row_text(row)}" if row is not None else f"{kind} (no such row found)"
+    return f"{kind}: {row_text(row)}" if row is not None else f"{kind} (none found)"
 
 
 def _filter(given: Answer) -> Iterator[Block]:
@@ -426,7 +431,8 @@ def _plain(block: Block) -> Iterator[str]:
                 yield "=" * min(WIDTH, len_display(text)) + "\n"
     elif isinstance(block, Field):
         indent = " " * (4 + _LABEL)
-        lines = _wrapped(escape(block.text), WIDTH - len(indent)) or [""]
+        width = WIDTH - len(indent)
+        lines = [part for line in block.text.split("\n") for part in _wrapped(escape(line), width)] or [""]
         yield f"    {block.label:<{_LABEL}}{lines[0]}\n"
         for line in lines[1:]:
             yield f"{indent}{line}\n"
@@ -438,6 +444,10 @@ def _plain(block: Block) -> Iterator[str]:
 
 def _wrapped(text: str, width: int) -> list[str]:
     return wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(escape, text.split("\n")))
 
 
 def _plain_grid(grid: Grid) -> Iterator[str]:
@@ -480,7 +490,7 @@ def _rich(console: Console, block: Block) -> None:
         table = Table.grid(padding=(0, 1))
         table.add_column(width=_LABEL + 3, no_wrap=True)
         table.add_column(overflow="fold")
-        table.add_row(Text(f"    {block.label}", "dim"), Text(escape(block.text), _STYLES[block.style]))
+        table.add_row(Text(f"    {block.label}", "dim"), Text(_lines(block.text), _STYLES[block.style]))
         console.print(table)
     elif isinstance(block, Grid):
         table = Table(box=box.ROUNDED, border_style="dim", header_style="dim")

@@ -1,7 +1,7 @@
 """A headless browser for tests: Chromium as the npm package `@sparticuz/chromium` carries it, with its own libraries.
 
-It is installed once into the cache of `tests.support.servers` and never into the project. PUBCHECK_BROWSER names another
-Chromium to use instead. A browser that cannot be had is an error that says what to do; no test is skipped for it.
+It is installed once into the cache of `tests.support.servers` and never into the project. PUBCHECK_BROWSER names
+another Chromium to use instead. A browser that cannot be had is an error that says what to do; no test is skipped.
 """
 
 from __future__ import annotations
