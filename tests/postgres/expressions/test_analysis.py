@@ -56,7 +56,7 @@ def test_depth_that_the_grammar_takes_is_judged(filter_: str) -> None:
     [
         ("i4 = {}", None),
         ("n > -{}", None),
-        ("a1[{}] = 1", None),
+        ("ia[{}] = 1", "0A000"),
         ("i4 = {}::int", None),
         ("t = {}", "42883"),
         ("i4 = {zeros}", None),
