@@ -96,6 +96,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB807', 'not-replicated', 'silent', 'note', (15, 16, 17, 18), (), ('not-replicated',), False, False),
     ('PUB808', 'generated-columns-not-sent', 'silent', 'note', (15, 16, 17, 18), (), ('generated-columns-sent',), False, False),
     ('PUB809', 'identity-full-cost', 'silent', 'note', (15, 16, 17, 18), (), ('identity-full-cost',), False, False),
-    ('PUB810', 'subscribed-publication-missing', 'subscribe', 'error', (15, 16, 17, 18), ('42710',), ('publication-missing-subscribe',), False, True),
+    ('PUB810', 'subscribed-publication-missing', 'subscribe', 'error', (15, 16, 17, 18), ('42710', '42704'), ('publication-missing-subscribe',), False, True),
     ('PUB811', 'publication-missing-for-changes', 'subscribe', 'warning', (15, 16, 17, 18), ('42704',), ('publication-missing-decode',), False, True),
+    ('PUB812', 'rows-copied-twice', 'silent', 'warning', (15,), (), (), False, True),
 )

@@ -102,6 +102,11 @@ class Ground:
             for row in self.catalog.subscriptions.values()
         ]
 
+    def asked(self, subscription: Subscription) -> list[int]:
+        """The unit's publications that a subscription names, in its order."""
+        names = self.catalog.publication_names
+        return [names[name] for name, _ in subscription.publications if name in names]
+
     def subscription_to(self, *publications: int) -> Subscription | None:
         """A subscription of the unit that names all of these publications."""
         return next((row for row, named in self.together if named.issuperset(publications)), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pubcheck.checks.findings import Finding, Ground, listed, order, others, quoted
+from pubcheck.checks.later import PublicationEvent
 from pubcheck.checks.naming import identifier
 from pubcheck.checks.runtime import dangers
 from pubcheck.checks.silent.filters import analysed, once_a_place
@@ -150,9 +151,7 @@ def _of_subscriptions(ground: Ground, rule: str) -> Iterator[Finding]:
     for subscription, named in ground.together:
         if len(named) < 2:
             continue
-        asked = [catalog.publication_names[name] for name, _ in subscription.publications if name in (
-            catalog.publication_names
-        )]
+        asked = ground.asked(subscription)
         found: dict[int, Conflict] = {}
         for conflict in (*subscribe_conflicts(catalog, asked), *_when_decoding(ground, asked)):
             if _kind(ground, conflict) == rule:
@@ -247,13 +246,26 @@ def _conflict(
 
 # Publications that are not there.
 
+_SKIPS_MISSING = 18
+"""From this major on a missing publication is skipped with a WARNING; before, decoding stops (LoadPublications)."""
+
+
+def _missing(name: str) -> ServerAnswer:
+    return ServerAnswer("42704", f'publication "{name}" does not exist')
+
 
 def publication_missing(ground: Ground) -> Iterator[Finding]:
     """A subscription of the unit to a publication that the unit, which makes others, does not have."""
     catalog, session = ground.catalog, ground.session
     closed = session.complete and not session.blind
+    stops = catalog.major.number < _SKIPS_MISSING
     for subscription in catalog.subscriptions.values():
-        missing = [(name, place) for name, place in subscription.publications if name not in catalog.publication_names]
+        taken = {event.name for event in ground.history.publication_events if _after(event, subscription)}
+        missing = [
+            (name, place)
+            for name, place in subscription.publications
+            if name not in catalog.publication_names and name not in taken
+        ]
         known = len(missing) < len(subscription.publications)
         dropped = [(name, place) for name, place in missing if name in ground.history.gone_publications]
         certain = bool(dropped) or closed
@@ -281,13 +293,19 @@ def publication_missing(ground: Ground) -> Iterator[Finding]:
             publications=tuple(names),
             severity="warning" if certain else "note",
             notices=(notice,) if certain else (),
+            server=_missing(names[0]) if certain and stops else None,
         )
+
+
+def _after(event: PublicationEvent, subscription: Subscription) -> bool:
+    """Whether something happened to a publication when the subscription was there: that is another rule's."""
+    return order(event.place) > order(subscription.place)
 
 
 def publication_missing_for_changes(ground: Ground) -> Iterator[Finding]:
     """Publications renamed, dropped or made anew while subscribers read: changes around it are decoded without them."""
     subscribed = {name: row for row in ground.catalog.subscriptions.values() for name, _ in row.publications}
-    stops = ground.catalog.major.number < 18
+    stops = ground.catalog.major.number < _SKIPS_MISSING
     for event in ground.history.publication_events:
         subscription = subscribed.get(event.name)
         since = subscription.place if subscription is not None else None
@@ -322,5 +340,5 @@ def publication_missing_for_changes(ground: Ground) -> Iterator[Finding]:
             related=() if since is None else ((since, "reads it"),),
             publications=(event.name,),
             severity="warning" if subscription is not None else "note",
-            server=ServerAnswer("42704", f'publication "{event.name}" does not exist') if stops else None,
+            server=_missing(event.name) if stops else None,
         )

@@ -10,6 +10,7 @@ import pytest
 from pubcheck import Config, Diagnostic, Linter, ServerAnswer, Source, Unit
 from pubcheck.rulebook import BadExample, Rule, read_pages
 from tests.support.servers import Answer, Servers, execute, prepare
+from tests.support.subscribing import no_subscription_left
 
 _PAGES = read_pages(str(Path(__file__).parent.parent.parent / "rules"))
 
@@ -71,7 +72,7 @@ def test_a_server_answers_the_bad_example_as_the_page_claims(
 ) -> None:
     server = servers[major]
     *setup, last = statements(example.sql)
-    with server.database() as name, server.connect(name) as connection:
+    with server.database() as name, server.connect(name) as connection, no_subscription_left(connection):
         prepare(connection, tuple(setup))
         assert words(execute(connection, last)) == words(example.answers[major])
 
@@ -80,5 +81,5 @@ def test_a_server_answers_the_bad_example_as_the_page_claims(
 @pytest.mark.parametrize(("rule", "sql", "major"), GOOD)
 def test_a_server_accepts_the_good_example(servers: Servers, rule: Rule, sql: str, major: int) -> None:
     server = servers[major]
-    with server.database() as name, server.connect(name) as connection:
+    with server.database() as name, server.connect(name) as connection, no_subscription_left(connection):
         prepare(connection, statements(sql))

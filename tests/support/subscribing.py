@@ -33,7 +33,7 @@ def play_subscription(server: Server, case: Case, sub: Subscriber) -> Recorded:
         server.connect(publisher_name) as publisher,
         server.connect(subscriber_name) as subscriber,
         _slot(publisher, publisher_name),
-        _no_subscription_left(subscriber),
+        no_subscription_left(subscriber),
     ):
         prepare(publisher, case.setup)
         prepare(subscriber, sub.setup)
@@ -106,7 +106,8 @@ def _slot(publisher: psycopg.Connection[Any], database: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _no_subscription_left(subscriber: psycopg.Connection[Any]) -> Iterator[None]:
+def no_subscription_left(subscriber: psycopg.Connection[Any]) -> Iterator[None]:
+    """Afterwards the connection's database has no subscription, which would keep it from being dropped."""
     try:
         yield
     finally:

@@ -15,6 +15,7 @@ CHECKS: dict[str, Check] = {
     "partition-filter-unused": partitions.unused,
     "partition-row-move": partitions.row_moves,
     "unpublishable-partition": partitions.unpublishable,
+    "rows-copied-twice": partitions.copied_twice,
     "new-child-not-published": partitions.new_children,
     "filter-widened": several.widened,
     "column-lists-conflict": subscribe.column_lists_conflict,

@@ -136,7 +136,7 @@ def toast_lost(ground: Ground) -> Iterator[Finding]:
             lost = _lost(ground, filtered, leaf)
             if lost is None:
                 continue
-            names, identity, changeable = lost
+            names, identity = lost
             values = "an unchanged long value" if len(names) == 1 else "unchanged long values"
             message = (
                 f'an UPDATE that brings a row of {ground.name(leaf)} into the row filter of "{publication.name}" is '
@@ -158,33 +158,31 @@ def toast_lost(ground: Ground) -> Iterator[Finding]:
                 object=ground.session.qualified(leaf),
                 publications=(publication.name,),
                 operation="update",
-                severity=None if changeable else "note",
             )
             break
 
 
-def _lost(
-    ground: Ground, filtered: Filtered, leaf: Relation
-) -> tuple[list[str], ReplicaIdentity, bool] | None:
-    """The columns whose values an INSERT made of an UPDATE can lack, and whether what the filter reads is likely to
-    change. None where there are none, or where the UPDATE is refused anyway."""
+def _lost(ground: Ground, filtered: Filtered, leaf: Relation) -> tuple[list[str], ReplicaIdentity] | None:
+    """The columns whose values an INSERT made of an UPDATE can lack, and the identity that lacks them.
+
+    None where there are none, where the UPDATE is refused anyway, or where what the filter reads is hardly ever
+    changed: a key of one column, a number that is always generated.
+    """
     catalog, relation = ground.catalog, filtered.relation
     identity = replica_identity(catalog, leaf)
     if identity.full or not identity.exists or filtered.entry.filter is None or not leaf.seen:
         return None
     read = mapped(relation, leaf, filtered.entry.filter.columns)
-    if not identity.columns.issuperset(read):
+    if not identity.columns.issuperset(read) or len(identity.columns) == 1:
+        return None
+    if all(leaf.columns[number - 1].identity == "a" for number in read):
         return None
     generated = filtered.publication.generated == "s"
     sent = mapped(relation, leaf, sent_columns(relation, filtered.entry.columns, generated))
     cache = ground.session.syscache
     columns = [leaf.columns[number - 1] for number in sent if number not in identity.columns]
     names = [column.name for column in columns if can_be_toasted(cache, column)]
-    if not names:
-        return None
-    # A key of one column, and a number that is always generated, are hardly ever changed.
-    changeable = len(identity.columns) > 1 and any(leaf.columns[number - 1].identity != "a" for number in read)
-    return names, identity, changeable
+    return (names, identity) if names else None
 
 
 def update_transformed(ground: Ground) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from pubcheck.checks.naming import identifier
 from pubcheck.checks.silent.filters import published_roots
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.publications import same_filter
+from pubcheck.replication.copied import copied
 from pubcheck.replication.published import arrival, counted_entry, publications_of, sent_columns
 from pubcheck.replication.sent import unpublishable as unpublishable_kind
 
@@ -29,6 +30,7 @@ def unused(ground: Ground) -> Iterator[Finding]:
         winner = counted_entry(catalog, publication, target.oid)
         if _leaks(publication, entry, relation, winner, target):
             groups.setdefault(publication.oid, []).append((entry, target, winner))
+    yield from overruled(ground)
     for oid, found in groups.items():
         publication = catalog.publications[oid]
         entry, target, winner = found[0]
@@ -51,6 +53,81 @@ def unused(ground: Ground) -> Iterator[Finding]:
             related=others(related),
             object=ground.session.qualified(catalog.relations[entry.relation]),
             publications=(publication.name,),
+        )
+
+
+def overruled(ground: Ground) -> Iterator[Finding]:
+    """Memberships of partitions that another publication of the same subscription sends as their root's."""
+    catalog = ground.catalog
+    groups: dict[tuple[int, int], list[tuple[PublicationRel, Relation]]] = {}
+    for entry in ground.entries:
+        relation = catalog.relations[entry.relation]
+        if not relation.partition:
+            continue
+        own = arrival(catalog, catalog.publications[entry.publication], relation)
+        for other in publications_of(catalog, relation):
+            arrives = arrival(catalog, other, relation)
+            if own is None or arrives is None or arrives.level <= own.level:
+                continue
+            target = catalog.relations[arrives.arrives_as]
+            winner = counted_entry(catalog, other, target.oid)
+            if winner is None and entry.filter is None and entry.columns is None:
+                continue
+            same = winner is not None and same_filter(winner.filter, entry.filter)
+            if not same or (entry.columns is None) != (winner is None or winner.columns is None):
+                groups.setdefault((entry.publication, other.oid), []).append((entry, target))
+    for (here, there), found in groups.items():
+        subscription = ground.subscription_to(here, there)
+        if subscription is None and ground.is_subscribed(here, there):
+            continue
+        publication, other = catalog.publications[here], catalog.publications[there]
+        entry, target = found[0]
+        names = [ground.name(catalog.relations[one.relation]) for one, _ in found]
+        who = "a subscription to both" if subscription is None else f'subscription "{subscription.name}"'
+        related = [(place, f'publication "{other.name}"')] if (place := ground.place_of(other)) is not None else []
+        if subscription is not None:
+            related.insert(0, (subscription.place, "takes both"))
+        yield Finding(
+            rule="partition-filter-unused",
+            message=f'what publication "{publication.name}" says of {listed(names, "partition")} does not count for '
+            f'{who}: changes arrive as those of {ground.name(target)}, with filter and columns of "{other.name}"',
+            help="say it in the publication of the root, or subscribe to the two apart",
+            place=entry.place,
+            certain=subscription is not None and publication.seen and other.seen and target.seen,
+            related=others([*related, *((one.place, "nor does this") for one, _ in found[1:])]),
+            object=ground.session.qualified(catalog.relations[entry.relation]),
+            publications=(publication.name, other.name),
+            severity="warning" if subscription is not None else "note",
+        )
+
+
+def copied_twice(ground: Ground) -> Iterator[Finding]:
+    """15 copies a partition twice where one publication has it and another its root."""
+    catalog = ground.catalog
+    for subscription, named in ground.together:
+        if catalog.major.number > 15 or len(named) < 2:
+            continue
+        found = [row for row in copied(catalog, ground.asked(subscription)) if row.within]
+        if not found:
+            continue
+        first = found[0]
+        relation, root = catalog.relations[first.relation], catalog.relations[first.within]
+        rows = [catalog.publications[oid] for oid in first.publications]
+        member = catalog.members.get((rows[0].oid, relation.oid))
+        place = catalog.publication_rels[member].place if member is not None else ground.place_of(rows[0])
+        names = [ground.name(catalog.relations[row.relation]) for row in found]
+        yield Finding(
+            rule="rows-copied-twice",
+            message=f'the initial copy of subscription "{subscription.name}" takes the rows of '
+            f"{listed(names, 'partition')} twice: by {'itself' if len(names) == 1 else 'themselves'} and as part of "
+            f"{ground.name(root)}",
+            help="publish_via_partition_root alike in both publications; or a subscription for each; or subscribe WITH "
+            "(copy_data = false); PostgreSQL 16 and later copy them once",
+            place=place or subscription.place,
+            certain=all(row.seen for row in rows) and relation.seen and root.seen,
+            related=((subscription.place, "takes both"),),
+            object=ground.session.qualified(relation),
+            publications=tuple(row.name for row in rows),
         )
 
 

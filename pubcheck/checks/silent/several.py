@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from pubcheck.checks.findings import Filtered, Finding, Ground, listed, others, quoted
 from pubcheck.checks.silent.filters import by_publication
-from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel
 from pubcheck.replication.published import arrival, counted_entry, publications_of
 
 _ROWS = ("insert", "update", "delete")
@@ -53,11 +53,10 @@ def _schema_entry(ground: Ground, entry: PublicationRel) -> Place | None:
 
 
 class _Wider(Struct, frozen=True):
-    """A filter, and the publication that sends its table without one, or as part of its root."""
+    """A filter, and the publication that sends its table without one."""
 
     filtered: Filtered
     publication: Publication
-    root: Relation | None
 
 
 def widened(ground: Ground) -> Iterator[Finding]:
@@ -69,11 +68,9 @@ def widened(ground: Ground) -> Iterator[Finding]:
         wider = [one for filtered in filters for one in _wider(ground, filtered)]
         named = [one for one in wider if ground.subscription_to(publication.oid, one.publication.oid) is not None]
         assumed = [one for one in wider if not ground.is_subscribed(publication.oid, one.publication.oid)]
-        for overruled in (False, True):
-            for found, known in ((named, True), (assumed, False)):
-                chosen = [one for one in found if (one.root is not None) == overruled]
-                if chosen:
-                    yield _finding(ground, publication, chosen, together=known)
+        for found, together in ((named, True), (assumed, False)):
+            if found:
+                yield _finding(ground, publication, found, together=together)
 
 
 def _wider(ground: Ground, filtered: Filtered) -> Iterator[_Wider]:
@@ -82,40 +79,31 @@ def _wider(ground: Ground, filtered: Filtered) -> Iterator[_Wider]:
         if other.oid == filtered.publication.oid or (relation.kind == "p" and not other.via_root):
             continue
         arrives = arrival(catalog, other, relation)
-        if arrives is None:
-            continue
-        if arrives.arrives_as != relation.oid:
-            yield _Wider(filtered, other, catalog.relations[arrives.arrives_as])
+        if arrives is None or arrives.arrives_as != relation.oid:
             continue
         entry = counted_entry(catalog, other, relation.oid)
         if entry is None or entry.filter is None or (other.oid, relation.namespace) in catalog.schema_members:
-            yield _Wider(filtered, other, None)
+            yield _Wider(filtered, other)
 
 
 def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, together: bool) -> Finding:
     first = found[0]
-    other, root = first.publication, first.root
+    other = first.publication
     tables = listed(ground.name(one.filtered.relation) for one in found)
     names = list(dict.fromkeys(one.publication.name for one in found))
     subscription = ground.subscription_to(publication.oid, other.oid)
     beside = listed(quoted(names), "publication")
     who = f'subscription "{subscription.name}" takes' if subscription is not None else "a subscription that takes"
-    if root is not None:
-        effect = f"the row filter of \"{publication.name}\" on {tables} is not used"
-        why = f"changes arrive as those of {ground.name(root)}, as {listed(quoted(names))} {_says(names)}"
-        if ground.catalog.major.number < 16:
-            why += "; and the initial copy takes the rows twice"
+    actions = [name for name in _ROWS if getattr(publication, name) and getattr(other, name)]
+    unfiltered = [name for name in _ROWS if getattr(other, name)]
+    effect = f'the row filter of "{publication.name}" on {tables} does not hold'
+    send = f"{listed(quoted(names))} {'sends' if len(names) == 1 else 'send'} every"
+    if actions:
+        why = f"{send} {listed(actions)}"
+    elif unfiltered:
+        why = f"{send} {listed(unfiltered)}, and the initial copy takes every row"
     else:
-        actions = [name for name in _ROWS if getattr(publication, name) and getattr(other, name)]
-        unfiltered = [name for name in _ROWS if getattr(other, name)]
-        effect = f'the row filter of "{publication.name}" on {tables} does not hold'
-        if actions:
-            why = f"{listed(quoted(names))} {'sends' if len(names) == 1 else 'send'} every {' and '.join(actions)}"
-        elif unfiltered:
-            why = f"{listed(quoted(names))} {'sends' if len(names) == 1 else 'send'} every {' and '.join(unfiltered)}"
-            why += ", and the initial copy takes every row"
-        else:
-            why = "the initial copy takes every row"
+        why = "the initial copy takes every row"
     if together:
         message = f"{effect}: {who} {beside} as well, and {why}"
     else:
@@ -139,9 +127,5 @@ def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, t
         publications=(publication.name, *names),
         severity="warning" if together else "note",
     )
-
-
-def _says(names: list[str]) -> str:
-    return "says" if len(names) == 1 else "say"
 
 
