@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any
 
@@ -18,6 +18,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.evaluation import Context, prepare
 from pubcheck.postgres.expressions import grammar
 from pubcheck.postgres.expressions.filters import analyze, parse_state
+from pubcheck.postgres.expressions.nodes import Expr
 from pubcheck.postgres.expressions.walk import check_simple
 from pubcheck.postgres.literals import InputContext
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
@@ -96,8 +97,60 @@ def opened(major: int, table: str = TABLE) -> Session:
     return fold.session
 
 
+class Evaluator:
+    """pubcheck's side for one major: the table, and what filters give for its rows."""
+
+    def __init__(self, major: int, name: str = "e", table: str = TABLE) -> None:
+        self.major, self.name = major, name
+        self.session = opened(major, table)
+        relation = self.session.find_unqualified(name)
+        assert relation is not None
+        self.relation = relation
+
+    def inputs(self) -> InputContext:
+        return InputContext(self.major, self.session.syscache)
+
+    def read(self, number: int, row: dict[str, str | None]) -> dict[int, Any]:
+        """A row's values by attribute number; ``number`` is its id."""
+        inputs = self.inputs()
+        found: dict[int, Any] = {1: number}
+        for column in self.relation.columns[1:]:
+            text = row[column.name]
+            found[column.number] = None if text is None else literals.read(inputs, column.type, text, column.typmod)
+        return found
+
+    def analysed(self, text: str) -> Expr | None:
+        """The filter as the walk leaves it; None where no publication takes it."""
+        statement = f"CREATE PUBLICATION p FOR TABLE {self.name} WHERE ({text})"
+        self.session.begin_statement(0, 0, statement)
+        try:
+            parsed = parse(statement)
+            grammar.check(self.major, self.session.text)
+            assert parsed is not None
+            tree: Node = parsed[1]["pubobjects"][0]["PublicationObjSpec"]["pubtable"]["whereClause"]
+            state = parse_state(self.session, self.relation)
+            expr = analyze(state, tree)
+            return expr if check_simple(state, expr) is None else None
+        except (SyntaxRefused, ServerError, Unknowable):
+            return None
+
+    def said(self, expr: Expr, rows: Iterable[dict[int, Any]]) -> list[Said | Unknowable]:
+        run = prepare(expr, Context(self.inputs(), LOCALE))
+        found: list[Said | Unknowable] = []
+        for row in rows:
+            try:
+                found.append(run(row))
+            except ServerError as error:
+                found.append((error.sqlstate, error.message))
+            except Unknowable as unknown:
+                found.append(unknown)
+            except Exception as failure:
+                found.append(("raised", repr(failure)))
+        return found
+
+
 class Run:
-    """One major: a database with the table, and pubcheck's session.
+    """One major: a database with the table, and pubcheck's evaluator.
 
     ``wide``: filters of the generator that knows every function and operator, over its wide table.
     """
@@ -108,10 +161,7 @@ class Run:
         self.columns = WIDE_COLUMNS if wide else COLUMNS
         self.name = "w" if wide else "e"
         self.table = f"CREATE TABLE w ({', '.join(WIDE)})" if wide else TABLE
-        self.session = opened(server.major, self.table)
-        relation = self.session.find_unqualified(self.name)
-        assert relation is not None
-        self.relation = relation
+        self.evaluator = Evaluator(server.major, self.name, self.table)
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Run:
@@ -127,23 +177,27 @@ class Run:
             self.world = ground.seen([("public", "w"), ("public", "w")])
         return self
 
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def batch(self, number: int) -> None:
+        """Make and judge a batch of pairs and add it to the figures."""
+        random = Random(f"{self.seed}/{number}")
+        rows = [make_row(random, self.columns) for _ in range(ROWS)]
+        filters = self.filters(random, number)
+        self.insert(rows)
+        values = [self.evaluator.read(at, row) for at, row in enumerate(rows)]
+        for text in filters:
+            self.judge(text, rows, values)
+
     def filters(self, random: Random, number: int) -> list[str]:
         if not self.wide:
             return [make_filter(random) for _ in range(FILTERS)]
         turns = range(number * FILTERS, (number + 1) * FILTERS)
         return [make_wide_filter(random, self.catalog, self.world, self.deck, turn).tree.text for turn in turns]
 
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def inputs(self) -> InputContext:
-        return InputContext(self.server.major, self.session.syscache)
-
-    def batch(self, number: int, filters: Iterable[str] | None = None) -> None:
-        """Judge a batch of pairs and add it to the figures."""
-        random = Random(f"{self.seed}/{number}")
-        rows = [make_row(random, self.columns) for _ in range(ROWS)]
-        made = self.filters(random, number) if filters is None else list(filters)
+    def insert(self, rows: Sequence[dict[str, str | None]]) -> None:
+        """These rows and no others."""
         self.conn.execute(f"TRUNCATE {self.name}")
         names = ", ".join(self.columns)
         marks = ", ".join(f"%s::{type_}" for type_ in self.columns.values())
@@ -152,65 +206,24 @@ class Run:
                 f"INSERT INTO {self.name} (id, {names}) VALUES (%s, {marks})",
                 [(at, *row.values()) for at, row in enumerate(rows)],
             )
-        values = [self.read(at, row) for at, row in enumerate(rows)]
-        for text in made:
-            self.judge(text, rows, values)
-
-    def read(self, number: int, row: dict[str, str | None]) -> dict[int, Any]:
-        inputs = self.inputs()
-        found: dict[int, Any] = {1: number}
-        for column in self.relation.columns[1:]:
-            text = row[column.name]
-            found[column.number] = (
-                None if text is None else literals.read(inputs, column.type, text, column.typmod)
-            )
-        return found
 
     def judge(self, text: str, rows: list[dict[str, str | None]], values: list[dict[int, Any]]) -> None:
-        figures = self.figures
-        statement = f"CREATE PUBLICATION p FOR TABLE {self.name} WHERE ({text})"
-        self.session.begin_statement(0, 0, statement)
-        try:
-            parsed = parse(statement)
-            grammar.check(self.server.major, self.session.text)
-        except (SyntaxRefused, ServerError):
-            parsed = None
-        if parsed is None:
-            figures.refused += 1
-            return
-        tree: Node = parsed[1]["pubobjects"][0]["PublicationObjSpec"]["pubtable"]["whereClause"]
-        state = parse_state(self.session, self.relation)
-        try:
-            expr = analyze(state, tree)
-            refusal = check_simple(state, expr)
-        except (ServerError, Unknowable):
-            figures.refused += 1
-            return
-        if refusal is not None:
-            figures.refused += 1
+        expr = self.evaluator.analysed(text)
+        if expr is None:
+            self.figures.refused += 1
             return
         began = time.perf_counter()
-        run = prepare(expr, Context(self.inputs(), LOCALE))
-        said: list[Said | Unknowable] = []
-        for value in values:
-            try:
-                said.append(run(value))
-            except ServerError as error:
-                said.append((error.sqlstate, error.message))
-            except Unknowable as unknown:
-                said.append(unknown)
-            except Exception as failure:
-                said.append(("raised", repr(failure)))
-        figures.seconds += time.perf_counter() - began
-        for row, server, answer in zip(rows, self.asked(text, len(rows)), said, strict=True):
+        said = self.evaluator.said(expr, values)
+        self.figures.seconds += time.perf_counter() - began
+        for row, server, answer in zip(rows, self.asked(text), said, strict=True):
             self.compare(text, row, server, answer)
 
-    def asked(self, text: str, count: int) -> list[Said]:
+    def asked(self, text: str) -> list[Said]:
+        """The server's answers, in the order of the rows: one by one where a row makes it fail."""
         try:
             found = self.conn.execute(f"SELECT ({text})::bool FROM {self.name} ORDER BY id").fetchall()
         except psycopg.Error:
             each = self.conn.execute("SELECT answer, state, message FROM each(%s) ORDER BY number", (text,)).fetchall()
-            assert len(each) == count
             return [answer if state is None else (state, message) for answer, state, message in each]
         return [row[0] for row in found]
 

@@ -1,0 +1,1 @@
+"""Row filters evaluated for rows, held to answers that servers gave."""
