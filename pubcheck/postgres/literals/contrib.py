@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.literals.common import SPACE, InputContext, refused
 
@@ -22,12 +23,14 @@ _KEYS_15 = {
 """Types that index methods keep their keys in, with what 15 says."""
 
 
-def read_contrib(context: InputContext, name: str, text: str) -> str:
+def read_contrib(context: InputContext, row: Type, text: str) -> str:
     """Raises ServerError where the input function does, Unknowable for types whose input is not followed."""
+    name = row.name
     if name in _KEYS_15:
         if context.major < 16:
             raise refused(*_KEYS_15[name])
-        raise refused("0A000", f"cannot accept a value of type {name}")
+        shown = context.cache.format_type(row.oid) if name.startswith("gbtreekey") else name
+        raise refused("0A000", f"cannot accept a value of type {shown}")
     reader = _READERS.get(name)
     if reader is None:
         raise Unknowable(f"the input function of type {name}")
@@ -291,6 +294,12 @@ def _isn(kind: str) -> Callable[[InputContext, str], None]:
     return read
 
 
+def _read_ltxtquery(context: InputContext, text: str) -> None:
+    if not text.strip(SPACE):
+        raise refused("42601", "operand syntax error")
+    raise Unknowable("an input function of an extension")
+
+
 def _any_text(context: InputContext, text: str) -> None:
     return None
 
@@ -301,6 +310,7 @@ _READERS: dict[str, Callable[[InputContext, str], None]] = {
     "hstore": lambda context, text: _Hstore(context, text).read(),
     "lquery": lambda context, text: _Lquery(context, text).read(),
     "ltree": _read_ltree,
+    "ltxtquery": _read_ltxtquery,
     "query_int": _grammar("42601", "syntax error", False, "!", "("),
     "seg": _grammar("42601", "bad seg representation", True, "<", ">", "~", "'", "(+-)"),
     **{name: _isn(name.upper().removesuffix("13")) for name in ("isbn", "ismn", "issn", "isbn13", "ismn13", "issn13")},

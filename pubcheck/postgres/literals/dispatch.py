@@ -139,5 +139,5 @@ def _read_other(context: InputContext, type_oid: int, text: str, typmod: int) ->
     if any(how == EXTENSION for _, (_, _, how) in cache.catalog.dependencies.get((TYPE, type_oid))):
         from pubcheck.postgres.literals.contrib import read_contrib
 
-        return read_contrib(context, row.name, text)
+        return read_contrib(context, row, text)
     raise Unknowable(f"the input function of type {row.name}")
