@@ -1,0 +1,35 @@
+"""Documents of SQL texts, made as the command makes them."""
+
+from __future__ import annotations
+
+from pubcheck import __version__
+from pubcheck.config import Config
+from pubcheck.explain.build import Wanted, explained
+from pubcheck.explain.document import SCHEMA_VERSION, Answer, Explanation, Publication, UnitExplained
+from pubcheck.explain.sampling import sampler
+from pubcheck.linter import Linter, Unit
+from pubcheck.sources.text import Source
+
+
+def explain(
+    text: str, *, postgres: int = 18, publications: tuple[str, ...] = (), together: tuple[tuple[str, ...], ...] = ()
+) -> UnitExplained:
+    """One text as one unit."""
+    config = Config(postgres=(postgres,), select=("PUB",))
+    followed = Linter(config).follow(Unit((Source("a.sql", text),)))
+    fold = followed.folds[0]
+    wanted = Wanted(publications, (), together)
+    return explained(fold, followed.statements, followed.result.diagnostics, ["a.sql"], wanted, sampler(fold))
+
+
+def document(*units: UnitExplained, postgres: int = 18) -> Explanation:
+    return Explanation(__version__, SCHEMA_VERSION, postgres, len(units), 1, units)
+
+
+def publication(unit: UnitExplained, name: str) -> Publication:
+    return next(row for row in unit.publications if row.name == name)
+
+
+def answer(unit: UnitExplained, name: str, table: str) -> Answer:
+    """What a publication's subscriber sees of a table."""
+    return next(each for each in publication(unit, name).answers if table in each.tables)
