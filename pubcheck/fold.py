@@ -106,8 +106,6 @@ class Fold:
         self.session = Session(self.catalog, complete=complete)
         self.major = major
         self.diagnostics: list[Diagnostic] = []
-        self.hidden = False
-        """Something that could not be followed may have changed replica identities."""
         self._refused_writes = RefusedWrites(self.session)
         self._history: History | None = None
         self._rewritings = 0
@@ -299,7 +297,7 @@ class Fold:
                 name=rule.name,
                 phase="write",
                 severity=rule.severity,
-                certainty="certain" if found.certain and not self.hidden else "assumed",
+                certainty="certain" if found.certain and not self.session.healed else "assumed",
                 postgres=(self.major,),
                 message=texts.headline(catalog, found),
                 help=texts.help_text(self.session, found, partial(self._written, statements)),

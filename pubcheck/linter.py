@@ -98,11 +98,6 @@ _PASSED_OVER = frozenset(
 )
 _DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
 _HEADER_LENGTH = 2000
-# What text that cannot be followed must not hold if refused writes are to stay certain: all that can heal them.
-_HIDES_WRITES = re.compile(
-    r"replica\s+identity|primary\s+key|drop\s+publication|alter\s+publication\b.*\b(set|drop)\b|unique\s+index",
-    re.IGNORECASE | re.DOTALL,
-)
 # Templates and placeholders: what stands there when the text is run is not known.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
 _LIST_ERRORS = {
@@ -189,9 +184,6 @@ class _Run:
         name, node = parsed
         if name in _PUBLICATION_NODES:
             self._long_names(statement)
-        if name in _OPAQUE_NODES and _HIDES_WRITES.search(item.text):
-            for fold in self.folds:
-                fold.hidden = True
         if with_variables:
             self._hidden(item.text)
         try:
@@ -291,8 +283,7 @@ class _Run:
     def _hidden(self, text: str) -> None:
         """A statement was not followed: missing names may exist, and what it may have said of keys is not known."""
         for fold in self.folds:
-            fold.session.blind = True
-            fold.hidden = fold.hidden or _HIDES_WRITES.search(text) is not None
+            fold.session.unfollowed(text)
 
     def _long_names(self, statement: StatementText) -> None:
         """Identifiers longer than NAMEDATALEN are cut, with a NOTICE that scripts do not show."""
@@ -348,7 +339,6 @@ class _Run:
 
 _CATALOG_UPDATE = re.compile(r"update\s+(only\s+)?(pg_catalog\s*\.\s*)?pg_", re.IGNORECASE)
 _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
-_OPAQUE_NODES = frozenset(("DoStmt", "CallStmt"))
 
 
 def _of_system_catalog(item: Statement) -> bool:

@@ -284,3 +284,37 @@ class TestText:
 
     def test_statements_are_counted_with_refused_and_unparsable_ones(self) -> None:
         assert run("SELECT 1;; -- x\nfoo;\n\\echo x\nCOPY t FROM stdin;\n1\n\\.\nDO $$ $$;").statements == 4
+
+
+class TestWhatIsNotFollowed:
+    MISSING = "CREATE PUBLICATION p FOR TABLE t WHERE (later = 1);"
+    ADDING = "LANGUAGE plpgsql AS $$ BEGIN ALTER TABLE t ADD later int; END $$;"
+
+    @pytest.mark.parametrize(
+        ("script", "certainty"),
+        [
+            (f"CREATE FUNCTION add_it() RETURNS void {ADDING} SELECT add_it();", "assumed"),
+            (f"CREATE FUNCTION add_it() RETURNS void {ADDING} SELECT * FROM add_it();", "assumed"),
+            (f"CREATE FUNCTION add_it() RETURNS void {ADDING}", "certain"),
+            (f"CREATE PROCEDURE add_it() {ADDING} CALL add_it();", "assumed"),
+            (
+                f"CREATE FUNCTION add_it() RETURNS void {ADDING}"
+                "CREATE FUNCTION all_of_it() RETURNS void LANGUAGE sql AS 'SELECT add_it()'; SELECT all_of_it();",
+                "assumed",
+            ),
+            ("CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1'; SELECT one();", "certain"),
+            ("SELECT pg_catalog.setval('s', 1), now();", "certain"),
+        ],
+    )
+    def test_a_function_that_changes_the_catalog_makes_what_is_missing_assumed(
+        self, script: str, certainty: str
+    ) -> None:
+        assert [one[2] for one in answers(lint(T + script + self.MISSING, complete=True))] == [certainty]
+
+    def test_a_function_made_elsewhere_may_change_the_catalog(self) -> None:
+        assert [one[2] for one in answers(lint(T + "SELECT add_it();" + self.MISSING))] == ["assumed"]
+
+    def test_a_procedure_that_may_set_identities_makes_writes_assumed(self) -> None:
+        body = "LANGUAGE plpgsql AS $$ BEGIN ALTER TABLE t REPLICA IDENTITY FULL; END $$;"
+        script = f"CREATE PUBLICATION p FOR TABLE t WHERE (a > 1); CREATE PROCEDURE mend() {body} CALL mend();"
+        assert {certainty for _, _, certainty in writes(lint(T + script))} == {"assumed"}

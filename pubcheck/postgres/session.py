@@ -43,6 +43,12 @@ DEFAULT_PATH = ("$user", "public")
 _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}
 
 
+HEALING = re.compile(
+    r"replica\s+identity|primary\s+key|drop\s+publication|alter\s+publication\b.*\b(set|drop)\b|unique\s+index",
+    re.IGNORECASE | re.DOTALL,
+)
+"""All that can heal refused writes: text that is not followed must not hold it if they are to stay certain."""
+
 _PG_CATALOG: Node = {"String": {"sval": "pg_catalog"}}
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 
@@ -55,6 +61,8 @@ class Session:
         self.complete = complete
         self.blind = False
         """Something ran that could not be followed: a name that is missing may exist after all."""
+        self.healed = False
+        """Something that could not be followed may have changed replica identities and keys."""
         self.transaction: list[tuple[str, int]] | None = None
         self._path: tuple[tuple[int, ...], int] | None = None
         self.taken: dict[int, Any] = {}
@@ -75,6 +83,11 @@ class Session:
         self.assumed = False
         self.notices: list[str] = []
         self.mentions: dict[int, int] = {}
+
+    def unfollowed(self, text: str | None) -> None:
+        """Something runs that is not followed; ``text`` is what is known of it, None for nothing."""
+        self.blind = True
+        self.healed = self.healed or text is None or HEALING.search(text) is not None
 
     # Places.
 

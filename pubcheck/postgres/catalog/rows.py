@@ -191,7 +191,7 @@ class Proc(Struct, frozen=True, gc=False):
     ``defaults`` how many of the last have one; ``modes`` (i, o, b, v, t) and ``argument_names`` cover all parameters,
     as ``parameters`` do where there are any but input ones (proallargtypes; () for built-in functions). A built-in
     function that the unit altered stands in the catalog under its own oid, without an entry among the names unless
-    it was renamed.
+    it was renamed. ``effect`` says what a call may do unseen: c(hange catalogs), i (replica identities and keys too).
     """
 
     oid: int
@@ -209,6 +209,7 @@ class Proc(Struct, frozen=True, gc=False):
     modes: tuple[str, ...] = ()
     argument_names: tuple[str, ...] = ()
     parameters: tuple[int, ...] = ()
+    effect: str = ""
 
 
 class Operator(Struct, frozen=True, gc=False):

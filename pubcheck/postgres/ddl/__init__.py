@@ -36,7 +36,7 @@ _TABLE = {
     "AlterTableMoveAllStmt": "ignored:nothing",
     "AlterTableStmt": "alter_table:alter_table",
     "AlterTypeStmt": "ignored:nothing",
-    "CallStmt": "ignored:unknown_effect",
+    "CallStmt": "ignored:call",
     "CompositeTypeStmt": "types:create_composite",
     "CreateCastStmt": "functions:create_cast",
     "CreateConversionStmt": "ignored:nothing",

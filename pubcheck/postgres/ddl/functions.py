@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,11 +13,11 @@ from pubcheck.postgres.catalog.rows import Cast, Proc, Type
 from pubcheck.postgres.ddl.descriptions import format_type
 from pubcheck.postgres.ddl.lookup import find_proc, procs_named, range_var
 from pubcheck.postgres.ddl.typenames import known_type
-from pubcheck.postgres.ddl.types import creation_name, depend_on_schema, make_shell
+from pubcheck.postgres.ddl.types import creation_name, depend_on_schema, functions_named, make_shell
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL, INT4, RECORD, VOID
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.session import HEALING, Session, names
 from pubcheck.postgres.tree import find
 
 _MODES = {
@@ -102,6 +103,7 @@ def create_function(session: Session, node: Node) -> None:
         modes=tuple(modes),
         argument_names=tuple(parameter_names),
         parameters=tuple(types) if outputs or "v" in modes else (),
+        effect=_effect(session, options),
     )
     row = enter_proc(session, row, replace_existing=node.get("replace", False))
     this = (PROC, row.oid, 0)
@@ -143,6 +145,50 @@ def _flag(options: dict[str, Any], name: str) -> bool:
 def _volatility(options: dict[str, Any]) -> str:
     said: str = options.get("volatility", {}).get("String", {}).get("sval", "volatile")
     return said[:1]
+
+
+_CHANGING = re.compile(r"\b(?:create|alter|drop|rename|execute|import|call|do|search_path)\b", re.IGNORECASE)
+"""What the body of a function must hold if a call is to change catalogs or the search path by itself."""
+_CALLED = re.compile(r"\b([a-z_]\w*)\s*\(", re.IGNORECASE)
+
+
+def _effect(session: Session, options: dict[str, Any]) -> str:
+    """Proc.effect of a function of that body, as far as text tells; a body of standard SQL holds no DDL."""
+    parts = options.get("as", {}).get("List", {}).get("items", ())
+    if options.get("language", {}).get("String", {}).get("sval", "").lower() in ("c", "internal") or not parts:
+        return ""
+    body = parts[0]["String"].get("sval", "")
+    if _CHANGING.search(body):
+        return "i" if HEALING.search(body) else "c"
+    procs = session.catalog.procs
+    called = {
+        procs[oid].effect
+        for name in {name.lower() for name in _CALLED.findall(body)}
+        for oid in functions_named(session, [name])
+    }
+    return max(called, default="")
+
+
+def run(session: Session, tree: Any) -> None:
+    """Functions that a statement calls as it runs: what they do is not followed, nor what one does that is not seen."""
+    catalog = session.catalog
+    for _, call in find(tree, "FuncCall", "funccall"):
+        parts = names(call["funcname"])
+        candidates = [catalog.procs[oid] for oid in functions_named(session, parts)]
+        for row in candidates:
+            if row.effect and row.volatility == "v":
+                session.blind = True
+                session.healed = session.healed or row.effect == "i"
+        if not candidates and not session.blind:
+            session.blind = not _known(session, parts)
+
+
+def _known(session: Session, parts: list[str]) -> bool:
+    """Whether a function of that name is built in, or there certainly is none."""
+    if parts[0] == "pg_catalog" and len(parts) == 2:
+        return True
+    cache = session.syscache
+    return cache.complete_names or any(True for _ in cache.builtin.procs(parts[-1]))
 
 
 def enter_proc(session: Session, row: Proc, *, replace_existing: bool) -> Proc:

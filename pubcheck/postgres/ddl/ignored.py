@@ -11,10 +11,18 @@ def nothing(session: Session, node: Node) -> None:
 
 
 def unknown_effect(session: Session, node: Node) -> None:
-    """A procedure, or a foreign server's tables: from here on a missing name may exist after all."""
+    """A foreign server's tables: from here on a missing name may exist after all."""
     session.blind = True
+
+
+def call(session: Session, node: Node) -> None:
+    """CALL: a procedure is not looked into when it runs."""
+    from pubcheck.postgres.ddl.functions import run
+
+    session.blind = True
+    run(session, node)
 
 
 def do_block(session: Session, node: Node) -> None:
     """An anonymous code block is not looked into; what it makes is not visible."""
-    session.blind = True
+    session.unfollowed(session.text.decode(errors="replace"))

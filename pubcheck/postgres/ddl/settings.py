@@ -190,10 +190,17 @@ def select(session: Session, node: Node) -> None:
 
         if select_into(session, node):
             return
+    called = "fromClause" in node
     for _, call in find(node.get("targetList"), "FuncCall"):
         path = [part["String"]["sval"] for part in call["funcname"]]
         if path[-1] == "set_config" and path[0] in ("set_config", "pg_catalog"):
             _set_config(session, call.get("args", []))
+        else:
+            called = True
+    if called:
+        from pubcheck.postgres.ddl.functions import run
+
+        run(session, node)
 
 
 def _set_config(session: Session, arguments: list[Node]) -> None:
