@@ -58,14 +58,14 @@ class Count:
     def wording(self) -> float:
         return self.sqlstate - self.share(self.kinds[Kind.WORDING])
 
-    def numbers(self) -> dict[str, float | int]:
+    def numbers(self) -> dict[str, object]:
         return {
             "filters": self.all,
             "refused": round(self.share(self.refused), 4),
             "verdict": round(self.verdict, 5),
             "sqlstate": round(self.sqlstate, 5),
             "wording": round(self.wording, 5),
-            **{kind.value: self.kinds[kind] for kind in Kind},
+            "kinds": {kind.value: self.kinds[kind] for kind in Kind},
         }
 
     def line(self) -> str:
