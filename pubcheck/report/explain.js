@@ -40,6 +40,7 @@
   // Finding: whatever of a section's text, its folded names too.
   const find = byId("find"), found = byId("found");
   let waiting = 0;
+  const parts = (answer) => [answer, ...[...answer.querySelectorAll("a.list")].map((link) => byId(link.hash.slice(1)))];
   const search = () => {
     const wanted = find.value.trim().toLowerCase();
     let number = 0;
@@ -48,7 +49,7 @@
       const whole = !wanted || section.querySelector("summary").textContent.toLowerCase().includes(wanted);
       let any = whole;
       for (const answer of answers) {
-        const here = whole || answer.textContent.toLowerCase().includes(wanted);
+        const here = whole || parts(answer).some((part) => part.textContent.toLowerCase().includes(wanted));
         answer.classList.toggle("gone", !here);
         any = any || here;
       }

@@ -94,9 +94,9 @@ def _unit(unit: UnitExplained, number: int, *, several: bool) -> Iterator[str]:
         yield f'<figure class="scroll" tabindex="0" aria-label="Drawing">{picture}</figure>\n{_LEGEND}'
     if len(unit.publications) > OPEN:
         yield _contents(unit.publications, number)
-    page = _Page({table.name: table for table in unit.tables})
+    page = _Page({table.name: table for table in unit.tables}, number)
     for at, publication in enumerate(unit.publications):
-        yield from page.publication(publication, at, number, opened=len(unit.publications) <= OPEN)
+        yield from page.publication(publication, at, opened=len(unit.publications) <= OPEN)
     for subscription in unit.subscriptions:
         yield from _subscription(subscription)
     told = [finding for finding in unit.findings if finding.severity != "note"]
@@ -133,12 +133,12 @@ def _contents(publications: Sequence[Publication], unit: int) -> str:
 class _Page:
     """The sections of a unit; remembers the lists of tables that it has written, for they can be long."""
 
-    def __init__(self, tables: dict[str, Table]) -> None:
-        self.tables = tables
+    def __init__(self, tables: dict[str, Table], unit: int) -> None:
+        self.tables, self.unit = tables, unit
         self.lists: dict[tuple[str, ...], str] = {}
 
-    def publication(self, given: Publication, at: int, unit: int, *, opened: bool) -> Iterator[str]:
-        name = drawing.anchor(unit, at)
+    def publication(self, given: Publication, at: int, *, opened: bool) -> Iterator[str]:
+        name = drawing.anchor(self.unit, at)
         hue = drawing.hue(at)
         yield (
             f'<details class="publication" id="{name}" style="--h:{hue}"{" open" if opened else ""}>'
@@ -173,8 +173,8 @@ class _Page:
             return shown
         known = self.lists.get(rest)
         if known is not None:
-            return f'{shown} and <a href="#{known}">{len(rest):,} more, listed before</a>'
-        name = self.lists[rest] = f"list{len(self.lists)}-{len(rest)}"
+            return f'{shown} and <a class="list" href="#{known}">{len(rest):,} more, listed before</a>'
+        name = self.lists[rest] = f"u{self.unit}-list{len(self.lists)}"
         return (
             f'{shown} <details class="more" id="{name}"><summary>and {len(rest):,} more</summary>'
             f"<p>{escape(', '.join(rest))}</p></details>"

@@ -1,0 +1,122 @@
+"""`pubcheck explain`: options, exit status, streams, and what a user is told when something is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+
+SHOP = (
+    "CREATE TABLE orders (id int, region text, PRIMARY KEY (id, region));\nCREATE TABLE items (id int PRIMARY KEY);\n"
+    "CREATE PUBLICATION eu FOR TABLE orders WHERE (region = 'eu'), items;\nCREATE PUBLICATION us FOR TABLE orders;\n"
+)
+REFUSED = "CREATE TABLE t (a int);\nCREATE PUBLICATION p FOR TABLE t WHERE (random() > 1);\n"
+
+
+@pytest.fixture(autouse=True)
+def _shop(pubcheck: Call) -> None:
+    Path("shop.sql").write_text(SHOP)
+
+
+def test_text_in_a_pipe_is_plain(pubcheck: Call) -> None:
+    called = pubcheck("explain", "shop.sql")
+    assert (called.status, called.err) == (0, "")
+    assert called.out.startswith("Publication eu (tables by name)\n")
+    assert called.out.endswith("\n2 publications of 2 tables, from 4 statements of 1 file (PostgreSQL 18).\n")
+    assert "\x1b" not in called.out
+
+
+def test_colour_is_rich_text(pubcheck: Call) -> None:
+    assert "\x1b[" in pubcheck("explain", "--color", "always", "shop.sql").out
+
+
+def test_json(pubcheck: Call) -> None:
+    value = json.loads(pubcheck("explain", "--format", "json", "--postgres", "16", "shop.sql").out)
+    assert (value["postgres"], value["statements"]) == (16, 4)
+    assert [row["name"] for row in value["units"][0]["publications"]] == ["eu", "us"]
+
+
+def test_a_page_in_a_file(pubcheck: Call) -> None:
+    called = pubcheck("explain", "--format", "html", "-o", "page.html", "shop.sql")
+    assert (called.status, called.out, called.err) == (0, "", "")
+    assert Path("page.html").read_text().startswith("<!doctype html>")
+
+
+def test_standard_input_and_several_units(pubcheck: Call) -> None:
+    called = pubcheck("explain", "-", "shop.sql", stdin=b"CREATE TABLE t (a int);\nCREATE PUBLICATION p FOR TABLE t;\n")
+    assert called.status == 0
+    assert "Publication p " in called.out
+    assert called.out.startswith("<stdin>\n=======\n")
+
+
+def test_publications_and_tables_can_be_chosen(pubcheck: Call) -> None:
+    out = pubcheck("explain", "--publication", "eu", "--table", "items", "shop.sql").out
+    assert "public.items" in out
+    assert "public.orders" not in out
+    assert "Publication us" not in out
+
+
+def test_a_partitioned_table_means_its_partitions(pubcheck: Call) -> None:
+    Path("tree.sql").write_text(
+        "CREATE TABLE r (a int PRIMARY KEY) PARTITION BY LIST (a);\nCREATE TABLE r1 PARTITION OF r FOR VALUES IN (1);\n"
+        "CREATE PUBLICATION p FOR TABLE r;\n"
+    )
+    assert "public.r1" in pubcheck("explain", "--table", "r", "tree.sql").out
+
+
+@pytest.mark.parametrize("option", ["--subscription", "--together-publications"])
+def test_publications_together(pubcheck: Call, option: str) -> None:
+    out = pubcheck("explain", option, "eu, us", "shop.sql").out
+    assert "One subscription to eu, us" in out
+    assert "widened by      us: without it some rows would be held back" in out
+
+
+def test_no_publication_is_said(pubcheck: Call) -> None:
+    called = pubcheck("explain", "-", stdin=b"CREATE TABLE t (a int);")
+    assert called.status == 0
+    assert "No publication found in 1 statement of 1 file (PostgreSQL 18)." in called.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((), "no input: give files, folders, or -"),
+        (("--postgres", "15,18", "shop.sql"), "one major at a time can be explained"),
+        (("--postgres", "19", "shop.sql"), "PostgreSQL 19 is not supported"),
+        (("--publication", "eux", "shop.sql"), "there is no publication eux; did you mean eu?"),
+        (("--subscription", "eu,uk", "shop.sql"), "there is no publication uk"),
+        (("--table", "order", "shop.sql"), "no publication sends anything of a table order"),
+        (("--format", "pdf", "shop.sql"), "Invalid value for '--format'"),
+        (("-o", "no/such/folder/x", "shop.sql"), "Could not open file 'no/such/folder/x'"),
+        (("--config", "none.toml", "shop.sql"), "none.toml: cannot be read"),
+    ],
+)
+def test_wrong_calls_are_told_why(pubcheck: Call, arguments: tuple[str, ...], reason: str) -> None:
+    called = pubcheck("explain", *arguments)
+    assert (called.status, called.out) == (2, "")
+    assert reason in called.err
+
+
+def test_what_is_refused_is_noted_and_the_rest_explained(pubcheck: Call) -> None:
+    Path("a.sql").write_text(REFUSED + "CREATE PUBLICATION fine FOR TABLE t;\n")
+    called = pubcheck("explain", "a.sql")
+    assert called.status == 1
+    assert "Publication fine" in called.out
+    assert "a.sql:2: " in called.out
+
+
+def test_a_file_that_cannot_be_read_is_noted_and_the_rest_explained(pubcheck: Call) -> None:
+    called = pubcheck("explain", "missing.sql", "shop.sql")
+    assert called.status == 1
+    assert "Publication eu" in called.out
+    assert "missing.sql:1: " in called.out
+
+
+def test_the_last_major_of_the_configuration_counts(pubcheck: Call) -> None:
+    Path("pubcheck.toml").write_text("postgres = [15, 16]\nselect = ['PUB1']\n")
+    out = pubcheck("explain", "shop.sql").out
+    assert "(PostgreSQL 16)" in out
+    assert "[PUB604]" in out
