@@ -8,7 +8,7 @@ from typing import Any
 
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.evaluation.calls import Call, Function, Maker
-from pubcheck.postgres.evaluation.compare import C, Order, array_equal, array_order, equality_of, order_of
+from pubcheck.postgres.evaluation.compare import Order, array_equal, array_order, equality_of, order_of
 from pubcheck.postgres.evaluation.values import Array, failed
 
 FUNCTIONS: dict[str, Function] = {}
@@ -29,7 +29,7 @@ def _order(call: Call) -> Order:
 
 def _equal(wanted: bool) -> Maker:
     def make(call: Call) -> Function:
-        equal = array_equal(order_of(call.context, _element_type(call), C))
+        equal = array_equal(equality_of(call.context, _element_type(call)))
         return lambda left, right: equal(left, right) is wanted
 
     return make

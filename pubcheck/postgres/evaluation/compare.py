@@ -80,7 +80,6 @@ _PLAIN = frozenset(
     (
         oids.BOOL, oids.BYTEA, oids.CHAR, oids.DATE, oids.INT2, oids.INT4, oids.INT8, oids.OID, oids.TIME,
         oids.TIMESTAMP, oids.TIMESTAMPTZ, oids.TIMETZ, oids.UUID, 650, 869, 774, 829, 790, 3220, 5069,
-        oids.XID, oids.CID,
     )
 )  # fmt: skip
 _KNOWN: dict[int, Order] = {
@@ -126,6 +125,8 @@ def order_of(context: Context, type_oid: int, collation: int = 0) -> Order:
 
 def equality_of(context: Context, type_oid: int) -> Test:
     """Whether two values of a type are equal; collations that a filter can use have no say in it."""
+    if type_oid in (oids.XID, oids.CID):
+        return lambda left, right: bool(left == right)
     order = order_of(context, type_oid, C)
     if order is plain_order:
         return lambda left, right: bool(left == right)
@@ -152,7 +153,7 @@ def array_order(order: Order) -> Order:
     return compare
 
 
-def array_equal(order: Order) -> Test:
+def array_equal(equal: Test) -> Test:
     """array_eq: bounds and elements; two NULLs are the same."""
 
     def compare(left: Array, right: Array) -> bool:
@@ -162,7 +163,7 @@ def array_equal(order: Order) -> Test:
             if one is None or other is None:
                 if one is not other:
                     return False
-            elif order(one, other):
+            elif not equal(one, other):
                 return False
         return True
 

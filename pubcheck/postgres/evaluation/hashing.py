@@ -82,6 +82,11 @@ def _long(value: int, seed: int = 0) -> tuple[int, int]:
     return _word(low ^ (high if value >= 0 else ~high & _MASK), seed)
 
 
+def _unsigned(value: int, seed: int = 0) -> tuple[int, int]:
+    """What has no sign is hashed as the signed number of the same bits."""
+    return _long(value - (1 << 64) if value >> 63 else value, seed)
+
+
 def _float(value: float, seed: int = 0) -> tuple[int, int]:
     if value == 0:
         return seed >> 32 & _MASK, seed & _MASK
@@ -147,7 +152,8 @@ def _register(plain: str, extended: str, hashed: Callable[..., tuple[int, int]])
 
 for _names, _hash in (
     ("hashint2 hashint4 hashoid hashbool hashxid hashcid", _word),
-    ("hashint8 hashxid8 pg_lsn_hash", _long),
+    ("hashint8", _long),
+    ("hashxid8 pg_lsn_hash", _unsigned),
     ("hashtext hashname", _text),
     ("hashbytea uuid_hash hashmacaddr hashmacaddr8", _bytes),
     ("hashfloat4 hashfloat8", _float),

@@ -26,7 +26,6 @@ from pubcheck.postgres.evaluation.values import (
     failed,
     span,
 )
-from pubcheck.postgres.expressions.nodes import EXPLICIT_CALL
 from pubcheck.postgres.literals.datetime_fields import (
     KEYWORDS,
     POSTGRES_EPOCH,
@@ -370,9 +369,6 @@ def _divided(call: Call) -> Function:
 def _restricted(call: Call) -> Function:
     """interval(interval, int4), as casts call it: the fields and the precision of a type."""
     from pubcheck.postgres.literals.intervals import restricted
-
-    if call.expr.form == EXPLICIT_CALL:
-        raise Unknowable("what an interval of that type modifier is")
 
     def restrict(interval: Interval, typmod: int) -> Interval:
         if _is_infinite(call.context, interval):
@@ -865,7 +861,7 @@ def _shifted(sign: int) -> Function:
 
 
 def _make_date(year: int, month: int, day: int) -> int:
-    shown = year + 1 if year < 0 else year
+    shown = year + 1 if -(1 << 31) < year < 0 else year
     problem = failed("22008", f"date field value out of range: {shown}-{month:02d}-{day:02d}")
     if year == 0 or not 1 <= month <= 12 or not 1 <= day <= _month_length(shown, month):
         raise problem

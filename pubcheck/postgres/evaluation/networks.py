@@ -48,6 +48,9 @@ def _distance(left: Address, right: Address) -> int:
     if left[0] != right[0]:
         raise failed("22023", "cannot subtract inet values of different sizes")
     found = int.from_bytes(left[3], "big") - int.from_bytes(right[3], "big")
+    if left[0] == 6:
+        # Its 128 bits wrap.
+        found = (found + (1 << 127)) % (1 << 128) - (1 << 127)
     if not -(1 << 63) <= found < 1 << 63:
         raise failed("22003", "result is out of range")
     return found

@@ -13,7 +13,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.evaluation.calls import Call, Function, Implementation, implementation
 from pubcheck.postgres.evaluation.compare import order_of
 from pubcheck.postgres.evaluation.values import Array, Context, adoption, failed
-from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
+from pubcheck.postgres.expressions.nodes import EXPLICIT_CALL, IMPLICIT, Expr
 from pubcheck.postgres.oids import INT4, OID
 
 Row = Mapping[int, Any]
@@ -126,15 +126,9 @@ class _Builder:
         """Binary-coercible types have the same values here, but for the sign of an oid."""
         inner = expr.args[0]
         step = self.build(inner)
-        if {inner.type, expr.type} != {INT4, OID}:
-            return step
-        low = 0 if expr.type == OID else -(1 << 31)
-
-        def wrapped(row: Row) -> Any:
-            value = step(row)
-            return None if value is None else (value - low) % (1 << 32) + low
-
-        return self.folded(wrapped, [step])
+        if inner.type == INT4 and expr.type in _OIDS:
+            return self.folded(_wrapped(step, 0), [step])
+        return self.folded(_wrapped(step, -(1 << 31)), [step]) if inner.type in _OIDS and expr.type == INT4 else step
 
     # Calls.
 
@@ -150,6 +144,8 @@ class _Builder:
         if found.strict and any(isinstance(arg, Constant) and arg.value is None for arg in args):
             return Constant(None)
         step = _applied(found.function, args) if found.guarded else _applied_to_nulls(found.function, args)
+        if expr.type in _OIDS and self.cache.proc(expr.functions[0]).returns == INT4:
+            step = _wrapped(step, 0)
         return self.folded(step, args)
 
     def simplified(self, expr: Expr, args: Sequence[Step]) -> Step | None:
@@ -157,6 +153,8 @@ class _Builder:
         even that it is not NULL (range_contains_elem_support).
         """
         name = self.cache.proc(expr.functions[0]).name
+        if name == "interval" and len(args) == 2 and expr.form == EXPLICIT_CALL:
+            raise Unknowable("what an interval of that type modifier is")
         if name in ("varchar", "varbit") and len(args) == 3 and not isinstance(args[2], Constant):
             raise Unknowable("whether a length coercion is left out")
         if self.context.major < 17 or name not in ("range_contains_elem", "elem_contained_by_range"):
@@ -422,6 +420,8 @@ class _Builder:
 
 
 _INTEGERS = frozenset((20, 21, 23))
+_OIDS = frozenset((OID, 24, 2202, 2203, 2204, 2205, 2206, 3734, 3769, 4089, 4096, 4191))
+"""oid and the types of the names of objects, which have no sign."""
 _TESTS: dict[str, Callable[[int], bool]] = {
     "<": lambda order: order < 0,
     "<=": lambda order: order <= 0,
@@ -451,6 +451,16 @@ _BUILDERS: dict[str, Callable[[_Builder, Expr], Step]] = {
     "Var": _Builder.column,
     "XmlExpr": _Builder.xml,
 }
+
+
+def _wrapped(step: Step, low: int) -> Step:
+    """The same 32 bits as another type, whose least value is ``low``, takes them."""
+
+    def run(row: Row) -> Any:
+        value = step(row)
+        return None if value is None else (value - low) % (1 << 32) + low
+
+    return run
 
 
 def _both(first: Step, second: Step, ending: bool, otherwise: bool | None) -> Step:

@@ -331,10 +331,8 @@ def _regexp_like(text: str, pattern: str, flags: str = "") -> bool:
     return search(pattern, "i" in flags, text)
 
 
-def similar_pattern(pattern: str, escape: str | None = "\\") -> str:
+def similar_pattern(pattern: str, escape: str = "\\") -> str:
     """similar_escape_internal: SQL's pattern as a regular expression; those with separators are not followed."""
-    if escape is None:
-        escape = "\\"
     if len(escape) > 1:
         raise failed("22025", "invalid escape string", hint="Escape string must be empty or one character.")
     found, after, bracket, place = ["^(?:"], False, False, 0
@@ -373,6 +371,11 @@ def similar_pattern(pattern: str, escape: str | None = "\\") -> str:
     return "".join((*found, ")$"))
 
 
+def _similar_escape(pattern: str | None, escape: str | None) -> str | None:
+    """The function of old, which takes no escape for the usual one."""
+    return None if pattern is None else similar_pattern(pattern, "\\" if escape is None else escape)
+
+
 LIKE_MAKERS: dict[str, Maker] = {
     **{
         f"{kind}{name}": _like(negated, folding)
@@ -401,5 +404,5 @@ LIKE_MAKERS: dict[str, Maker] = {
     "regexp_like(text,text,text)": lambda call: _regexp_like,
     "similar_to_escape(text)": lambda call: similar_pattern,
     "similar_to_escape(text,text)": lambda call: similar_pattern,
-    "similar_escape(text,text)": lambda call: similar_pattern,
+    "similar_escape(text,text)": lambda call: _similar_escape,
 }

@@ -26,6 +26,8 @@ MAKERS: dict[str, Maker] = {**LIKE_MAKERS}
 _LARGEST = 1 << 28
 """Longer results are not made here; the server refuses them from 1 GB on."""
 
+_GREATEST_LENGTH = 10485760
+"""MaxAttrSize, which type modifiers are held to."""
 _TESTS: dict[str, Callable[[int, int], bool]] = {
     "lt": operator.lt,
     "le": operator.le,
@@ -113,6 +115,8 @@ def _left(text: str, count: int) -> str:
 
 
 def _right(text: str, count: int) -> str:
+    if count == -(1 << 31):
+        return text  # there is no such positive number
     return text[max(len(text) - count, 0) :] if count >= 0 else text[-count:]
 
 
@@ -175,6 +179,8 @@ def _overlay(text: str, by: str, start: int, length: int | None = None) -> str:
     if start <= 0:
         raise failed("22011", "negative substring length not allowed")
     after = start + (len(by) if length is None else length)
+    if not -(1 << 31) <= after < 1 << 31:
+        raise failed("22003", "integer out of range")
     return text[: start - 1] + by + text[max(after, 1) - 1 :]
 
 
@@ -186,6 +192,8 @@ def _limited(type_name: str) -> Function:
 
     def coerce(text: str, typmod: int, explicit: bool) -> str:
         limit = typmod - 4
+        if limit > _GREATEST_LENGTH:
+            raise Unknowable("a type of such length")
         if limit < 0 or len(text) <= limit:
             return text
         if not explicit and text[limit:].strip(" "):
@@ -251,14 +259,14 @@ def _char_to_text(value: bytes) -> str:
 
 
 def _char_to_character(value: bytes) -> str:
-    if value[0] > 127:
-        raise Unknowable("a character that is half of one")
+    if not 0 < value[0] < 128:
+        raise Unknowable("a character that is half of one, or none")
     return _char_to_text(value)
 
 
 def _text_to_char(text: str) -> bytes:
-    if re.fullmatch(r"\\[0-3][0-7][0-7]", text):
-        return bytes((int(text[1:], 8),))
+    if re.fullmatch(r"\\[0-7]{3}", text):
+        return bytes((int(text[1:], 8) & 0xFF,))
     return encoded(text)[:1] or b"\0"
 
 

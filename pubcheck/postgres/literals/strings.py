@@ -55,13 +55,13 @@ def read_name(context: InputContext, text: str, typmod: int = -1) -> str:
     return text.encode(errors="surrogatepass")[:63].decode(errors="ignore")
 
 
-_OCTAL = pattern_later(r"\\[0-3][0-7][0-7]")
+_OCTAL = pattern_later(r"\\[0-7]{3}")
 
 
 def read_char(context: InputContext, text: str, typmod: int = -1) -> bytes:
     r"""charin of "char": the first byte, or one written \ooo."""
     if len(text) == 4 and _OCTAL.fullmatch(text):
-        return bytes((int(text[1:], 8),))
+        return bytes((int(text[1:], 8) & 0xFF,))
     return text.encode(errors="surrogatepass")[:1]
 
 
