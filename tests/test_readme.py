@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from pubcheck import Config, Linter, Source, Unit
+from pubcheck.report import explain_text
 from pubcheck.report.document import Resolver, report
 from pubcheck.report.text import render
+from tests.explain.documents import document, explain
+from tests.explain.test_manual import TABLES, script
 
 PROJECT = Path(__file__).parent.parent
 
@@ -22,4 +25,10 @@ def test_the_readme_shows_what_the_sample_gives() -> None:
     result = Linter(Config()).lint(Unit((Source("corpus/samples/orders.sql", text),)))
     findings = Resolver().findings(result.diagnostics)
     shown = "".join(render(report(findings, result.postgres, 1, result.statements)))
+    assert f"```text\n{shown}```\n" in (PROJECT / "README.md").read_text()
+
+
+def test_the_readme_shows_what_explain_gives() -> None:
+    given = script(TABLES[0], "CREATE PUBLICATION p1 FOR TABLE t1 WHERE (a > 5 AND c = 'NSW')")
+    shown, _, _ = "".join(explain_text.render(document(explain(given)))).partition("    note")
     assert f"```text\n{shown}```\n" in (PROJECT / "README.md").read_text()

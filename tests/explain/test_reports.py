@@ -124,10 +124,12 @@ def page(browser: Browser) -> Iterator[Page]:
     complaints: list[str] = []
     opened.on("console", lambda message: complaints.append(message.text))
     opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("request", lambda request: request.url.startswith("file:") or complaints.append(request.url))
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
     yield opened
     context.close()
     assert not complaints
+    assert all(url.startswith("file:") for url in asked)
 
 
 _TEXT_FITS = """() => [...document.querySelectorAll(".drawing .pill")].every((pill) => {
