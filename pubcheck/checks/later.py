@@ -449,11 +449,10 @@ def columns_beside_lists(ground: Ground) -> Iterator[Finding]:
     groups: dict[int, list[tuple[PublicationRel, Added, str]]] = {}
     for added in ground.history.added:
         relation = catalog.relations.get(added.relation)
-        if relation is None:
+        # It may be rolled back, or dropped again.
+        if relation is None or len(relation.columns) < added.column or relation.columns[added.column - 1].dropped:
             continue
         column = relation.columns[added.column - 1]
-        if column.dropped:
-            continue
         for member in catalog.memberships.get(relation.oid):
             entry = catalog.publication_rels[member]
             if entry.columns is None or added.column in entry.columns or order(entry.place) > order(added.place):

@@ -71,8 +71,8 @@ _BY_NAME: dict[str, tuple[str, str, str]] = {
     "bitor": ("22026", "cannot OR bit strings of different sizes", "bit strings of another size"),
     "bitxor": ("22026", "cannot XOR bit strings of different sizes", "bit strings of another size"),
 }
-_PATTERNS = re.compile(r"(text|name|bpchar)ic?regex(eq|ne)|regexp_.*")
-_LIKES = re.compile(r"(text|name|bpchar|bytea)i?c?(like|nlike)|like|notlike")
+_PATTERNS = re.compile(r"(text|name|bpchar)(ic)?regex(eq|ne)|regexp_.*")
+_LIKES = re.compile(r"(text|name|bpchar|bytea)(ic)?n?like|like|notlike")
 
 
 def dangers(cache: SysCache, expr: Expr) -> Iterator[Danger]:

@@ -106,20 +106,7 @@ def _nullable(ground: Ground, relation: Relation, number: int) -> bool:
             return False
         oid = catalog.types[oid].base
     checks = (catalog.constraints[constraint] for constraint in catalog.constraints_of.get(relation.oid))
-    return not any(row.kind == "c" and _forbids_null(row.expression, column.name) for row in checks)
-
-
-def _forbids_null(expression: object, column: str) -> bool:
-    """CHECK (column IS NOT NULL), alone or among others with AND."""
-    if not isinstance(expression, dict):
-        return False
-    if expression.get("BoolExpr", {}).get("boolop") == "AND_EXPR":
-        return any(_forbids_null(one, column) for one in expression["BoolExpr"]["args"])
-    test = expression.get("NullTest", {})
-    if test.get("nulltesttype") != "IS_NOT_NULL":
-        return False
-    fields = test["arg"].get("ColumnRef", {}).get("fields", [{}])
-    return bool(fields[-1].get("String", {}).get("sval") == column)
+    return not any(number in row.not_null and row.validated for row in checks)
 
 
 def _table(ground: Ground, relation: Relation, message: str) -> tuple[tuple[Place, str], ...]:

@@ -149,7 +149,8 @@ class Constraint(Struct, frozen=True, gc=False):
     no_inherit: bool = False
     validated: bool = True
     parent: int = 0
-    expression: object = None
+    not_null: tuple[int, ...] = ()
+    """Of a CHECK, the columns that it says are NOT NULL."""
 
 
 class Type(Struct, frozen=True, gc=False):

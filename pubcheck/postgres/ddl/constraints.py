@@ -307,6 +307,7 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
     if node.get("is_no_inherit") and row.kind == "p":
         raise ServerError("42P16", f'cannot add NO INHERIT constraint to partitioned table "{row.name}"')
     local = [relation] if node.get("is_no_inherit") else catalog.descendants(relation)
+    not_null = _not_null_by(node.get("raw_expr"))
     for oid in local:
         part = catalog.relations[oid]
         standing = catalog.constraint(oid, name)
@@ -324,10 +325,25 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
             local=oid == relation,
             no_inherit=node.get("is_no_inherit", False),
             validated=not node.get("skip_validation", False),
+            not_null=tuple(column.number for name in not_null if (column := part.column(name)) is not None),
         )
         catalog.add_constraint(constraint)
         for key in constraint.keys or (0,):
             catalog.depend((CONSTRAINT, constraint.oid, 0), (RELATION, oid, key), AUTO)
+
+
+def _not_null_by(tree: Any) -> list[str]:
+    """The columns that a condition says are NOT NULL, by itself or with AND."""
+    found: list[str] = []
+    stack = [tree or {}]
+    while stack:
+        at = stack.pop()
+        if at.get("BoolExpr", {}).get("boolop") == "AND_EXPR":
+            stack.extend(at["BoolExpr"]["args"])
+        test = at.get("NullTest", {})
+        if test.get("nulltesttype") == "IS_NOT_NULL" and "ColumnRef" in test["arg"]:
+            found += column_names(test["arg"])
+    return found
 
 
 def _add_not_null(session: Session, relation: int, node: Node, recurse: bool) -> None:

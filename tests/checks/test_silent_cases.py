@@ -1,0 +1,182 @@
+"""The corpus' cases of what happens after CREATE PUBLICATION: which rules speak of which case, on every major.
+
+A case is linted as one database: its publisher's statements, then a subscription to the publications that it decodes
+for, then what it does while a slot reads. Rules that hold for every filter or publication (off by default) are held to
+the cases that the specification names for them; all others to the whole list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from pubcheck import Config, Diagnostic, Linter, Source, Unit
+from pubcheck.rulebook import RULES, by_name
+from tests.conformance.judging import DATABASE, ROLES
+from tests.support.cases import Case, load
+
+CASES = {case.id: case for case in load() if case.phase in ("silent", "decode", "subscribe")}
+
+FIRES: dict[str, str] = {
+    "partition-filter-unused": "dec-cl-part-leaf-ignored dec-part-leaf-filter-ignored-viaroot "
+    "dec-part-leaf-filter-two-publications-or dec-part-schema-root-viaroot dec-part-two-pubs-root-wins "
+    "sub-column-list-leaf-and-root sub-copy-root-leaf-filter-viaroot",
+    "partition-row-move": "dec-part-cross-move-publish-update",
+    "unpublishable-partition": "dec-foreign-partition dec-part-unlogged-leaf dec-set-unlogged-member "
+    "kind-unlogged-partition",
+    "new-child-not-published": "ddl-inherit",
+    "filter-widened": "dec-or-alltables-wins dec-or-no-filter-wins dec-or-per-action dec-or-schema-same-pub "
+    "dec-or-schema-wins dec-part-two-pubs-root-no-viaroot kind-schema-and-its-table-filter sub-copy-or-alltables "
+    "sub-copy-or-none sub-copy-schema-and-filter",
+    "column-lists-conflict": "dec-cl-all-then-add-column dec-cl-and-alltables dec-cl-and-none dec-cl-and-schema "
+    "dec-cl-different dec-cl-different-actions sub-column-list-and-alltables sub-column-list-and-none "
+    "sub-column-list-later-conflict-refresh sub-different-column-lists",
+    "generated-columns-conflict": "dec-gen-conflict dec-gen-conflict-virtual sub-gencols-conflict",
+    "filter-can-fail": "dec-error-after-fix dec-error-const-div-zero dec-error-div-zero dec-error-int-overflow "
+    "dec-error-jsonb-cast dec-gen-filter-virtual dec-virtual-dropped-filter-stays sub-copy-filter-runtime-error "
+    "sub-copy-filter-runtime-error-18",
+    "no-longer-published": "dec-schema-moved-out dec-set-unlogged-member ddl-drop-and-recreate "
+    "ddl-set-schema-leaves-schema-pub",
+    "cascade-unpublishes": "",
+    "added-column-not-published": "ddl-add-column-list dec-cl-all-then-add-column",
+    "partition-attached-or-detached": "dec-part-attach-with-data ddl-detach-partition",
+    "set-drops-members": "alter-set-drops-filter alter-set-schema-removes-tables alter-set-table-removes-schemas "
+    "dec-error-after-fix",
+    "publishes-nothing": "dec-publish-empty sub-copy-ignores-publish-empty",
+    "updates-without-inserts": "dec-cl-different-actions dec-or-insert-filter-both dec-or-per-action "
+    "dec-part-cross-move-publish-update dec-publish-update-only dec-update-to-delete-but-publish-update-only "
+    "dec-update-to-insert-but-publish-update-only sub-apply-publish-update-only-inserts "
+    "sub-apply-update-of-unknown-row sub-copy-filter-of-update-pub sub-copy-ignores-publish-update sub-copy-or-none",
+    "empty-publication": "dec-no-tables dec-schema-moved-out ddl-drop-and-recreate ddl-drop-table "
+    "ddl-set-schema-leaves-schema-pub "
+    "sub-empty-publication sub-missing-publications",
+    "information-schema-not-published": "dec-information-schema",
+    "tables-left-out": "dec-unlogged-alltables kind-all-tables-skips kind-schema-skips",
+    "not-replicated": "dec-fk-order dec-matview-refresh dec-sequence dec-truncate-cascade kind-all-tables-skips "
+    "kind-schema-skips",
+    "identity-full-cost": "dec-gen-full-15 dec-identity-full dec-toast-filter-full dec-toast-filter-insert-transform "
+    "dec-toast-full dec-update-full-in dec-update-full-out dec-update-set-null-key-filter "
+    "dec-update-transform-two-publications",
+    "subscribed-publication-missing": "dec-publication-created-after-change-in-wal dec-publication-created-later "
+    "dec-publication-missing dec-publication-no-change-missing "
+    "sub-duplicate-publication sub-missing-publication sub-missing-publications",
+    "publication-missing-for-changes": "dec-publication-created-after-change-in-wal dec-publication-created-later "
+    "dec-publication-dropped-later dec-publication-renamed",
+}
+"""Rule -> all cases in which it speaks."""
+
+ON_15 = "sub-copy-root-and-leaf-publications sub-copy-schema-root-and-leaf-publications"
+
+NAMED: dict[str, tuple[str, str]] = {
+    "update-becomes-insert-or-delete": (
+        "dec-update-nomatch-match dec-update-match-nomatch dec-update-into-filter-publish-insert-only "
+        "dec-update-set-null-key-filter dec-update-transform-two-publications sub-apply-update-transform",
+        "dec-update-key-change-nofilter dec-publish-update-only",
+    ),
+    "toast-lost": (
+        "dec-toast-default-insert-transform sub-apply-toast-insert-transform",
+        "dec-toast-filter-insert-transform dec-toast-full dec-toast-unchanged dec-toast-filter-full",
+    ),
+    "null-never-matches": (
+        "dec-insert-filter dec-filter-not-null-trap dec-filter-null-const dec-update-set-null-key-filter",
+        "dec-constant-filter-false dec-constant-filter-true dec-delete-filter dec-or-two-publications",
+    ),
+    "truncate-ignores-filter": (
+        "dec-truncate-ignores-filter dec-truncate-false-filter sub-apply-truncate-ignores-filter "
+        "dec-truncate-leaf-viaroot",
+        "dec-truncate-not-published dec-truncate-root dec-truncate-leaf dec-truncate-two-tables-one-published "
+        "dec-truncate-inherited",
+    ),
+    "initial-copy-ignores-publish": (
+        "sub-copy-ignores-publish-update sub-copy-ignores-publish-empty sub-copy-column-list",
+        "sub-copy-generated-none dec-publication-created-later",
+    ),
+    "generated-columns-not-sent": (
+        "dec-cl-generated-unpublished dec-gen-virtual sub-copy-generated-none",
+        "dec-gen-stored dec-gen-listed sub-copy-generated-stored dec-gen-list-without-option-stored",
+    ),
+}
+"""Rules that speak of much: the specification's cases in which they must, and in which they must not."""
+
+OF_THE_SUBSCRIBER = frozenset(("42P01", "3F000", "42809"))
+"""Answers that rest on the subscriber's own schema."""
+
+
+def texts(case: Case) -> Iterator[str]:
+    """The case without and with what is done while a slot reads."""
+    setup = [*ROLES, *case.setup, *([] if case.decode else [case.statement])]
+    after: tuple[str, ...] = case.sub.pub_sql if case.sub else ()
+    if case.decode:
+        setup.append(f"CREATE SUBSCRIPTION sb CONNECTION '' PUBLICATION {case.decode.publications}")
+        after = case.decode.sql
+    for statements in (setup, [*setup, *after]) if after else (setup,):
+        yield ";\n".join(statements).replace("@@PORT@@", "5432").replace("@@DB@@", DATABASE)
+
+
+@cache
+def found(case_id: str, major: int) -> tuple[Diagnostic, ...]:
+    config = Config(postgres=(major,), complete=True, database=DATABASE, select=("PUB",))
+    return tuple(
+        diagnostic
+        for text in texts(CASES[case_id])
+        for diagnostic in Linter(config).lint(Unit((Source("case.sql", text),))).diagnostics
+        if diagnostic.phase in ("silent", "subscribe")
+    )
+
+
+def speaking(rule: str) -> dict[str, tuple[int, ...]]:
+    """The cases in which a rule speaks, and on which of their majors."""
+    spoken = {
+        case.id: tuple(major for major in case.answers if any(one.name == rule for one in found(case.id, major)))
+        for case in CASES.values()
+    }
+    return {case: majors for case, majors in spoken.items() if majors}
+
+
+@pytest.mark.parametrize("rule", FIRES)
+def test_a_rule_speaks_of_its_cases_and_no_others_on_every_major(rule: str) -> None:
+    assert speaking(rule) == {case: tuple(CASES[case].answers) for case in FIRES[rule].split()}
+
+
+def test_rows_are_copied_twice_by_15() -> None:
+    assert {majors for majors in speaking("rows-copied-twice").values()} == {(15,)}
+    assert set(ON_15.split()) <= speaking("rows-copied-twice").keys()
+
+
+@pytest.mark.parametrize("rule", NAMED)
+def test_a_rule_that_speaks_of_much_speaks_where_the_specification_says(rule: str) -> None:
+    does, does_not = (words.split() for words in NAMED[rule])
+    spoken = speaking(rule)
+    assert {case: spoken.get(case) for case in does} == {case: tuple(CASES[case].answers) for case in does}
+    assert not spoken.keys() & set(does_not)
+
+
+def test_every_rule_about_the_time_after_is_held_to_cases() -> None:
+    later = {rule.name for rule in RULES.values() if rule.phase in ("silent", "subscribe") and rule.spec}
+    about_statements = {"name-truncated", "filter-literal-frozen"}
+    assert later - about_statements == FIRES.keys() | NAMED.keys()
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_what_fails_for_a_subscriber_is_told_with_its_sqlstate(case: Case) -> None:
+    for major, answer in case.answers.items():
+        told = [one for one in found(case.id, major) if one.phase == "subscribe" and one.certainty == "certain"]
+        states = {one.server.sqlstate for one in told if one.server is not None}
+        refused = case.answers[major].alter or answer
+        if not refused.ok and refused.sqlstate not in OF_THE_SUBSCRIBER:
+            assert refused.sqlstate in states, (major, told)
+        elif refused.ok:
+            assert [one.message for one in told if one.severity == "error"] == [], major
+
+
+def test_plain_filters_and_publications_give_no_warning() -> None:
+    named = "dec-inh-child dec-part-leaf-names dec-part-root-names dec-gen-stored dec-identity-default dec-ddl"
+    warned = [
+        one.message
+        for case in (*named.split(), "dec-or-two-publications", "dec-filter-added-later", "dec-cl-same")
+        for one in found(case, 18)
+        if one.severity != "note" and by_name(one.name).default
+    ]
+    assert warned == []
