@@ -90,7 +90,7 @@ class Folders:
                         "unit": name,
                         "ordinal": ordinal,
                         "path": file.label,
-                        "location": os.fsencode(file.path),
+                        "location": os.fsencode(os.path.abspath(file.path)),  # where a worker is, is not known
                         "problem": file.error,
                     }
                     for ordinal, file in enumerate(unit)

@@ -78,7 +78,8 @@ def audit(
     store.clear(RUNS, "runs", run)
 
     progress("listing files")
-    files = given.files(spark, store, run, options.largest_file).persist()
+    # One shuffle: what is spread by repository is grouped by repository and unit where it is.
+    files = given.files(spark, store, run, options.largest_file).repartition("repository").persist()
     units = _units(files, rules, options)
     before = _before(store, options.since)
     units = _with_step(units, before, options).persist()
@@ -148,8 +149,8 @@ def _units(files: DataFrame, rules: str, options: Options) -> DataFrame:
             F.sha2(F.concat_ws("\n", F.lit(rules), F.array_sort(F.collect_list(described))), 256).alias("fingerprint"),
         )
     )
-    selected = units.groupBy("repository").agg(F.max("may_publish").alias("selected"))
-    return units.drop("may_publish").join(selected, "repository")
+    selected = F.max("may_publish").over(Window.partitionBy("repository"))
+    return units.withColumn("selected", selected).drop("may_publish")
 
 
 class Before(Struct, frozen=True):

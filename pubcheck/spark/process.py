@@ -29,10 +29,15 @@ class ChildProcess:
         self.linter, self.limits = linter, limits
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """The process there is now."""
+        return self._process.pid if self._process is not None else None
+
     def lint(self, request: Request) -> dict[str, object]:
         """The fields of the ``Reply`` to a unit. A process that dies of it, or overruns, is a reply with a failure."""
         message = _encode(request)
-        if self._process is None or not self._sent(message):
+        if self._process is None or self._process.poll() is not None or not self._sent(message):
             # None yet, or one that died at rest, which no unit is to blame for.
             self._start()
             if not self._sent(message):

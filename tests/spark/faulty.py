@@ -1,0 +1,62 @@
+"""A linter that does, beside linting, what the text it lints tells it to: the faults that an audit must survive."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import re
+import signal
+
+from pubcheck.config import Config
+from pubcheck.linter import Linter, Result, Unit
+
+_FAULT = re.compile(r"-- fault: ([\w-]+)")
+
+
+class FaultyLinter:
+    """Lints, but for a unit that says `-- fault: NAME`."""
+
+    def __init__(self, config: Config = Config()) -> None:
+        self.config = config
+
+    def lint(self, unit: Unit) -> Result:
+        for source in unit.sources:
+            for fault in _FAULT.findall(source.text):
+                _FAULTS[fault]()
+        return Linter(self.config).lint(unit)
+
+
+def _loop() -> None:
+    while True:
+        pass
+
+
+def _loop_in_c() -> None:
+    """Holds the interpreter: no other thread and no signal handler of Python gets a turn."""
+    sum(range(1 << 60))
+
+
+def _memory() -> None:
+    hoard = []
+    while True:
+        hoard.append(bytearray(1 << 24))
+
+
+def _error() -> None:
+    raise LookupError("planted")
+
+
+def _killed() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+_FAULTS = {
+    "segfault": faulthandler._sigsegv,  # type: ignore[attr-defined]
+    "killed": _killed,
+    "loop": _loop,
+    "loop-in-c": _loop_in_c,
+    "memory": _memory,
+    "error": _error,
+    "exit": lambda: os._exit(3),
+    "print": lambda: print("said by the linter"),
+}

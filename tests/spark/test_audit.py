@@ -1,0 +1,311 @@
+"""The audit as a whole: nothing is lost, nothing is invented, and its findings are those of `pubcheck lint`."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from pubcheck.config import Config
+from pubcheck.linter import Linter, Result, Unit
+from pubcheck.spark.child import Limits
+from pubcheck.spark.inputs import Columns, EmptyInput, Folders, Input, Rows
+from pubcheck.spark.job import Options, Summary, audit
+from pubcheck.spark.runs import NoRun, Store
+from pubcheck.spark.tables import FINDINGS, METRICS, QUARANTINE, RUNS, UNITS, Column
+from pubcheck.unit import Lints
+from tests.spark.conftest import PUBLISHES, Plant, linted
+from tests.spark.faulty import FaultyLinter
+
+pytestmark = pytest.mark.spark
+
+TABLES = {"findings": FINDINGS, "units": UNITS, "quarantine": QUARANTINE, "metrics": METRICS, "runs": RUNS}
+QUICK = Limits(2.0, 256 << 20)
+SMALL = 1 << 16
+
+
+class Audits:
+    """Runs audits into a folder of their own and reads their tables."""
+
+    def __init__(self, spark: SparkSession, where: Path) -> None:
+        self.spark, self.store = spark, Store(spark, str(where))
+
+    def run(
+        self, given: Input | Path, run: str = "r1", *, since: str | None = None, linter: Lints = Linter()
+    ) -> Summary:
+        source = Folders(str(given)) if isinstance(given, Path) else given
+        options = Options(run=run, since=since, largest_file=SMALL, largest_unit=2 * SMALL, limits=QUICK)
+        return audit(self.spark, source, self.store, linter, options)
+
+    def rows(self, table: str, run: str = "r1") -> list[dict[str, Any]]:
+        return [row.asDict(recursive=True) for row in self.store.read(TABLES[table], table, run).collect()]
+
+    def findings(self, run: str = "r1") -> list[dict[str, Any]]:
+        """The findings as `pubcheck lint --format json` has them, in the order of ``linted``."""
+        rows = self.rows("findings", run)
+        for row in rows:
+            for name in ("repository", "unit", "fingerprint"):
+                del row[name]
+            if row["statement"] and row["statement"]["embedded"] is None:
+                del row["statement"]["embedded"]
+        return sorted(rows, key=msgspec.json.encode)
+
+    def ends(self, run: str = "r1") -> dict[str, tuple[str, str | None]]:
+        """What became of each unit."""
+        return {row["unit"]: (row["status"], row["reason"]) for row in self.rows("units", run)}
+
+    def quarantined(self, run: str = "r1") -> set[tuple[str | None, str | None, str]]:
+        return {(row["unit"], row["path"], row["reason"]) for row in self.rows("quarantine", run)}
+
+
+@pytest.fixture
+def audits(spark: SparkSession, tmp_path: Path) -> Audits:
+    return Audits(spark, tmp_path / "audit")
+
+
+def exactly(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Findings with the order of an object's keys made one."""
+    return sorted((msgspec.json.decode(msgspec.json.encode(each, order="sorted")) for each in found), key=str)
+
+
+def test_the_findings_are_those_of_lint_row_by_row(audits: Audits, plant: Plant) -> None:
+    corpus = plant(
+        {
+            "top.sql": "DROP PUBLICATION none;",
+            "shop/schema/1.sql": "CREATE TABLE t (id int PRIMARY KEY, r text);",
+            "shop/schema/2.sql": "\ufeffCREATE PUBLICATION \"é\" FOR TABLE t WHERE (r = 'x');\r\nSELEC 1;",
+            "shop/other/x.SQL": "CREATE PUBLICATION p FOR TABLE missing WHERE (random() > 0.5), TABLE t (a, a);",
+            "shop/latin.d/y.sql": "CREATE PUBLICATION ü".encode("latin-1"),
+            "shop/broken/z.sql": b"CREATE PUBLICATION \x00",
+            "quiet/a.sql": "CREATE TABLE t (id int);",
+        }
+    )
+    summary = audits.run(corpus)
+    expected = linted("corpus")
+    assert len(expected) > 6
+    assert exactly(audits.findings()) == exactly(expected)
+    assert (summary.metrics["units"], summary.metrics["units_linted"]) == (6, 4)
+    assert audits.ends()["corpus/quiet"] == ("nothing-to-lint", None)
+    assert audits.quarantined() == {
+        ("corpus/shop/broken", None, "not-text"),
+        ("corpus/shop/broken", "corpus/shop/broken/z.sql", "not-text"),
+    }
+
+
+POISON = {
+    "crash/a.sql": "-- fault: segfault\n",
+    "loop/a.sql": "-- fault: loop-in-c\n",
+    "memory/a.sql": "-- fault: memory\n",
+    "error/a.sql": "-- fault: error\n",
+    "exit/a.sql": "-- fault: exit\n",
+}
+REASONS = {"crash": "crashed", "loop": "time-out", "memory": "memory", "error": "internal-error", "exit": "crashed"}
+
+
+def test_poison_is_quarantined_and_the_rest_is_untouched(audits: Audits, plant: Plant) -> None:
+    good = {f"good{number}/a.sql": PUBLISHES for number in range(6)}
+    corpus = plant(
+        {name: PUBLISHES + text for name, text in POISON.items()}
+        | good
+        | {
+            "good6/a.sql": PUBLISHES,
+            "good6/invalid.sql": b"\x81\x00\xff",
+            "large/a.sql": PUBLISHES,
+            "large/b.sql": PUBLISHES + "-" * SMALL,
+            "whole/a.sql": PUBLISHES + "-- " + "x" * (SMALL - 1000),
+            "whole/b.sql": "-- " + "x" * (SMALL - 1000),
+            "whole/c.sql": "-- " + "x" * (SMALL - 1000),
+            "mysql/a.sql": "CREATE TABLE `t` (`a` int) ENGINE=InnoDB; -- \nDROP TABLE `publication`;\nDROP /**/ TABLE `u`;",
+            "quiet/a.sql": "SELECT 1;",
+        }
+    )
+    (corpus / "good7").mkdir()
+    (corpus / "good7" / "gone.sql").symlink_to("nowhere")
+    (corpus / "good7" / "a.sql").write_text(PUBLISHES)
+    summary = audits.run(corpus, linter=FaultyLinter())
+
+    ends = {unit.removeprefix("corpus/"): end for unit, end in audits.ends().items()}
+    expected = {name: ("quarantined", reason) for name, reason in REASONS.items()}
+    expected |= {f"good{number}": ("linted", None) for number in range(8)}
+    expected |= {"large": ("quarantined", "too-large"), "whole": ("quarantined", "too-large")}
+    expected |= {"mysql": ("quarantined", "not-postgresql"), "quiet": ("nothing-to-lint", None)}
+    assert ends == expected
+
+    files = {path for _, path, _ in audits.quarantined() if path is not None}
+    assert files == {"corpus/good6/invalid.sql", "corpus/good7/gone.sql", "corpus/large/b.sql"}
+    metrics = summary.metrics
+    assert metrics["files"] == sum(1 for path in corpus.rglob("*.sql"))
+    assert (metrics["files_linted"], metrics["files_nothing_to_lint"]) == (8, 1)
+    assert metrics["files_quarantined"] == len(POISON) + 2 + 2 + 3 + 1
+    (row,) = (row for row in audits.rows("quarantine") if row["reason"] == "internal-error")
+    assert "LookupError: planted" in row["trace"]
+
+    by_repository = Counter(row["repository"] for row in audits.rows("findings") if row["rule"] == "PUB301")
+    assert by_repository == {f"good{number}": 2 for number in range(8)}
+
+
+class KillsItsWorkerOnce(FaultyLinter):
+    """Kills, the first time that it lints anything, the Spark worker that its process belongs to."""
+
+    def __init__(self, mark: str) -> None:
+        super().__init__()
+        self.mark = mark
+
+    def lint(self, unit: Unit) -> Result:
+        try:
+            os.close(os.open(self.mark, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return super().lint(unit)
+        os.kill(os.getppid(), signal.SIGKILL)
+        return super().lint(unit)
+
+
+def test_a_worker_that_is_killed_loses_nothing(audits: Audits, plant: Plant, tmp_path: Path) -> None:
+    corpus = plant({f"r{number}/a.sql": PUBLISHES for number in range(10)})
+    summary = audits.run(corpus, linter=KillsItsWorkerOnce(str(tmp_path / "mark")))
+    assert (tmp_path / "mark").exists()
+    assert (summary.metrics["units_linted"], summary.metrics["units_quarantined"]) == (10, 0)
+    assert exactly(audits.findings()) == exactly(linted("corpus"))
+
+
+def test_unchanged_units_are_carried_over_and_not_linted(audits: Audits, plant: Plant) -> None:
+    files: dict[str, str | bytes] = {f"r{number}/a.sql": PUBLISHES for number in range(4)}
+    files |= {"r0/b.sql": b"\x00", "error/a.sql": PUBLISHES + "-- fault: error\n", "quiet/a.sql": ""}
+    corpus = plant(files)
+    audits.run(corpus, "r1", linter=FaultyLinter())
+    before = audits.findings()
+
+    summary = audits.run(corpus, "r2", since=audits.store.find("latest"), linter=FaultyLinter())
+    assert (summary.metrics["units_carried"], summary.metrics["units_linted"]) == (4, 4)
+    assert audits.findings("r2") == before
+    assert audits.quarantined("r2") == audits.quarantined("r1")
+    assert {row["unit"] for row in audits.rows("units", "r2") if row["carried"]} == {
+        f"corpus/r{number}" for number in range(4)
+    }
+
+    plant({"r1/a.sql": "\n" + PUBLISHES, "r2/c.sql": "SELECT 1;"})
+    summary = audits.run(corpus, "r3", since="r2", linter=FaultyLinter())
+    assert summary.metrics["units_carried"] == 2
+    assert exactly(audits.findings("r3")) == exactly(linted("corpus", FaultyLinter()))
+    prints = [Counter(row["fingerprint"] for row in audits.rows("findings", run)) for run in ("r1", "r3")]
+    assert prints[0] == prints[1], "a line that moved is no other finding"
+
+    summary = audits.run(corpus, "r4", since="r3", linter=FaultyLinter(Config(postgres=(15,))))
+    assert summary.metrics["units_carried"] == 0, "another configuration"
+
+
+def test_a_run_is_written_again_and_a_failed_one_does_not_exist(audits: Audits, plant: Plant) -> None:
+    corpus = plant({"a/a.sql": PUBLISHES})
+    audits.run(corpus)
+    first = {name: audits.rows(name) for name in ("findings", "quarantine")}
+    audits.run(corpus)
+    assert {name: audits.rows(name) for name in first} == first
+    assert [row["run"] for row in audits.store.runs().collect()] == ["r1"]
+
+    class Unsendable(FaultyLinter):
+        def __reduce__(self) -> tuple[Any, ...]:
+            return (int, ("no number",))
+
+    with pytest.raises(PySparkException, match="the process that lints does not start"):
+        audits.run(corpus, linter=Unsendable())
+    assert audits.store.runs().count() == 0
+    with pytest.raises(NoRun, match="there is no run r1 in"):
+        audits.store.find("r1")
+    audits.run(corpus)
+    assert audits.store.find("latest") == "r1"
+
+
+def test_a_corpus_without_a_file_is_no_run(audits: Audits, tmp_path: Path) -> None:
+    with pytest.raises(EmptyInput, match="no .sql file under"):
+        audits.run(tmp_path)
+
+
+@pytest.mark.parametrize("format_", ["parquet", "json", "csv", "table"])
+def test_a_table_of_files_gives_what_its_files_give(
+    spark: SparkSession, audits: Audits, plant: Plant, tmp_path: Path, format_: str
+) -> None:
+    files: dict[str, str | bytes] = {
+        "shop/schema/1.sql": "CREATE TABLE t (id int PRIMARY KEY, r text);",
+        "shop/schema/2.sql": "CREATE PUBLICATION p FOR TABLE t WHERE (r = 'é');",
+        "shop/other/x.sql": "CREATE PUBLICATION q FOR TABLE missing WHERE (random() > 0.5);",
+        "quiet/a.sql": "CREATE TABLE t (id int);",
+    }
+    plant(files)
+    rows = [(name.partition("/")[0], f"corpus/{name}", text) for name, text in files.items()]
+    rows += [
+        ("shop", "corpus/shop/README.md", "CREATE PUBLICATION"),
+        ("shop", "corpus/.git/h.sql", "CREATE PUBLICATION"),
+    ]
+    table = spark.createDataFrame(rows, "repo_name STRING, file STRING, code STRING")
+    where = str(tmp_path / "files")
+    options = {}
+    if format_ == "table":
+        where = f"files_{os.getpid()}"
+        table.createOrReplaceTempView(where)
+    elif format_ == "csv":
+        options = {"header": "true"}
+        table.write.options(header=True).csv(where)
+    else:
+        table = table.withColumn("code", F.encode("code", "utf-8")) if format_ == "parquet" else table
+        table.write.format(format_).save(where)
+    summary = audits.run(Rows(where, format_, Columns("repo_name", "file", "code"), options))
+    assert exactly(audits.findings()) == exactly(linted("corpus"))
+    assert audits.ends() == {
+        "corpus/shop/schema": ("linted", None),
+        "corpus/shop/other": ("linted", None),
+        "corpus/quiet": ("nothing-to-lint", None),
+    }
+    assert (summary.metrics["files"], summary.metrics["files_nothing_to_lint"]) == (5, 2)
+
+
+def test_rows_that_are_no_file_are_quarantined(spark: SparkSession, audits: Audits) -> None:
+    rows: list[tuple[str | None, str | None, str | None]] = [
+        ("a", "1.sql", PUBLISHES),
+        ("a", "1.sql", PUBLISHES),
+        ("a", "1.sql", PUBLISHES + "-- another version"),
+        ("a", "2.sql", None),
+        ("a", None, PUBLISHES),
+        (None, "3.sql", PUBLISHES),
+        ("large", "4.sql", PUBLISHES + "-" * SMALL),
+    ]
+    spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("odd")
+    summary = audits.run(Rows("odd", "table", Columns("repository", "path", "content")))
+    assert Counter(
+        (row["repository"], row["unit"], row["path"], row["reason"]) for row in audits.rows("quarantine")
+    ) == {
+        ("a", ".", "1.sql", "duplicate"): 2,
+        ("a", ".", "2.sql", "unreadable"): 1,
+        ("a", None, None, "unreadable"): 1,
+        ("large", ".", None, "too-large"): 1,
+        ("large", ".", "4.sql", "too-large"): 1,
+    }
+    assert (summary.metrics["files"], summary.metrics["files_linted"]) == (7, 2)
+    assert sum(1 for row in audits.rows("findings") if row["rule"] == "PUB301") == 4
+    assert {row["repository"] for row in audits.rows("units")} == {"a", "", "large"}
+
+
+def test_units_of_every_size_are_linted_once(audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With many partitions, some for a large unit alone; and a listing that the driver writes in pieces."""
+    monkeypatch.setattr("pubcheck.spark.job._PART", 30_000)
+    monkeypatch.setattr("pubcheck.spark.inputs._CHUNK", 10)
+    corpus = plant(
+        {f"r{number}/a.sql": PUBLISHES + "-- x\n" * (9000 if number in (3, 17) else number) for number in range(30)}
+    )
+    summary = audits.run(corpus)
+    assert summary.metrics["units_linted"] == 30
+    assert exactly(audits.findings()) == exactly(linted("corpus"))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_says_what_each_column_means(table: str) -> None:
+    columns: tuple[Column, ...] = TABLES[table]
+    assert len({column.name for column in columns}) == len(columns)
+    assert all(column.says or column.name in ("started", "finished") for column in columns)

@@ -1,0 +1,96 @@
+"""The process in which units are linted: whatever a unit does to it, the next one is linted."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pubcheck.linter import Linter
+from pubcheck.spark.child import Limits, Request, RequestFile
+from pubcheck.spark.process import ChildProcess
+from tests.spark.faulty import FaultyLinter
+
+GOOD = "CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t;"
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[ChildProcess]:
+    child = ChildProcess(pickle.dumps(FaultyLinter()), Limits(1.0, 256 << 20))
+    yield child
+    child.close()
+
+
+def lint(process: ChildProcess, *texts: str | bytes) -> dict[str, Any]:
+    files = (text if isinstance(text, bytes) else text.encode() for text in texts)
+    return process.lint(
+        Request(tuple(RequestFile(f"{at}.sql", None, content, None) for at, content in enumerate(files)))
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason", "detail"),
+    [
+        ("segfault", "crashed", "the process that linted it died of SIGSEGV"),
+        ("killed", "crashed", "the process that linted it died of SIGKILL"),
+        ("exit", "crashed", "the process that linted it ended with status 3"),
+        ("loop", "time-out", "not done after 1 seconds (--unit-timeout)"),
+        ("loop-in-c", "time-out", "not done after 1 seconds (--unit-timeout)"),
+        ("memory", "memory", "the unit needs more memory than it may take (--unit-memory)"),
+        ("error", "internal-error", "LookupError: planted"),
+    ],
+)
+def test_a_fault_is_a_failure_of_its_unit_alone(process: ChildProcess, fault: str, reason: str, detail: str) -> None:
+    failure = lint(process, f"-- fault: {fault}\n")["failure"]
+    assert (failure["reason"], failure["detail"]) == (reason, detail)
+    good = lint(process, GOOD)
+    assert (good["failure"], good["statements"]) == (None, 2)
+
+
+def test_a_crash_and_an_error_leave_their_trace(process: ChildProcess) -> None:
+    assert "in lint" in lint(process, "-- fault: segfault")["failure"]["trace"]
+    assert "in _error" in lint(process, "-- fault: error")["failure"]["trace"]
+
+
+def test_what_a_linter_prints_is_no_answer(process: ChildProcess) -> None:
+    assert lint(process, "-- fault: print\n" + GOOD)["statements"] == 2
+
+
+def test_a_process_that_was_killed_at_rest_is_replaced_and_no_unit_is_blamed(process: ChildProcess) -> None:
+    lint(process, GOOD)
+    first = process.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+    assert lint(process, GOOD)["failure"] is None
+    assert process.pid != first
+
+
+def test_one_process_lints_many_units(process: ChildProcess) -> None:
+    lint(process, GOOD)
+    first = process.pid
+    assert [lint(process, GOOD)["statements"] for _ in range(3)] == [2, 2, 2]
+    assert process.pid == first
+
+
+def test_files_that_cannot_be_read_are_told_and_the_others_linted(process: ChildProcess) -> None:
+    reply = lint(process, GOOD, b"\x00", b"\x81\xff")
+    unread = [(each["path"], each["reason"]) for each in reply["unread"]]
+    assert unread == [("1.sql", "not-text"), ("2.sql", "not-text")]
+    assert (reply["statements"], [each["rule"] for each in reply["findings"]]) == (2, ["PUB002", "PUB002"])
+
+
+def test_a_linter_that_cannot_be_had_is_no_fault_of_a_unit() -> None:
+    child = ChildProcess(b"no pickle", Limits(1.0, 256 << 20))
+    with pytest.raises(RuntimeError, match="the process that lints does not start: (?s:.)*UnpicklingError"):
+        lint(child, GOOD)
+
+
+def test_the_linter_itself_can_be_sent() -> None:
+    child = ChildProcess(pickle.dumps(Linter()), Limits(10.0, 1 << 30))
+    assert lint(child, GOOD)["statements"] == 2
+    child.close()
