@@ -104,10 +104,12 @@ def _from_bits(bits: int, name: str) -> Function:
 
 
 def _bit_length_coercion(value: str, length: int, explicit: bool) -> str:
-    if length <= 0 or len(value) == length:
+    if not 0 < length <= _GREATEST_BITS or len(value) == length:
         return value
     if not explicit:
         raise failed("22026", f"bit string length {len(value)} does not match type bit({length})")
+    if length > _LARGEST:
+        raise Unknowable("a bit string of such length")
     return value[:length].ljust(length, "0")
 
 

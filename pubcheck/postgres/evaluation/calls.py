@@ -97,6 +97,6 @@ def _made(maker: Maker, call: Call) -> Function:
 
 def _unknown(unknown: Unknowable) -> Function:
     def function(*values: Any) -> Any:
-        raise unknown
+        raise unknown.with_traceback(None)
 
     return function

@@ -863,7 +863,7 @@ def _shifted(sign: int) -> Function:
 def _make_date(year: int, month: int, day: int) -> int:
     shown = year + 1 if -(1 << 31) < year < 0 else year
     problem = failed("22008", f"date field value out of range: {shown}-{month:02d}-{day:02d}")
-    if year == 0 or not 1 <= month <= 12 or not 1 <= day <= _month_length(shown, month):
+    if year in (0, -(1 << 31)) or not 1 <= month <= 12 or not 1 <= day <= _month_length(shown, month):
         raise problem
     if not valid_julian(shown, month):
         raise failed("22008", f"date out of range: {year}-{month:02d}-{day:02d}")

@@ -60,11 +60,11 @@ class Prepared:
     def __call__(self, row: Row) -> bool | None:
         if self._step is None:
             assert self._failure is not None
-            raise self._failure
+            raise self._failure.with_traceback(None)
         try:
             answer: bool | None = self._step(row)
         except RecursionError:
-            raise _TOO_DEEP from None
+            raise _TOO_DEEP.with_traceback(None) from None
         return answer
 
 

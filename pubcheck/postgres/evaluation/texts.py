@@ -23,7 +23,7 @@ from pubcheck.postgres.expressions.nodes import Expr
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {**LIKE_MAKERS}
 
-_LARGEST = 1 << 28
+_LARGEST = 1 << 20
 """Longer results are not made here; the server refuses them from 1 GB on."""
 
 _GREATEST_LENGTH = 10485760
