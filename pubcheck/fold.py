@@ -23,7 +23,7 @@ from pubcheck.checks.write import Refusal
 from pubcheck.config import Config
 from pubcheck.diagnostics import Certainty, Diagnostic, Edit, Fix, ServerAnswer, Severity, Span, StatementRef
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation, Type
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
@@ -111,7 +111,10 @@ class Fold:
         self._rewritings = 0
 
     def apply(self, statement: StatementText, source: int, name: str, node: Node, *, filled: bool = False) -> None:
-        """Do one statement. ``source`` numbers the unit's sources; ``filled``: a placeholder in it was filled in."""
+        """Do one statement. ``source`` numbers the unit's sources.
+
+        ``filled``: a placeholder in it was filled in, or whether it runs is not known.
+        """
         session, journal = self.session, self.catalog.journal
         session.begin_statement(source, statement.index, statement.text)
         session.assumed = filled
@@ -141,11 +144,25 @@ class Fold:
             self._remember(name, node, journal.entries[mark:])
         self._refused_writes.follow(source, statement.index, itertools.chain(journal.entries[mark:], journal.undone))
 
+    def connect(self, statement: StatementText, source: int, user: str) -> None:
+        """A connection of its own for what follows, after this statement."""
+        self.apply(statement, source, "TransactionStmt", {"kind": "TRANS_STMT_ROLLBACK"})
+        self.apply(statement, source, "Connect", {"user": user})
+
+    def beside(self, database: str) -> Fold:
+        """Another database of the same server, with nothing in it."""
+        return Fold(self.major, complete=self.session.complete, database=database)
+
+    def share(self, other: Fold) -> None:
+        """Take over what all databases of a server have in common."""
+        self.catalog.share_roles(other.catalog)
+        self.session.defaults = other.session.defaults
+
     def _doubt(self, changes: list[tuple[dict[Any, Any], Any, Any]]) -> None:
         """What a statement with a filled-in placeholder made is there by assumption."""
         for heap, key, former in changes:
             row = heap.get(key)
-            if former is not row and isinstance(row, Relation | Publication) and row.seen:
+            if former is not row and isinstance(row, Relation | Publication | Type) and row.seen:
                 self.catalog.journal.entries.append((heap, key, row))
                 heap[key] = replace(row, seen=False)
 

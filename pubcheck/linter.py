@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +20,9 @@ from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
 from pubcheck.rulebook import by_name, rule_for_spec, selected
 from pubcheck.sources.statements import PsqlCommand, Splitter, Statement
 from pubcheck.sources.text import Source
+
+if TYPE_CHECKING:
+    from pubcheck.sources.psql import Branches, Connection
 
 
 class Unit(Struct, frozen=True):
@@ -119,6 +124,9 @@ class _Run:
         self.majors = config.postgres or self._major_of_dump() or (DEFAULT_MAJOR,)
         self.folds = [Fold(major, complete=config.complete, database=config.database) for major in self.majors]
         self.statements = Statements(unit.sources)
+        self.database = config.database
+        self.databases: dict[str, list[Fold]] = {}
+        """The databases that psql's \\connect led away from, by name."""
 
     def _major_of_dump(self) -> tuple[int, ...]:
         """The major that a pg_dump header names; another than the supported ones is judged as the nearest."""
@@ -145,7 +153,8 @@ class _Run:
         for number, source in enumerate(self.unit.sources):
             self._source(number, source)
         reported = selected(self.config.select, self.config.ignore)
-        for fold in self.folds:
+        self.databases[self.database] = self.folds
+        for fold in itertools.chain.from_iterable(self.databases.values()):
             fold.writes(self.statements)
             fold.afterwards(self.statements, reported)
             self.diagnostics.extend(fold.diagnostics)
@@ -155,15 +164,58 @@ class _Run:
     def _source(self, number: int, source: Source) -> None:
         splitter = Splitter(source)
         put = self.statements.put
+        branches: Branches | None = None
+        before = StatementText(source, 0, 0, "")
         for item in splitter:
             if isinstance(item, PsqlCommand):
+                if branches is None:
+                    # Loaded only for scripts of psql.
+                    from pubcheck.sources.psql import Branches
+
+                    branches = Branches()
+                if not branches.follow(item) and branches.runs is not False:
+                    self._command(number, item, before)
                 continue
             put(number, item.index, item.start, item.end)
+            runs = branches is None or branches.runs
+            if runs is False:
+                continue
             if item.keyword not in _PASSED_OVER or _of_system_catalog(item) or item.restartable():
-                self._statement(number, StatementText(source, item.index, item.start, item.text), item, splitter)
+                before = StatementText(source, item.index, item.start, item.text)
+                self._statement(number, before, item, splitter, perhaps=runs is None)
+            elif branches is not None:
+                before = StatementText(source, item.index, item.start, item.text)
 
-    def _statement(self, source: int, statement: StatementText, item: Statement, splitter: Splitter) -> None:
-        with_variables = False
+    def _command(self, source: int, command: PsqlCommand, before: StatementText) -> None:
+        """A command of psql that makes statements run that are not in the text, or elsewhere; ``before`` it stood."""
+        from pubcheck.sources.psql import connection, included, words
+
+        wanted, path = connection(command), included(command)
+        if wanted is not None:
+            self._connect(source, before, wanted)
+        elif words(command)[0] == "gexec":
+            self._hidden(before.text)
+        elif path is not None and not any(_same_file(path, one.label) for one in self.unit.sources):
+            self._hidden(None)
+
+    def _connect(self, source: int, before: StatementText, wanted: Connection) -> None:
+        if wanted.database and wanted.database != self.database:
+            self.databases[self.database] = self.folds
+            others = self.databases.get(wanted.database) or [fold.beside(wanted.database) for fold in self.folds]
+            for fold, other in zip(self.folds, others, strict=True):
+                other.share(fold)
+                # A variable, or the first name that is said, may be that of a database that was met before.
+                unknown = wanted.database.startswith(":") or self.database == Config().database
+                other.session.blind = other.session.blind or (unknown and fold.catalog.holds_something())
+            self.database, self.folds = wanted.database, others
+        for fold in self.folds:
+            fold.connect(before, source, wanted.user)
+
+    def _statement(
+        self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, perhaps: bool
+    ) -> None:
+        """``perhaps``: whether it runs at all is not known."""
+        with_variables = perhaps
         try:
             try:
                 parsed = parse(item.sql)
@@ -280,8 +332,8 @@ class _Run:
 
     # Notes.
 
-    def _hidden(self, text: str) -> None:
-        """A statement was not followed: missing names may exist, and what it may have said of keys is not known."""
+    def _hidden(self, text: str | None) -> None:
+        """What was run is not followed: missing names may exist; ``text`` is what is known of it, None for nothing."""
         for fold in self.folds:
             fold.session.unfollowed(text)
 
@@ -344,6 +396,11 @@ _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt")
 def _of_system_catalog(item: Statement) -> bool:
     """UPDATE of a pg_ table: the one kind of plain DML that changes catalogs."""
     return item.keyword == "update" and _CATALOG_UPDATE.match(item.text) is not None
+
+
+def _same_file(path: str, label: str) -> bool:
+    """Whether the file that a script includes is probably the source of that label: their names are equal."""
+    return path.replace("\\", "/").rpartition("/")[2] == label.replace("\\", "/").rpartition("/")[2]
 
 
 def _about_publications(text: str) -> bool:

@@ -64,6 +64,8 @@ class Session:
         self.healed = False
         """Something that could not be followed may have changed replica identities and keys."""
         self.transaction: list[tuple[str, int]] | None = None
+        self.defaults: list[tuple[str, str, Node]] = []
+        """What ALTER DATABASE and ALTER ROLE ... SET say: database, role ("" for any) and the VariableSetStmt."""
         self._path: tuple[tuple[int, ...], int] | None = None
         self.taken: dict[int, Any] = {}
         """By the oid of a partitioned table, what ``ddl.bounds`` remembers of its partitions."""

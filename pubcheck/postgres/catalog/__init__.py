@@ -132,6 +132,17 @@ class Catalog:
         self.namespace_names.put(row.name, row.oid)
         self.gone.remove((NAMESPACE, 0, row.name))
 
+    def holds_something(self) -> bool:
+        """Whether anything but roles was made."""
+        return bool(self.relation_names or self.publications or self.types or self.procs)
+
+    def share_roles(self, other: Catalog) -> None:
+        """Take over the roles of another database of the same server."""
+        for mine, theirs in ((self.roles, other.roles), (self.role_names, other.role_names)):
+            mine.clear()
+            mine.update(theirs)  # type: ignore[arg-type]
+        self._next_oid = max(self._next_oid, other._next_oid)
+
     def add_role(self, row: Role) -> None:
         self.roles.put(row.oid, row)
         self.role_names.put(row.name, row.oid)

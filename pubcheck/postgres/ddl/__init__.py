@@ -17,7 +17,7 @@ Handler = Callable[[Session, Node], None]
 # Node of the parse tree -> module:function. Modules are imported when their first statement comes: start-up counts.
 _TABLE = {
     "AlterCollationStmt": "ignored:nothing",
-    "AlterDatabaseSetStmt": "ignored:nothing",
+    "AlterDatabaseSetStmt": "settings:keep_default",
     "AlterDefaultPrivilegesStmt": "ignored:nothing",
     "AlterDomainStmt": "types:alter_domain",
     "AlterEnumStmt": "types:alter_enum",
@@ -29,7 +29,7 @@ _TABLE = {
     "AlterOperatorStmt": "ignored:nothing",
     "AlterOwnerStmt": "objects:change_owner",
     "AlterPublicationStmt": "publications:alter_publication",
-    "AlterRoleSetStmt": "ignored:nothing",
+    "AlterRoleSetStmt": "settings:keep_default",
     "AlterRoleStmt": "roles:alter_role",
     "AlterSeqStmt": "sequences:alter_sequence",
     "AlterSubscriptionStmt": "subscriptions:alter_subscription",
@@ -38,6 +38,7 @@ _TABLE = {
     "AlterTypeStmt": "ignored:nothing",
     "CallStmt": "ignored:call",
     "CompositeTypeStmt": "types:create_composite",
+    "Connect": "settings:connect",  # psql's \\connect, which the grammar does not know
     "CreateCastStmt": "functions:create_cast",
     "CreateConversionStmt": "ignored:nothing",
     "CreateDomainStmt": "types:create_domain",

@@ -81,6 +81,23 @@ def set_variable(session: Session, node: Node) -> None:
             _set_role(session, name, values[0], local)
 
 
+def keep_default(session: Session, node: Node) -> None:
+    """ALTER DATABASE and ALTER ROLE ... SET: for connections that come."""
+    role = session.role_spec(node["role"]).name if "role" in node else ""
+    database: str = node.get("dbname") or node.get("database", "")
+    session.defaults.append((database, role, node["setstmt"]))
+
+
+def connect(session: Session, node: Node) -> None:
+    """A new connection outside of a transaction, of node["user"] or, if that is "", of the user there is."""
+    user: str = node["user"] or session.catalog.roles[session.setting("session_authorization")].name
+    discard(session, {"target": "DISCARD_ALL"})
+    _set_role(session, "session_authorization", user, local=False)
+    for database, role, statement in session.defaults:
+        if database in ("", session.catalog.database) and role in ("", user):
+            set_variable(session, statement)
+
+
 def _reset_all(session: Session) -> None:
     """RESET ALL; role and session_authorization are GUC_NO_RESET_ALL."""
     session.set("search_path", DEFAULT_PATH)
