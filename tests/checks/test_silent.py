@@ -121,7 +121,9 @@ class TestRuntime:
             ("n = 0 OR 10 / n > 1", "/", "note", "22012"),
         ],
     )
-    def test_what_can_fail_is_told_at_the_operation(self, condition: str, at: str, severity: str, sqlstate: str) -> None:
+    def test_what_can_fail_is_told_at_the_operation(
+        self, condition: str, at: str, severity: str, sqlstate: str
+    ) -> None:
         (one,) = of("filter-can-fail", inserting(condition))
         text = one.span.source.text[one.span.start :]
         assert text.startswith(at)
