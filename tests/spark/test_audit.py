@@ -123,7 +123,7 @@ def test_poison_is_quarantined_and_the_rest_is_untouched(audits: Audits, plant: 
             "whole/a.sql": PUBLISHES + "-- " + "x" * (SMALL - 1000),
             "whole/b.sql": "-- " + "x" * (SMALL - 1000),
             "whole/c.sql": "-- " + "x" * (SMALL - 1000),
-            "mysql/a.sql": "CREATE TABLE `t` (`a` int) ENGINE=InnoDB; -- \nDROP TABLE `publication`;\nDROP /**/ TABLE `u`;",
+            "mysql/a.sql": "CREATE TABLE `publication` (`a` int) ENGINE=InnoDB;\nDROP /**/ TABLE `u`;",
             "quiet/a.sql": "SELECT 1;",
         }
     )
@@ -133,7 +133,7 @@ def test_poison_is_quarantined_and_the_rest_is_untouched(audits: Audits, plant: 
     summary = audits.run(corpus, linter=FaultyLinter())
 
     ends = {unit.removeprefix("corpus/"): end for unit, end in audits.ends().items()}
-    expected = {name: ("quarantined", reason) for name, reason in REASONS.items()}
+    expected: dict[str, tuple[str, str | None]] = {name: ("quarantined", reason) for name, reason in REASONS.items()}
     expected |= {f"good{number}": ("linted", None) for number in range(8)}
     expected |= {"large": ("quarantined", "too-large"), "whole": ("quarantined", "too-large")}
     expected |= {"mysql": ("quarantined", "not-postgresql"), "quiet": ("nothing-to-lint", None)}
@@ -224,7 +224,7 @@ def test_a_run_is_written_again_and_a_failed_one_does_not_exist(audits: Audits, 
 
 
 def test_a_corpus_without_a_file_is_no_run(audits: Audits, tmp_path: Path) -> None:
-    with pytest.raises(EmptyInput, match="no .sql file under"):
+    with pytest.raises(EmptyInput, match=r"no \.sql file under"):
         audits.run(tmp_path)
 
 

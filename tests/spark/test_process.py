@@ -86,7 +86,7 @@ def test_files_that_cannot_be_read_are_told_and_the_others_linted(process: Child
 
 def test_a_linter_that_cannot_be_had_is_no_fault_of_a_unit() -> None:
     child = ChildProcess(b"no pickle", Limits(1.0, 256 << 20))
-    with pytest.raises(RuntimeError, match="the process that lints does not start: (?s:.)*UnpicklingError"):
+    with pytest.raises(RuntimeError, match=r"the process that lints does not start: (?s:.)*UnpicklingError"):
         lint(child, GOOD)
 
 
