@@ -263,7 +263,7 @@ class _Builder:
 
     def _publication(self, row: rows.Publication) -> Publication:
         sents = self.sent[row.oid]
-        noted = {*self.notes.get(row.name, ()), *self.notes.get("", ())}
+        noted = self._noted_tables(row)
         groups: dict[object, list[Sent]] = {}
         for sent in sents:
             facts = self.facts(sent.relation)
@@ -309,6 +309,10 @@ class _Builder:
             tuple(NotSent(reason, tuple(names)) for reason, names in reasons.items()),
             self._noted(general),
         )
+
+    def _noted_tables(self, row: rows.Publication) -> set[str]:
+        """The names that notes on a publication speak of."""
+        return {*self.notes.get(row.name, ()), *self.notes.get("", ())}
 
     # --- An answer --------------------------------------------------------------------------------------------------
 
@@ -383,16 +387,22 @@ class _Builder:
         sent_names = self._names(first)
         left_out = tuple([name for name in facts.columns if name not in set(sent_names)])
         identity = facts.identity
-        if any(self.facts(sent.relation).identity != identity for sent in members):
+        if any(self._facts[sent.relation].identity != identity for sent in members):
             identity = replace(identity, columns=())
         filtered = None if first.filter is None else self.condition(first)
         samples = Samples()
         if first.filter is not None:
             source = self.catalog.relations[entry.relation] if entry is not None else relation
             samples = self.sampler(first.filter, source)
-        notes = [found for sent in members for found in self._about(sent, row.name)]
+        noted = self._noted_tables(row)
+        notes = [
+            found
+            for sent in members
+            if not self._facts[sent.relation].alone or self._facts[sent.relation].name in noted
+            for found in self._about(sent, row.name)
+        ]
         return Answer(
-            tuple([self.facts(sent.relation).name for sent in members]),
+            tuple([self._facts[sent.relation].name for sent in members]),
             first.how,
             None if first.through == first.relation else self.name(first.through),
             None if first.arrives_as == first.relation else self.name(first.arrives_as),

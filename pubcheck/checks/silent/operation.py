@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pubcheck.checks.findings import Finding, Ground, listed, others
 from pubcheck.checks.naming import identifier
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
-from pubcheck.postgres.catalog.rows import Place, Publication, Relation
+from pubcheck.postgres.catalog.rows import Constraint, Place, Publication, Relation
 from pubcheck.replication.published import arrival, counted_entry, is_publishable, publications_of
 from pubcheck.replication.sent import not_sent
 
@@ -107,6 +107,10 @@ def left_out(ground: Ground) -> Iterator[Finding]:
 def not_replicated(ground: Ground) -> Iterator[Finding]:
     """Sequences and materialized views beside published tables; foreign keys to tables that are not published."""
     catalog = ground.catalog
+    keys: dict[int, list[tuple[int, Constraint]]] = {}
+    for number, row in enumerate(catalog.constraints.values()):
+        if row.kind == "f" and row.references in catalog.relations and row.relation in catalog.relations:
+            keys.setdefault(row.relation, []).append((number, row))
     for publication in catalog.publications.values():
         if not _has_members(ground, publication):
             continue
@@ -126,17 +130,23 @@ def not_replicated(ground: Ground) -> Iterator[Finding]:
                     "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views",
                     relation=found[0],
                 )
-        yield from _foreign_keys(ground, publication)
+        yield from _foreign_keys(ground, publication, keys)
 
 
-def _foreign_keys(ground: Ground, publication: Publication) -> Iterator[Finding]:
+def _foreign_keys(
+    ground: Ground, publication: Publication, keys: dict[int, list[tuple[int, Constraint]]]
+) -> Iterator[Finding]:
+    """``keys`` are all foreign keys of the unit by their table, each with its place among the constraints."""
     catalog = ground.catalog
     if publication.all_tables:
         return
+    tables: Iterable[int] = keys
+    if not catalog.schemas_of.has(publication.oid):
+        members = catalog.members_of.get(publication.oid)
+        roots = (catalog.publication_rels[member].relation for member in members)
+        tables = {oid for root in roots for oid in catalog.descendants(root)}
     found: list[tuple[Relation, Relation]] = []
-    for row in catalog.constraints.values():
-        if row.kind != "f" or row.references not in catalog.relations or row.relation not in catalog.relations:
-            continue
+    for _, row in sorted((key for oid in tables for key in keys.get(oid, ())), key=lambda key: key[0]):
         child, parent = catalog.relations[row.relation], catalog.relations[row.references]
         if arrival(catalog, publication, child) is not None and arrival(catalog, publication, parent) is None:
             found.append((child, parent))
