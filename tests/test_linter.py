@@ -110,6 +110,26 @@ class TestOpenWorld:
         assert answers(found) == [("42703", 'column "z" of relation "t" does not exist', "certain")]
 
 
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "ALTER TABLE t ALTER a TYPE bigint;",
+            "ALTER TABLE t DROP a;",
+            "ALTER TABLE t SET UNLOGGED;",
+            "ALTER PUBLICATION p ADD TABLE t;",
+        ],
+    )
+    def test_what_rests_on_a_collation_of_this_machine_is_assumed(self, statement: str) -> None:
+        publication = "CREATE PUBLICATION p FOR TABLE t WHERE (b COLLATE \"de_DE\" = 'x' AND a > 1);"
+        found = lint(T + publication + statement, complete=True)
+        assert len(answers(found)) == 2
+        assert {one.certainty for one in found} == {"assumed"}
+
+    def test_a_real_publication_takes_the_place_of_an_assumed_one(self) -> None:
+        publication = "CREATE PUBLICATION p FOR TABLE t WHERE (b COLLATE \"de_DE\" = 'x');"
+        assert writes(lint(T + publication + "CREATE PUBLICATION p;", complete=True)) == []
+
+
 class TestRefusedStatements:
     def test_a_refused_statement_changes_nothing(self) -> None:
         found = lint(

@@ -82,6 +82,12 @@ def create_publication(session: Session, node: Node) -> None:
             name,
         )
     options = parse_options(session, node.get("options", ()), name)
+    if existing is not None:
+        # One that was only assumed gives way to the real thing.
+        for oid in catalog.members_of.get(existing):
+            catalog.remove(PUBLICATION_REL, oid)
+        for oid in catalog.schemas_of.get(existing):
+            catalog.remove(PUBLICATION_NAMESPACE, oid)
     defaults = Publication(
         existing if existing is not None else catalog.new_oid(),
         name,
@@ -271,6 +277,7 @@ def _redundant(what: str, session: Session, relation: Relation, publication: str
 
 def _transform_filters(session: Session, members: list[Member], publication: Publication) -> None:
     """TransformPubWhereClauses."""
+    unseen = len(session.unseen)
     for member in members:
         if member.where is None:
             continue
@@ -292,8 +299,10 @@ def _transform_filters(session: Session, members: list[Member], publication: Pub
             member.filter = read_filter(session, relation, member.where)
         except ServerError as error:
             raise _about(error, publication.name, session.qualified(relation)) from None
-    if any(member.filter is not None and not member.filter.judged for member in members):
-        # The server may refuse the filter, and with it the statement: what becomes of the publication is assumed.
+    unjudged = any(member.filter is not None and not member.filter.judged for member in members)
+    if unjudged or len(session.unseen) > unseen:
+        # The server may refuse the filter (a collation of this machine is not one of all), and with it the statement:
+        # what becomes of the publication is assumed.
         row = session.catalog.publications[publication.oid]
         session.catalog.publications.put(row.oid, replace(row, seen=False))
 
