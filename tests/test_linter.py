@@ -109,7 +109,6 @@ class TestOpenWorld:
         )
         assert answers(found) == [("42703", 'column "z" of relation "t" does not exist', "certain")]
 
-
     @pytest.mark.parametrize(
         "statement",
         [

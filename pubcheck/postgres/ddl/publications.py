@@ -101,9 +101,7 @@ def create_publication(session: Session, node: Node) -> None:
         return
     objects = _objects(session, node.get("pubobjects", ()), name)
     if objects.schemas and not session.superuser():
-        raise _denied(
-            "must be superuser to create FOR TABLES IN SCHEMA publication", name, objects.schemas[0][1]
-        )
+        raise _denied("must be superuser to create FOR TABLES IN SCHEMA publication", name, objects.schemas[0][1])
     if objects.tables:
         members = _open_tables(session, objects.tables, name)
         _transform_filters(session, members, publication)
@@ -158,8 +156,7 @@ def _alter_options(session: Session, publication: Publication, nodes: list[Node]
             raise _about(
                 ServerError(
                     "22023",
-                    'cannot set parameter "publish_via_partition_root" to false for publication '
-                    f'"{publication.name}"',
+                    f'cannot set parameter "publish_via_partition_root" to false for publication "{publication.name}"',
                     rule="viaroot-to-false",
                     detail=f'The publication contains a {what} for partitioned table "{relation.name}", '
                     'which is not allowed when "publish_via_partition_root" is false.',
@@ -656,5 +653,3 @@ def _add_schemas(
         catalog.add_publication_namespace(
             PublicationNamespace(catalog.new_oid(), publication.oid, namespace.oid, session.place(location))
         )
-
-
