@@ -18,7 +18,9 @@ from sqlglot.optimizer.simplify import Simplifier
 
 _DIALECT = "postgres"
 _LONGEST = 4000
-"""Characters of a filter beyond which no form is sought: rewriting grows faster than the text."""
+_MOST = 80
+"""Characters of a filter, and ANDs and ORs in it, beyond which no form is sought: operands are compared each with each.
+"""
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_$]*")
 _KEPT_QUOTED = frozenset(RESERVED_KEYWORDS) | frozenset(TYPE_FUNC_NAME_KEYWORDS)
@@ -36,6 +38,9 @@ def canonical(condition: str) -> str | None:
         tree = parse_one(condition, read=_DIALECT, into=exp.Condition)
         tree = normalize_identifiers(tree, dialect=_DIALECT)
         _unqualify(tree)
+        tree = tree.transform(_membership, copy=False)
+        if sum(1 for _ in tree.find_all(exp.Connector)) > _MOST:
+            return None
         rewritten = _Logic(dialect=_DIALECT).simplify(tree)
         rewritten = _Logic(dialect=_DIALECT).simplify(normalize(rewritten, max_distance=64))
         rewritten = rewritten.transform(_membership, copy=False)

@@ -41,6 +41,8 @@ from pubcheck.report.explain_text import (
 
 OPEN = 12
 """Publications up to which all sections begin open."""
+LONG = 400
+"""Characters of SQL up to which it is shown whole at once."""
 SHOWN = 6
 """Tables that a group names before the rest is folded away."""
 
@@ -264,6 +266,11 @@ def _flags(given: Publication) -> str:
 
 
 def _sql(text: str) -> str:
+    if len(text) > LONG:
+        return (
+            f'<details class="more"><summary><code class="sql">{escape(text[:LONG])}…</code></summary>'
+            f"<p><code>{escape(text)}</code></p></details>"
+        )
     return f'<code class="sql">{escape(text)}</code>'
 
 

@@ -203,11 +203,16 @@ def tables_of(names: Sequence[str], most: int = NAMED) -> str:
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
+def shortened(sql: str, most: int = 400) -> str:
+    """SQL for reading: a long list of values is cut."""
+    return sql if len(sql) <= most else f"{sql[:most]}… ({len(sql):,} characters)"
+
+
 def rows_seen(answer: Answer) -> str:
     """Which rows a subscriber sees."""
     if answer.filter is None:
         return "all rows"
-    return f"only rows for which this is true: {answer.filter.sql}"
+    return f"only rows for which this is true: {shortened(answer.filter.sql)}"
 
 
 def columns_seen(answer: Answer, columns: Mapping[str, tuple[str, ...]]) -> str:
@@ -279,7 +284,7 @@ def _answer(given: Answer, publication: Publication, columns: Mapping[str, tuple
     if given.filter is not None:
         yield from _filter(given)
     for unused in given.unused_filters:
-        yield Field("unused", f"the filter of {unused.of} does not count here: {unused.sql}", "warn")
+        yield Field("unused", f"the filter of {unused.of} does not count here: {shortened(unused.sql)}", "warn")
     yield Field("columns", columns_seen(given, columns))
     if given.arrives_as is not None:
         yield Field("arrives as", given.arrives_as, "name")
@@ -335,7 +340,7 @@ def _filter(given: Answer) -> Iterator[Block]:
     if condition.of not in given.tables:
         yield Field("filter of", condition.of)
     if condition.canonical is not None and condition.canonical != condition.sql:
-        yield Field("that is", condition.canonical, "code")
+        yield Field("that is", shortened(condition.canonical), "code")
     for example in given.examples:
         if example.result == "null":
             yield Field("NULL", f"not sent where the filter is NULL, as for {row_text(example.row)}", "warn")
@@ -356,7 +361,7 @@ def widened(given: Answer) -> Iterator[str]:
         yield f"{tables_of(open_)}, which {have} no filter: subscribed together, all rows are sent"
     for one in given.widened_by:
         if one.filter is not None:
-            yield f"{one.publication}: subscribed together, rows for which {one.filter} are sent too"
+            yield f"{one.publication}: subscribed together, rows for which {shortened(one.filter)} are sent too"
 
 
 def _notes(notes: Sequence[Note]) -> Iterator[Block]:
@@ -390,7 +395,9 @@ def filters_together(given: Together) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for sending in given.operations:
         if sending.operation != "truncate":
-            text = " OR ".join(f"({part.sql})" for part in sending.filters) if sending.filters else "all rows"
+            text = (
+                " OR ".join(f"({shortened(part.sql)})" for part in sending.filters) if sending.filters else "all rows"
+            )
             found.setdefault(text, []).append(sending.operation.upper())
     return found
 
