@@ -57,8 +57,9 @@ def size() -> Iterator[Row]:
 def publications() -> Iterator[Row]:
     """200 publications over 5,000 tables, against the same file without them."""
     with file_of(published(TABLES)) as path, file_of(published(TABLES, cut=True)) as without:
-        ours, bare = cost(lint(path), lint(without))
+        ours, bare, told = cost(lint(path), lint(without), lint(path, "explain"))
     yield Row("lint", f"{_ms(ours.cpu)}, without {_ms(bare.cpu)}", ours.cpu / bare.cpu, 1.5)
+    yield Row("explain", f"{_ms(told.cpu)}, lint without {_ms(bare.cpu)}", told.cpu / bare.cpu, 2)
 
 
 def growth() -> Iterator[Row]:

@@ -56,11 +56,13 @@ def _once(command: Sequence[str]) -> Cost:
     return Cost(float(cpu), int(kilobytes) / 1024, int(status))
 
 
-def lint(path: Path | str) -> tuple[str, ...]:
-    """The command that lints a file: the console script where there is one beside this Python."""
+def lint(path: Path | str, command: str = "lint") -> tuple[str, ...]:
+    """The command that lints a file, or does another thing with it: the console script where there is one beside this
+    Python.
+    """
     script = shutil.which("pubcheck", path=str(Path(sys.executable).parent))
-    command = (script,) if script else (sys.executable, "-m", "pubcheck")
-    return (*command, "lint", str(path))
+    program = (script,) if script else (sys.executable, "-m", "pubcheck")
+    return (*program, command, str(path))
 
 
 @contextmanager

@@ -80,6 +80,7 @@ def find() -> Installed:
                 made = Path(scratch) / "browser"
                 made.mkdir()
                 _unpack(Path(scratch) / "node_modules" / PACKAGE / "bin", made)
+                _write_fonts_conf(made, home)
                 os.rename(made, home)
     return Installed(
         home / "chromium", {"LD_LIBRARY_PATH": str(home / "lib"), "FONTCONFIG_FILE": str(home / "fonts.conf")}
@@ -95,6 +96,9 @@ def _unpack(packed: Path, to: Path) -> None:
         archive = to / f"{name}.tar"
         shutil.unpack_archive(archive, to)
         archive.unlink()
-    # A machine without fonts shows no text: the package's own are used, at whatever place the cache is.
-    fonts = '<dir prefix="relative">fonts</dir><dir>/usr/share/fonts</dir><cachedir prefix="relative">cache</cachedir>'
-    (to / "fonts.conf").write_text(f'<?xml version="1.0"?>\n<fontconfig>{fonts}</fontconfig>\n')
+
+
+def _write_fonts_conf(to: Path, home: Path) -> None:
+    """A machine without fonts shows no text: the package's own are used besides; ``home`` is where they will be."""
+    places = f"<dir>{home / 'fonts'}</dir><dir>/usr/share/fonts</dir><cachedir>{home / 'cache'}</cachedir>"
+    (to / "fonts.conf").write_text(f'<?xml version="1.0"?>\n<fontconfig>{places}</fontconfig>\n')
