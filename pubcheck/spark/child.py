@@ -10,11 +10,17 @@ from __future__ import annotations
 
 import os
 import sys
+from time import perf_counter
 
 import msgspec
 from msgspec import Struct
 
+from pubcheck.linter import Followed, Linter, Result, Unit
 from pubcheck.report.document import Entry
+from pubcheck.rulebook import selected
+from pubcheck.sources.paths import File
+from pubcheck.spark.published import WRITE_RULES, Published, published
+from pubcheck.unit import judge
 
 
 class RequestFile(Struct, frozen=True, array_like=True):
@@ -50,11 +56,30 @@ class Reply(Struct, frozen=True):
     """What came of a unit; with a failure, what came of reading its files."""
 
     findings: tuple[Entry, ...]
+    published: tuple[Published, ...]
     unread: tuple[Unread, ...]
     postgres: tuple[int, ...]
     statements: int
     seconds: float
     failure: Failure | None = None
+
+
+class _Following:
+    """A linter that keeps, of the unit it judged last, what explaining needs."""
+
+    def __init__(self, linter: Linter) -> None:
+        self.config = linter.config
+        self._follow = linter.follow
+        self._followed: Followed | None = None
+
+    def lint(self, unit: Unit) -> Result:
+        self._followed = self._follow(unit)
+        return self._followed.result
+
+    def taken(self) -> Followed | None:
+        """What was kept, once; None when no unit has been judged since."""
+        followed, self._followed = self._followed, None
+        return followed
 
 
 class Limits(Struct, frozen=True):
@@ -79,30 +104,33 @@ def main() -> None:
     faulthandler.enable()
     gc.set_threshold(500_000)  # as the command line does, and for its reason
     linter, limits = pickle.loads(requests.recv_bytes()), Limits(float(sys.argv[3]), int(sys.argv[4]))
-    from pubcheck.unit import Lints, judge  # the imports belong to the process at rest
-
+    following = _Following(linter)
+    refusals_known = selected(linter.config.select, linter.config.ignore) >= WRITE_RULES
     decoder, encode = msgspec.msgpack.Decoder(Request), msgspec.msgpack.Encoder().encode
 
-    def answer(linter: Lints, request: bytes) -> bytes:
-        from time import perf_counter
-
-        from pubcheck.sources.paths import File
-
+    def answer(request: bytes) -> bytes:
         begun = perf_counter()
         files = [
             File(os.fsdecode(file.location or b""), file.label, file.problem, file.content)
             for file in decoder.decode(request).files
         ]
-        judged = judge(files, linter, excerpts=False)
+        judged = judge(files, following, excerpts=False)
         unread = tuple(
             Unread(each.span.source.label, _UNREAD[each.rule], each.message)
             for each in judged.reading.diagnostics
             if each.rule in _UNREAD
         )
         failure = _failure(judged.error) if judged.error is not None else None
+        rows: tuple[Published, ...] = ()
+        followed = following.taken()
+        if followed is not None:
+            try:
+                rows = tuple(published(followed, refusals_known=refusals_known))
+            except Exception as error:
+                failure = _failure(error)
         entries = tuple(finding.entry for finding in judged.findings)
         seconds = perf_counter() - begun
-        return encode(Reply(entries, unread, judged.postgres, judged.statements, seconds, failure))
+        return encode(Reply(entries, rows, unread, judged.postgres, judged.statements, seconds, failure))
 
     _limit_memory(limits.memory)
     replies.send_bytes(b"")
@@ -113,9 +141,9 @@ def main() -> None:
             return
         with _alarm(limits.seconds + _GRACE):
             try:
-                reply = answer(linter, request)
+                reply = answer(request)
             except Exception as error:  # beside the linter: too little memory, a text that is no Unicode
-                reply = encode(Reply((), (), (), 0, 0.0, _failure(error)))
+                reply = encode(Reply((), (), (), (), 0, 0.0, _failure(error)))
         replies.send_bytes(reply)
 
 

@@ -21,13 +21,13 @@ from pyspark.sql import functions as F
 from pubcheck import __version__
 from pubcheck.config import Config
 from pubcheck.diagnostics import SEVERITIES
+from pubcheck.linter import Linter
 from pubcheck.rulebook import RULES
 from pubcheck.spark import worker
 from pubcheck.spark.child import Limits
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.runs import Store
-from pubcheck.spark.tables import FINDINGS, METRICS, OUTCOMES, QUARANTINE, RUNS, UNITS, ddl
-from pubcheck.unit import Lints
+from pubcheck.spark.tables import FINDINGS, METRICS, OUTCOMES, PUBLICATIONS, QUARANTINE, RUNS, UNITS, ddl
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ def audit(
     spark: SparkSession,
     given: Input,
     store: Store,
-    linter: Lints,
+    linter: Linter,
     options: Options,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Summary:
@@ -99,6 +99,7 @@ def audit(
 
     progress("writing tables")
     store.write(_findings(outcomes, units, before), "findings", run)
+    store.write(_publications(outcomes, units, before), "publications", run)
     store.write(_unit_rows(outcomes, units, before), "units", run)
     store.write(_quarantine(outcomes, files, units, before, options), "quarantine", run)
     summary = _summary(given, store, files, run, (datetime.now(UTC) - started).total_seconds())
@@ -123,7 +124,7 @@ def audit(
     return summary
 
 
-def ruleset(linter: Lints) -> str:
+def ruleset(linter: Linter) -> str:
     """A fingerprint of all but the files that findings depend on: pubcheck, the rules, the configuration."""
     kind = type(linter)
     what = (__version__, list(RULES.values()), linter.config, kind.__module__, kind.__qualname__)
@@ -157,6 +158,7 @@ class Before(Struct, frozen=True):
     """The tables of the run that unchanged units are carried over from."""
 
     findings: DataFrame
+    publications: DataFrame
     units: DataFrame
     quarantine: DataFrame
 
@@ -166,6 +168,7 @@ def _before(store: Store, since: str | None) -> Before | None:
         return None
     return Before(
         store.read(FINDINGS, "findings", since),
+        store.read(PUBLICATIONS, "publications", since),
         store.read(UNITS, "units", since),
         store.read(QUARANTINE, "quarantine", since),
     )
@@ -193,7 +196,7 @@ def _outcomes(
     units: DataFrame,
     cost: int,
     most: int,
-    linter: Lints,
+    linter: Linter,
     options: Options,
 ) -> DataFrame:
     """What came of each unit that is to be linted; together they cost ``cost``, and none more than ``most``."""
@@ -213,7 +216,7 @@ def _outcomes(
     return ready.mapInArrow(lint, ddl(OUTCOMES))
 
 
-def _pickled(linter: Lints) -> bytes:
+def _pickled(linter: Linter) -> bytes:
     pickled: bytes = cloudpickle.dumps(linter)  # type: ignore[no-untyped-call]
     return pickled
 
@@ -250,8 +253,17 @@ def _carried(units: DataFrame) -> DataFrame:
 
 
 def _findings(outcomes: DataFrame, units: DataFrame, before: Before | None) -> DataFrame:
-    found = outcomes.select(*KEY, F.explode("findings").alias("found")).select(*KEY, "found.*")
-    return found if before is None else found.unionByName(before.findings.join(_carried(units), KEY, "left_semi"))
+    return _each(outcomes, "findings", units, before.findings if before is not None else None)
+
+
+def _publications(outcomes: DataFrame, units: DataFrame, before: Before | None) -> DataFrame:
+    return _each(outcomes, "published", units, before.publications if before is not None else None)
+
+
+def _each(outcomes: DataFrame, name: str, units: DataFrame, before: DataFrame | None) -> DataFrame:
+    """The rows that outcomes hold under a name, and those of the units that were carried over."""
+    found = outcomes.select(*KEY, F.explode(name).alias("found")).select(*KEY, "found.*")
+    return found if before is None else found.unionByName(before.join(_carried(units), KEY, "left_semi"))
 
 
 def _unit_rows(outcomes: DataFrame, units: DataFrame, before: Before | None) -> DataFrame:

@@ -123,5 +123,5 @@ class ChildProcess:
 
 
 def _failed(reason: str, detail: str, trace: str | None = None) -> dict[str, object]:
-    reply: dict[str, object] = msgspec.to_builtins(Reply((), (), (), 0, 0.0, Failure(reason, detail, trace)))
+    reply: dict[str, object] = msgspec.to_builtins(Reply((), (), (), (), 0, 0.0, Failure(reason, detail, trace)))
     return reply

@@ -82,6 +82,37 @@ DIAGNOSTIC = (
 FINDINGS = (*_UNIT_KEY, *DIAGNOSTIC)
 """`findings`: a row a diagnostic."""
 
+PUBLISHED = (
+    Column("publication", _TEXT, "its name"),
+    Column("table", _TEXT, "schema.table: an ordinary table, or a leaf partition"),
+    Column("operation", _TEXT, "insert, update, delete or truncate; null for a table that is never sent"),
+    Column("postgres", pa.list_(_INT), "majors for which it holds"),
+    Column(
+        "verdict",
+        _TEXT,
+        "sent; filtered (rows that match); refused (on the publisher); not-sent; null for an update or delete where"
+        " the rules that would tell were not selected",
+    ),
+    Column("certainty", _TEXT, "certain or assumed"),
+    Column("how", _TEXT, "named as a table, by its schema, or with all tables"),
+    Column("named", _TEXT, "the ancestor that the publication names"),
+    Column("arrives_as", _TEXT, "the table whose name changes bear, null for its own"),
+    Column("filter", _TEXT, "the row filter, as written"),
+    Column("canonical_filter", _TEXT, "the same in sqlglot's canonical form"),
+    Column("filter_columns", pa.list_(_TEXT), "columns that it reads"),
+    Column("columns", pa.list_(_TEXT), "columns that are sent, null for all"),
+    Column("left_out", pa.list_(_TEXT), "columns that are not sent"),
+    Column("identity", _TEXT, "kind of replica identity"),
+    Column("identity_columns", pa.list_(_TEXT), "its columns, where tables that are alike have the same"),
+    Column("rule", _TEXT, "rule of a refusal"),
+    Column("sqlstate", _TEXT, "the server's, of a refusal"),
+    Column("message", _TEXT, "the server's, of a refusal for the first such table; or why a table is not sent"),
+    Column("path", _TEXT, "file of the publication"),
+    Column("line", _INT, "and the line"),
+)
+PUBLICATIONS = (*_UNIT_KEY, *PUBLISHED)
+"""`publications`: a row for each publication, table and operation, as `pubcheck explain` says."""
+
 UNITS = (
     *_UNIT_KEY,
     Column("status", _TEXT, "linted, nothing-to-lint or quarantined"),
@@ -109,7 +140,8 @@ QUARANTINE = (
         "reason",
         _TEXT,
         "unreadable, not-text, too-large, duplicate (a path twice in a repository), not-postgresql (most statements"
-        " cannot be read; findings are kept), time-out, memory, crashed or internal-error",
+        " cannot be read; findings are kept), time-out, memory, crashed or internal-error (findings are kept when it"
+        " was only explaining that failed)",
     ),
     Column("detail", _TEXT, "for people"),
     Column("trace", _TEXT, "the traceback of an internal error, the fault handler's of a crash"),
@@ -154,6 +186,7 @@ FILES = (
 OUTCOMES = (
     *_UNIT_KEY,
     Column("findings", pa.list_(pa.struct([(column.name, column.type) for column in DIAGNOSTIC])), ""),
+    Column("published", pa.list_(pa.struct([(column.name, column.type) for column in PUBLISHED])), ""),
     Column("unread", pa.list_(pa.struct([("path", _TEXT), ("reason", _TEXT), ("detail", _TEXT)])), ""),
     Column("postgres", pa.list_(_INT), ""),
     Column("statements", _LONG, ""),

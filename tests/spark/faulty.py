@@ -7,23 +7,22 @@ import os
 import re
 import signal
 
-from pubcheck.config import Config
-from pubcheck.linter import Linter, Result, Unit
+from pubcheck.linter import Followed, Linter, Result, Unit
 
 _FAULT = re.compile(r"-- fault: ([\w-]+)")
 
 
-class FaultyLinter:
-    """Lints, but for a unit that says `-- fault: NAME`."""
+class FaultyLinter(Linter):
+    """Follows a unit, but for one that says `-- fault: NAME`."""
 
-    def __init__(self, config: Config = Config()) -> None:
-        self.config = config
-
-    def lint(self, unit: Unit) -> Result:
+    def follow(self, unit: Unit) -> Followed:
         for source in unit.sources:
             for fault in _FAULT.findall(source.text):
                 _FAULTS[fault]()
-        return Linter(self.config).lint(unit)
+        return super().follow(unit)
+
+    def lint(self, unit: Unit) -> Result:
+        return self.follow(unit).result
 
 
 def _loop() -> None:

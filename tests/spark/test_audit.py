@@ -15,19 +15,25 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pubcheck.config import Config
-from pubcheck.linter import Linter, Result, Unit
+from pubcheck.linter import Followed, Linter, Unit
 from pubcheck.spark.child import Limits
 from pubcheck.spark.inputs import Columns, EmptyInput, Folders, Input, Rows
 from pubcheck.spark.job import Options, Summary, audit
 from pubcheck.spark.runs import NoRun, Store
-from pubcheck.spark.tables import FINDINGS, METRICS, QUARANTINE, RUNS, UNITS, Column
-from pubcheck.unit import Lints
+from pubcheck.spark.tables import FINDINGS, METRICS, PUBLICATIONS, QUARANTINE, RUNS, UNITS, Column
 from tests.spark.conftest import PUBLISHES, Plant, linted
 from tests.spark.faulty import FaultyLinter
 
 pytestmark = pytest.mark.spark
 
-TABLES = {"findings": FINDINGS, "units": UNITS, "quarantine": QUARANTINE, "metrics": METRICS, "runs": RUNS}
+TABLES = {
+    "findings": FINDINGS,
+    "publications": PUBLICATIONS,
+    "units": UNITS,
+    "quarantine": QUARANTINE,
+    "metrics": METRICS,
+    "runs": RUNS,
+}
 QUICK = Limits(2.0, 256 << 20)
 SMALL = 1 << 16
 
@@ -39,7 +45,7 @@ class Audits:
         self.spark, self.store = spark, Store(spark, str(where))
 
     def run(
-        self, given: Input | Path, run: str = "r1", *, since: str | None = None, linter: Lints = Linter()
+        self, given: Input | Path, run: str = "r1", *, since: str | None = None, linter: Linter = Linter()
     ) -> Summary:
         source = Folders(str(given)) if isinstance(given, Path) else given
         options = Options(run=run, since=since, largest_file=SMALL, largest_unit=2 * SMALL, limits=QUICK)
@@ -159,13 +165,13 @@ class KillsItsWorkerOnce(FaultyLinter):
         super().__init__()
         self.mark = mark
 
-    def lint(self, unit: Unit) -> Result:
+    def follow(self, unit: Unit) -> Followed:
         try:
             os.close(os.open(self.mark, os.O_CREAT | os.O_EXCL))
         except FileExistsError:
-            return super().lint(unit)
+            return super().follow(unit)
         os.kill(os.getppid(), signal.SIGKILL)
-        return super().lint(unit)
+        return super().follow(unit)
 
 
 def test_a_worker_that_is_killed_loses_nothing(audits: Audits, plant: Plant, tmp_path: Path) -> None:
@@ -186,6 +192,7 @@ def test_unchanged_units_are_carried_over_and_not_linted(audits: Audits, plant: 
     summary = audits.run(corpus, "r2", since=audits.store.find("latest"), linter=FaultyLinter())
     assert (summary.metrics["units_carried"], summary.metrics["units_linted"]) == (4, 4)
     assert audits.findings("r2") == before
+    assert len(audits.rows("publications", "r2")) == len(audits.rows("publications", "r1")) > 0
     assert audits.quarantined("r2") == audits.quarantined("r1")
     assert {row["unit"] for row in audits.rows("units", "r2") if row["carried"]} == {
         f"corpus/r{number}" for number in range(4)
@@ -200,6 +207,28 @@ def test_unchanged_units_are_carried_over_and_not_linted(audits: Audits, plant: 
 
     summary = audits.run(corpus, "r4", since="r3", linter=FaultyLinter(Config(postgres=(15,))))
     assert summary.metrics["units_carried"] == 0, "another configuration"
+
+
+def test_each_publication_table_and_operation_has_its_verdict(audits: Audits, plant: Plant) -> None:
+    corpus = plant(
+        {
+            "a/1.sql": PUBLISHES,
+            "a/2.sql": "CREATE PUBLICATION k FOR TABLE t (id) WHERE (id > 1) WITH (publish = 'insert, delete');",
+        }
+    )
+    audits.run(corpus)
+    rows = audits.rows("publications")
+    assert {(row["publication"], row["table"], row["operation"], row["verdict"], row["sqlstate"]) for row in rows} == {
+        ("p", "public.t", "insert", "filtered", None),
+        ("p", "public.t", "update", "refused", "42P10"),
+        ("p", "public.t", "delete", "refused", "42P10"),
+        ("p", "public.t", "truncate", "sent", None),
+        ("k", "public.t", "insert", "filtered", None),
+        ("k", "public.t", "delete", "filtered", None),
+    }
+    row = next(row for row in rows if row["publication"] == "k")
+    assert (row["filter"], row["columns"], row["identity"]) == ("id > 1", ["id"], "primary key")
+    assert (row["repository"], row["path"], row["line"], row["postgres"]) == ("a", "corpus/a/2.sql", 1, [18])
 
 
 def test_a_run_is_written_again_and_a_failed_one_does_not_exist(audits: Audits, plant: Plant) -> None:

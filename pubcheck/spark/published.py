@@ -1,0 +1,111 @@
+"""What `pubcheck explain` says of a unit as rows: one for each publication, table and operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.explain.build import Wanted, explained
+from pubcheck.explain.document import Publication, Refused
+from pubcheck.explain.rows import Samples
+from pubcheck.linter import Followed
+from pubcheck.rulebook import RULES
+
+WRITE_RULES = frozenset(code for code, rule in RULES.items() if rule.phase == "write" and rule.default)
+"""The rules without which it is not known whether an operation is refused."""
+
+
+class Published(Struct, frozen=True):
+    """A row of the table `publications`, which says what its columns mean (`tables.PUBLISHED`)."""
+
+    publication: str
+    table: str
+    operation: str | None
+    postgres: tuple[int, ...]
+    verdict: str | None
+    certainty: str
+    how: str | None = None
+    named: str | None = None
+    arrives_as: str | None = None
+    filter: str | None = None
+    canonical_filter: str | None = None
+    filter_columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None
+    left_out: tuple[str, ...] = ()
+    identity: str | None = None
+    identity_columns: tuple[str, ...] = ()
+    rule: str | None = None
+    sqlstate: str | None = None
+    message: str | None = None
+    path: str | None = None
+    line: int | None = None
+
+
+def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
+    """The rows of a unit; those that are alike in several majors are one."""
+    majors: dict[Published, tuple[int, ...]] = {}
+    for major, fold in zip(followed.result.postgres, followed.folds, strict=True):
+        found = [each for each in followed.result.diagnostics if major in each.postgres]
+        unit = explained(fold, followed.statements, found, (), Wanted(), lambda *_: Samples())
+        for publication in unit.publications:
+            for row in _rows(publication, refusals_known):
+                majors[row] = (*majors.get(row, ()), major)
+    return [replace(row, postgres=found) for row, found in majors.items()]
+
+
+def _rows(publication: Publication, refusals_known: bool) -> Iterator[Published]:
+    for answer in publication.answers:
+        refused: dict[str, Refused] = {
+            each.operation: each for each in answer.refused if publication.name in each.publications
+        }
+        condition = answer.filter
+        for operation in answer.operations:
+            if operation == "truncate" and not answer.truncate:
+                continue
+            refusal = refused.get(operation)
+            may_be_refused = operation in ("update", "delete")
+            if refusal is not None:
+                verdict = "refused"
+            elif may_be_refused and not refusals_known:
+                verdict = None
+            else:
+                verdict = "filtered" if condition is not None and operation != "truncate" else "sent"
+            for table in answer.tables:
+                yield Published(
+                    publication=publication.name,
+                    table=table,
+                    operation=operation,
+                    postgres=(),
+                    verdict=verdict,
+                    certainty=refusal.certainty if refusal is not None else answer.certainty,
+                    how=answer.how,
+                    named=answer.named,
+                    arrives_as=answer.arrives_as,
+                    filter=condition.sql if condition is not None else None,
+                    canonical_filter=condition.canonical if condition is not None else None,
+                    filter_columns=condition.columns if condition is not None else (),
+                    columns=answer.columns,
+                    left_out=answer.left_out,
+                    identity=answer.identity.kind,
+                    identity_columns=answer.identity.columns,
+                    rule=refusal.rule if refusal is not None else None,
+                    sqlstate=refusal.sqlstate if refusal is not None else None,
+                    message=refusal.message if refusal is not None else None,
+                    path=publication.path,
+                    line=publication.line,
+                )
+    for left in publication.not_sent:
+        for table in left.tables:
+            yield Published(
+                publication=publication.name,
+                table=table,
+                operation=None,
+                postgres=(),
+                verdict="not-sent",
+                certainty=publication.certainty,
+                message=left.reason,
+                path=publication.path,
+                line=publication.line,
+            )
