@@ -292,7 +292,10 @@ class _Builder:
             path, line = span.source.label, self.resolver.line(span)
         general = list(self.general.get(row.name, ()))
         general += [
-            found for every in self.notes.get(row.name, {}).values() for found in every if id(found) not in self.used
+            found
+            for every in self.notes.get(row.name, {}).values()
+            for found in every
+            if id(found) not in self.used and self._asked_about(found)
         ]
         return Publication(
             row.name,
@@ -309,6 +312,10 @@ class _Builder:
             tuple(NotSent(reason, tuple(names)) for reason, names in reasons.items()),
             self._noted(general),
         )
+
+    def _asked_about(self, found: Diagnostic) -> bool:
+        """Whether a note on a table that no answer shows is on one that was asked for: it may name several."""
+        return not self.wanted.tables or any(name in found.message for name in self.wanted.tables)
 
     def _noted_tables(self, row: rows.Publication) -> set[str]:
         """The names that notes on a publication speak of."""

@@ -57,6 +57,7 @@ def test_publications_and_tables_can_be_chosen(pubcheck: Call) -> None:
     assert "public.items" in out
     assert "public.orders" not in out
     assert "Publication us" not in out
+    assert "[PUB604]" not in out
 
 
 def test_a_partitioned_table_means_its_partitions(pubcheck: Call) -> None:
