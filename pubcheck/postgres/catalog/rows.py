@@ -63,6 +63,8 @@ class Column(Struct, frozen=True, gc=False):
     """The NOT NULL constraint of a column that is ``not_null``, where the major has such constraints."""
     typmod: int = -1
     tree: object = None
+    default_type: int = 0
+    """The type that the default has by itself, 0 where that does not show."""
     storage: str = ""
     """attstorage in words (plain, external, extended, main) where the unit says it; else it is the type's."""
 

@@ -41,6 +41,7 @@ from pubcheck.postgres.ddl.partitions import add_inherit, attach_partition, deta
 from pubcheck.postgres.ddl.replica_identity import set_replica_identity
 from pubcheck.postgres.ddl.tables import (
     attach_default,
+    default_type,
     define_column,
     depend_on_type,
     order_constraints,
@@ -164,6 +165,8 @@ def _refuse_lost_not_null(session: Session, relation: int, commands: list[Node])
 
 
 def _pass(command: Node) -> int:
+    if command["subtype"] == "AT_ColumnDefault" and "def" not in command:
+        return 0
     return _PASSES.get(command["subtype"], 9)
 
 
@@ -349,8 +352,9 @@ def _set_default(session: Session, relation: int, command: Node, recurse: bool) 
     for dependent, number, _ in catalog.dependents.get((RELATION, relation)):
         if dependent[0] == DEFAULT and number == column.number:
             catalog.remove(DEFAULT, dependent[1])
-    if column.has_default != ("def" in command):
-        change_columns(session, relation, [column.number], has_default="def" in command)
+    of_type = default_type(session, command["def"], column.type) if "def" in command else 0
+    if column.has_default != ("def" in command) or column.default_type != of_type:
+        change_columns(session, relation, [column.number], has_default="def" in command, default_type=of_type)
     if "def" in command:
         attach_default(session, relation, column.name, {"contype": "CONSTR_DEFAULT", "raw_expr": command["def"]})
 
@@ -370,17 +374,22 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
     oid = session.type_oid(type_name)
     typmod = typmod_of(session, type_name, oid) if "typmods" in type_name else -1
     collation = collation_of(session, definition.get("collClause"), oid)
+    if column.identity:
+        refuse_identity_type(replace(column, type=oid))
     members = _names(session, relation, name, recurse)
     if not recurse and catalog.children.has(relation):
         raise ServerError("42P16", f'type of inherited column "{name}" must be changed in child tables too')
     for member in members:
         _refuse_partition_key(session, member, name)
+    retyping = import_module("pubcheck.postgres.ddl.retyping")
+    retyping.refuse_cast(session, row, column, oid, typmod, definition.get("raw_default"))
     _refuse_other_not_null(session, members, name)
     for member in members:
         here = require_column(session, member, name)
         if here.inherited > sum(parent in members for parent in catalog.relations[member].parents):
             other = catalog.relations[member].name
             raise ServerError("42P16", f'cannot alter inherited column "{name}" of relation "{other}"')
+        retyping.refuse_default(session, here, oid)
         _refuse_type_change(session, catalog.relations[member], here)
         for key, entry in catalog.dependencies.get((RELATION, member)):
             if entry[0][2] == here.number and key[0] == TYPE:

@@ -28,6 +28,7 @@ from pubcheck.postgres.ddl.names import choose_constraint_name, choose_relation_
 from pubcheck.postgres.ddl.not_null import name_constraints
 from pubcheck.postgres.ddl.typenames import COLLATIONS, collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import BOOL, DATE, INT4, INT8, NAME, NUMERIC, TIMESTAMP, TIMESTAMPTZ, UUID
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import column_names, find
@@ -247,6 +248,7 @@ def _merged(session: Session, known: Column, column: Column, *, typed: bool) -> 
         local=True,
         not_null=known.not_null or column.not_null,
         has_default=known.has_default or column.has_default,
+        default_type=column.default_type if column.has_default else known.default_type,
         identity=column.identity or known.identity,
         generated=column.generated or known.generated,
         expression=column.expression if column.generated else known.expression,
@@ -325,6 +327,7 @@ def define_column(
             if oid in COLLATIONS or oid >= FIRST_GENERATED or "collClause" in body:
                 collation = collation_of(session, body.get("collClause"), oid)
     not_null, identity, generated, default = bool(serial) or body.get("is_not_null", False), "", "", bool(serial)
+    of_type = INT8 if serial else 0
     expression: tuple[str, ...] = ()
     tree: object = None
     if serial:
@@ -341,7 +344,7 @@ def define_column(
             if "conname" in constraint or constraint.get("is_no_inherit"):
                 held = NotNull(constraint.get("conname", ""), no_inherit=constraint.get("is_no_inherit", False))
         elif kind == "CONSTR_DEFAULT":
-            default = True
+            default, of_type = True, default_type(session, constraint["raw_expr"], oid)
             owned.append((name, constraint))
         elif kind == "CONSTR_IDENTITY":
             identity, not_null = constraint["generated_when"], True
@@ -382,10 +385,41 @@ def define_column(
         typmod=typmod,
         tree=tree,
         storage=storage_word(body.get("storage_name", "")),
+        default_type=of_type,
     )
     if identity:
         refuse_identity_type(column)
     return column
+
+
+_TYPES_OF_CALLS = {"now": TIMESTAMPTZ, "nextval": INT8, "gen_random_uuid": UUID}
+_TYPES_OF_WORDS = {
+    "SVFOP_CURRENT_DATE": DATE,
+    "SVFOP_CURRENT_ROLE": NAME,
+    "SVFOP_CURRENT_TIMESTAMP": TIMESTAMPTZ,
+    "SVFOP_CURRENT_USER": NAME,
+    "SVFOP_LOCALTIMESTAMP": TIMESTAMP,
+    "SVFOP_SESSION_USER": NAME,
+    "SVFOP_USER": NAME,
+}
+
+
+def default_type(session: Session, expression: Node, column: int) -> int:
+    """The type of a default without what assignment to a column of type ``column`` adds; 0 where it does not show."""
+    ((kind, body),) = expression.items()
+    if kind == "A_Const":
+        if "sval" in body:
+            return column
+        # A float without a point may be an int8, which is assigned to as much.
+        return INT4 if "ival" in body else BOOL if "boolval" in body else NUMERIC if "fval" in body else 0
+    if kind == "TypeCast":
+        try:
+            return session.type_oid(body["typeName"])
+        except ServerError:
+            return 0
+    if kind == "FuncCall":
+        return _TYPES_OF_CALLS.get(body["funcname"][-1]["String"]["sval"], 0)
+    return _TYPES_OF_WORDS.get(body["op"], 0) if kind == "SQLValueFunction" else 0
 
 
 def storage_word(written: str) -> str:
@@ -398,8 +432,8 @@ _IDENTITY_TYPES = (20, 21, 23)
 
 
 def refuse_identity_type(column: Column) -> None:
-    """Raises ServerError 22023 for an identity column of a built-in type that is no integer."""
-    if 0 < column.type < FIRST_NORMAL_OID and column.type not in _IDENTITY_TYPES:
+    """Raises ServerError 22023 for an identity column of a type that is no integer, not even a domain over one."""
+    if column.type and column.type not in _IDENTITY_TYPES:
         raise ServerError("22023", "identity column type must be smallint, integer, or bigint")
 
 

@@ -1,0 +1,90 @@
+"""ALTER COLUMN ... TYPE that wants a cast: where there is none, the column keeps its type."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.linting import answers, lint
+from tests.postgres.ddl.expected import assert_annotated, assert_followed
+from tests.support.servers import Servers
+
+SCRIPTS = {
+    "columns": r"""
+        CREATE TYPE e AS ENUM ('x');
+        CREATE DOMAIN d AS int;
+        CREATE TABLE t (a int, b text, c bigint, d date, e jsonb, f int[]);
+        ALTER TABLE t ALTER a TYPE bigint;
+        ALTER TABLE t ALTER b TYPE int; -- 42804
+        ALTER TABLE t ALTER b TYPE int USING b::int;
+        ALTER TABLE t ALTER b TYPE text;
+        ALTER TABLE t ALTER b TYPE e; -- 42804
+        ALTER TABLE t ALTER b TYPE e USING b::e;
+        ALTER TABLE t ALTER b TYPE varchar(5);
+        ALTER TABLE t ALTER c TYPE d;
+        ALTER TABLE t ALTER c TYPE boolean; -- 42804
+        ALTER TABLE t ALTER d TYPE boolean USING nosuch; -- 42703
+        ALTER TABLE t ALTER d TYPE boolean USING 5; -- 42804
+        ALTER TABLE t ALTER d TYPE boolean USING '5'; -- 22P02
+        ALTER TABLE t ALTER d TYPE boolean USING d > now();
+        ALTER TABLE t ALTER e TYPE json;
+        ALTER TABLE t ALTER e TYPE int; -- 42804
+        ALTER TABLE t ALTER f TYPE bigint[];
+        ALTER TABLE t ALTER f TYPE date[]; -- 42804
+        CREATE CAST (int AS boolean) WITH INOUT AS ASSIGNMENT; -- 42710
+        CREATE CAST (date AS int) WITH INOUT AS ASSIGNMENT;
+        CREATE TABLE u (d date);
+        ALTER TABLE u ALTER d TYPE int;
+    """,
+    "defaults": r"""
+        CREATE TYPE e AS ENUM ('x');
+        CREATE TABLE t (a text DEFAULT 'x', b text DEFAULT 5, c text DEFAULT now(), d int DEFAULT 5, s serial, n text);
+        ALTER TABLE t ALTER a TYPE e USING a::e; -- 42804
+        ALTER TABLE t ALTER a TYPE e USING a::e, ALTER a DROP DEFAULT, ALTER a SET DEFAULT 'x';
+        ALTER TABLE t ALTER a TYPE int USING 5; -- 42804
+        ALTER TABLE t ALTER b TYPE int USING 5;
+        ALTER TABLE t ALTER b TYPE boolean USING true; -- 42804
+        ALTER TABLE t ALTER c TYPE date USING now();
+        ALTER TABLE t ALTER c TYPE int USING 5; -- 42804
+        ALTER TABLE t ALTER d TYPE boolean USING true; -- 42804
+        ALTER TABLE t ALTER s TYPE bigint;
+        ALTER TABLE t ALTER s TYPE uuid USING gen_random_uuid(); -- 42804
+        ALTER TABLE t ALTER n SET DEFAULT '5'::text;
+        ALTER TABLE t ALTER n TYPE int USING 5; -- 42804
+        CREATE TABLE l (LIKE t);
+        ALTER TABLE l ALTER n TYPE int USING 5;
+    """,
+    "identity and generated columns": r"""
+        CREATE DOMAIN d AS int;
+        CREATE TABLE t (i int GENERATED ALWAYS AS IDENTITY, a int, g int GENERATED ALWAYS AS (a * 2) STORED);
+        ALTER TABLE t ALTER i TYPE text; -- 22023
+        ALTER TABLE t ALTER i TYPE d; -- 22023
+        ALTER TABLE t ALTER i TYPE bigint;
+        ALTER TABLE t ALTER g TYPE text;
+        ALTER TABLE t ALTER g TYPE int USING 5; -- 42611
+    """,
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_statements_are_refused_as_servers_refuse_them(name: str) -> None:
+    assert_followed(SCRIPTS[name])
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_answers_are_those_of_servers(name: str, servers: Servers) -> None:
+    for server in servers.values():
+        assert_annotated(SCRIPTS[name], server)
+
+
+def test_a_refused_change_of_type_is_not_followed() -> None:
+    table = "CREATE TABLE t (a text DEFAULT 'x', b text); ALTER TABLE t ALTER b TYPE int; "
+    refused = "ALTER TABLE t ALTER a TYPE int USING 1;"
+    found = lint(table + refused + "CREATE PUBLICATION p FOR TABLE t WHERE (a = 'q' AND b = 'q');", complete=True)
+    assert answers(found) == []
+
+
+def test_what_hinders_the_cast_comes_before_what_depends_on_the_column() -> None:
+    table = "CREATE TABLE t (a text PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t WHERE (a = 'q');"
+    assert answers(lint(table + "ALTER TABLE t ALTER a TYPE int;", complete=True)) == []
+    assert answers(lint(table + "ALTER TABLE t ALTER a TYPE varchar;", complete=True))[0][0] == "0A000"
