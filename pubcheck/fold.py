@@ -141,8 +141,9 @@ class Fold:
         if name in _WITH_FILTERS:
             self._filters(statement, journal.entries[mark:])
         if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
-            self._remember(name, node, journal.entries[mark:])
-        self._refused_writes.follow(source, statement.index, itertools.chain(journal.entries[mark:], journal.undone))
+            changes = journal.entries[mark:]
+            self._remember(name, node, changes)
+            self._refused_writes.follow(source, statement.index, itertools.chain(changes, journal.undone))
 
     def connect(self, statement: StatementText, source: int, user: str) -> None:
         """A connection of its own for what follows, after this statement."""
