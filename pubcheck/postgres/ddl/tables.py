@@ -245,7 +245,7 @@ def _merged(session: Session, known: Column, column: Column, *, typed: bool) -> 
         constraint = _both(known, column.constraint or NotNull())
     return replace(
         known,
-        local=True,
+        local=known.local or typed,
         not_null=known.not_null or column.not_null,
         has_default=known.has_default or column.has_default,
         default_type=column.default_type if column.has_default else known.default_type,
@@ -384,7 +384,7 @@ def define_column(
         constraint=held if held is not None and session.catalog.major.named_not_null else None,
         typmod=typmod,
         tree=tree,
-        storage=storage_word(body.get("storage_name", "")),
+        storage=storage_word(body["storage_name"]) if "storage_name" in body else "",
         default_type=of_type,
     )
     if identity:
