@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, pattern_later, refused
 
 _CIDR_4 = pattern_later(r"([0-9]+(?:\.[0-9]+){0,3})(?:/([0-9]+))?")
@@ -27,7 +28,7 @@ def _address_4(text: str, cidr: bool) -> tuple[bytes, int] | None:
         return None
     if cidr:
         return _completed(bytes(numbers), match[2])
-    prefix = int(match[2]) if match[2] and len(match[2]) < 400 else 32 if match[2] is None else 33
+    prefix = _prefix_4(match[2]) if match[2] else 32
     if prefix > 32 or (len(numbers) < 4 and match[2] is None):
         return None
     # Fewer octets than the prefix fills are refused: 10.1/24.
@@ -36,10 +37,18 @@ def _address_4(text: str, cidr: bool) -> tuple[bytes, int] | None:
     return bytes(numbers).ljust(4, b"\0"), prefix
 
 
+def _prefix_4(stated: str) -> int:
+    """A prefix length. Raises Unknowable for one beyond a C int, which the server counts up without looking."""
+    digits = stated.lstrip("0")
+    if len(digits) > 10 or int(digits or 0) >= 1 << 31:
+        raise Unknowable("how the server counts such a prefix length")
+    return int(digits or 0)
+
+
 def _completed(octets: bytes, stated: str | None) -> tuple[bytes, int] | None:
     """An address of cidr that may be short; without a prefix length its class says it."""
     if stated is not None:
-        prefix = int(stated) if len(stated) < 400 else 33
+        prefix = _prefix_4(stated)
         if prefix > 32:
             return None
     else:

@@ -69,6 +69,13 @@ def test_numbers_of_any_length_are_read(major: int, filter_: str, sqlstate: str 
     assert (answer and answer[0]) == sqlstate
 
 
+@pytest.mark.parametrize("length", ["4294967304", "99999999999999999999"])
+def test_a_prefix_length_that_overflows_is_not_judged(length: str) -> None:
+    """PostgreSQL 15 to 18 take the first for 8 and refuse the second."""
+    assert isinstance(judge(18, "w", f"ip = '10.0.0.1/{length}'"), str)
+    assert judge(18, "w", "ip = '10.0.0.1/0000000000000000000008'") is None
+
+
 def test_the_walk_names_the_function_behind_an_operator() -> None:
     refusal, place = _refusal("b AND tz > d")
     proc = session(18).syscache.proc(refusal.oid)
