@@ -1,5 +1,6 @@
-"""`python -m tests.differential {scripts|trees} FIRST LAST [--major N]... [--ports FILE]`: where servers and pubcheck
-differ, and of how many writes of what kind they were both asked.
+"""`python -m tests.differential {scripts|trees|later} FIRST LAST [--major N]... [--ports FILE]`
+
+Where servers and pubcheck differ, and of how many writes of what kind they were both asked.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from collections import Counter
 from pathlib import Path
 
 from tests.differential.compare import Probe, compare
+from tests.differential.later import Later
 from tests.differential.scripts import Script
 from tests.differential.trees import Trees
 from tests.support.servers import PACKAGES, Server, Servers
 
-KINDS: dict[str, type[Script]] = {"scripts": Script, "trees": Trees}
+KINDS: dict[str, type[Script]] = {"scripts": Script, "trees": Trees, "later": Later}
 
 
 def main() -> int:

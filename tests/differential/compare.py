@@ -70,7 +70,6 @@ _TABLES = """
            c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p') AND c.oid >= 16384 AND c.relpersistence <> 't' AND n.nspname !~ '^pg_'
-      AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped)
     ORDER BY 1
 """
 
@@ -105,13 +104,14 @@ def compare(server: Server, statements: list[str]) -> Compared:
         Probe(statement, part, said, predicted.get((table, operation, only), ACCEPTED))
         for table, operation, only, part, statement, said in asked
     ]
-    asked_for = {key[:3] for key in asked}
+    there = {key[0] for key in asked}
     probes += [
         Probe(f"{operation} of {table}, which the server does not have", False, ACCEPTED, said)
         for table, operation, said in writes
-        if (table, operation, True) not in asked_for and (table, operation, False) not in asked_for
+        if table not in there
     ]
-    return Compared(tuple(_differences(statements, answers, found, watched.left_out)), tuple(probes))
+    differences = (*_differences(statements, answers, found, watched.left_out), *_notices(statements, answers, watched))
+    return Compared(differences, tuple(probes))
 
 
 def _differences(
@@ -134,10 +134,23 @@ def _differences(
                 yield Difference(statement, expected, said)
 
 
+def _notices(statements: list[str], answers: list[Answer], watched: _Watched) -> Iterator[Difference]:
+    """Where a CASCADE takes tables out of publications, both sides must say so in the same words."""
+    for index, (statement, answer) in enumerate(zip(statements, answers, strict=True)):
+        ours = [f"NOTICE: {notice}" for notice in watched.notices.get(index, ())]
+        said, mine = ("\n".join(line for line in lines if _UNPUBLISHED in line) for lines in (answer.notices, ours))
+        if answer.ok and said != mine:
+            yield Difference(f"(notice) {statement}", said, mine)
+
+
+_UNPUBLISHED = " in publication "
+
+
 class _Watched(Struct):
-    """What is seen of a run: its session, and the statements left out without a word, by index with the reason."""
+    """What is seen of a run: its session, and by statement what was told and the reason if it was left out."""
 
     left_out: dict[int, str] = {}
+    notices: dict[int, list[str]] = {}
     session: Session | None = None
 
 
@@ -153,6 +166,7 @@ def _watched() -> Iterator[_Watched]:
             if error.rule is None:
                 seen.left_out[session.statement] = f"{error.sqlstate} {error.message}"
             raise
+        seen.notices[session.statement] = list(session.notices)
 
     with mock.patch("pubcheck.fold.apply", watched):
         yield seen

@@ -9,6 +9,7 @@ from pubcheck.linter import Linter, Unit
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.sources.text import Source
 from tests.differential.compare import compare
+from tests.differential.later import Later
 from tests.differential.scripts import Script
 from tests.differential.trees import Trees
 from tests.support.servers import Servers
@@ -49,10 +50,21 @@ def test_writes_are_refused_where_the_server_refuses_them(major: int, servers: S
 def test_no_script_raises(complete: bool) -> None:
     linter = Linter(Config(postgres=(15, 18), complete=complete))
     for seed in range(1_000_000, 1_000_030):
-        statements = (Trees if seed % 2 else Script)(seed).statements
+        statements = (Script, Trees, Later)[seed % 3](seed).statements
         linter.lint(Unit((Source("script.sql", ";\n".join(statements)),)))
         # Half of it has a world that is not visible.
         linter.lint(Unit((Source("script.sql", ";\n".join(statements[::2])),)))
+
+
+LATER = range(40)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", MAJORS)
+def test_changes_of_published_tables_are_refused_and_cascade_as_the_server_says(major: int, servers: Servers) -> None:
+    compared = [compare(servers[major], Later(seed).statements) for seed in LATER]
+    assert not [(seed, found.differences) for seed, found in zip(LATER, compared, strict=True) if found.differences]
+    assert not [probe for found in compared for probe in found.probes if not probe.agrees]
 
 
 STOPPED = {

@@ -262,7 +262,7 @@ class Trees(Script):
     def create_publication(self) -> str:
         name = self.name("p")
         self.publications.append(name)
-        what = "FOR ALL TABLES" if self.chance(0.06) else f"FOR {self.objects()}"
+        what = "FOR ALL TABLES" if self.chance(0.08) else f"FOR {self.objects()}"
         options = [f"publish_via_partition_root = {self.pick('true', 'true', 'false')}"] if self.chance(0.7) else []
         if self.chance(0.35):
             options.append(self.option())

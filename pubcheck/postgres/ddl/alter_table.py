@@ -349,14 +349,19 @@ def _set_default(session: Session, relation: int, command: Node, recurse: bool) 
     row = catalog.relations[relation]
     if column.identity or column.generated:
         raise ServerError("42601", f'column "{column.name}" of relation "{row.name}" is not an ordinary column')
-    for dependent, number, _ in catalog.dependents.get((RELATION, relation)):
-        if dependent[0] == DEFAULT and number == column.number:
-            catalog.remove(DEFAULT, dependent[1])
+    _forget_default(session, relation, column.number)
     of_type = default_type(session, command["def"], column.type) if "def" in command else 0
     if column.has_default != ("def" in command) or column.default_type != of_type:
         change_columns(session, relation, [column.number], has_default="def" in command, default_type=of_type)
     if "def" in command:
         attach_default(session, relation, column.name, {"contype": "CONSTR_DEFAULT", "raw_expr": command["def"]})
+
+
+def _forget_default(session: Session, relation: int, number: int) -> None:
+    catalog = session.catalog
+    for dependent, of, _ in catalog.dependents.get((RELATION, relation)):
+        if dependent[0] == DEFAULT and of == number:
+            catalog.remove(DEFAULT, dependent[1])
 
 
 def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -> None:
@@ -397,6 +402,20 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
                 catalog.dependents.remove(key, entry)
         change_columns(session, member, [here.number], type=oid, typmod=typmod, collation=collation, storage="")
         depend_on_type(session, member, require_column(session, member, name))
+        _rebuild_keys(session, member, here.number)
+
+
+def _rebuild_keys(session: Session, relation: int, number: int) -> None:
+    """ATPostAlterTypeCleanup makes a partition's key again as a part of its parent's, deferrable only as that is."""
+    catalog = session.catalog
+    for oid in catalog.indexes_of.get(relation):
+        index = catalog.indexes[oid]
+        owner = catalog.owner_of_index(oid) if index.parent and number in index.keys else None
+        if owner is not None and not owner.local:
+            above = catalog.indexes[index.parent].immediate
+            if index.immediate != above:
+                catalog.indexes.put(oid, replace(index, immediate=above))
+                catalog.constraints.put(owner.oid, replace(owner, deferrable=not above))
 
 
 def _refuse_partition_key(session: Session, relation: int, name: str) -> None:
@@ -409,7 +428,7 @@ def _refuse_partition_key(session: Session, relation: int, name: str) -> None:
 
 
 def _refuse_other_not_null(session: Session, members: Sequence[int], name: str) -> None:
-    """18 writes NOT NULL constraints anew, first a parent's in its children too, where their own has another name."""
+    """18 writes NOT NULL constraints of a changed column anew, a parent's first and in its children too."""
     catalog = session.catalog
     above: dict[int, set[str]] = {}
     for member in members:
@@ -471,9 +490,16 @@ def _set_storage(session: Session, relation: int, command: Node, recurse: bool) 
 
 def _set_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:
     """AT_SetExpression (17 on; virtual columns 18 on), which goes down to children (ATSimpleRecursion)."""
+    if session.catalog.major.number < _SET_EXPRESSION_SINCE:
+        raise ServerError("42601", 'syntax error at or near "EXPRESSION"')
     require_column(session, relation, command["name"])
-    for member in _names(session, relation, command["name"], recurse):
+    members = _names(session, relation, command["name"], recurse) if recurse else [relation]
+    for member in members:
         _set_expression_of(session, member, command)
+    _refuse_other_not_null(session, members, command["name"])
+
+
+_SET_EXPRESSION_SINCE = 17
 
 
 def _set_expression_of(session: Session, relation: int, command: Node) -> None:
@@ -506,6 +532,7 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
         if dependent[2] == column.number and key == (RELATION, relation):
             catalog.dependencies.remove((RELATION, relation), entry)
             catalog.dependents.remove(key, entry[1])
+    _forget_default(session, relation, column.number)
     definition = {"contype": "CONSTR_GENERATED", "raw_expr": command["def"]}
     from pubcheck.postgres.tree import column_names
 
@@ -516,17 +543,30 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
 
 
 def _drop_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATPrepDropExpression, which goes down to children one by one and so refuses children of children."""
     catalog = session.catalog
     column = require_column(session, relation, command["name"])
-    if column.generated == "v":
-        raise ServerError("0A000", "ALTER TABLE / DROP EXPRESSION is not supported for virtual generated columns")
+    below = catalog.descendants(relation)[1:]
+    if any(catalog.children.has(oid) for oid in below) or (below and not recurse):
+        raise ServerError("0A000", "ALTER TABLE / DROP EXPRESSION must be applied to child tables too")
+    row = catalog.relations[relation]
+    if column.inherited and row.seen:
+        raise ServerError("42P16", "cannot drop generation expression from inherited column")
     for oid in _names(session, relation, column.name, recurse):
         here = require_column(session, oid, column.name)
+        if here.generated == "v":
+            raise ServerError("0A000", "ALTER TABLE / DROP EXPRESSION is not supported for virtual generated columns")
+        if not here.generated and catalog.relations[oid].seen:
+            if command.get("missing_ok"):
+                continue
+            named = catalog.relations[oid].name
+            raise ServerError("55000", f'column "{column.name}" of relation "{named}" is not a generated column')
         for entry in catalog.dependencies.get((RELATION, oid)):
             key, (dependent, _, _) = entry
             if dependent[2] == here.number and key == (RELATION, oid):
                 catalog.dependencies.remove((RELATION, oid), entry)
                 catalog.dependents.remove(key, entry[1])
+        _forget_default(session, oid, here.number)
         change_columns(session, oid, [here.number], generated="", expression=(), tree=None)
 
 

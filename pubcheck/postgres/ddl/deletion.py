@@ -187,16 +187,20 @@ class _Search:
         elif target[0] == RELATION and not target[2]:
             found += self._foreign_keys(target[1])
         if len(found) > 1:
-            # A generated column stands here for its default, and later columns' defaults have higher oids.
+            # A generated column stands here for its default, which is newer than the table.
+            defaults = {
+                number: dependent[1]
+                for dependent, number, _ in self.catalog.dependents.get(whole)
+                if dependent[0] == DEFAULT
+            }
             found.sort(
                 key=lambda item: (
-                    -item[0][1],
+                    -(defaults.get(item[0][2], item[0][1]) if item[0][:2] == whole else item[0][1]),
                     item[0][0],
-                    -item[0][2] if item[0][:2] == whole else item[0][2],
+                    item[0][2],
                 )
             )
         return found
-
 
     def _foreign_keys(self, relation: int) -> list[tuple[Object, str]]:
         """The foreign keys that point to a partition because they point to its root (CloneFkReferenced)."""
