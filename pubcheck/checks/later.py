@@ -153,7 +153,7 @@ class History:
         return True
 
     def _named_only(self, place: Place) -> bool:
-        return _ONLY.search(self.session.text[: place.start]) is not None
+        return _ONLY.search(self.session.text, max(0, place.start - _LOOK_BACK), place.start) is not None
 
     def _schema_taken(self, former: PublicationNamespace, node: Node) -> None:
         if node.get("action") == "AP_SetObjects" and former.publication in self.session.catalog.publications:
@@ -266,7 +266,9 @@ class History:
             self.moved.append(Moved(row.oid, tuple(sorted(before - after)), place, "detached", parent))
 
 
-_ONLY = re.compile(rb"\bONLY\s*\(?\s*$", re.IGNORECASE)
+_ONLY = re.compile(rb"\bONLY\s*\(?\s*\Z", re.IGNORECASE)
+_LOOK_BACK = 100
+"""Bytes before a table's name in which ONLY is looked for: a statement can name thousands of tables."""
 
 
 def _added_columns(node: Node) -> dict[str, int]:
@@ -437,7 +439,7 @@ def no_longer_published(ground: Ground) -> Iterator[Finding]:
             message=message,
             help=way,
             place=moved.place,
-            certain=relation.seen and any(catalog.publications[one].seen for one in moved.publications),
+            certain=relation.seen and any(catalog.publications[catalog.publication_names[one]].seen for one in lost),
             object=ground.session.qualified(relation),
             publications=tuple(lost),
         )
