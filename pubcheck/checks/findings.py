@@ -53,6 +53,8 @@ class Filtered(Struct, frozen=True):
 
 MENTIONED = 3
 """How many names a sentence lists before it counts the rest."""
+COMPARED = 100
+"""With how many others of one table a publication is compared, where none is known to be subscribed to with it."""
 RELATED = 5
 """How many further places a finding points at."""
 
@@ -109,11 +111,25 @@ class Ground:
 
     def subscription_to(self, *publications: int) -> Subscription | None:
         """A subscription of the unit that names all of these publications."""
-        return next((row for row, named in self.together if named.issuperset(publications)), None)
+        of_first = self._subscriptions_of.get(publications[0], ())
+        return next((row for row, named in of_first if named.issuperset(publications)), None)
+
+    @cached_property
+    def _subscriptions_of(self) -> dict[int, list[tuple[Subscription, frozenset[int]]]]:
+        found: dict[int, list[tuple[Subscription, frozenset[int]]]] = {}
+        for row, named in self.together:
+            for oid in named:
+                found.setdefault(oid, []).append((row, named))
+        return found
+
+    def subscribed_with(self, publication: int) -> list[int]:
+        """The publications that a subscription of the unit takes together with one."""
+        found = dict.fromkeys(oid for _, named in self._subscriptions_of.get(publication, ()) for oid in sorted(named))
+        return [oid for oid in found if oid != publication]
 
     def is_subscribed(self, *publications: int) -> bool:
         """Whether the unit says who subscribes to one of them, so that nothing need be assumed."""
-        return any(not named.isdisjoint(publications) for _, named in self.together)
+        return any(publication in self._subscriptions_of for publication in publications)
 
     def place_of(self, publication: Publication) -> Place | None:
         """Where a publication is made, or else named first."""

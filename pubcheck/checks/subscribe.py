@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
-from pubcheck.checks.findings import Finding, Ground, listed, order, others, quoted
+from pubcheck.checks.findings import COMPARED, RELATED, Finding, Ground, listed, order, others, quoted
 from pubcheck.checks.later import PublicationEvent
 from pubcheck.checks.naming import identifier
 from pubcheck.checks.runtime import dangers
@@ -63,33 +64,47 @@ def column_lists_conflict(ground: Ground) -> Iterator[Finding]:
     yield from _of_subscriptions(ground, "column-lists-conflict")
     catalog = ground.catalog
     seen: set[tuple[int, int, int]] = set()
-    groups: dict[tuple[int, int], list[PublicationRel]] = {}
+    by_columns: dict[int, dict[tuple[int, ...], list[int]]] = {}
+    groups: dict[int, tuple[dict[int, PublicationRel], dict[int, None]]] = {}
     for entry in reversed(ground.entries):
-        if entry.columns is None:
+        if entry.columns is None or ground.is_subscribed(entry.publication):
             continue
-        publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
-        sent = _columns(ground, publication, relation)
-        for other in publications_of(catalog, relation):
-            if other.oid == publication.oid or ground.is_subscribed(publication.oid, other.oid):
-                continue
-            pair = (min(publication.oid, other.oid), max(publication.oid, other.oid), relation.oid)
-            columns = _columns(ground, other, relation)
-            if pair not in seen and sent is not None and columns is not None and columns != sent:
+        here, relation = entry.publication, catalog.relations[entry.relation]
+        if relation.oid not in by_columns:
+            by_columns[relation.oid] = _by_columns(ground, relation)
+        sent = _columns(ground, catalog.publications[here], relation)
+        lists = by_columns[relation.oid]
+        elsewhere = (oid for columns, held in lists.items() if columns != sent and sent is not None for oid in held)
+        for there in islice(elsewhere, COMPARED):
+            pair = (min(here, there), max(here, there), relation.oid)
+            if pair not in seen:
                 seen.add(pair)
-                groups.setdefault((publication.oid, other.oid), []).append(entry)
-    for (here, there), entries in groups.items():
-        one, other = catalog.publications[here], catalog.publications[there]
-        relation = catalog.relations[entries[-1].relation]
+                entries, with_ = groups.setdefault(here, ({}, {}))
+                entries[entry.oid] = entry
+                with_[there] = None
+    for here, (entries, with_) in groups.items():
+        members = list(reversed(entries.values()))
+        relation = catalog.relations[members[0].relation]
         name = f"{catalog.namespaces[relation.namespace].name}.{relation.name}"
         yield _conflict(
             ground,
             "column-lists-conflict",
             ServerAnswer("0A000", f'cannot use different column lists for table "{name}" in different publications'),
-            [catalog.relations[entry.relation] for entry in reversed(entries)],
-            [one, other],
-            entries[-1].place,
+            [catalog.relations[entry.relation] for entry in members],
+            [catalog.publications[oid] for oid in (here, *with_)],
+            members[0].place,
             None,
         )
+
+
+def _by_columns(ground: Ground, relation: Relation) -> dict[tuple[int, ...], list[int]]:
+    """The publications that send a relation under its own name, by the columns that they send."""
+    found: dict[tuple[int, ...], list[int]] = {}
+    for publication in publications_of(ground.catalog, relation):
+        columns = _columns(ground, publication, relation)
+        if columns is not None and not ground.is_subscribed(publication.oid):
+            found.setdefault(columns, []).append(publication.oid)
+    return found
 
 
 def _columns(ground: Ground, publication: Publication, relation: Relation) -> tuple[int, ...] | None:
@@ -210,7 +225,10 @@ def _conflict(
     names = [row.name for row in publications]
     tables = listed((ground.name(row) for row in relations), "table")
     what = "different column lists" if rule == "column-lists-conflict" else "different publish_generated_columns"
-    if subscription is None:
+    if subscription is None and len(names) > 2:
+        message = f'publication "{names[0]}" goes together with none of {listed(quoted(names[1:]))} in one '
+        message += f"subscription: they have {what} for {tables}"
+    elif subscription is None:
         message = f"publications {listed(quoted(names))} do not go together in one subscription: they have {what} for "
         message += tables
     else:
@@ -221,7 +239,7 @@ def _conflict(
     related: list[tuple[Place, str]] = []
     if subscription is not None:
         related.append((subscription.place, "takes both"))
-    for row in publications:
+    for row in publications[: RELATED + 1]:
         member = ground.catalog.members.get((row.oid, relations[0].oid))
         where = ground.catalog.publication_rels[member].place if member is not None else ground.place_of(row)
         if where is not None and where != place:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pubcheck.checks.findings import Finding, Ground, listed, others
 from pubcheck.checks.naming import identifier
+from pubcheck.checks.silent.filters import by_publication
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
 from pubcheck.postgres.catalog.rows import Constraint, Place, Publication, Relation
@@ -180,10 +181,11 @@ def publishes_nothing(ground: Ground) -> Iterator[Finding]:
 
 def updates_without_inserts(ground: Ground) -> Iterator[Finding]:
     """publish with update and without insert: updates of rows that the subscriber never got."""
+    firsts = {publication.oid: filters[0] for publication, filters in by_publication(ground)}
     for publication in ground.catalog.publications.values():
         if not publication.update or publication.insert or not _has_members(ground, publication):
             continue
-        filtered = next((one for one in ground.filtered if one.publication.oid == publication.oid), None)
+        filtered = firsts.get(publication.oid)
         name = publication.name
         if filtered is None:
             message = (

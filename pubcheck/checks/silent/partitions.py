@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
-from pubcheck.checks.findings import Finding, Ground, listed, order, others, quoted
+from pubcheck.checks.findings import COMPARED, Finding, Ground, listed, order, others, quoted
 from pubcheck.checks.naming import identifier
 from pubcheck.checks.silent.filters import published_roots
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.publications import same_filter
 from pubcheck.replication.copied import copied
-from pubcheck.replication.published import arrival, counted_entry, publications_of, sent_columns
+from pubcheck.replication.published import Arrival, arrival, counted_entry, publications_of, sent_columns
 from pubcheck.replication.sent import unpublishable as unpublishable_kind
 
 
@@ -59,30 +60,35 @@ def unused(ground: Ground) -> Iterator[Finding]:
 def overruled(ground: Ground) -> Iterator[Finding]:
     """Memberships of partitions that another publication of the same subscription sends as their root's."""
     catalog = ground.catalog
-    groups: dict[tuple[int, int], list[tuple[PublicationRel, Relation]]] = {}
+    groups: dict[tuple[int, str], list[tuple[PublicationRel, Relation, Publication]]] = {}
+    arriving: dict[int, list[tuple[Publication, Arrival]]] = {}
     for entry in ground.entries:
         relation = catalog.relations[entry.relation]
         if not relation.partition:
             continue
+        if relation.oid not in arriving:
+            arriving[relation.oid] = _arriving(ground, relation)
         own = arrival(catalog, catalog.publications[entry.publication], relation)
-        for other in publications_of(catalog, relation):
-            arrives = arrival(catalog, other, relation)
-            if own is None or arrives is None or arrives.level <= own.level:
-                continue
+        for other, arrives in islice(arriving[relation.oid], COMPARED):
+            if own is None or arrives.level <= own.level:
+                break
             target = catalog.relations[arrives.arrives_as]
             winner = counted_entry(catalog, other, target.oid)
             if winner is None and entry.filter is None and entry.columns is None:
                 continue
             same = winner is not None and same_filter(winner.filter, entry.filter)
-            if not same or (entry.columns is None) != (winner is None or winner.columns is None):
-                groups.setdefault((entry.publication, other.oid), []).append((entry, target))
-    for (here, there), found in groups.items():
-        subscription = ground.subscription_to(here, there)
-        if subscription is None and ground.is_subscribed(here, there):
-            continue
-        publication, other = catalog.publications[here], catalog.publications[there]
-        entry, target = found[0]
-        names = [ground.name(catalog.relations[one.relation]) for one, _ in found]
+            if same and (entry.columns is None) == (winner is None or winner.columns is None):
+                continue
+            subscription = ground.subscription_to(entry.publication, other.oid)
+            if subscription is not None or not ground.is_subscribed(entry.publication, other.oid):
+                key = entry.publication, subscription.name if subscription is not None else ""
+                groups.setdefault(key, []).append((entry, target, other))
+    for (here, name), found in groups.items():
+        subscription = catalog.subscriptions.get(name)
+        publication = catalog.publications[here]
+        entry, target, other = found[0]
+        names = [ground.name(catalog.relations[one.relation]) for one, _, _ in found]
+        rows = {row.name: row for _, _, row in found}
         who = "a subscription to both" if subscription is None else f'subscription "{subscription.name}"'
         related = [(place, f'publication "{other.name}"')] if (place := ground.place_of(other)) is not None else []
         if subscription is not None:
@@ -90,15 +96,22 @@ def overruled(ground: Ground) -> Iterator[Finding]:
         yield Finding(
             rule="partition-filter-unused",
             message=f'what publication "{publication.name}" says of {listed(names, "partition")} does not count for '
-            f'{who}: changes arrive as those of {ground.name(target)}, with filter and columns of "{other.name}"',
+            f'{who}: changes arrive as those of {ground.name(target)}, with filter and columns of '
+            f"{listed(quoted(rows))}",
             help="say it in the publication of the root, or subscribe to the two apart",
             place=entry.place,
             certain=subscription is not None and publication.seen and other.seen and target.seen,
-            related=others([*related, *((one.place, "nor does this") for one, _ in found[1:])]),
+            related=others([*related, *((one.place, "nor does this") for one, _, _ in found if one is not entry)]),
             object=ground.session.qualified(catalog.relations[entry.relation]),
-            publications=(publication.name, other.name),
+            publications=(publication.name, *rows),
             severity="warning" if subscription is not None else "note",
         )
+
+
+def _arriving(ground: Ground, relation: Relation) -> list[tuple[Publication, Arrival]]:
+    """The publications of a partition and what each sends it as, the highest ancestor first."""
+    rows = ((row, arrival(ground.catalog, row, relation)) for row in publications_of(ground.catalog, relation))
+    return sorted(((row, found) for row, found in rows if found is not None), key=lambda pair: -pair[1].level)
 
 
 def copied_twice(ground: Ground) -> Iterator[Finding]:

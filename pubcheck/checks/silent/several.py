@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from msgspec import Struct
 
-from pubcheck.checks.findings import Filtered, Finding, Ground, listed, others, quoted
+from pubcheck.checks.findings import COMPARED, Filtered, Finding, Ground, listed, others, quoted
 from pubcheck.checks.silent.filters import by_publication
-from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.replication.published import arrival, counted_entry, publications_of
 
 _ROWS = ("insert", "update", "delete")
@@ -64,26 +65,37 @@ def widened(ground: Ground) -> Iterator[Finding]:
     yield from schema_voids_filter(ground)
     if len(ground.catalog.publications) < 2:
         return
+    unfiltered: dict[int, dict[int, Publication]] = {}
+    for filtered in ground.filtered:
+        if filtered.relation.oid not in unfiltered:
+            unfiltered[filtered.relation.oid] = {one.oid: one for one in _unfiltered(ground, filtered.relation)}
     for publication, filters in by_publication(ground):
-        wider = [one for filtered in filters for one in _wider(ground, filtered)]
-        named = [one for one in wider if ground.subscription_to(publication.oid, one.publication.oid) is not None]
-        assumed = [one for one in wider if not ground.is_subscribed(publication.oid, one.publication.oid)]
+        subscribed_with = ground.subscribed_with(publication.oid)
+        named: list[_Wider] = []
+        assumed: list[_Wider] = []
+        for filtered in filters:
+            wider = unfiltered[filtered.relation.oid]
+            named += [_Wider(filtered, wider[oid]) for oid in subscribed_with if oid in wider]
+            if not ground.is_subscribed(publication.oid):
+                others = (one for one in wider.values() if not ground.is_subscribed(one.oid))
+                assumed += [_Wider(filtered, one) for one in islice(others, COMPARED)]
         for found, together in ((named, True), (assumed, False)):
             if found:
                 yield _finding(ground, publication, found, together=together)
 
 
-def _wider(ground: Ground, filtered: Filtered) -> Iterator[_Wider]:
-    catalog, relation = ground.catalog, filtered.relation
+def _unfiltered(ground: Ground, relation: Relation) -> Iterator[Publication]:
+    """The publications that send a relation under its own name without a filter."""
+    catalog = ground.catalog
     for other in publications_of(catalog, relation):
-        if other.oid == filtered.publication.oid or (relation.kind == "p" and not other.via_root):
+        if relation.kind == "p" and not other.via_root:
             continue
         arrives = arrival(catalog, other, relation)
         if arrives is None or arrives.arrives_as != relation.oid:
             continue
         entry = counted_entry(catalog, other, relation.oid)
         if entry is None or entry.filter is None or (other.oid, relation.namespace) in catalog.schema_members:
-            yield _Wider(filtered, other)
+            yield other
 
 
 def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, together: bool) -> Finding:
