@@ -1,0 +1,73 @@
+"""`pubcheck audit` before Spark starts: what a user is told. The job itself: tests/spark."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pubcheck.cli.audit import summarised
+from pubcheck.spark.job import Summary
+from tests.cli.conftest import Call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("none", "--output", "out"), "no input: there is no none"),
+        ((".",), "Missing option '--output'"),
+        ((".", "--output", "out", "--run", "a/b"), "--run: 'a/b' is no id"),
+        ((".", "--output", "out", "--max-file-size", "much"), "'much' is no size; write bytes, or such as 512K"),
+        ((".", "--output", "out", "--conf", "x"), "'x' must be KEY=VALUE"),
+        ((".", "--output", "out", "--repo-column", "x"), "columns, presets and options are of tables"),
+        (("t", "--format", "table", "--preset", "x", "--output", "out"), "there is no x; there are the-stack, github"),
+        ((".", "--output", "out", "--postgres", "19"), "PostgreSQL 19 is not supported"),
+        ((".", "--output", "out", "--unit-timeout", "0"), "Invalid value for '--unit-timeout'"),
+    ],
+)
+def test_wrong_arguments_end_with_2_and_the_reason(pubcheck: Call, arguments: tuple[str, ...], reason: str) -> None:
+    called = pubcheck("audit", *arguments)
+    assert (called.status, called.out) == (2, "")
+    assert reason in " ".join(called.err.split())
+    assert list(Path().iterdir()) == []
+
+
+def test_without_pyspark_it_says_what_to_install(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    called = pubcheck("audit", ".", "--output", "out")
+    assert (called.status, "pip install 'pubcheck[spark]'" in called.err) == (2, True)
+
+
+def test_the_summary_adds_up_and_names_the_rules() -> None:
+    metrics = {
+        "repositories": 2.0,
+        "units": 1500.0,
+        "units_linted": 1400.0,
+        "units_carried": 7.0,
+        "units_nothing_to_lint": 90.0,
+        "units_quarantined": 10.0,
+        "files": 3000.0,
+        "files_linted": 2800.0,
+        "files_nothing_to_lint": 180.0,
+        "files_quarantined": 20.0,
+        "statements": 12345.0,
+        "errors": 2.0,
+        "warnings": 0.0,
+        "notes": 1.0,
+        "seconds": 61.25,
+    }
+    summary = Summary(
+        "r1", metrics, {"crashed": 10}, [("PUB301", "error", "certain", 2), ("PUB004", "note", "assumed", 1)]
+    )
+    assert "\n".join(summarised(summary, "out")) == (
+        "1,500 units of 2 repositories, 3,000 files, 12,345 statements\n"
+        "  linted               1,400 units      2,800 files (7 units carried over)\n"
+        "  nothing to lint         90 units        180 files\n"
+        "  quarantined             10 units         20 files\n"
+        "    crashed               10\n"
+        "2 errors, 0 warnings, 1 notes\n"
+        "  PUB301 error   certain          2  filter-column-outside-replica-identity\n"
+        "  PUB004 note    assumed          1  statement-not-parsed\n"
+        "The tables are out/*/run=r1, made in 61.2 seconds."
+    )
