@@ -229,13 +229,24 @@ def _bad_examples(rule: Rule, text: str, fail: _Fail) -> Iterator[BadExample]:
 
 
 def _parse_answer(text: str, fail: _Fail) -> ServerAnswer | None:
-    """`OK`, or `ERROR <sqlstate>: <message>` with lines `DETAIL: ` and `HINT: ` where the server sends them."""
+    """`OK`, or `ERROR <sqlstate>: <message>` with lines `DETAIL: ` and `HINT: ` where the server sends them.
+
+    Further lines go on with the one before.
+    """
     if text.strip() == "OK":
         return None
     first, *rest = text.rstrip("\n").split("\n")
     match = _ANSWER.fullmatch(first)
-    more = {key: value for key, _, value in (line.partition(": ") for line in rest)}
-    if match is None or not more.keys() <= {"DETAIL", "HINT"}:
+    more: dict[str, str] = {}
+    for line in rest:
+        key, _, value = line.partition(": ")
+        if key in ("DETAIL", "HINT"):
+            more[key] = value
+        elif more:
+            more[[*more][-1]] += f"\n{line}"
+        else:
+            match = None
+    if match is None:
         raise fail(f"cannot read the server's answer {text!r}")
     return ServerAnswer(match["sqlstate"], match["message"], more.get("DETAIL"), more.get("HINT"))
 
