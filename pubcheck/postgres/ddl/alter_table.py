@@ -86,6 +86,11 @@ def alter_table(session: Session, node: Node) -> None:
         raise
 
 
+def alter_typed(session: Session, relation: int, command: Node) -> None:
+    """What ALTER TYPE ... CASCADE says of an attribute, done to a table OF the type (ATTypedTableRecursion)."""
+    _ACTIONS[command["subtype"]](session, relation, {**command, "through_type": True}, True)
+
+
 def _refuse_kind(relation: Relation, objtype: str, commands: list[Node]) -> None:
     """RangeVarCallbackForAlterRelation and ATSimplePermissions: ALTER TABLE alters anything but a composite type."""
     if not relation.seen:
@@ -196,7 +201,7 @@ def _add_column(session: Session, relation: int, command: Node, recurse: bool) -
     body = command["def"]["ColumnDef"]
     row = catalog.relations[relation]
     name = body["colname"]
-    if row.of_type:
+    if row.of_type and "through_type" not in command:
         raise ServerError("42809", "cannot add column to typed table")
     if row.partition:
         raise ServerError("42809", "cannot add column to a partition")
@@ -260,7 +265,7 @@ def _drop_column(session: Session, relation: int, command: Node, recurse: bool) 
             session.notices.append(f'column "{name}" of relation "{row.name}" does not exist, skipping')
             return
         column = require_column(session, relation, name)
-    if row.of_type:
+    if row.of_type and "through_type" not in command:
         raise ServerError("42809", "cannot drop column from typed table")
     objects: list[Object] = []
     _collect_column(session, relation, column, recurse, False, objects)
@@ -370,7 +375,7 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
     name = command["name"]
     column = require_column(session, relation, name)
     row = catalog.relations[relation]
-    if row.of_type:
+    if row.of_type and "through_type" not in command:
         raise ServerError("42809", "cannot alter column type of typed table")
     if column.inherited and row.seen:
         raise ServerError("42P16", f'cannot alter inherited column "{name}"')

@@ -288,7 +288,7 @@ def _rename_column(session: Session, node: Node) -> None:
                 f'cannot alter type "{row.name}" because it is the type of a typed table',
                 hint="Use ALTER ... CASCADE to alter the typed tables too.",
             )
-        family = [row.oid, *typed]
+        family = [row.oid, *(oid for table in typed for oid in catalog.descendants(table))]
     for oid in family:
         parents = sum(parent in family for parent in catalog.relations[oid].parents)
         _rename_column_of(session, oid, old, new, parents)

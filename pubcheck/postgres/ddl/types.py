@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from msgspec.structs import replace
@@ -306,39 +307,37 @@ def alter_composite(session: Session, node: Node) -> None:
                 f'cannot alter type "{row.name}" because it is the type of a typed table',
                 hint="Use ALTER ... CASCADE to alter the typed tables too.",
             )
-        _alter_attribute(session, command, [row.oid, *typed], cascade)
+        _alter_attribute(session, command, row.oid, cascade)
+        for table in typed:
+            import_module("pubcheck.postgres.ddl.alter_table").alter_typed(session, table, command)
 
 
-def _alter_attribute(session: Session, command: Node, family: list[int], cascade: bool) -> None:
+def _alter_attribute(session: Session, command: Node, oid: int, cascade: bool) -> None:
+    """What a command does to the composite type itself; its relation is ``oid``."""
     catalog = session.catalog
     what = command["subtype"]
+    row = catalog.relations[oid]
     if what == "AT_AddColumn":
         body = command["def"]["ColumnDef"]
-        for oid in family:
-            row = catalog.relations[oid]
-            if row.column(body["colname"]) is not None:
-                raise ServerError("42701", f'column "{body["colname"]}" of relation "{row.name}" already exists')
-            column = _attribute(session, body, len(row.columns) + 1)
-            put_columns(session, row, (*row.columns, column))
-            catalog.depend((RELATION, oid, column.number), (TYPE, column.type, 0), NORMAL)
+        if row.column(body["colname"]) is not None:
+            raise ServerError("42701", f'column "{body["colname"]}" of relation "{row.name}" already exists')
+        column = _attribute(session, body, len(row.columns) + 1)
+        put_columns(session, row, (*row.columns, column))
+        catalog.depend((RELATION, oid, column.number), (TYPE, column.type, 0), NORMAL)
     elif what == "AT_DropColumn":
         name = command["name"]
-        if command.get("missing_ok") and catalog.relations[family[0]].column(name) is None:
+        if command.get("missing_ok") and row.column(name) is None:
             session.notices.append(f'column "{name}" of relation does not exist, skipping')
             return
-        columns = [(RELATION, oid, require_column(session, oid, name).number) for oid in family]
-        perform_deletion(session, columns, cascade)
+        perform_deletion(session, [(RELATION, oid, require_column(session, oid, name).number)], cascade)
     elif what == "AT_AlterColumnType":
         name, body = command["name"], command["def"]["ColumnDef"]
-        altered = catalog.relations[family[0]]
-        _refuse_stored(session, altered.name, catalog.type_names.get((altered.namespace, altered.name), 0), set())
-        for oid in family:
-            column = require_column(session, oid, name)
-            new = _typed(session, column, body)
-            row = catalog.relations[oid]
-            put_columns(session, row, tuple(new if known is column else known for known in row.columns))
-            _forget_type(session, oid, column)
-            catalog.depend((RELATION, oid, new.number), (TYPE, new.type, 0), NORMAL)
+        _refuse_stored(session, row.name, catalog.type_names.get((row.namespace, row.name), 0), set())
+        column = require_column(session, oid, name)
+        new = _typed(session, column, body)
+        put_columns(session, row, tuple(new if known is column else known for known in row.columns))
+        _forget_type(session, oid, column)
+        catalog.depend((RELATION, oid, new.number), (TYPE, new.type, 0), NORMAL)
 
 
 def _refuse_stored(session: Session, name: str, oid: int, seen: set[int]) -> None:
