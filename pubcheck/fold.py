@@ -73,6 +73,8 @@ class Statements:
         self._sources = sources
         self._starts = [array("q") for _ in sources]
         self._ends = [array("q") for _ in sources]
+        self._long: tuple[tuple[int, int], StatementText] | None = None
+        """The long statement asked for last, with its key: one can have thousands of findings."""
 
     def __len__(self) -> int:
         return sum(map(len, self._starts))
@@ -85,11 +87,21 @@ class Statements:
             ends.append(end)
         else:
             starts[index], ends[index] = start, end
+            self._long = None
 
     def __getitem__(self, key: tuple[int, int]) -> StatementText:
+        if self._long is not None and self._long[0] == key:
+            return self._long[1]
         source, index = key
         start, end = self._starts[source][index], self._ends[source][index]
-        return StatementText(self._sources[source], index, start, self._sources[source].text[start:end])
+        found = StatementText(self._sources[source], index, start, self._sources[source].text[start:end])
+        if end - start > _LONG:
+            self._long = key, found
+        return found
+
+
+_LONG = 4096
+"""Characters from which on it takes longer to cut a statement out of its source than to keep it."""
 
 
 _WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")

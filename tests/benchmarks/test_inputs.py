@@ -9,7 +9,7 @@ import pytest
 from pubcheck.config import Config
 from pubcheck.linter import Linter, Result, Unit
 from pubcheck.sources.text import Source
-from tests.benchmarks.schema import dump
+from tests.benchmarks.schema import dump, published
 from tests.benchmarks.shapes import SHAPES, not_sql, one_list_of_strangers
 
 
@@ -20,6 +20,16 @@ def lint(sql: str) -> Result:
 def test_a_dump_is_the_same_every_time_and_of_the_size_that_the_limits_speak_of() -> None:
     assert dump(50) == dump(50)
     assert 41_000 < lint(dump(500)).statements * 10 < 43_000
+
+
+def test_the_publications_are_what_the_limits_speak_of() -> None:
+    text = published(5_000)
+    assert text.count("CREATE PUBLICATION") == 200
+    assert text.count("FOR ALL TABLES") == 5
+    assert text.count("ADD TABLES IN SCHEMA app;") == 5
+    assert text.count("ADD TABLE ONLY") == 1900
+    assert text.count("WHERE (((") == 400
+    assert "CREATE PUBLICATION" not in published(5_000, cut=True)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
