@@ -243,6 +243,8 @@ def rename_relation(session: Session, row: Relation, name: str) -> None:
     Raises ServerError 42P07.
     """
     catalog = session.catalog
+    if name == row.name:
+        raise ServerError("42P07", f'relation "{name}" already exists')
     _take_name(session, row.namespace, name)
     _move_row_type(session, row, row.namespace, name)
     catalog.rename_relation(catalog.relations[row.oid], name, row.namespace)

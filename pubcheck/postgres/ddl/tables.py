@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from pubcheck.postgres.catalog import (
 )
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, NotNull, Relation
 from pubcheck.postgres.ddl.bounds import STRATEGIES, read_bound, refuse_overlap
-from pubcheck.postgres.ddl.columns import DIFFERENT, SYSTEM_COLUMNS, difference, renamed
+from pubcheck.postgres.ddl.columns import DIFFERENT, SYSTEM_COLUMNS, adopt_members, difference, renamed
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.indexes import adopt_index, define_index, spec_of
 from pubcheck.postgres.ddl.names import choose_constraint_name, choose_relation_name
@@ -132,6 +133,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     if catalog.major.named_not_null:
         row = _with_not_nulls(session, row, deferred)
     catalog.add_relation(row)
+    if existing is not None:
+        adopt_members(session, existing, row)
     session.mentions.setdefault(oid, rv.get("location", 0))
     _depend_on_types(session, row)
     for parent in parents:
@@ -454,6 +457,8 @@ def attach_default(session: Session, relation: int, name: str, definition: Node)
             _default(session, relation, column.number, [(RELATION, sequence, 0)])
         return
     if definition.get("contype") == "CONSTR_GENERATED":
+        if column.generated == "v" and "raw_expr" in definition and row.seen:
+            import_module("pubcheck.postgres.ddl.virtual").refuse_virtual(session, row, column, definition["raw_expr"])
         default = (DEFAULT, catalog.new_oid(), 0)
         catalog.depend(default, this, AUTO)
         for other in column.expression:

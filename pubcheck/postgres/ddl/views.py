@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, difference
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, adopt_members, difference
 from pubcheck.postgres.ddl.queries import RECORD, RECORD_ARRAY, Outputs, Reading, read_query
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -166,6 +166,8 @@ def _new(
         place=session.place(location, len(name.encode())),
     )
     catalog.add_relation(row)
+    if existing is not None:
+        adopt_members(session, existing, row)
     session.mentions.setdefault(row.oid, location)
     for column in columns:
         if column.type >= FIRST_NORMAL_OID:

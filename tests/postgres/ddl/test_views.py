@@ -267,6 +267,20 @@ def test_an_unseen_relation_keeps_its_memberships_when_it_is_made() -> None:
     assert session.catalog.memberships.has(made.oid)
 
 
+def test_what_was_said_of_an_unseen_relations_columns_holds_by_name() -> None:
+    made = "CREATE PUBLICATION p FOR TABLE made (z, b, a) WHERE (b > 1);"
+    session = fold(f"{made} CREATE TABLE made (a int PRIMARY KEY, b int);", complete=False)
+    (entry,) = session.catalog.publication_rels.values()
+    assert entry.columns == (1, 2)
+    assert entry.filter is not None
+    assert entry.filter.columns == (2,)
+
+
+def test_an_unseen_relation_is_not_renamed_to_itself() -> None:
+    session = fold("CREATE PUBLICATION p FOR TABLE made; ALTER TABLE made RENAME TO made;", complete=False)
+    assert session.catalog.memberships.has(relation(session, "made").oid)
+
+
 def test_deep_nesting_is_survived() -> None:
     query = "SELECT 1 AS a"
     for _ in range(60):
