@@ -61,13 +61,13 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, Refusal]:
         # Most tables: nothing is wrong with any of their publications.
         return {}
     found: dict[Write, Refusal] = {}
-    looked_at = _looked_at(catalog, relation, identity, publications)
-    updated = [publication for publication in publications if publication.update]
-    deleted = [publication for publication in publications if publication.delete]
-    if updated and (refusal := _refusal(catalog, relation, identity, "update", updated, looked_at)):
-        found["update"] = refusal
-    if deleted and (refusal := _refusal(catalog, relation, identity, "delete", deleted, looked_at)):
-        found["delete"] = refusal
+    reported = _reported(catalog, relation, identity, publications)
+    for write in WRITES:
+        publishing = [publication for publication in publications if getattr(publication, write)]
+        if publishing:
+            refusal = _refusal(catalog, relation, identity, write, publishing, reported.get(write))
+            if refusal is not None:
+                found[write] = refusal
     return found
 
 
@@ -92,25 +92,32 @@ def failing(catalog: Catalog, relation: Relation, identity: ReplicaIdentity, pub
     return _generated_culprit(catalog, relation, identity, publication) is not None
 
 
-def _looked_at(
+def _reported(
     catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publications: list[Publication]
-) -> frozenset[int]:
-    """The publications up to the one after which RelationBuildPublicationDesc looks no further.
+) -> dict[Write, int]:
+    """The check of _CHECKS whose failure is reported for a write, where one is (RelationBuildPublicationDesc).
 
-    That is when all four operations are published and one and the same check has failed for UPDATE and for DELETE: what
-    fails in a later publication is then never found, though its check would come first.
+    Publications are looked at in turn, no further once all four operations are published and one and the same check has
+    failed for UPDATE and for DELETE: what fails in a later one is then never found, though its check would come first.
+    From 18 on a publication whose column list or generated columns fail tells anew which of the two has.
     """
-    if len(publications) > 1:
-        published: set[str] = set()
-        failed: set[tuple[int, Write]] = set()
-        for at, publication in enumerate(publications, 1):
-            published.update(action for action in _ACTIONS if getattr(publication, action))
-            for number, check in enumerate(_CHECKS):
-                if check(catalog, relation, identity, publication) is not None:
-                    failed.update((number, write) for write in WRITES if getattr(publication, write))
-                if len(published) == len(_ACTIONS) and all((number, write) in failed for write in WRITES):
-                    return frozenset(known.oid for known in publications[:at])
-    return frozenset(known.oid for known in publications)
+    overwrites = catalog.major.publish_generated_columns
+    failed: dict[Write, set[int]] = {write: set() for write in WRITES}
+    published: set[str] = set()
+    for publication in publications:
+        published.update(action for action in _ACTIONS if getattr(publication, action))
+        fails = {
+            number
+            for number, check in enumerate(_CHECKS)
+            if check(catalog, relation, identity, publication) is not None
+        }
+        for write in WRITES:
+            if fails and getattr(publication, write):
+                kept = failed[write] & {0} if overwrites and fails - {0} else failed[write]
+                failed[write] = kept | fails
+        if len(published) == len(_ACTIONS) and failed["update"] & failed["delete"]:
+            break
+    return {write: min(numbers) for write, numbers in failed.items() if numbers}
 
 
 _ACTIONS = ("insert", "update", "delete", "truncate")
@@ -122,35 +129,34 @@ def _refusal(
     identity: ReplicaIdentity,
     operation: Write,
     publications: list[Publication],
-    looked_at: frozenset[int],
+    reported: int | None,
 ) -> Refusal | None:
-    """The refusal of one operation that some publications publish.
+    """The refusal of one operation that some publications publish, given in the server's order.
 
-    Filters come before column lists, these before generated columns, these before a missing identity; within each the
-    publications in the server's order.
+    ``reported``: by the check of _CHECKS of this number; a missing identity comes after all of them.
     """
     seen = relation.seen and all(catalog.relations[oid].seen for oid in catalog.ancestors(relation.oid))
     verb = "update" if operation == "update" else "delete from"
-    checks = (
-        ("ri-partition-filter" if relation.partition else "ri-filter-column", _filter_culprit, _FILTER),
-        ("ri-column-list", _columns_culprit, _COLUMNS),
-        ("ri-generated-column", _generated_culprit, _GENERATED),
-    )
-    for rule, check, detail in checks:
+    if reported is not None:
+        rule, detail = (
+            ("ri-partition-filter" if relation.partition else "ri-filter-column", _FILTER),
+            ("ri-column-list", _COLUMNS),
+            ("ri-generated-column", _GENERATED),
+        )[reported]
+        check = _CHECKS[reported]
         culprits = [culprit for p in publications if (culprit := check(catalog, relation, identity, p))]
-        if culprits and culprits[0].publication.oid in looked_at:
-            first = culprits[0]
-            return Refusal(
-                rule,
-                operation,
-                relation.oid,
-                ServerAnswer("42P10", f'cannot {verb} table "{relation.name}"', detail),
-                tuple(culprit.publication.oid for culprit in culprits),
-                seen and any(culprit.certain for culprit in culprits),
-                first.column,
-                first.entry,
-                first.place,
-            )
+        first = culprits[0]
+        return Refusal(
+            rule,
+            operation,
+            relation.oid,
+            ServerAnswer("42P10", f'cannot {verb} table "{relation.name}"', detail),
+            tuple(culprit.publication.oid for culprit in culprits),
+            seen and any(culprit.certain for culprit in culprits),
+            first.column,
+            first.entry,
+            first.place,
+        )
     if identity.exists or not identity.known:
         return None
     gerund = "updating" if operation == "update" else "deleting from"

@@ -88,3 +88,19 @@ def test_a_filter_is_not_seen_once_the_server_stopped_looking(table: str, detail
     found = Linter(Config(complete=True)).lint(Unit((Source("script.sql", ";\n".join(made)),))).diagnostics
     told = {d.operation: d.server.detail for d in found if d.phase == "write" and d.server is not None}
     assert told == {"update": detail, "delete": detail}
+
+
+@pytest.mark.parametrize(
+    ("major", "detail"), [(17, _LIST), (18, "Replica identity must not contain unpublished generated columns.")]
+)
+def test_the_last_publication_to_fail_tells_lists_from_generated_columns_since_18(major: int, detail: str) -> None:
+    """The details are those of servers: 18 writes down anew for each publication which of the two has failed."""
+    made = (
+        "CREATE TABLE t (a int PRIMARY KEY, g int GENERATED ALWAYS AS (a) STORED)",
+        "ALTER TABLE t REPLICA IDENTITY FULL",
+        "CREATE PUBLICATION p FOR TABLE t (a) WITH (publish = 'update, delete')",
+        "CREATE PUBLICATION q FOR ALL TABLES",
+    )
+    config = Config(postgres=(major,), complete=True)
+    found = Linter(config).lint(Unit((Source("script.sql", ";\n".join(made)),))).diagnostics
+    assert {d.server.detail for d in found if d.phase == "write" and d.server is not None} == {detail}
