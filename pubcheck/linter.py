@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -308,26 +309,27 @@ class _Run:
         position = None if at is None else at + 1
         if at is None and "end of input" in message:
             position = len(text) + 1
-        self.diagnostics.append(
+        self.diagnostics.extend(
             Diagnostic(
                 rule=rule.code,
                 name=rule.name,
                 phase="ddl",
                 severity=rule.severity,
                 certainty=certainty,
-                postgres=tuple(self.majors),
-                message=f"PostgreSQL cannot read this statement: {message}",
+                postgres=majors,
+                message=f"PostgreSQL cannot read this statement: {said}",
                 help=syntax_help(text),
                 span=span,
                 statement=statement.ref(),
                 server=ServerAnswer(
                     refusal.sqlstate,
-                    message,
+                    said,
                     _LIST_DETAIL if spec == "bad-object-list" else None,
                     refusal.hint,
                     position=position,
                 ),
             )
+            for said, majors in _wordings(message, self.majors)
         )
 
     # Notes.
@@ -413,6 +415,19 @@ def _about_publications(text: str) -> bool:
     if not words or words[0] not in (b"create", b"alter", b"drop"):
         return False
     return words[1:2] == [b"publication"] or words[1:4] == [b"or", b"replace", b"publication"]
+
+
+_PREFIX_ALONE = re.compile(r"invalid (?:hexadecimal|octal|binary) integer (?=at or near)")
+
+
+def _wordings(message: str, majors: Sequence[int]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """A syntax error in the words of each of the majors; numbers in other bases came with 16."""
+    earlier = tuple(major for major in majors if major < 16) if _PREFIX_ALONE.match(message) else ()
+    if earlier:
+        yield _PREFIX_ALONE.sub("trailing junk after numeric literal ", message), earlier
+    later = tuple(major for major in majors if major not in earlier)
+    if later:
+        yield message, later
 
 
 def _merged(diagnostics: list[Diagnostic]) -> list[Diagnostic]:

@@ -571,15 +571,16 @@ class Session:
 
     def role_named(self, name: str, *, rule: str | None = None) -> Role:
         """The role of that name; one the unit did not make is assumed to exist. Raises ServerError 42704 if
-        ``complete``.
+        ``complete``, and for a name that only a role of initdb's can have.
         """
         catalog = self.catalog
         oid = catalog.role_names.get(name)
         if oid is not None:
             return catalog.roles[oid]
-        if self._closed(ROLE, 0, name) and not name.startswith("pg_"):
+        own = self.syscache.builtin.role(name) if name.startswith("pg_") else 0
+        if not own and (name.startswith("pg_") or self._closed(ROLE, 0, name)):
             raise ServerError("42704", f'role "{name}" does not exist', rule=rule)
-        row = Role(catalog.new_oid(), name, seen=False)
+        row = Role(own or catalog.new_oid(), name, seen=own != 0)
         catalog.add_role(row)
         return row
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, TEMPORARY
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.errors import ServerError, Unknowable
@@ -69,7 +71,8 @@ def _parts(session: Session, relation: Relation, body: Node) -> tuple[list[str],
 
 
 def _names_relation(session: Session, relation: Relation, qualifier: list[str]) -> bool:
-    parts = [session.catalog.database, session.catalog.namespaces[relation.namespace].name, relation.name]
+    schema = "pg_temp" if relation.namespace == TEMPORARY else session.catalog.namespaces[relation.namespace].name
+    parts = [session.catalog.database, schema, relation.name]
     return parts[-len(qualifier) :] == qualifier
 
 
@@ -164,8 +167,17 @@ def column_var(p: ParseState, column: Column, location: int) -> Expr:
 
 
 def whole_row(p: ParseState, relation: Relation, location: int) -> Expr:
-    """All columns of a relation as one value of its row type (transformWholeRowRef)."""
-    return Expr("Var", p.session.catalog.row_type(relation).oid, [], location, value=0)
+    """All columns of a relation as one value of its row type (transformWholeRowRef).
+
+    Raises ServerError 42809 for a sequence, which has none.
+    """
+    if relation.kind == "S":
+        raise p.error("42809", f'relation "{relation.name}" does not have a composite type')
+    oid = 0
+    if relation.oid < FIRST_NORMAL_OID and relation.namespace == PG_CATALOG:
+        oid = builtins(p.major.number).type("pg_catalog", relation.name)
+    oid = oid or p.session.catalog.row_type(relation).oid
+    return Expr("Var", oid, [], location, value=0)
 
 
 def suggestion(offered: list[tuple[int, str, str]], name: str) -> str | None:

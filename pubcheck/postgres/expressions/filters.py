@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Column, Filter, Place, Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.analyze import transform
@@ -17,7 +18,7 @@ from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.expressions.walk import DETAILS, MESSAGE, Refusal, check_simple
 from pubcheck.postgres.literals import InputContext
-from pubcheck.postgres.oids import REGROLE
+from pubcheck.postgres.oids import BOOL, INT8, REGROLE
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find
@@ -39,7 +40,7 @@ def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
     Raises ServerError where the server refuses it. A filter that rests on what is not visible is not ``judged``; its
     columns are then those that it names.
     """
-    p = parse_state(session, relation)
+    p = parse_state(session, _with_columns(session, relation))
     try:
         expr = analyze(p, tree)
         refusal = check_simple(p, expr)
@@ -59,6 +60,19 @@ def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
         places.append((number, session.place(max(location, 0))))
     frozen = tuple((session.place(location), tuple(sorted(kinds))) for location, kinds in p.frozen)
     return Filter(tree, tuple(columns), tuple(places), frozen=frozen, expr=expr)
+
+
+_OF_SEQUENCES = (Column(1, "last_value", INT8), Column(2, "log_cnt", INT8), Column(3, "is_called", BOOL))
+
+
+def _with_columns(session: Session, relation: Relation) -> Relation:
+    """Sequences and the server's own tables with their columns: no members, but their filters are read all the same."""
+    columns: tuple[Column, ...] | None = None
+    if relation.kind == "S":
+        columns = _OF_SEQUENCES
+    elif relation.namespace == PG_CATALOG and relation.oid < FIRST_NORMAL_OID:
+        columns = session.syscache.builtin.columns(relation.name)
+    return relation if columns is None else replace(relation, columns=columns)
 
 
 def parse_state(session: Session, relation: Relation) -> ParseState:
