@@ -13,6 +13,7 @@ from typing import Any
 
 import psycopg
 from psycopg import sql
+from psycopg.pq import TransactionStatus
 
 from tests.support.cases import After, Case, Recorded, Subscriber
 from tests.support.recording import after, recorded, rows_of
@@ -111,6 +112,9 @@ def no_subscription_left(subscriber: psycopg.Connection[Any]) -> Iterator[None]:
     try:
         yield
     finally:
+        if subscriber.info.transaction_status is not TransactionStatus.IDLE:
+            # Also of a transaction in a role that may not look at subscriptions.
+            subscriber.execute("ROLLBACK")
         for (name,) in subscriber.execute(
             "SELECT subname FROM pg_subscription WHERE subdbid ="
             " (SELECT oid FROM pg_database WHERE datname = current_database())"
