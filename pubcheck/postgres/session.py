@@ -66,6 +66,10 @@ class Session:
         self.transaction: list[tuple[str, int]] | None = None
         self.defaults: list[tuple[str, str, Node]] = []
         """What ALTER DATABASE and ALTER ROLE ... SET say: database, role ("" for any) and the VariableSetStmt."""
+        self.enums: set[int] = set()
+        """Enum types that the transaction at hand made."""
+        self.labels: set[tuple[int, str]] = set()
+        """Values, by enum type, that the transaction at hand added: not to be used before it ends."""
         self._path: tuple[tuple[int, ...], int] | None = None
         self.taken: dict[int, Any] = {}
         """By the oid of a partitioned table, what ``ddl.bounds`` remembers of its partitions."""
@@ -599,6 +603,11 @@ class Session:
         if self.transaction is None:
             self.transaction = [("", self.catalog.journal.mark())]
 
+    def _end(self) -> None:
+        self.transaction = None
+        self.enums.clear()
+        self.labels.clear()
+
     def commit(self) -> None:
         """The end of a transaction: what was SET LOCAL goes back."""
         settings = self.catalog.settings
@@ -607,12 +616,12 @@ class Session:
             if settings[name] != value:
                 settings.put(name, value)
                 self._path = None
-        self.transaction = None
+        self._end()
 
     def rollback(self) -> None:
         if self.transaction is not None:
             self.catalog.journal.undo(self.transaction[0][1])
-        self.transaction = None
+        self._end()
         self._path = None
 
     def savepoint(self, name: str) -> None:

@@ -103,6 +103,8 @@ def create_enum(session: Session, node: Node) -> None:
         raise ServerError("23505", 'duplicate key value violates unique constraint "pg_enum_typid_label_index"')
     row = Type(catalog.new_oid(), name, namespace, session.setting("role"), "e", labels=labels, category="E")
     _new_type(session, row)
+    if session.transaction is not None:
+        session.enums.add(row.oid)
 
 
 def _check_label(label: str) -> None:
@@ -143,6 +145,9 @@ def alter_enum(session: Session, node: Node) -> None:
             raise ServerError("22023", f'"{neighbor}" is not an existing enum label')
         else:
             labels.insert(labels.index(neighbor) + (1 if node.get("newValIsAfter") else 0), label)
+        # From 17 on the values of a type that the transaction made itself may be used (EnumTypeUncommitted).
+        if session.transaction is not None and not (row.oid in session.enums and catalog.major.number >= 17):
+            session.labels.add((row.oid, label))
     catalog.types.put(row.oid, replace(row, labels=tuple(labels)))
 
 

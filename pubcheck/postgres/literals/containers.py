@@ -38,6 +38,13 @@ def _element(context: InputContext, type_oid: int, text: str | None, typmod: int
 def read_enum(context: InputContext, row: Type, text: str) -> int:
     """enum_in; the value is the label's place. A label cannot be as long as NAMEDATALEN bytes."""
     if text in row.labels:
+        if (row.oid, text) in context.cache.session.labels:
+            named = context.cache.format_type(row.oid)
+            raise refused(
+                "55P04",
+                f'unsafe use of new value "{text}" of enum type {named}',
+                hint="New enum values must be committed before they can be used.",
+            )
         return row.labels.index(text)
     raise refused("22P02", f'invalid input value for enum {context.cache.format_type(row.oid)}: "{text}"')
 
