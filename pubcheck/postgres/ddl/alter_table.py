@@ -224,6 +224,8 @@ def _add_column(session: Session, relation: int, command: Node, recurse: bool) -
         column = replace(column, not_null=False, constraint=None)
     put_columns(session, row, (*row.columns, column))
     depend_on_type(session, relation, column)
+    if column.generated == "s" or column.identity or any("serial" in definition for _, definition in owned):
+        _rewritten(session, relation)
     for child in sorted(catalog.children.get(relation)):
         _add_inherited(session, child, column)
     if wanted is not None:
@@ -232,6 +234,15 @@ def _add_column(session: Session, relation: int, command: Node, recurse: bool) -
         attach_default(session, relation, owner, definition)
     for constraint in order_constraints(deferred):
         add_constraint(session, relation, constraint, recurse)
+
+
+def _rewritten(session: Session, relation: int) -> None:
+    """A table that is written anew has its indexes built anew, and then they are valid (finish_heap_swap)."""
+    catalog = session.catalog
+    if catalog.relations[relation].kind != "p":
+        for oid in catalog.indexes_of.get(relation):
+            if not catalog.indexes[oid].valid:
+                catalog.indexes.put(oid, replace(catalog.indexes[oid], valid=True))
 
 
 def _add_inherited(session: Session, child: int, column: Column) -> None:
@@ -248,6 +259,8 @@ def _add_inherited(session: Session, child: int, column: Column) -> None:
     new = replace(column, number=len(row.columns) + 1, inherited=1, local=False)
     put_columns(session, row, (*row.columns, new))
     depend_on_type(session, child, new)
+    if new.generated == "s":
+        _rewritten(session, child)
     if new.generated:
         attach_default(session, child, new.name, {"contype": "CONSTR_GENERATED"})
     for grandchild in sorted(catalog.children.get(child)):
@@ -411,16 +424,20 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
 
 
 def _rebuild_keys(session: Session, relation: int, number: int) -> None:
-    """ATPostAlterTypeCleanup makes a partition's key again as a part of its parent's, deferrable only as that is."""
+    """ATPostAlterTypeCleanup makes indexes again, a partition's key as a part of its parent's and as that is."""
     catalog = session.catalog
     for oid in catalog.indexes_of.get(relation):
         index = catalog.indexes[oid]
+        if number in (*index.keys, *index.included) and not index.valid and catalog.relations[oid].kind == "i":
+            index = replace(index, valid=True)
+            catalog.indexes.put(oid, index)
         owner = catalog.owner_of_index(oid) if index.parent and number in index.keys else None
         if owner is not None and not owner.local:
-            above = catalog.indexes[index.parent].immediate
-            if index.immediate != above:
-                catalog.indexes.put(oid, replace(index, immediate=above))
-                catalog.constraints.put(owner.oid, replace(owner, deferrable=not above))
+            above = catalog.indexes[index.parent]
+            if (index.primary, index.immediate) != (above.primary, above.immediate):
+                kind = "p" if above.primary else "u"
+                catalog.indexes.put(oid, replace(index, primary=above.primary, immediate=above.immediate))
+                catalog.constraints.put(owner.oid, replace(owner, kind=kind, deferrable=not above.immediate))
 
 
 def _refuse_partition_key(session: Session, relation: int, name: str) -> None:
@@ -537,6 +554,8 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
         if dependent[2] == column.number and key == (RELATION, relation):
             catalog.dependencies.remove((RELATION, relation), entry)
             catalog.dependents.remove(key, entry[1])
+    if column.generated == "s":
+        _rewritten(session, relation)
     _forget_default(session, relation, column.number)
     definition = {"contype": "CONSTR_GENERATED", "raw_expr": command["def"]}
     from pubcheck.postgres.tree import column_names
@@ -724,6 +743,7 @@ def _persist(session: Session, relation: int, persistence: str) -> None:
         return  # it has no storage to rewrite, which is when the letter changes
     for oid in (relation, *catalog.indexes_of.get(relation)):
         catalog.relations.put(oid, replace(catalog.relations[oid], persistence=persistence))
+    _rewritten(session, relation)
 
 
 def _attach(session: Session, relation: int, command: Node, recurse: bool) -> None:

@@ -147,8 +147,9 @@ def _alter_options(session: Session, publication: Publication, nodes: list[Node]
     catalog = session.catalog
     options: PublicationOptions = parse_options(session, nodes, publication.name)
     if not publication.all_tables and options.via_root is False:
-        for oid in catalog.members_of.get(publication.oid):
-            member = catalog.publication_rels[oid]
+        members = [catalog.publication_rels[oid] for oid in catalog.members_of.get(publication.oid)]
+        # GetPublicationRelations sorts them by oid.
+        for member in sorted(members, key=lambda member: member.relation):
             relation = catalog.relations[member.relation]
             if relation.kind != "p" or (member.filter is None and member.columns is None):
                 continue
