@@ -35,22 +35,21 @@ def function_candidates(
     cache: SysCache, names: list[str], given: int, argument_names: Sequence[str], *, expand: bool
 ) -> list[Candidate]:
     """The functions that a call with ``given`` arguments may mean; ``expand`` says that VARIADIC was not written."""
-    found: list[Candidate] = []
+    found: dict[tuple[int, ...], Candidate] = {}
     single = len(names) > 1
     special_before = False
     for path, proc in cache.procs(names):
         made = _candidate(proc, path, given, argument_names, expand)
         if made is None:
             continue
-        special = bool(made.variadic or made.defaults or argument_names)
-        if found and (special or special_before or not single):
-            made_or_none = _against(found, made)
-            special_before = special_before or special
-            if made_or_none is None:
-                continue
-        special_before = special_before or special
-        found.append(made)
-    return found
+        special_before = special_before or bool(made.variadic or made.defaults or argument_names)
+        types = made.args[: len(made.args) - made.defaults]
+        if types in found and (special_before or not single) and not _prevails(made, found[types]):
+            continue
+        # One that prevails comes last.
+        found.pop(types, None)
+        found[types] = made
+    return list(found.values())
 
 
 def _candidate(proc: Proc, path: int, given: int, argument_names: Sequence[str], expand: bool) -> Candidate | None:
@@ -103,24 +102,17 @@ def _match_names(proc: Proc, given: int, argument_names: Sequence[str]) -> tuple
     return tuple(positions)
 
 
-def _against(found: list[Candidate], made: Candidate) -> Candidate | None:
-    """Of two candidates with the same types the earlier in the path stays, then the one that is not variadic."""
-    count = len(made.args) - made.defaults
-    for at, old in enumerate(found):
-        if len(old.args) - old.defaults != count or old.args[:count] != made.args[:count]:
-            continue
-        if made.path != old.path:
-            old_is_better = old.path < made.path
-        elif bool(made.variadic) != bool(old.variadic):
-            old_is_better = bool(made.variadic)
-        else:
-            old.oid = 0
-            return None
-        if old_is_better:
-            return None
-        del found[at]
-        return made
-    return made
+def _prevails(made: Candidate, old: Candidate) -> bool:
+    """Of two candidates with the same types the earlier in the path stays, then the one that is not variadic.
+
+    Where neither is better, the old one stays for both, and stands for none.
+    """
+    if made.path != old.path:
+        return made.path < old.path
+    if bool(made.variadic) != bool(old.variadic):
+        return not made.variadic
+    old.oid = 0
+    return False
 
 
 def matching(

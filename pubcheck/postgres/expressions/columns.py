@@ -209,15 +209,34 @@ def suggestion(offered: list[tuple[int, str, str]], name: str) -> str | None:
 
 
 def distance(one: str, other: str, limit: int) -> int:
-    """Levenshtein distance with unit costs; anything above ``limit`` where it is at least that."""
+    """Levenshtein distance with unit costs; anything above ``limit`` where it is at least that.
+
+    Tables have up to 1,600 columns, most of them far from the name: those cost little.
+    """
+    beyond = limit + 1
     if abs(len(one) - len(other)) > limit:
-        return limit + 1
-    row = list(range(len(other) + 1))
+        return beyond
+    letters, wanted = set(one), set(other)
+    if len(letters - wanted) > limit or len(wanted - letters) > limit:
+        return beyond
+    start, end = 0, min(len(one), len(other))
+    while start < end and one[start] == other[start]:
+        start += 1
+    one, other = one[start:], other[start:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    # Cells further than ``limit`` from the diagonal are beyond it; those never written hold what is too great as well.
+    width = len(other)
+    row = list(range(width + 1))
     for at, char in enumerate(one, 1):
-        previous, row[0] = row[0], at
-        for across, there in enumerate(other, 1):
-            previous, row[across] = (
-                row[across],
-                min(row[across] + 1, row[across - 1] + 1, previous + (char != there)),
-            )
+        low, high = max(1, at - limit), min(width, at + limit)
+        diagonal = row[low - 1]
+        nearest = left = row[low - 1] = at if low == 1 else beyond
+        for across in range(low, high + 1):
+            above = row[across]
+            left = min(above + 1, left + 1, diagonal + (char != other[across - 1]))
+            diagonal, row[across] = above, left
+            nearest = min(nearest, left)
+        if nearest > limit:
+            return beyond
     return row[-1]
