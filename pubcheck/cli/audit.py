@@ -220,12 +220,14 @@ def _session(master: str | None, remote: str | None, conf: dict[str, str]) -> Sp
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         if master is None and "spark.master" not in conf:
             builder = builder.master("local[*,4]")  # [*] alone: a worker that is killed ends the job
-        quiet = {
+        local = {
             "spark.log.level": "ERROR",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
+            # 200, made for clusters, would be the greater part of a small run.
+            "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 4)),
         }
-        for key, value in quiet.items():
+        for key, value in local.items():
             if key not in conf:
                 builder = builder.config(key, value)
     return builder.appName("pubcheck audit").getOrCreate()
@@ -262,7 +264,8 @@ def summarised(summary: Summary, output: str) -> list[str]:
         lines.append(line)
     for reason, times in summary.quarantine.items():
         lines.append(f"    {reason:14}{times:>10,}")
-    lines.append(f"{count['errors']:,} errors, {count['warnings']:,} warnings, {count['notes']:,} notes")
+    severities = ((severity, count[f"{severity}s"]) for severity in reversed(SEVERITIES))
+    lines.append(", ".join(f"{times:,} {severity}{'s' if times != 1 else ''}" for severity, times in severities))
     for rule, severity, certainty, times in sorted(summary.rules, key=lambda row: (-row[3], row)):
         name = RULES[rule].name if rule in RULES else ""
         lines.append(f"  {rule} {severity:8}{certainty:8}{times:>10,}  {name}")

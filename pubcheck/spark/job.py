@@ -55,11 +55,14 @@ class Lost(RuntimeError):
 
 KEY = ["repository", "unit"]
 
-_PART = 1 << 20
-"""The cost of a task: about a second of linting, so that what holds up the others is at most one unit."""
+_PART = 4 << 20
+"""The cost of a task: a few seconds of linting, beside which the tenth of a second that Spark takes for a task is
+little, and after which nobody waits long for the last one."""
 _FILE_COST = 4096
 """What a file costs beside its bytes, in bytes."""
 _MOST_PARTS = 20_000
+_FILES_A_PART = 20_000
+"""Files whose descriptions, a few hundred bytes each, are kept together."""
 
 
 def audit(
@@ -79,7 +82,12 @@ def audit(
 
     progress("listing files")
     # One shuffle: what is spread by repository is grouped by repository and unit where it is.
-    files = given.files(spark, store, run, options.largest_file).repartition("repository").persist()
+    files = given.files(spark, store, run, options.largest_file)
+    if given.all_in_units:
+        files = files.repartition(math.ceil(given.count() / _FILES_A_PART), "repository")
+    else:  # how many there are is not known, and the setting of Spark is made for large tables
+        files = files.repartition("repository")
+    files = files.persist()
     units = _units(files, rules, options)
     before = _before(store, options.since)
     units = _with_step(units, before, options).persist()

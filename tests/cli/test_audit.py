@@ -66,7 +66,7 @@ def test_the_summary_adds_up_and_names_the_rules() -> None:
         "  nothing to lint         90 units        180 files\n"
         "  quarantined             10 units         20 files\n"
         "    crashed               10\n"
-        "2 errors, 0 warnings, 1 notes\n"
+        "2 errors, 0 warnings, 1 note\n"
         "  PUB301 error   certain          2  filter-column-outside-replica-identity\n"
         "  PUB004 note    assumed          1  statement-not-parsed\n"
         "The tables are out/*/run=r1, made in 61.2 seconds."
