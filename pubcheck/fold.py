@@ -141,6 +141,8 @@ class Fold:
             session.forget_path()
             if error.rule is not None:
                 self._refused(statement, error)
+                if session.assumed:
+                    self._perhaps(name, node)
             return
         except RecursionError:
             journal.undo(mark)
@@ -170,6 +172,15 @@ class Fold:
         """Take over what all databases of a server have in common."""
         self.catalog.share_roles(other.catalog)
         self.session.defaults = other.session.defaults
+
+    def _perhaps(self, name: str, node: Node) -> None:
+        """A statement whose refusal is only assumed: what it would have made may be there after all."""
+        catalog = self.catalog
+        if name == "AlterTableStmt":
+            self.session.blind = True
+        elif name == "CreatePublicationStmt" and node["pubname"] not in catalog.publication_names:
+            owner = self.session.setting("role")
+            catalog.add_publication(Publication(catalog.new_oid(), node["pubname"], owner, seen=False))
 
     def _doubt(self, changes: list[tuple[dict[Any, Any], Any, Any]]) -> None:
         """What a statement with a filled-in placeholder made is there by assumption."""

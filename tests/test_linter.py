@@ -124,6 +124,16 @@ class TestOpenWorld:
         assert len(answers(found)) == 2
         assert {one.certainty for one in found} == {"assumed"}
 
+    def test_what_an_assumed_refusal_would_have_made_is_not_certainly_missing(self) -> None:
+        block, publication = "DO $$ BEGIN x(); END $$;", "CREATE PUBLICATION p FOR TABLE t WHERE (later = 1);"
+        rest = "CREATE TABLE u (id int PRIMARY KEY); ALTER PUBLICATION p ADD TABLE u; ALTER PUBLICATION p DROP TABLE u;"
+        found = lint(T + block + publication + rest, complete=True)
+        assert answers(found) == [("42703", 'column "later" does not exist', "assumed")]
+
+    def test_a_key_on_a_column_whose_type_is_not_visible_is_not_proposed(self) -> None:
+        table = "CREATE TABLE t (a elsewhere NOT NULL, b int); CREATE PUBLICATION p FOR TABLE t;"
+        assert writes(lint(table)) == [("public.t", "update", "certain"), ("public.t", "delete", "certain")]
+
     def test_a_real_publication_takes_the_place_of_an_assumed_one(self) -> None:
         publication = "CREATE PUBLICATION p FOR TABLE t WHERE (b COLLATE \"de_DE\" = 'x');"
         assert writes(lint(T + publication + "CREATE PUBLICATION p;", complete=True)) == []

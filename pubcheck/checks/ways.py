@@ -12,6 +12,7 @@ from pubcheck.checks.write import Refusal, Write, failing
 from pubcheck.postgres.catalog import CONSTRAINT, PUBLIC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Index, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.names import choose_relation_name
+from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.scan import folded, name_end, tokens
 from pubcheck.postgres.session import Session
 from pubcheck.replication.identity import ReplicaIdentity, replica_identity
@@ -192,9 +193,12 @@ class _Search:
         return min(keys)[3] if keys else None
 
     def indexable(self, number: int) -> bool:
-        """Whether a column can be in a btree index at all."""
+        """Whether a column can be in a btree index at all; not one of a type that is not visible."""
         column = self.row.columns[number - 1]
-        return column.generated != "v" and self.session.syscache.default_class(column.type, "b") != (0, 0)
+        try:
+            return column.generated != "v" and self.session.syscache.default_class(column.type, "b") != (0, 0)
+        except Unknowable:
+            return False
 
     def new_key(self) -> Iterator[Way]:
         """A column that numbers the rows, for a table without any key."""
