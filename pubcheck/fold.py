@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.checks import texts
 from pubcheck.checks.history import RefusedWrites
 from pubcheck.checks.refusals import explain, explain_unseen, frozen_words, unjudged_words
-from pubcheck.checks.ways import written_filter
 from pubcheck.checks.write import Refusal
 from pubcheck.config import Config
 from pubcheck.diagnostics import Certainty, Diagnostic, Edit, Fix, ServerAnswer, Severity, Span, StatementRef
@@ -175,12 +173,10 @@ class Fold:
 
     def _perhaps(self, name: str, node: Node) -> None:
         """A statement whose refusal is only assumed: what it would have made may be there after all."""
-        catalog = self.catalog
         if name == "AlterTableStmt":
             self.session.blind = True
-        elif name == "CreatePublicationStmt" and node["pubname"] not in catalog.publication_names:
-            owner = self.session.setting("role")
-            catalog.add_publication(Publication(catalog.new_oid(), node["pubname"], owner, seen=False))
+        elif name == "CreatePublicationStmt":
+            self.session.doubted.add(node["pubname"])
 
     def _doubt(self, changes: list[tuple[dict[Any, Any], Any, Any]]) -> None:
         """What a statement with a filled-in placeholder made is there by assumption."""
@@ -328,6 +324,9 @@ class Fold:
             self._write(found, place, statements)
 
     def _write(self, found: Refusal, place: Place, statements: Statements) -> None:
+        # Loaded only where a write is refused.
+        from pubcheck.checks import texts
+
         catalog = self.catalog
         rule = rule_for_spec(found.rule)
         relation = catalog.relations[found.relation]
@@ -353,6 +352,8 @@ class Fold:
         )
 
     def _written(self, statements: Statements, entry: PublicationRel) -> str | None:
+        from pubcheck.checks.ways import written_filter
+
         statement = statements[entry.place.source, entry.place.statement]
         return written_filter(utf8(statement.text).data, entry, self.catalog.relations[entry.relation])
 
@@ -362,6 +363,8 @@ class Fold:
         """The other side of the matter: the table with its key, and the publication where it is said elsewhere."""
         table = relation.place
         if table is not None and table != place:
+            from pubcheck.checks import texts
+
             message = texts.identity_text(self.catalog, found.relation)
             yield statements[table.source, table.statement].span(table.start, table.end, message)
         entry = found.place or self._published_at(found)

@@ -66,6 +66,8 @@ class Session:
         self.transaction: list[tuple[str, int]] | None = None
         self.defaults: list[tuple[str, str, Node]] = []
         """What ALTER DATABASE and ALTER ROLE ... SET say: database, role ("" for any) and the VariableSetStmt."""
+        self.doubted: set[str] = set()
+        """Publications that are missing because the statement that makes them was refused, which is only assumed."""
         self.enums: set[int] = set()
         """Enum types that the transaction at hand made."""
         self.labels: set[tuple[int, str]] = set()
@@ -555,6 +557,7 @@ class Session:
             )
             error.publication = name
             if self._closed(PUBLICATION, 0, name):
+                self.assumed = self.assumed or name in self.doubted
                 raise error
             row = Publication(catalog.new_oid(), name, self.setting("role"), seen=False)
             catalog.add_publication(row)
