@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.checks.syntax import syntax_help
 from pubcheck.config import Config
 from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span
 from pubcheck.fold import Fold, Statements, StatementText
@@ -296,6 +295,9 @@ class _Run:
         )
 
     def _syntax_error(self, statement: StatementText, refusal: SyntaxRefused, certainty: Certainty) -> None:
+        # Loaded only where a statement about publications is refused.
+        from pubcheck.checks.syntax import syntax_help
+
         message = refusal.message
         spec = _LIST_ERRORS.get(message, "relation-missing" if message.startswith("improper") else "syntax-error")
         rule = rule_for_spec(spec)

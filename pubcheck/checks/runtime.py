@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from pubcheck.diagnostics import ServerAnswer, Severity
 from pubcheck.postgres.expressions.nodes import Expr
 from pubcheck.postgres.oids import FLOAT4, FLOAT8, INT2, INT4, INT8, JSONB, NUMERIC
-from pubcheck.postgres.syscache import SysCache
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.syscache import SysCache
 
 _CALLS = frozenset(("FuncExpr", "OpExpr", "ScalarArrayOpExpr", "RowCompareExpr", "NullIfExpr", "DistinctExpr"))
 _TYPE_WORDS = {INT2: "smallint", INT4: "integer", INT8: "bigint"}

@@ -20,12 +20,11 @@ from pubcheck.replication.sent import sent_by
 
 def filter_can_fail(ground: Ground) -> Iterator[Finding]:
     """Filters that fail on some row, so that decoding stops there for good."""
-    cache = ground.session.syscache
     for filtered in once_a_place(ground):
         expr = analysed(filtered)
         if expr is None:
             continue
-        found = list(dangers(cache, expr))
+        found = list(dangers(ground.session.syscache, expr))
         if not found:
             continue
         found.sort(key=lambda danger: (not danger.always, danger.guarded, danger.severity != "warning"))

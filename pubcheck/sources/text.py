@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
+from bisect import bisect_left
 from functools import lru_cache
 
 from msgspec import Struct
@@ -98,33 +97,49 @@ def utf8(text: str) -> Utf8:
     return Utf8(text)
 
 
-_LINE_END = re.compile(r"\r\n?|\n")
-
-
 class LineIndex:
-    """Offsets of a text to 1-based (line, column), in code points; LF, CRLF and a lone CR each end a line."""
+    """Offsets of a text to 1-based (line, column), in code points; LF, CRLF and a lone CR each end a line.
 
-    __slots__ = ("_starts",)
+    Kept is how many lines end before each block of the text: a list of all lines of a dump would cost more than what is
+    asked of it.
+    """
+
+    __slots__ = ("_before", "_text")
+    _BLOCK = 1024
 
     def __init__(self, text: str) -> None:
-        starts = [0]
-        if text.count("\r") == text.count("\r\n"):
-            find, at = text.find, text.find("\n")
-            while at >= 0:
-                starts.append(at + 1)
-                at = find("\n", at + 1)
-        else:
-            starts.extend(ended.end() for ended in _LINE_END.finditer(text))
-        self._starts = starts
+        if "\r" in text and text.count("\r") != text.count("\r\n"):
+            # With LF at the end of every line, and all offsets as they were.
+            text = text.replace("\r\n", " \n").replace("\r", "\n")
+        self._text = text
+        self._before = [0]
+        ended = 0
+        for at in range(0, len(text), self._BLOCK):
+            ended += text.count("\n", at, at + self._BLOCK)
+            self._before.append(ended)
 
     def locate(self, offset: int) -> tuple[int, int]:
         """The 1-based (line, column) of an offset; O(log lines)."""
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1] + 1
+        before, text = self._before, self._text
+        block = min(offset // self._BLOCK, len(before) - 1)
+        start = block * self._BLOCK
+        line = before[block] + text.count("\n", start, offset) + 1
+        ended = text.rfind("\n", start, offset)
+        if ended < 0 and before[block]:
+            # The line begins in an earlier block: the last one in which a line ends.
+            start = (bisect_left(before, before[block]) - 1) * self._BLOCK
+            ended = text.rfind("\n", start, start + self._BLOCK)
+        return line, offset - ended
 
     def start(self, line: int) -> int:
         """The offset of a 1-based line's first character."""
-        return self._starts[line - 1]
+        if line == 1:
+            return 0
+        block = bisect_left(self._before, line - 1) - 1
+        at = block * self._BLOCK
+        for _ in range(line - 1 - self._before[block]):
+            at = self._text.index("\n", at) + 1
+        return at
 
     def __len__(self) -> int:
-        return len(self._starts)
+        return self._before[-1] + 1

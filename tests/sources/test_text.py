@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,8 +83,17 @@ def test_lines_end_at_lf_crlf_and_cr(text: str, starts: list[int]) -> None:
     assert [lines.start(line + 1) for line in range(len(lines))] == starts
 
 
-@given(st.text(st.sampled_from("a\té\U0001f418\r\n")))
-def test_an_offset_is_its_lines_start_and_its_column(text: str) -> None:
+@given(st.text(st.sampled_from("a\té\U0001f418\r\n")), st.integers(1, 8))
+def test_an_offset_is_its_lines_start_and_its_column(text: str, block: int) -> None:
+    with mock.patch.object(LineIndex, "_BLOCK", block):
+        _agrees_with_a_walk(text)
+
+
+def test_lines_may_be_longer_than_what_is_counted_at_once() -> None:
+    _agrees_with_a_walk(f"a\n{'b' * 3000}\r\n\n{'c' * 1500}\r{'d' * 2500}")
+
+
+def _agrees_with_a_walk(text: str) -> None:
     lines = LineIndex(text)
     line, column = 1, 1
     for offset, char in enumerate(text):
@@ -90,6 +101,7 @@ def test_an_offset_is_its_lines_start_and_its_column(text: str) -> None:
         column += 1
         if char == "\n" or (char == "\r" and text[offset + 1 : offset + 2] != "\n"):
             line, column = line + 1, 1
+            assert lines.start(line) == offset + 1
     assert lines.locate(len(text)) == (line, column)
     assert len(lines) == line
 

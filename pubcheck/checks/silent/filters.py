@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pubcheck.checks.findings import Filtered, Finding, Ground, listed, others, quoted
 from pubcheck.checks.naming import identifier
@@ -10,9 +11,11 @@ from pubcheck.checks.silent.nulls import NULL, possible
 from pubcheck.checks.silent.toast import can_be_toasted
 from pubcheck.postgres.catalog.rows import Place, Publication, Relation
 from pubcheck.postgres.expressions.nodes import Expr
-from pubcheck.postgres.syscache import SysCache
 from pubcheck.replication.identity import ReplicaIdentity, replica_identity
 from pubcheck.replication.published import mapped, sent_columns
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.syscache import SysCache
 
 
 def analysed(filtered: Filtered) -> Expr | None:
@@ -33,11 +36,11 @@ def once_a_place(ground: Ground) -> Iterator[Filtered]:
 
 def null_never_matches(ground: Ground) -> Iterator[Finding]:
     """A nullable column whose NULLs make a filter NULL, which is as good as false; or a filter that is always NULL."""
-    cache = ground.session.syscache
     for filtered in once_a_place(ground):
         expr = analysed(filtered)
         if expr is None or filtered.entry.filter is None:
             continue
+        cache = ground.session.syscache
         try:
             without = possible(cache, expr)
             columns = [] if without == NULL else [

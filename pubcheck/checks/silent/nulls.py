@@ -6,10 +6,13 @@ A set is a number: 1 for true, 2 for false, 4 for NULL. Of other types' values o
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from pubcheck.postgres.expressions.nodes import Expr
 from pubcheck.postgres.oids import BOOL
-from pubcheck.postgres.syscache import SysCache
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.syscache import SysCache
 
 TRUE, FALSE, NULL = 1, 2, 4
 VALUE = TRUE | FALSE

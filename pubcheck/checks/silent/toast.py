@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.oids import BIT, BPCHAR, BYTEA, JSON, JSONB, TEXT, VARBIT, VARCHAR, XML
-from pubcheck.postgres.syscache import SysCache
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.syscache import SysCache
 
 _THRESHOLD = 2032
 """TOAST_TUPLE_THRESHOLD for pages of 8 kB: what is shorter stays in the row, unless the rest of it is long too."""

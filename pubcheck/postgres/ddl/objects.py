@@ -29,7 +29,6 @@ from pubcheck.postgres.catalog.rows import Constraint, Namespace, Publication, R
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, put_columns, renamed, require_column
 from pubcheck.postgres.ddl.deletion import FIRST_UNPINNED, perform_deletion
 from pubcheck.postgres.ddl.descriptions import KINDS
-from pubcheck.postgres.ddl.extensions import set_schema as move_extension
 from pubcheck.postgres.ddl.lookup import (
     OTHER_KINDS,
     PROC_KINDS,
@@ -505,6 +504,8 @@ def set_schema(session: Session, node: Node) -> None:
         _set_schema_of_relation(session, node, kind)
         return
     if kind == "OBJECT_EXTENSION":
+        from pubcheck.postgres.ddl.extensions import set_schema as move_extension
+
         move_extension(session, node["object"]["String"]["sval"], node["newschema"])
         return
     found = find_object(session, kind, node.get("object", {}), missing_ok=node.get("missing_ok", False))

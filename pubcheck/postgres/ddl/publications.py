@@ -27,7 +27,6 @@ from pubcheck.postgres.catalog.rows import (
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions import grammar
-from pubcheck.postgres.expressions.filters import read_filter
 from pubcheck.postgres.kinds import RELKIND_NOUN, not_supported_for
 from pubcheck.postgres.options import PublicationOptions, parse_options
 from pubcheck.postgres.parse import Node
@@ -293,6 +292,9 @@ def _transform_filters(session: Session, members: list[Member], publication: Pub
                 publication.name,
                 session.qualified(relation),
             )
+        # Loaded only where there is a filter.
+        from pubcheck.postgres.expressions.filters import read_filter
+
         try:
             member.filter = read_filter(session, relation, member.where)
         except ServerError as error:
