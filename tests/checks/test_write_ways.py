@@ -15,6 +15,7 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.linter import Linter, Unit
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.sources.text import Source
+from tests.differential.compare import answer_alone
 from tests.differential.trees import Trees
 from tests.support.servers import Server, Servers, execute
 
@@ -222,7 +223,7 @@ def disproved(server: Server, statements: list[str], told: Counter[str]) -> Iter
     """The ways out offered for a script's refused writes after which a server still refuses; all are counted."""
     with server.database() as name, server.connect(name) as conn:
         for statement in (*statements, "COMMIT", "RESET search_path"):
-            execute(conn, statement)
+            answer_alone(conn, statement)
         for found in lint(";\n".join(statements), server.major):
             schema, table = (found.object or "").split(".", 1)
             quoted = f'"{schema}"."{table}"'

@@ -85,7 +85,7 @@ def compare(server: Server, statements: list[str]) -> Compared:
     with _without_roles(server), server.database() as name:
         statements = [statement.replace(DATABASE, name) for statement in statements]
         with server.connect(name) as conn:
-            answers = [_answer(conn, statement) for statement in statements]
+            answers = [answer_alone(conn, statement) for statement in statements]
             execute(conn, "COMMIT")
         # A session keeps what it read of an index that was marked invalid by hand; another one reads it again.
         with server.connect(name) as conn:
@@ -199,7 +199,8 @@ def _without_roles(server: Server) -> Iterator[None]:
                 admin.execute(f"DROP ROLE IF EXISTS {role}")
 
 
-def _answer(conn: psycopg.Connection[Any], statement: str) -> Answer:
+def answer_alone(conn: psycopg.Connection[Any], statement: str) -> Answer:
+    """The answer to a statement; one that is refused within a transaction does not end it."""
     inside = conn.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
     if not inside or statement.split()[0] in ("ROLLBACK", "COMMIT", "SAVEPOINT", "RELEASE"):
         return execute(conn, statement)
