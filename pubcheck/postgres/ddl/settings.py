@@ -212,7 +212,7 @@ def select(session: Session, node: Node) -> None:
         path = [part["String"]["sval"] for part in call["funcname"]]
         if path[-1] == "set_config" and path[0] in ("set_config", "pg_catalog"):
             _set_config(session, call.get("args", []))
-        else:
+        elif path[0] != "pg_catalog":
             called = True
     if called:
         from pubcheck.postgres.ddl.functions import run
