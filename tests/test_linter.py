@@ -223,7 +223,7 @@ class TestHistory:
             T + "CREATE PUBLICATION z FOR TABLE t WHERE (a > 1); CREATE PUBLICATION y FOR TABLE t;"
             "CREATE PUBLICATION x FOR TABLE t WHERE (b = 'x');"
         )
-        assert [one.publications for one in found if one.phase == "write"][0] == ("z", "x")
+        assert next(one.publications for one in found if one.phase == "write") == ("z", "x")
         assert found[0].publication == "z"
 
     def test_a_partitioned_root_gets_none_for_its_leaves(self) -> None:
