@@ -176,10 +176,17 @@ def command(
     except NoRun as error:
         raise ConfigError(f"--since: {error}") from None
     except PySparkException as error:
-        return complain(f"Spark says: {str(error).strip().splitlines()[0]}")
+        return complain(f"the Spark job failed: {reason(str(error))}")
     if not quiet:
         emit("\n".join(summarised(summary, output)) + "\n")
     return FOUND if fails(summary.rules, config) else 0
+
+
+def reason(error: str) -> str:
+    """The line of an error of Spark that says what was wrong: the last of a Python traceback, else the first."""
+    lines = [line.strip() for line in error.splitlines() if line.strip() and not line.startswith("\tat ")]
+    first, traceback = lines[0] if lines else "it does not say why", "Traceback (most recent call last):"
+    return lines[-1] if traceback in lines else first
 
 
 def _input(
@@ -211,6 +218,8 @@ def _session(master: str | None, remote: str | None, conf: dict[str, str]) -> Sp
     for key, value in conf.items():
         builder = builder.config(key, value)
     if remote is not None:
+        if remote.startswith("local"):  # a server of its own on this machine
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         return builder.remote(remote).getOrCreate()
     if master is not None:
         builder = builder.master(master)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.cli.audit import summarised
+from pubcheck.cli.audit import reason, summarised
 from pubcheck.spark.job import Summary
 from tests.cli.conftest import Call
 
@@ -37,6 +37,17 @@ def test_without_pyspark_it_says_what_to_install(pubcheck: Call, monkeypatch: py
     monkeypatch.setitem(sys.modules, "pyspark", None)
     called = pubcheck("audit", ".", "--output", "out")
     assert (called.status, "pip install 'pubcheck[spark]'" in called.err) == (2, True)
+
+
+def test_of_an_error_of_spark_the_line_that_says_something_is_told() -> None:
+    python = (
+        "An exception was thrown.\nTraceback (most recent call last):\n  File x\nOSError: disk full\n\n\tat org.x\n"
+    )
+    assert reason(python) == "OSError: disk full"
+    assert reason("[PATH_NOT_FOUND] Path does not exist: x.\nJVM stacktrace:\n\tat org.x") == (
+        "[PATH_NOT_FOUND] Path does not exist: x."
+    )
+    assert reason("") == "it does not say why"
 
 
 def test_the_summary_adds_up_and_names_the_rules() -> None:
