@@ -49,7 +49,6 @@ HEALING = re.compile(
 )
 """All that can heal refused writes: text that is not followed must not hold it if they are to stay certain."""
 
-_PG_CATALOG: Node = {"String": {"sval": "pg_catalog"}}
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 
 
@@ -188,7 +187,8 @@ class Session:
         """Also true of a role that the unit did not make: nothing is known of its rights, so nothing is held against
         it.
         """
-        role = self.catalog.roles[self.catalog.settings["role"]]
+        catalog = self.catalog
+        role = catalog.roles[catalog.settings["role"]]
         return role.superuser or not role.seen
 
     def _roles_with_privileges(self, role: Role) -> AbstractSet[int]:
@@ -478,7 +478,7 @@ class Session:
         parts = node["names"]
         if "pct_type" in node:
             return 0
-        if len(parts) == 2 and parts[0] == _PG_CATALOG and "arrayBounds" not in node:
+        if len(parts) == 2 and parts[0]["String"]["sval"] == "pg_catalog" and "arrayBounds" not in node:
             # Most columns of most schemas, for the grammar writes integer and its like so.
             oid = self._builtin_types.get(("pg_catalog", parts[1]["String"]["sval"]))
             if oid is not None:

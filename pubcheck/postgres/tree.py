@@ -30,7 +30,7 @@ def find(tree: Any, *kinds: str) -> Iterator[tuple[str, Node]]:
             stack.extend(reversed(item))
 
 
-_CLOSED = frozenset(("subselect", "String"))
+_CLOSED = frozenset(("subselect", "String", "A_Const"))
 
 
 def column_names(tree: Any) -> list[str]:

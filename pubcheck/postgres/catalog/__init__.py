@@ -458,7 +458,7 @@ class Catalog:
         The names of NOT NULL constraints are entered under their relation's oid and never taken out, so they are
         looked at again here.
         """
-        for oid in self.constraint_names.get((namespace, name)):
+        for oid in self.constraint_names.groups.get((namespace, name), ()):
             if oid in self.constraints:
                 return True
             row = self.relations.get(oid)

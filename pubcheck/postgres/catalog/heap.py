@@ -73,13 +73,14 @@ class Multimap(Generic[K, V]):
 
     def add(self, key: K, item: V) -> None:
         groups = self.groups
-        group = groups.get(key)
-        if group is None:
+        if key not in groups:
             groups[key] = (item,)
             self.journal.entries.append((groups, key, _ABSENT))
-        elif item in group:
             return
-        elif isinstance(group, tuple):
+        group = groups[key]
+        if item in group:
+            return
+        if isinstance(group, tuple):
             groups[key] = {group[0]: None, item: None}
             self.journal.entries.append((groups, key, group))
         else:

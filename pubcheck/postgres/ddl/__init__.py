@@ -99,6 +99,6 @@ def handler(name: str) -> Handler | None:
 
 def apply(session: Session, name: str, node: Node) -> None:
     """Do to the catalog what the server would do. Raises ServerError; the caller takes back what came before it."""
-    found = handler(name)
+    found = _handlers.get(name) or handler(name)
     if found is not None:
         found(session, node)

@@ -65,7 +65,10 @@ def alter_table(session: Session, node: Node) -> None:
         return
     commands = [item["AlterTableCmd"] for item in node["cmds"]]
     rv = node["relation"]
-    rule = "relation-missing" if "AT_ReplicaIdentity" in [command["subtype"] for command in commands] else None
+    rule = None
+    for command in commands:
+        if command["subtype"] == "AT_ReplicaIdentity":
+            rule = "relation-missing"
     if node.get("missing_ok") and session.find_relation(rv) is None:
         session.notices.append(f'relation "{rv["relname"]}" does not exist, skipping')
         return

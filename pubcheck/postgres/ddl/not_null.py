@@ -29,25 +29,22 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
     catalog = session.catalog
     used: set[str] = set()
     columns = list(row.columns)
-    for local in (True, False):
-        for at, column in enumerate(row.columns):
-            if not column.not_null:
-                continue
-            held = column.constraint or _PLAIN
-            if held.local != local:
-                continue
-            name = held.name
-            if name in used:
-                if local:
-                    raise ServerError("42710", f'constraint "{name}" for relation "{row.name}" already exists')
-                name = ""
-            if not name:
-                name = choose_constraint_name(catalog, row.namespace, row.name, column.name, "not_null", used)
-            if held.no_inherit and row.kind == "p":
-                raise ServerError("0A000", "not-null constraints on partitioned tables cannot be NO INHERIT")
-            used.add(name)
-            columns[at] = replace(column, constraint=replace(held, name=name) if held is not _PLAIN else NotNull(name))
-            catalog.constraint_names.add((row.namespace, name), row.oid)
+    wanted = [(column.constraint or _PLAIN, at) for at, column in enumerate(columns) if column.not_null]
+    if row.parents:
+        wanted.sort(key=lambda one: not one[0].local)
+    for held, at in wanted:
+        name, column = held.name, columns[at]
+        if name in used:
+            if held.local:
+                raise ServerError("42710", f'constraint "{name}" for relation "{row.name}" already exists')
+            name = ""
+        if not name:
+            name = choose_constraint_name(catalog, row.namespace, row.name, column.name, "not_null", used)
+        if held.no_inherit and row.kind == "p":
+            raise ServerError("0A000", "not-null constraints on partitioned tables cannot be NO INHERIT")
+        used.add(name)
+        columns[at] = replace(column, constraint=replace(held, name=name) if held is not _PLAIN else NotNull(name))
+        catalog.constraint_names.add((row.namespace, name), row.oid)
     return tuple(columns) if used else row.columns
 
 

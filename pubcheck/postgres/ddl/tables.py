@@ -87,14 +87,15 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         ((what, body),) = element.items()
         if what == "ColumnDef":
             column = define_column(session, body, name, deferred, owned, len(columns) + 1)
-            if column.name in said:
-                raise ServerError("42701", f'column "{column.name}" specified more than once')
-            said.add(column.name)
-            position = positions.get(column.name)
-            if position is None:
-                columns.append(column)
+            called = column.name
+            if called in said:
+                raise ServerError("42701", f'column "{called}" specified more than once')
+            said.add(called)
+            if called in positions:
+                known = columns[positions[called]]
+                columns[positions[called]] = _merged(session, known, column, typed="typeName" in body)
             else:
-                columns[position] = _merged(session, columns[position], column, typed="typeName" in body)
+                columns.append(column)
         elif what == "Constraint":
             deferred.append(body)
         elif what == "TableLikeClause":
@@ -320,20 +321,23 @@ def define_column(
     oid, serial, typmod, collation = 0, "", -1, 0
     if type_name is not None:
         parts = type_name["names"]
-        serial = SERIAL.get(parts[0]["String"]["sval"], "") if len(parts) == 1 else ""
+        if len(parts) == 1:
+            serial = SERIAL.get(parts[0]["String"]["sval"], "")
         if serial and "arrayBounds" not in type_name:
             oid = session.named_type(["pg_catalog", serial])
         else:
             oid = session.type_oid(type_name)
             if "typmods" in type_name:
                 typmod = typmod_of(session, type_name, oid)
-            if oid in COLLATIONS or oid >= FIRST_GENERATED or "collClause" in body:
+            if oid >= FIRST_GENERATED or "collClause" in body:
                 collation = collation_of(session, body.get("collClause"), oid)
-    not_null, identity, generated, default = bool(serial) or body.get("is_not_null", False), "", "", bool(serial)
-    of_type = INT8 if serial else 0
+            else:
+                collation = COLLATIONS.get(oid, 0)
+    not_null, identity, generated, default, of_type = body.get("is_not_null", False), "", "", False, 0
     expression: tuple[str, ...] = ()
     tree: object = None
     if serial:
+        not_null, default, of_type = True, True, INT8
         owned.append((name, {"serial": True}))
     held: NotNull | None = None
     last: Node | None = None
@@ -342,9 +346,9 @@ def define_column(
         kind = constraint["contype"]
         if kind == "CONSTR_NOTNULL":
             not_null = True
-            if constraint.get("is_no_inherit") and not session.catalog.major.named_not_null:
+            if "is_no_inherit" in constraint and not session.catalog.major.named_not_null:
                 raise ServerError("42601", 'syntax error at or near "NO"')
-            if "conname" in constraint or constraint.get("is_no_inherit"):
+            if "conname" in constraint or "is_no_inherit" in constraint:
                 held = NotNull(constraint.get("conname", ""), no_inherit=constraint.get("is_no_inherit", False))
         elif kind == "CONSTR_DEFAULT":
             default, of_type = True, default_type(session, constraint["raw_expr"], oid)
