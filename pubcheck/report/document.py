@@ -202,7 +202,7 @@ class Resolver:
         return EditEntry(edit.span.source.label, *self._place(edit.span), edit.text)
 
     def _lines(self, span: Span, *, primary: bool) -> list[Line]:
-        text, index = span.source.text, self._index(span.source)
+        text, index = span.source.shown, self._index(span.source)
         if not text:
             return []
         first, _ = index.locate(span.start)

@@ -8,11 +8,48 @@ from functools import lru_cache
 from msgspec import Struct
 
 
+class Note(Struct, frozen=True):
+    """What is to be said of how a text became SQL: the name of the rule, the words, and where (offsets)."""
+
+    rule: str
+    message: str
+    start: int
+    end: int
+    help: str | None = None
+
+
+class View(Struct, frozen=True):
+    """A text of any kind as SQL **of the same length, with the same line breaks**: every offset stays what it was.
+
+    What PostgreSQL is not given is blank in ``text``. Spans are (start, end) offsets, ascending, apart from each other:
+    in ``filled`` something stands in for a placeholder, so a statement that touches one is *assumed*; what stands in
+    ``perhaps`` runs at times or under conditions that the text does not tell. ``edits`` are the (start, end, sent) where
+    what PostgreSQL is given has another length than what is written: escapes of the host language.
+    """
+
+    text: str
+    filled: tuple[tuple[int, int], ...] = ()
+    perhaps: tuple[tuple[int, int], ...] = ()
+    edits: tuple[tuple[int, int, str], ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
 class Source(Struct, frozen=True, eq=False):
-    """A text and the label it is reported under (a path as the user gave it, or what an editor calls the buffer)."""
+    """A text and the label it is reported under (a path as the user gave it, or what an editor calls the buffer).
+
+    ``text`` is SQL. Where the file is written in something else, ``text`` is its view's, ``view`` is that view, and
+    ``original`` is what the file says, which reports show.
+    """
 
     label: str
     text: str
+    original: str | None = None
+    view: View | None = None
+
+    @property
+    def shown(self) -> str:
+        """What the file says."""
+        return self.text if self.original is None else self.original
 
 
 class Decoded(Struct, frozen=True):
