@@ -1,4 +1,7 @@
-"""What `pubcheck explain` says of a unit as rows: one for each publication, table and operation."""
+"""What `pubcheck explain` says of a unit as rows: one for each publication, table and operation.
+
+A publication that sends nothing has one row all the same, so that none is missing from what is counted.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,15 @@ class Published(Struct, frozen=True):
     """A row of the table `publications`, which says what its columns mean (`tables.PUBLISHED`)."""
 
     publication: str
-    table: str
+    table: str | None
     operation: str | None
     postgres: tuple[int, ...]
     verdict: str | None
     certainty: str
+    names: str
+    publish: tuple[str, ...]
+    via_root: bool
+    generated_columns: str
     how: str | None = None
     named: str | None = None
     arrives_as: str | None = None
@@ -50,12 +57,31 @@ def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
         found = [each for each in followed.result.diagnostics if major in each.postgres]
         unit = explained(fold, followed.statements, found, (), Wanted(), lambda *_: Samples())
         for publication in unit.publications:
-            for row in _rows(publication, refusals_known):
+            base = _base(publication)
+            for row in list(_rows(publication, base, refusals_known)) or [base]:
                 majors[row] = (*majors.get(row, ()), major)
     return [replace(row, postgres=found) for row, found in majors.items()]
 
 
-def _rows(publication: Publication, refusals_known: bool) -> Iterator[Published]:
+def _base(publication: Publication) -> Published:
+    """What all rows of a publication say; the only one of a publication that sends nothing."""
+    return Published(
+        publication=publication.name,
+        table=None,
+        operation=None,
+        postgres=(),
+        verdict="empty",
+        certainty=publication.certainty,
+        names=publication.kind,
+        publish=publication.operations,
+        via_root=publication.via_root,
+        generated_columns=publication.generated_columns,
+        path=publication.path,
+        line=publication.line,
+    )
+
+
+def _rows(publication: Publication, base: Published, refusals_known: bool) -> Iterator[Published]:
     for answer in publication.answers:
         refused: dict[str, Refused] = {
             each.operation: each for each in answer.refused if publication.name in each.publications
@@ -72,40 +98,27 @@ def _rows(publication: Publication, refusals_known: bool) -> Iterator[Published]
                 verdict = None
             else:
                 verdict = "filtered" if condition is not None and operation != "truncate" else "sent"
+            row = replace(
+                base,
+                operation=operation,
+                verdict=verdict,
+                certainty=refusal.certainty if refusal is not None else answer.certainty,
+                how=answer.how,
+                named=answer.named,
+                arrives_as=answer.arrives_as,
+                filter=condition.sql if condition is not None else None,
+                canonical_filter=condition.canonical if condition is not None else None,
+                filter_columns=condition.columns if condition is not None else (),
+                columns=answer.columns,
+                left_out=answer.left_out,
+                identity=answer.identity.kind,
+                identity_columns=answer.identity.columns,
+                rule=refusal.rule if refusal is not None else None,
+                sqlstate=refusal.sqlstate if refusal is not None else None,
+                message=refusal.message if refusal is not None else None,
+            )
             for table in answer.tables:
-                yield Published(
-                    publication=publication.name,
-                    table=table,
-                    operation=operation,
-                    postgres=(),
-                    verdict=verdict,
-                    certainty=refusal.certainty if refusal is not None else answer.certainty,
-                    how=answer.how,
-                    named=answer.named,
-                    arrives_as=answer.arrives_as,
-                    filter=condition.sql if condition is not None else None,
-                    canonical_filter=condition.canonical if condition is not None else None,
-                    filter_columns=condition.columns if condition is not None else (),
-                    columns=answer.columns,
-                    left_out=answer.left_out,
-                    identity=answer.identity.kind,
-                    identity_columns=answer.identity.columns,
-                    rule=refusal.rule if refusal is not None else None,
-                    sqlstate=refusal.sqlstate if refusal is not None else None,
-                    message=refusal.message if refusal is not None else None,
-                    path=publication.path,
-                    line=publication.line,
-                )
+                yield replace(row, table=table)
     for left in publication.not_sent:
         for table in left.tables:
-            yield Published(
-                publication=publication.name,
-                table=table,
-                operation=None,
-                postgres=(),
-                verdict="not-sent",
-                certainty=publication.certainty,
-                message=left.reason,
-                path=publication.path,
-                line=publication.line,
-            )
+            yield replace(base, table=table, verdict="not-sent", message=left.reason)

@@ -84,14 +84,14 @@ FINDINGS = (*_UNIT_KEY, *DIAGNOSTIC)
 
 PUBLISHED = (
     Column("publication", _TEXT, "its name"),
-    Column("table", _TEXT, "schema.table: an ordinary table, or a leaf partition"),
-    Column("operation", _TEXT, "insert, update, delete or truncate; null for a table that is never sent"),
+    Column("table", _TEXT, "schema.table: an ordinary table, or a leaf partition; null where there is none"),
+    Column("operation", _TEXT, "insert, update, delete or truncate; null for what is never sent"),
     Column("postgres", pa.list_(_INT), "majors for which it holds"),
     Column(
         "verdict",
         _TEXT,
-        "sent; filtered (rows that match); refused (on the publisher); not-sent; null for an update or delete where"
-        " the rules that would tell were not selected",
+        "sent; filtered (rows that match); refused (on the publisher); not-sent; empty (a publication that sends"
+        " nothing); null for an update or delete where the rules that would tell were not selected",
     ),
     Column("certainty", _TEXT, "certain or assumed"),
     Column("how", _TEXT, "named as a table, by its schema, or with all tables"),
@@ -109,6 +109,10 @@ PUBLISHED = (
     Column("message", _TEXT, "the server's, of a refusal for the first such table; or why a table is not sent"),
     Column("path", _TEXT, "file of the publication"),
     Column("line", _INT, "and the line"),
+    Column("names", _TEXT, "what the publication names: tables, schemas, tables and schemas, all tables, or empty"),
+    Column("publish", pa.list_(_TEXT), "the operations that it publishes"),
+    Column("via_root", _FLAG, "its publish_via_partition_root"),
+    Column("generated_columns", _TEXT, "its publish_generated_columns: none or stored"),
 )
 PUBLICATIONS = (*_UNIT_KEY, *PUBLISHED)
 """`publications`: a row for each publication, table and operation, as `pubcheck explain` says."""
