@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -11,16 +12,61 @@ from msgspec import Struct
 from pubcheck.diagnostics import SEVERITIES, Severity
 
 
+class UnitConfig(Struct, frozen=True, kw_only=True):
+    """A unit as the configuration says it outright, a `[[unit]]`.
+
+    ``files`` are patterns or paths, relative to the configuration's folder, in the order in which they are run; a
+    pattern's files in the order of their names. ``schema``: files that come before and are only followed: what concerns
+    them alone is not reported. ``postgres``: the majors to judge for, empty for those of the run.
+    """
+
+    files: tuple[str, ...]
+    name: str | None = None
+    schema: tuple[str, ...] = ()
+    postgres: tuple[int, ...] = ()
+
+
+PLATFORM_PUBLICATIONS: tuple[str, ...] = (
+    "supabase_realtime",
+    "supabase_realtime_messages_publication",
+    "dbz_publication",
+    "electric_publication_*",
+    "_zero_*",
+)
+"""Publications that a platform makes by itself: Supabase, Debezium, Electric, Zero."""
+
+PLATFORM_TABLES: tuple[str, ...] = ("auth.*", "storage.*", "realtime.*", "vault.*", "cron.*", "net.*", "pgsodium.*")
+"""Tables that a platform makes by itself: those of Supabase's own schemas."""
+
+
 class Config(Struct, frozen=True, kw_only=True):
-    """Options of a run. ``postgres`` empty means: what a pg_dump header says, else the default major."""
+    """Options of a run. ``postgres`` empty means: what a pg_dump header says, else the default major.
+
+    ``include``, ``exclude`` and the patterns of ``per_file_ignores`` are those of .gitignore, relative to ``root``, the
+    folder of the configuration ("" for the current one). ``extend_select`` adds to ``select``, or to the rules that are
+    on by default. ``platform_publications`` and ``platform_tables`` are names, or patterns with `*`, of what exists
+    without being made in the unit. ``variables`` are psql's, as `-v name=value` sets them.
+    """
 
     postgres: tuple[int, ...] = ()
     complete: bool = False
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    severity: tuple[tuple[str, Severity], ...] = ()
     fail_on: Severity = "warning"
     fail_on_assumed: bool = False
     database: str = "postgres"
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    units: tuple[UnitConfig, ...] = ()
+    platform_publications: tuple[str, ...] = PLATFORM_PUBLICATIONS
+    platform_tables: tuple[str, ...] = PLATFORM_TABLES
+    variables: tuple[tuple[str, str], ...] = ()
+    baseline: str = ""
+    root: str = ""
 
 
 class ConfigError(ValueError):
@@ -38,6 +84,8 @@ def load(start: str = ".", path: str | None = None) -> Config:
     while True:
         for name in ("pubcheck.toml", "pyproject.toml"):
             candidate = os.path.join(folder, name)
+            if name == "pubcheck.toml" and os.path.isdir(candidate):
+                raise ConfigError(f"{candidate}: is a folder; the configuration must be a file")
             if os.path.isfile(candidate):
                 found = _read(candidate, table=name == "pyproject.toml")
                 if found is not None:
@@ -70,7 +118,10 @@ def _read(path: str, *, table: bool) -> Config | None:
         options = tools["pubcheck"]
         if not isinstance(options, dict):
             raise ConfigError(f"{path}: tool.pubcheck must be a table")
-    return from_options(options, where=f"{path}: {'tool.pubcheck.' if table else ''}")
+    elif "pubcheck" in options.get("tool", ()):
+        raise ConfigError(f"{path}: tool.pubcheck: in a file of this name the options stand outside of any table")
+    found = from_options(options, where=f"{path}: {'tool.pubcheck.' if table else ''}")
+    return msgspec.structs.replace(found, root=os.path.dirname(os.path.abspath(path)))
 
 
 def from_options(options: Mapping[str, object], base: Config | None = None, where: str = "") -> Config:
@@ -84,11 +135,21 @@ def from_options(options: Mapping[str, object], base: Config | None = None, wher
         reader = _READERS.get(key)
         if reader is None:
             raise ConfigError(f"{where}{key}: there is no such option{suggestion(key, _READERS)}")
-        try:
-            changes[key.replace("-", "_")] = reader(value)
-        except ConfigError as error:
-            raise ConfigError(f"{where}{key}: {error}") from None
+        changes[_FIELDS.get(key) or key.replace("-", "_")] = _read_value(reader, value, f"{where}{key}")
     return msgspec.structs.replace(base or Config(), **changes)
+
+
+class _At(ConfigError):
+    """An error further inside of a value: ``str`` of it begins with the rest of the key."""
+
+
+def _read_value(reader: Callable[[object], object], value: object, key: str) -> object:
+    try:
+        return reader(value)
+    except _At as error:
+        raise ConfigError(f"{key}{error}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{key}: {error}") from None
 
 
 def suggestion(given: str, known: Iterable[str]) -> str:
@@ -130,13 +191,10 @@ def read_codes(value: object) -> tuple[str, ...]:
     """Codes of rules or beginnings of codes, from a list of texts or texts joined by commas. Raises ConfigError."""
     from pubcheck import rulebook
 
-    if isinstance(value, str):
-        value = [value]
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise ConfigError(f"must be a list of codes, not {_kind(value)}")
-    codes = [part.strip() for item in value for part in item.split(",") if part.strip()]
+    items = [value] if isinstance(value, str) else _texts(value, "codes")
+    codes = [part.strip() for item in items for part in item.split(",") if part.strip()]
     for index, code in enumerate(codes):
-        codes[index] = code.upper()
+        codes[index] = "PUB" if code.upper() == "ALL" else code.upper()
         if not rulebook.is_selector(codes[index]):
             named = rulebook.find(code)
             hint = f"; select by code: {named.code}" if named else suggestion(code.upper(), rulebook.RULES)
@@ -165,18 +223,121 @@ def _read_severity(value: object) -> Severity:
     raise ConfigError(f"must be one of {', '.join(SEVERITIES)}, not {value!r}")
 
 
+def _texts(value: object, of: str) -> list[str]:
+    """A list of texts as it stands. Raises ConfigError, which calls its items ``of``."""
+    if not isinstance(value, list | tuple):
+        raise ConfigError(f"must be a list of {of}, not {_kind(value)}")
+    for number, item in enumerate(value, 1):
+        if not isinstance(item, str) or not item:
+            raise ConfigError(f"must be a list of {of}, and its item {number} is {_kind(item)}")
+    return list(value)
+
+
+def _patterns(of: str) -> Callable[[object], tuple[str, ...]]:
+    return lambda value: tuple([value] if isinstance(value, str) and value else _texts(value, of))
+
+
+def _table(value: object, of: str) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"must be a table of {of}, not {_kind(value)}")
+    return value
+
+
+def _read_per_file_ignores(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    entries = _table(value, "patterns and the codes to ignore in the files that they match")
+    return tuple((key, _inside(read_codes, codes, key)) for key, codes in entries.items())
+
+
+def _read_severities(value: object) -> tuple[tuple[str, Severity], ...]:
+    return tuple(
+        (code, _inside(_read_severity, severity, key))
+        for key, severity in _table(value, "codes and severities").items()
+        for code in _inside(read_codes, key, key)
+    )
+
+
+def _read_variables(value: object) -> tuple[tuple[str, str], ...]:
+    found = []
+    for key, text in _table(value, "names and values").items():
+        if not isinstance(text, str | int | float) or isinstance(text, bool):
+            raise _At(f".{key}: must be a text, not {_kind(text)}")
+        found.append((key, str(text)))
+    return tuple(found)
+
+
+def _read_units(value: object) -> tuple[UnitConfig, ...]:
+    if not isinstance(value, list | tuple):
+        raise ConfigError(f"must be written [[unit]], once for each unit; it is {_kind(value)}")
+    units, named = [], set()
+    for number, table in enumerate(value, 1):
+        where = f" {number}"
+        if not isinstance(table, Mapping):
+            raise _At(f"{where}: must be a table, not {_kind(table)}")
+        fields: dict[str, Any] = {}
+        for key, given in table.items():
+            reader = _UNIT_READERS.get(key)
+            if reader is None:
+                raise _At(f"{where}: {key}: there is no such option{suggestion(key, _UNIT_READERS)}")
+            try:
+                fields[key] = reader(given)
+            except ConfigError as error:
+                raise _At(f"{where}: {key}: {error}") from None
+        if not fields.get("files"):
+            raise _At(f"{where}: files: must name the files of the unit, in the order in which they are run")
+        unit = UnitConfig(**fields)
+        if unit.name is not None and unit.name in named:
+            raise _At(f"{where}: name: another unit is already called {unit.name!r}")
+        named.add(unit.name)
+        units.append(unit)
+    return tuple(units)
+
+
+_T = TypeVar("_T")
+
+
+def _inside(reader: Callable[[object], _T], value: object, key: str) -> _T:
+    """What ``reader`` makes of a value in a table, or its error under that key."""
+    try:
+        return reader(value)
+    except ConfigError as error:
+        shown = key if key.replace("-", "").replace("_", "").isalnum() else f'"{key}"'
+        raise _At(f".{shown}: {error}") from None
+
+
 def _kind(value: object) -> str:
     kinds = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list", dict: "a table"}
-    return kinds.get(type(value), "that")
+    return "an empty text" if value == "" else kinds.get(type(value), "that")
 
 
-_READERS = {
+_READERS: Mapping[str, Callable[[object], object]] = {
     "postgres": read_majors,
     "complete": _read_bool,
     "select": read_codes,
     "ignore": read_codes,
+    "extend-select": read_codes,
+    "per-file-ignores": _read_per_file_ignores,
+    "severity": _read_severities,
     "fail-on": _read_severity,
     "fail-on-assumed": _read_bool,
     "database": _read_text,
+    "include": _patterns("patterns"),
+    "exclude": _patterns("patterns"),
+    "respect-gitignore": _read_bool,
+    "unit": _read_units,
+    "platform-publications": _patterns("names"),
+    "platform-tables": _patterns("names"),
+    "variables": _read_variables,
+    "baseline": _read_text,
 }
 """Every option by its key, with what reads its value and raises ConfigError."""
+
+_FIELDS: Mapping[str, str] = {"unit": "units"}
+"""The fields of options whose keys are not theirs."""
+
+_UNIT_READERS: Mapping[str, Callable[[object], object]] = {
+    "name": _read_text,
+    "files": _patterns("files"),
+    "schema": _patterns("files"),
+    "postgres": read_majors,
+}
+"""Every option of a `[[unit]]`."""

@@ -152,7 +152,7 @@ class _Run:
     def result(self) -> Result:
         for number, source in enumerate(self.unit.sources):
             self._source(number, source)
-        reported = selected(self.config.select, self.config.ignore)
+        reported = selected(self.config.select, self.config.ignore, self.config.extend_select)
         self.databases[self.database] = self.folds
         for fold in itertools.chain.from_iterable(self.databases.values()):
             fold.writes(self.statements)

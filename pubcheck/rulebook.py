@@ -90,19 +90,19 @@ def is_selector(text: str) -> bool:
     return text != "" and any(code.startswith(text) for code in RULES)
 
 
-def selected(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> frozenset[str]:
+def selected(select: Iterable[str] = (), ignore: Iterable[str] = (), extend: Iterable[str] = ()) -> frozenset[str]:
     """The codes that are reported under these selectors, which are codes or beginnings of codes.
 
-    Without ``select`` the rules that are on by default. Between the two the longer selector wins, ``ignore`` a tie:
-    `--ignore PUB3 --select PUB301` reports PUB301.
+    Without ``select`` the rules that are on by default; those of ``extend`` come on top. Between the two and ``ignore``
+    the longer selector wins, ``ignore`` a tie: `--ignore PUB3 --select PUB301` reports PUB301.
     """
-    select, ignore = tuple(select), tuple(ignore)
+    select, ignore, extend = tuple(select), tuple(ignore), tuple(extend)
     chosen = set()
     for code, rule in RULES.items():
-        wanted = max((len(item) for item in select if code.startswith(item)), default=-1)
+        wanted = max((len(item) for item in select + extend if code.startswith(item)), default=-1)
         refused = max((len(item) for item in ignore if code.startswith(item)), default=-1)
         if not select and rule.default:
-            wanted = 0
+            wanted = max(wanted, 0)
         if wanted > refused:
             chosen.add(code)
     return frozenset(chosen)

@@ -49,6 +49,6 @@ def judge(files: Sequence[File], linter: Lints, *, excerpts: bool) -> Judged:
         else:
             diagnostics += result.diagnostics
             statements, majors = result.statements, result.postgres
-    reported = rulebook.selected(config.select, config.ignore)
+    reported = rulebook.selected(config.select, config.ignore, config.extend_select)
     findings = Resolver(excerpts=excerpts).findings(each for each in diagnostics if each.rule in reported)
     return Judged(tuple(findings), majors, statements, reading, caught)

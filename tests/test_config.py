@@ -54,6 +54,7 @@ def test_every_option_can_be_written(tmp_path: Path) -> None:
         fail_on="error",
         fail_on_assumed=True,
         database="shop",
+        root=str(tmp_path),
     )
 
 
