@@ -29,6 +29,8 @@ class Unit(Struct, frozen=True):
     """The ordered sources that together build one database."""
 
     sources: tuple[Source, ...]
+    postgres: tuple[int, ...] = ()
+    """The majors to judge it for, empty for those of the configuration."""
 
 
 class Result(Struct, frozen=True):
@@ -121,7 +123,7 @@ class _Run:
     def __init__(self, config: Config, unit: Unit) -> None:
         self.config, self.unit = config, unit
         self.diagnostics: list[Diagnostic] = []
-        self.majors = config.postgres or self._major_of_dump() or (DEFAULT_MAJOR,)
+        self.majors = unit.postgres or config.postgres or self._major_of_dump() or (DEFAULT_MAJOR,)
         self.folds = [Fold(major, complete=config.complete, database=config.database) for major in self.majors]
         self.statements = Statements(unit.sources)
         self.database = config.database

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
 from pubcheck import rulebook
 from pubcheck.config import Config
+from pubcheck.diagnostics import Diagnostic
 from pubcheck.linter import Result, Unit
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report.document import Finding, Resolver
-from pubcheck.sources.paths import File, Reading, read_unit
+from pubcheck.sources.files import Plan
+from pubcheck.sources.reading import Reading, read_unit
 
 
 class Lints(Protocol):
@@ -35,20 +36,36 @@ class Judged(Struct, frozen=True):
     error: Exception | None = None
 
 
-def judge(files: Sequence[File], linter: Lints, *, excerpts: bool) -> Judged:
-    """Reads and lints the files of a unit. ``excerpts``: whether findings shall carry the lines to show with them."""
+def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
+    """Reads and lints a unit; what concerns none but files of its context is not reported. ``excerpts``: whether
+    findings shall carry the lines to show with them."""
     config = linter.config
     majors = config.postgres or (DEFAULT_MAJOR,)
-    reading = read_unit(files, majors)
+    reading = read_unit(plan.files, majors)
+    context = frozenset(file.label for file in plan.files if file.context)
     diagnostics, statements, caught = list(reading.diagnostics), 0, None
     if reading.sources:
         try:
-            result = linter.lint(Unit(reading.sources))
+            result = linter.lint(Unit(reading.sources, majors_of(plan)))
         except Exception as error:
             caught = error
         else:
             diagnostics += result.diagnostics
             statements, majors = result.statements, result.postgres
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
-    findings = Resolver(excerpts=excerpts).findings(each for each in diagnostics if each.rule in reported)
+    findings = Resolver(excerpts=excerpts).findings(
+        each for each in diagnostics if each.rule in reported and concerns(each, context)
+    )
     return Judged(tuple(findings), majors, statements, reading, caught)
+
+
+def majors_of(plan: Plan) -> tuple[int, ...]:
+    """The majors that the configuration names for the unit; those of a dump's header the linter finds itself."""
+    return plan.postgres if plan.habit == "configuration" else ()
+
+
+def concerns(diagnostic: Diagnostic, context: frozenset[str]) -> bool:
+    """Whether a diagnostic lies, or one of its related places does, in a file whose label is not one of the context."""
+    return diagnostic.span.source.label not in context or any(
+        span.source.label not in context for span in diagnostic.related
+    )

@@ -18,7 +18,9 @@ from pubcheck.cli.app import (
     use_color,
 )
 from pubcheck.config import Config, from_options, load
-from pubcheck.sources.paths import STDIN, File, find_units, read_unit
+from pubcheck.sources.files import STDIN, Plan
+from pubcheck.sources.plans import find_plans
+from pubcheck.sources.reading import read_unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +118,7 @@ def command(
 
     named = tuple(tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions)
     wanted = Wanted(publications, tables, tuple(names for names in named if names))
-    explanation, crashes = explain(_units(paths, together, stdin_filename), config, wanted)
+    explanation, crashes = explain(_plans(paths, config, together, stdin_filename), config, wanted)
     _check(explanation, wanted)
     status = FOUND if _incomplete(explanation.units) else 0
     try:
@@ -128,17 +130,17 @@ def command(
     return status
 
 
-def _units(paths: tuple[str, ...], together: bool, stdin_filename: str) -> list[tuple[File, ...]]:
+def _plans(paths: tuple[str, ...], config: Config, together: bool, stdin_filename: str) -> list[Plan]:
     if not paths:
         raise NoInput("no input: give files, folders, or - for standard input")
     stdin = sys.stdin.buffer.read() if STDIN in paths else None
-    units = find_units(paths, together=together, stdin=stdin, stdin_label=stdin_filename)
-    if not units:
+    plans = find_plans(paths, config, together=together, stdin=stdin, stdin_label=stdin_filename)
+    if not plans:
         raise NoInput(f"no input: no .sql file under {', '.join(paths)}")
-    return units
+    return plans
 
 
-def explain(units: Sequence[tuple[File, ...]], config: Config, wanted: Wanted) -> tuple[Explanation, list[str]]:
+def explain(plans: Sequence[Plan], config: Config, wanted: Wanted) -> tuple[Explanation, list[str]]:
     """The document, and what to tell of errors of pubcheck's own: a unit that caused one is left out."""
     from msgspec.structs import replace
 
@@ -149,6 +151,7 @@ def explain(units: Sequence[tuple[File, ...]], config: Config, wanted: Wanted) -
     from pubcheck.linter import Linter, Unit
     from pubcheck.postgres.versions import DEFAULT_MAJOR
     from pubcheck.report.document import Resolver
+    from pubcheck.unit import majors_of
 
     # All rules speak: those that would fire on most correct publications are off in lint, but not here.
     config = replace(config, postgres=config.postgres[-1:], select=("PUB",), ignore=())
@@ -157,12 +160,13 @@ def explain(units: Sequence[tuple[File, ...]], config: Config, wanted: Wanted) -
     crashes: list[str] = []
     majors: list[int] = []
     statements = 0
-    for files in units:
+    for plan in plans:
+        files = plan.files
         labels = [file.label for file in files]
         reading = read_unit(files, config.postgres or (DEFAULT_MAJOR,))
         findings = Resolver(excerpts=False).findings(reading.diagnostics)
         try:
-            followed = linter.follow(Unit(reading.sources))
+            followed = linter.follow(Unit(reading.sources, majors_of(plan)))
             result, fold = followed.result, followed.folds[-1]
             done.append(
                 explained(fold, followed.statements, result.diagnostics, labels, wanted, sampler(fold), findings)
@@ -174,7 +178,7 @@ def explain(units: Sequence[tuple[File, ...]], config: Config, wanted: Wanted) -
         statements += result.statements
         majors += result.postgres
     major = max(majors, default=(config.postgres or (DEFAULT_MAJOR,))[-1])
-    files_read = sum(map(len, units))
+    files_read = sum(len(plan.files) for plan in plans)
     return Explanation(__version__, SCHEMA_VERSION, major, files_read, statements, tuple(done)), crashes
 
 

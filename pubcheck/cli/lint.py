@@ -12,7 +12,8 @@ from pubcheck.cli.work import Outcome, Task, lint_units
 from pubcheck.config import Config, from_options, load
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.report.document import Finding, Report, report
-from pubcheck.sources.paths import STDIN, File, find_units
+from pubcheck.sources.files import STDIN, Plan
+from pubcheck.sources.plans import find_plans
 
 
 @click.command(
@@ -110,8 +111,8 @@ def command(
     }
     options = {key: value for key, value in given.items() if value is not None}
     config = from_options(options, load(path=config_path), where="--")
-    units = _units(paths, together, stdin_filename)
-    tasks = [Task(unit, config, format_ == "text") for unit in units]
+    plans = _plans(paths, config, together, stdin_filename)
+    tasks = [Task(plan, config, format_ == "text") for plan in plans]
     outcomes = list(_watched(lint_units(tasks, jobs), len(tasks), quiet))
 
     findings = [finding for outcome in outcomes for finding in outcome.findings]
@@ -129,14 +130,14 @@ def command(
     return status
 
 
-def _units(paths: tuple[str, ...], together: bool, stdin_filename: str) -> list[tuple[File, ...]]:
+def _plans(paths: tuple[str, ...], config: Config, together: bool, stdin_filename: str) -> list[Plan]:
     if not paths:
         raise NoInput("no input: give files, folders, or - for standard input")
     stdin = sys.stdin.buffer.read() if STDIN in paths else None
-    units = find_units(paths, together=together, stdin=stdin, stdin_label=stdin_filename)
-    if not units:
+    plans = find_plans(paths, config, together=together, stdin=stdin, stdin_label=stdin_filename)
+    if not plans:
         raise NoInput(f"no input: no .sql file under {', '.join(paths)}")
-    return units
+    return plans
 
 
 def _watched(outcomes: Iterator[Outcome], length: int, quiet: bool) -> Iterator[Outcome]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from pubcheck.config import Config
 from pubcheck.report.document import Finding
-from pubcheck.sources.paths import File
+from pubcheck.sources.files import Plan
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Task(Struct, frozen=True):
     """A unit to lint. ``excerpts``: whether its findings shall carry the lines to show with them."""
 
-    files: tuple[File, ...]
+    plan: Plan
     config: Config
     excerpts: bool
 
@@ -39,16 +39,17 @@ def lint_unit(task: Task) -> Outcome:
     from pubcheck.linter import Linter
     from pubcheck.unit import judge
 
-    judged = judge(task.files, Linter(task.config), excerpts=task.excerpts)
+    judged = judge(task.plan, Linter(task.config), excerpts=task.excerpts)
     crash = None
     if judged.error is not None:
         from pubcheck.cli.app import internal_error
 
-        crash = internal_error(f" in {_named(task.files)}", judged.error)
-    return Outcome(judged.findings, judged.postgres, len(task.files), judged.statements, crash)
+        crash = internal_error(f" in {_named(task.plan)}", judged.error)
+    return Outcome(judged.findings, judged.postgres, len(task.plan.files), judged.statements, crash)
 
 
-def _named(files: Sequence[File]) -> str:
+def _named(plan: Plan) -> str:
+    files = plan.files
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
     return files[0].label + more
 
@@ -142,5 +143,5 @@ def _nth(work: Callable[[Task], Outcome], number: int) -> Outcome:
 
 
 def _died(task: Task) -> Outcome:
-    crash = f"internal error in {_named(task.files)}: the process that linted it died, perhaps for lack of memory"
-    return Outcome((), task.config.postgres, len(task.files), 0, crash)
+    crash = f"internal error in {_named(task.plan)}: the process that linted it died, perhaps for lack of memory"
+    return Outcome((), task.config.postgres, len(task.plan.files), 0, crash)

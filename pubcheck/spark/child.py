@@ -18,7 +18,7 @@ from msgspec import Struct
 from pubcheck.linter import Followed, Linter, Result, Unit
 from pubcheck.report.document import Entry
 from pubcheck.rulebook import selected
-from pubcheck.sources.paths import File
+from pubcheck.sources.files import File, Plan
 from pubcheck.spark.published import WRITE_RULES, Published, published
 from pubcheck.unit import judge
 
@@ -110,11 +110,11 @@ def main() -> None:
 
     def answer(request: bytes) -> bytes:
         begun = perf_counter()
-        files = [
+        files = tuple(
             File(os.fsdecode(file.location or b""), file.label, file.problem, file.content)
             for file in decoder.decode(request).files
-        ]
-        judged = judge(files, following, excerpts=False)
+        )
+        judged = judge(Plan(files[0].label, files, "folder", ""), following, excerpts=False)
         unread = tuple(
             Unread(each.span.source.label, _UNREAD[each.rule], each.message)
             for each in judged.reading.diagnostics

@@ -17,10 +17,11 @@ from msgspec import Struct
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pubcheck.sources.paths import SUFFIXES, find_repositories
+from pubcheck.sources.files import SUFFIXES
+from pubcheck.sources.plans import find_repositories
+from pubcheck.sources.selection import STATEMENT, UTF16_MARKS, WORD
 from pubcheck.spark import worker
 from pubcheck.spark.runs import Store
-from pubcheck.spark.selection import STATEMENT, UTF16_MARKS, WORD
 from pubcheck.spark.tables import FILES, LISTING, arrow, ddl
 
 _CHUNK = 20_000
@@ -82,18 +83,17 @@ class Folders:
         """The listing, in pieces of at least ``_CHUNK`` files but for the last one, which may be empty."""
         rows: list[dict[str, Any]] = []
         for repository in find_repositories(self.name):
-            names = worker.name_units(tuple(file.label for file in unit) for unit in repository.units)
-            for name, unit in zip(names, repository.units, strict=True):
+            for plan in repository.plans:
                 rows += [
                     {
                         "repository": repository.name,
-                        "unit": name,
+                        "unit": plan.name,
                         "ordinal": ordinal,
                         "path": file.label,
                         "location": os.fsencode(os.path.abspath(file.path)),  # where a worker is, is not known
                         "problem": file.error,
                     }
-                    for ordinal, file in enumerate(unit)
+                    for ordinal, file in enumerate(plan.files)
                 ]
             if len(rows) >= _CHUNK:
                 yield self._chunk(rows)

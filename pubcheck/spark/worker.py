@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from pubcheck.sources.paths import group_paths
+from pubcheck.sources.plans import group_paths
+from pubcheck.sources.selection import may_publish
 from pubcheck.spark.child import Limits, Request, RequestFile
 from pubcheck.spark.process import ChildProcess
-from pubcheck.spark.selection import may_publish
 from pubcheck.spark.tables import FILES, OUTCOMES, arrow
 
 Row = dict[str, Any]

@@ -6,19 +6,19 @@ import os
 
 from pubcheck.cli.work import Outcome, Task, in_processes
 from pubcheck.config import Config
-from pubcheck.sources.paths import File
+from pubcheck.sources.files import File, Plan
 
 
 def work(task: Task) -> Outcome:
     """Stands in for linting: counts the characters of the file's name, and dies of the name "die"."""
-    label = task.files[0].label
+    label = task.plan.files[0].label
     if label == "die":
         os._exit(9)
     return Outcome((), (18,), 1, len(label))
 
 
 def tasks(*labels: str) -> list[Task]:
-    return [Task((File(label, label),), Config(), False) for label in labels]
+    return [Task(Plan(label, (File(label, label),), "file", ""), Config(), False) for label in labels]
 
 
 def test_outcomes_come_in_the_order_of_the_tasks() -> None:

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pubcheck.linter import Linter
-from pubcheck.sources.paths import find_units
+from pubcheck.sources.plans import find_plans
 from pubcheck.unit import Lints, judge
 
 PROJECT = Path(__file__).parent.parent.parent
@@ -68,7 +68,7 @@ def linted(where: str, linter: Lints = Linter()) -> list[dict[str, Any]]:
     """The findings of `pubcheck lint` over a path, as its JSON has them, in order."""
     entries = [
         msgspec.to_builtins(finding.entry)
-        for files in find_units([where])
-        for finding in judge(files, linter, excerpts=False).findings
+        for plan in find_plans([where])
+        for finding in judge(plan, linter, excerpts=False).findings
     ]
     return sorted(entries, key=msgspec.json.encode)

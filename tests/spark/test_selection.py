@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from pubcheck.spark import inputs
-from pubcheck.spark.selection import STATEMENT, WORD, may_publish
+from pubcheck.sources.selection import STATEMENT, WORD, may_publish
 
 KEPT = (
     "CREATE PUBLICATION p;",

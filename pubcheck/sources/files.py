@@ -1,0 +1,85 @@
+"""What is read: files, and the plans in which they make units. Values only; nothing here opens a file."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec import Struct
+
+STDIN = "-"
+
+
+class File(Struct, frozen=True):
+    """A file yet to be read. ``label`` is how it is reported; ``error`` why it is known already to be unreadable;
+    ``content`` what standard input held, None for a file. ``view`` says how its text becomes SQL, a key of
+    ``views.VIEWS``. ``context``: it is read to be followed, and what concerns it alone is not reported."""
+
+    path: str
+    label: str
+    error: str | None = None
+    content: bytes | None = None
+    view: str = "sql"
+    context: bool = False
+
+
+class Plan(Struct, frozen=True):
+    """A unit yet to be read: its ``files`` in the order in which they are run.
+
+    ``name`` is how it is called, unique in a repository: its folder's label, or that of its first file. ``habit`` is
+    the tool by whose habit the files were found to belong together ("supabase", "flyway", ...), or "file", "folder",
+    "references", "dump", "configuration", "together", "stdin"; ``reason`` says so for people. ``postgres`` are the
+    majors that the configuration or the header of a dump names.
+    """
+
+    name: str
+    files: tuple[File, ...]
+    habit: str
+    reason: str
+    postgres: tuple[int, ...] = ()
+
+
+SUFFIXES: tuple[str, ...] = (".sql", ".psql", ".pgsql")
+"""How the names of files end that are read for what they are called, in any case."""
+
+LANGUAGES: dict[str, str] = {
+    "ddl": "sql",
+    "erb": "sql",
+    "j2": "sql",
+    "jinja": "sql",
+    "jinja2": "sql",
+    "tmpl": "sql",
+    "sh": "shell",
+    "bash": "shell",
+    "py": "python",
+    "rb": "ruby",
+    "js": "javascript",
+    "jsx": "javascript",
+    "mjs": "javascript",
+    "cjs": "javascript",
+    "ts": "javascript",
+    "tsx": "javascript",
+    "mts": "javascript",
+    "go": "go",
+    "ex": "elixir",
+    "exs": "elixir",
+    "java": "java",
+    "kt": "java",
+    "cs": "csharp",
+    "php": "php",
+    "rs": "rust",
+    "yml": "yaml",
+    "yaml": "yaml",
+}
+"""Suffixes, in lower case, of files that are read only where they hold a statement about a publication, each with the
+view that finds the SQL in them."""
+
+
+def view_of(name: str) -> str:
+    """The view of a file by its name: "sql" unless its suffix is that of another language."""
+    return LANGUAGES.get(name.rpartition(".")[2].lower(), "sql")
+
+
+def label_of(path: str) -> str:
+    """How a path is reported: as the user gave it, joined with "/", readable whatever bytes the name holds."""
+    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return text.replace(os.sep, "/") if os.sep != "/" else text

@@ -1,0 +1,69 @@
+"""Reading the files of a unit: text, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from pubcheck import rulebook
+from pubcheck.diagnostics import Diagnostic, Span
+from pubcheck.sources.files import File
+from pubcheck.sources.text import Source, decode
+
+
+class Reading(Struct, frozen=True):
+    """The sources of a unit that could be read, and what is to be said of reading them."""
+
+    sources: tuple[Source, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
+    """Reads a unit's files; what cannot be read, or is no text, becomes a diagnostic for ``majors`` and is left out."""
+    sources, diagnostics = [], []
+    for file in files:
+        try:
+            decoded = decode(_content(file))
+        except (OSError, ValueError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            message = f"this cannot be read: {reason}"
+            diagnostics.append(_diagnostic("PUB001", Span(Source(file.label, ""), 0, 0), message, majors))
+            continue
+        if decoded.text is None:
+            message = f"this is not text: {decoded.problem}"
+            help = "pubcheck reads SQL as text: `pg_restore --file=schema.sql` turns an archive of pg_dump into it"
+            diagnostics.append(_diagnostic("PUB002", Span(Source(file.label, ""), 0, 0), message, majors, help))
+            continue
+        source = Source(file.label, decoded.text)
+        sources.append(source)
+        if decoded.encoding == "windows-1252":
+            start = next(at for at, char in enumerate(decoded.text) if char > "\x7f")
+            message = "this file is not UTF-8 and was read as Windows-1252"
+            help = "save it as UTF-8"
+            diagnostics.append(_diagnostic("PUB003", Span(source, start, start + 1), message, majors, help))
+    return Reading(tuple(sources), tuple(diagnostics))
+
+
+def _content(file: File) -> bytes:
+    if file.content is not None:
+        return file.content
+    if file.error is not None:
+        raise OSError(0, file.error)
+    with open(file.path, "rb") as stream:
+        return stream.read()
+
+
+def _diagnostic(code: str, span: Span, message: str, majors: tuple[int, ...], help: str | None = None) -> Diagnostic:
+    rule = rulebook.RULES[code]
+    return Diagnostic(
+        rule=code,
+        name=rule.name,
+        phase=rule.phase,
+        severity=rule.severity,
+        certainty="certain",
+        postgres=majors,
+        message=message,
+        help=help,
+        span=span,
+    )
