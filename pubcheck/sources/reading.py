@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from pubcheck import rulebook
 from pubcheck.diagnostics import Diagnostic, Span
+from pubcheck.sources import views
 from pubcheck.sources.files import File
 from pubcheck.sources.text import Source, decode
 
@@ -35,7 +36,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             help = "pubcheck reads SQL as text: `pg_restore --file=schema.sql` turns an archive of pg_dump into it"
             diagnostics.append(_diagnostic("PUB002", Span(Source(file.label, ""), 0, 0), message, majors, help))
             continue
-        source = Source(file.label, decoded.text)
+        source = views.source(file.label, decoded.text, file.view)
         sources.append(source)
         if decoded.encoding == "windows-1252":
             start = next(at for at, char in enumerate(decoded.text) if char > "\x7f")
