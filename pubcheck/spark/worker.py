@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from pubcheck.report.fingerprints import fingerprints
 from pubcheck.sources.plans import group_paths
 from pubcheck.sources.selection import may_publish
 from pubcheck.spark.child import Limits, Request, RequestFile
@@ -122,7 +123,8 @@ def _outcome(repository: str, unit: str, files: Iterable[Row], process: ChildPro
         request.append(RequestFile(row["path"], row["location"], row["content"], row["problem"]))
     reply: Row = process.lint(Request(tuple(request)))
     failure = reply.pop("failure") or {"reason": None, "detail": None, "trace": None}
-    _put_fingerprints(repository, reply["findings"])
+    for finding, fingerprint in zip(reply["findings"], fingerprints(reply["findings"], repository), strict=True):
+        finding["fingerprint"] = fingerprint
     if failure["reason"] is None:
         failure["reason"], failure["detail"] = _judged(reply, len(request))
     return {"repository": repository, "unit": unit, **reply, **failure}
@@ -140,16 +142,3 @@ def _judged(reply: Row, files: int) -> tuple[str | None, str | None]:
     if 2 * len(refused) > reply["statements"]:
         return "not-postgresql", f"{len(refused)} of {reply['statements']} statements are not PostgreSQL"
     return None, None
-
-
-_IDENTITY = ("path", "rule", "object", "publications", "operation", "message")
-
-
-def _put_fingerprints(repository: str, findings: list[Row]) -> None:
-    """Gives each finding a fingerprint that holds no line: what it is, where, and which one of several alike."""
-    alike: dict[str, int] = {}
-    for finding in findings:
-        server = finding["server"] or {}
-        what = repr([repository, *(finding[name] for name in _IDENTITY), server.get("sqlstate"), server.get("message")])
-        number = alike[what] = alike.get(what, -1) + 1
-        finding["fingerprint"] = hashlib.sha256(f"{number}{what}".encode(errors="surrogatepass")).hexdigest()[:32]
