@@ -26,19 +26,6 @@ class UnitConfig(Struct, frozen=True, kw_only=True):
     postgres: tuple[int, ...] = ()
 
 
-PLATFORM_PUBLICATIONS: tuple[str, ...] = (
-    "supabase_realtime",
-    "supabase_realtime_messages_publication",
-    "dbz_publication",
-    "electric_publication_*",
-    "_zero_*",
-)
-"""Publications that a platform makes by itself: Supabase, Debezium, Electric, Zero."""
-
-PLATFORM_TABLES: tuple[str, ...] = ("auth.*", "storage.*", "realtime.*", "vault.*", "cron.*", "net.*", "pgsodium.*")
-"""Tables that a platform makes by itself: those of Supabase's own schemas."""
-
-
 class Config(Struct, frozen=True, kw_only=True):
     """Options of a run. ``postgres`` empty means: what a pg_dump header says, else the default major.
 
@@ -62,8 +49,8 @@ class Config(Struct, frozen=True, kw_only=True):
     exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
     units: tuple[UnitConfig, ...] = ()
-    platform_publications: tuple[str, ...] = PLATFORM_PUBLICATIONS
-    platform_tables: tuple[str, ...] = PLATFORM_TABLES
+    platform_publications: tuple[str, ...] = ()
+    platform_tables: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     baseline: str = ""
     root: str = ""

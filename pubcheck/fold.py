@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.filters import Told
     from pubcheck.checks.findings import Finding
     from pubcheck.checks.later import History
+    from pubcheck.platform import Platform
 
 
 class StatementText(Struct, frozen=True):
@@ -111,9 +112,9 @@ _MAX_REWRITINGS = 200
 class Fold:
     """One major's view of a unit."""
 
-    def __init__(self, major: int, *, complete: bool, database: str) -> None:
+    def __init__(self, major: int, *, complete: bool, database: str, platform: Platform | None = None) -> None:
         self.catalog = Catalog(major, database, database_known=database != Config().database)
-        self.session = Session(self.catalog, complete=complete)
+        self.session = Session(self.catalog, complete=complete, platform=platform)
         self.major = major
         self.diagnostics: list[Diagnostic] = []
         self._refused_writes = RefusedWrites(self.session)
@@ -164,7 +165,8 @@ class Fold:
 
     def beside(self, database: str) -> Fold:
         """Another database of the same server, with nothing in it."""
-        return Fold(self.major, complete=self.session.complete, database=database)
+        session = self.session
+        return Fold(self.major, complete=session.complete, database=database, platform=session.platform)
 
     def share(self, other: Fold) -> None:
         """Take over what all databases of a server have in common."""

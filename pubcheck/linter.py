@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from pubcheck.config import Config
 from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span
 from pubcheck.fold import Fold, Statements, StatementText
+from pubcheck.platform import Platform
 from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.scan import tokens
@@ -31,6 +32,8 @@ class Unit(Struct, frozen=True):
     sources: tuple[Source, ...]
     postgres: tuple[int, ...] = ()
     """The majors to judge it for, empty for those of the configuration."""
+    habit: str = ""
+    """The habit by which it was found, which may say what platform is below it: `supabase`."""
 
 
 class Result(Struct, frozen=True):
@@ -124,7 +127,11 @@ class _Run:
         self.config, self.unit = config, unit
         self.diagnostics: list[Diagnostic] = []
         self.majors = unit.postgres or config.postgres or self._major_of_dump() or (DEFAULT_MAJOR,)
-        self.folds = [Fold(major, complete=config.complete, database=config.database) for major in self.majors]
+        platform = Platform(config, unit.habit)
+        self.folds = [
+            Fold(major, complete=config.complete, database=config.database, platform=platform)
+            for major in self.majors
+        ]
         self.statements = Statements(unit.sources)
         self.database = config.database
         self.databases: dict[str, list[Fold]] = {}

@@ -46,7 +46,7 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
     diagnostics, statements, caught = list(reading.diagnostics), 0, None
     if reading.sources:
         try:
-            result = linter.lint(Unit(reading.sources, majors_of(plan)))
+            result = linter.lint(Unit(reading.sources, majors_of(plan), plan.habit))
         except Exception as error:
             caught = error
         else:

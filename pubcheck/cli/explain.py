@@ -166,7 +166,7 @@ def explain(plans: Sequence[Plan], config: Config, wanted: Wanted) -> tuple[Expl
         reading = read_unit(files, config.postgres or (DEFAULT_MAJOR,))
         findings = Resolver(excerpts=False).findings(reading.diagnostics)
         try:
-            followed = linter.follow(Unit(reading.sources, majors_of(plan)))
+            followed = linter.follow(Unit(reading.sources, majors_of(plan), plan.habit))
             result, fold = followed.result, followed.folds[-1]
             done.append(
                 explained(fold, followed.statements, result.diagnostics, labels, wanted, sampler(fold), findings)

@@ -37,6 +37,7 @@ from pubcheck.postgres.scan import find_name, folded, tokens
 from pubcheck.sources.text import utf8
 
 if TYPE_CHECKING:
+    from pubcheck.platform import Platform
     from pubcheck.postgres.syscache import SysCache
 
 DEFAULT_PATH = ("$user", "public")
@@ -53,11 +54,13 @@ _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 
 
 class Session:
-    """State of one connection. ``complete``: the unit is the whole database (design, section 2)."""
+    """State of one connection. ``complete``: the unit is the whole database (design, section 2), but for what
+    ``platform`` makes."""
 
-    def __init__(self, catalog: Catalog, *, complete: bool = False) -> None:
+    def __init__(self, catalog: Catalog, *, complete: bool = False, platform: Platform | None = None) -> None:
         self.catalog = catalog
         self.complete = complete
+        self.platform = platform
         self.blind = False
         """Something ran that could not be followed: a name that is missing may exist after all."""
         self.healed = False
@@ -279,7 +282,7 @@ class Session:
             if oid is None:
                 raise error
             self.forget_path()
-            self.note_unseen(error)
+            self.note_unseen(error, NAMESPACE, 0, name)
         return catalog.namespaces[oid]
 
     def temporary(self) -> Namespace:
@@ -301,11 +304,25 @@ class Session:
             return (kind, namespace, name) in self.catalog.gone
         if self.blind:
             return False
-        return self.complete or (kind, namespace, name) in self.catalog.gone
+        if (kind, namespace, name) in self.catalog.gone:
+            return True
+        return self.complete and not self._of_platform(kind, namespace, name)
 
-    def note_unseen(self, error: ServerError) -> None:
+    def _of_platform(self, kind: str, namespace: int, name: str) -> bool:
+        """Whether the platform makes what is missing."""
+        platform = self.platform
+        if platform is None:
+            return False
+        if kind == PUBLICATION:
+            return platform.has_publication(name)
+        if kind == NAMESPACE:
+            return platform.has_schema(name)
+        return kind == RELATION and platform.has_table(self.catalog.namespaces[namespace].name, name)
+
+    def note_unseen(self, error: ServerError, *what: Any) -> None:
+        """A name is not visible; ``what`` it is called: its kind, its namespace and it. The platform's are no news."""
         self.assumed = True
-        if error.rule is not None:
+        if error.rule is not None and not (what and self._of_platform(*what)):
             self.unseen.append(error)
 
     # Relations (RangeVarGetRelidExtended).
@@ -396,7 +413,7 @@ class Session:
         elif not row.seen:
             self.assumed = True
             if rule is not None and not row.noted:
-                self.note_unseen(self._missing(rv, rule))
+                self.note_unseen(self._missing(rv, rule), RELATION, row.namespace, row.name)
                 row = replace(row, noted=True)
                 self.catalog.relations.put(row.oid, row)
         self.mentions.setdefault(row.oid, location)
@@ -418,7 +435,10 @@ class Session:
             known = schema in catalog.namespace_names
             if not known:
                 error = ServerError("3F000", f'schema "{schema}" does not exist', rule=rule, culprit=rv.get("location"))
-                if schema == "pg_temp" or self._closed(NAMESPACE, 0, schema):
+                if schema == "pg_temp" or (
+                    self._closed(NAMESPACE, 0, schema)
+                    and not (self.platform is not None and self.platform.has_table(schema, name))
+                ):
                     raise error
             namespace = catalog.namespace_names[schema] if known else self._assume_namespace(schema)
             if namespace is None:
@@ -439,7 +459,7 @@ class Session:
             noted=rule is not None,
         )
         catalog.add_relation(row)
-        self.note_unseen(error)
+        self.note_unseen(error, RELATION, namespace, name)
         return row
 
     def creation_target(self, rv: Node) -> tuple[int, str]:
@@ -561,7 +581,7 @@ class Session:
                 raise error
             row = Publication(catalog.new_oid(), name, self.setting("role"), seen=False)
             catalog.add_publication(row)
-            self.note_unseen(error)
+            self.note_unseen(error, PUBLICATION, 0, name)
             return row
         row = catalog.publications[oid]
         if not row.seen:

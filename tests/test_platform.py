@@ -1,0 +1,71 @@
+"""What a platform makes is there without being made in the unit: no remark that it is missing, and nothing certain."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.config import Config
+from pubcheck.diagnostics import Diagnostic
+from pubcheck.linter import Linter, Unit
+from pubcheck.platform import Platform
+from pubcheck.sources.text import Source
+
+
+def lint(text: str, config: Config = Config(), habit: str = "") -> list[Diagnostic]:
+    return list(Linter(config).lint(Unit((Source("a.sql", text),), habit=habit)).diagnostics)
+
+
+MEMBER = "CREATE TABLE t (id int PRIMARY KEY);\nALTER PUBLICATION supabase_realtime ADD TABLE t;\n"
+
+
+def test_where_a_habit_shows_the_platform_its_publication_is_no_news() -> None:
+    assert lint(MEMBER, habit="supabase") == []
+
+
+def test_another_publication_is_still_said_to_be_missing() -> None:
+    (found,) = lint(MEMBER.replace("supabase_realtime", "mine"), habit="supabase")
+    assert (found.rule, found.certainty, found.severity) == ("PUB106", "assumed", "note")
+
+
+def test_what_rests_on_the_platform_s_publication_is_assumed() -> None:
+    (found,) = (one for one in lint(MEMBER.replace(" PRIMARY KEY", ""), habit="supabase") if one.operation == "update")
+    assert found.certainty == "assumed"
+
+
+def test_a_platform_s_publication_that_the_unit_makes_is_followed() -> None:
+    text = "CREATE PUBLICATION supabase_realtime;\n" + MEMBER.replace(" PRIMARY KEY", "")
+    assert {one.certainty for one in lint(text) if one.phase == "write"} == {"certain"}
+
+
+def test_one_that_the_unit_dropped_is_certainly_missing() -> None:
+    (found,) = lint("DROP PUBLICATION supabase_realtime;\n" + MEMBER, habit="supabase")
+    assert (found.rule, found.certainty) == ("PUB106", "certain")
+
+
+@pytest.mark.parametrize("member", ["TABLE auth.users", "TABLES IN SCHEMA auth"])
+def test_tables_of_the_platform_s_schemas_are_no_news(member: str) -> None:
+    found = lint(f"CREATE PUBLICATION p FOR {member};", habit="supabase")
+    assert [one for one in found if one.phase == "ddl"] == []
+
+
+def test_names_of_one_s_own_are_configured() -> None:
+    config = Config(platform_publications=("mine*",), platform_tables=("schema_migrations", "orm.*"))
+    text = "ALTER PUBLICATION mine_1 ADD TABLE orm.a, b, schema_migrations;"
+    (found,) = lint(text, config)
+    assert found.message == 'table "b" is not created in these files'
+
+
+def test_a_whole_database_has_the_platform_that_its_configuration_names() -> None:
+    named = Config(complete=True, platform_publications=("supabase_realtime",), platform_tables=("app.t",))
+    assert lint(MEMBER, named) == []
+    assert lint("ALTER PUBLICATION supabase_realtime ADD TABLE app.t;", named) == []
+    (found,) = lint(MEMBER, Config(complete=True), "supabase")
+    assert (found.rule, found.certainty) == ("PUB106", "certain")
+
+
+def test_a_star_stands_for_no_dot() -> None:
+    platform = Platform(Config(platform_tables=("auth.*", "a+b")))
+    assert platform.has_table("auth", "x")
+    assert not platform.has_table("auth", "x.y")
+    assert platform.has_table("any", "a+b")
+    assert not platform.has_publication("")
