@@ -153,6 +153,8 @@ class Constraint(Struct, frozen=True, gc=False):
     parent: int = 0
     not_null: tuple[int, ...] = ()
     """Of a CHECK, the columns that it says are NOT NULL."""
+    enforced: bool = True
+    """conenforced (18): a foreign key that is not has no triggers, so that its actions never happen."""
 
 
 class Type(Struct, frozen=True, gc=False):

@@ -838,6 +838,14 @@ def _validate(session: Session, relation: int, command: Node, recurse: bool) -> 
         raise ServerError("42704", f'constraint "{command["name"]}" of relation "{row.name}" does not exist')
 
 
+def _alter_constraint(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """What counts here of ATExecAlterConstraint: whether a foreign key is enforced (18)."""
+    catalog, change = session.catalog, command["def"]["ATAlterConstraint"]
+    constraint = catalog.constraint(relation, change["conname"])
+    if constraint is not None and "alterEnforceability" in change:
+        catalog.constraints.put(constraint.oid, replace(constraint, enforced=change.get("is_enforced", False)))
+
+
 def _replica_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
     set_replica_identity(session, relation, command["def"]["ReplicaIdentityStmt"])
 
@@ -849,6 +857,7 @@ _ACTIONS: dict[str, Subcommand] = {
     "AT_AddInherit": _inherit,
     "AT_AddOf": _add_of,
     "AT_AlterColumnType": _alter_type,
+    "AT_AlterConstraint": _alter_constraint,
     "AT_AttachPartition": _attach,
     "AT_ChangeOwner": _change_owner,
     "AT_ClusterOn": _cluster_on,

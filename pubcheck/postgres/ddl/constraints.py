@@ -194,6 +194,7 @@ def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool)
         referenced_keys=referenced,
         on_delete=node.get("fk_del_action", "a"),
         on_update=node.get("fk_upd_action", "a"),
+        enforced=node.get("is_enforced", False),
         deferrable=node.get("deferrable", False),
         validated=not node.get("skip_validation", False),
     )

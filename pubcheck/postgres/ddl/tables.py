@@ -369,6 +369,9 @@ def define_column(
                 last["deferrable"] = True
                 if kind == "CONSTR_ATTR_DEFERRED":
                     last["initdeferred"] = True
+        elif kind == "CONSTR_ATTR_NOT_ENFORCED":
+            if last is not None:
+                last["is_enforced"] = False
         elif kind in ("CONSTR_PRIMARY", "CONSTR_UNIQUE"):
             last = {**constraint, "keys": [{"String": {"sval": name}}]}
             deferred.append(last)
