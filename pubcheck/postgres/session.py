@@ -498,10 +498,14 @@ class Session:
         parts = node["names"]
         if "pct_type" in node:
             return 0
-        if len(parts) == 2 and parts[0]["String"]["sval"] == "pg_catalog" and "arrayBounds" not in node:
-            # Most columns of most schemas, for the grammar writes integer and its like so.
-            oid = self._builtin_types.get(("pg_catalog", parts[1]["String"]["sval"]))
-            if oid is not None:
+        if "arrayBounds" not in node:
+            # Most columns of most schemas: built-in types, for which the grammar writes pg_catalog where it knows them.
+            if len(parts) == 1:
+                known = self._search_path()[0][0] == PG_CATALOG
+            else:
+                known = len(parts) == 2 and parts[0]["String"]["sval"] == "pg_catalog"
+            oid = self._builtin_types.get(("pg_catalog", parts[-1]["String"]["sval"]), 0) if known else 0
+            if oid:
                 return oid
         oid = self.named_type([part["String"]["sval"] for part in parts])
         if "arrayBounds" in node and oid:

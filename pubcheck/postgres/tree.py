@@ -30,7 +30,7 @@ def find(tree: Any, *kinds: str) -> Iterator[tuple[str, Node]]:
             stack.extend(reversed(item))
 
 
-_CLOSED = frozenset(("subselect", "String", "A_Const"))
+_CLOSED = frozenset(("subselect", "String", "A_Const", "funcname", "typeName"))
 
 
 def column_names(tree: Any) -> list[str]:

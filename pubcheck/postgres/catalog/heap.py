@@ -72,12 +72,11 @@ class Multimap(Generic[K, V]):
         self.groups: dict[K, tuple[V] | dict[V, None]] = {}
 
     def add(self, key: K, item: V) -> None:
-        groups = self.groups
-        if key not in groups:
-            groups[key] = (item,)
+        groups, alone = self.groups, (item,)
+        group = groups.setdefault(key, alone)
+        if group is alone:
             self.journal.entries.append((groups, key, _ABSENT))
             return
-        group = groups[key]
         if item in group:
             return
         if isinstance(group, tuple):

@@ -27,8 +27,13 @@ def add_constraint(session: Session, relation: int, node: Node, recurse: bool = 
     if kind == "CONSTR_NOTNULL":
         _add_not_null(session, relation, node, recurse)
         return
-    row = session.catalog.relations[relation]
-    if name and (session.catalog.constraint(relation, name) is not None or column_constrained(row, name)):
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    if (
+        name
+        and (row.namespace, name) in catalog.constraint_names.groups
+        and (catalog.constraint(relation, name) is not None or column_constrained(row, name))
+    ):
         raise ServerError("42710", f'constraint "{name}" for relation "{row.name}" already exists')
     if kind in _KEY_KINDS:
         if "indexname" in node:

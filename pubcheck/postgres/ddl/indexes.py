@@ -107,11 +107,9 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     if spec.primary and any(catalog.indexes[oid].primary for oid in catalog.indexes_of.get(relation.oid)):
         raise ServerError("42P16", f'multiple primary keys for table "{relation.name}" are not allowed')
     keys = _keys(session, relation, spec.elements, unique=spec.unique)
-    included = _keys(session, relation, spec.included)
+    included = _keys(session, relation, spec.included) if spec.included else ()
     relation = catalog.relations[relation.oid]
-    expressions = tuple(
-        element["expr"] for element in spec.elements if "expr" in element and _bare_column(element) is None
-    )
+    expressions = [element["expr"] for element in spec.elements if "expr" in element and _bare_column(element) is None]
     if relation.kind == "p" and spec.exclusion and not catalog.major.exclusion_partitioned:
         raise ServerError("0A000", "exclusion constraints are not supported on partitioned tables")
     if relation.kind == "p" and (spec.unique or spec.exclusion):
