@@ -120,8 +120,8 @@ def _remarks(group: list[Finding], asked: tuple[int, ...]) -> Iterator[tuple[str
         named = ", ".join(objects[:NAMED])
         rest = len(objects) - NAMED
         yield f"{len(objects)} tables", f"{named} and {rest} more" if rest > 0 else named
-    for answer in _answers(group):
-        yield "server", answer
+    for text in _answers(group):
+        yield "server", text
     for notice in entry.notices:
         yield "notice", notice
     if len(entry.publications) > 1:
@@ -142,13 +142,14 @@ def _answers(group: list[Finding]) -> list[str]:
     for finding in group:
         if finding.entry.server and finding.entry.object == group[0].entry.object:
             first.setdefault(finding.entry.operation, finding.entry.server)
-    return list(dict.fromkeys(_answer(answer) for answer in first.values()))
+    return list(dict.fromkeys(map(answer, first.values())))
 
 
-def _answer(answer: ServerAnswer) -> str:
-    lines = [f"ERROR {answer.sqlstate}: {answer.message}"]
-    lines += [f"DETAIL: {answer.detail}"] if answer.detail else []
-    lines += [f"HINT: {answer.hint}"] if answer.hint else []
+def answer(given: ServerAnswer) -> str:
+    """An ERROR as psql shows it: message, detail and hint, a line each."""
+    lines = [f"ERROR {given.sqlstate}: {given.message}"]
+    lines += [f"DETAIL: {given.detail}"] if given.detail else []
+    lines += [f"HINT: {given.hint}"] if given.hint else []
     return "\n".join(lines)
 
 

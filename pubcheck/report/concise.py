@@ -1,0 +1,21 @@
+"""Findings for people and editors, one a line: `path:line:column: severity[code]: message`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.report.document import Report
+from pubcheck.report.text import COLOR, PLAIN, escape, summary
+
+
+def render(report: Report, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
+    """The report in pieces, one finding each; ``quiet`` leaves out the closing line."""
+    palette = COLOR if color else PLAIN
+    for finding in report.findings:
+        entry = finding.entry
+        place = f"{palette.bold}{escape(entry.path)}{palette.reset}:{entry.line}:{entry.column}"
+        assumed = " (assumed)" if entry.certainty == "assumed" else ""
+        kind = f"{palette.of(entry.severity)}{entry.severity}[{entry.rule}]{palette.reset}{assumed}"
+        yield f"{place}: {kind}: {escape(entry.message)}\n"
+    if not quiet:
+        yield summary(report) + "\n"

@@ -1,0 +1,32 @@
+"""The formats of a report by name. Each is a module of this package with a pure ``render``, loaded when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.report.document import Report
+
+FORMATS: tuple[str, ...] = (
+    "text",
+    "concise",
+    "json",
+    "jsonl",
+    "sarif",
+    "github",
+    "gitlab",
+    "junit",
+    "checkstyle",
+)
+FOR_PEOPLE = ("text", "concise")
+"""Formats that are coloured on a terminal, and of which ``quiet`` leaves out the closing line."""
+
+
+def render(report: Report, name: str, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
+    """A report in a format of ``FORMATS``, in pieces of text. ``color`` and ``quiet`` are of those for people."""
+    from importlib import import_module
+
+    module = import_module(f"pubcheck.report.{name}")
+    pieces: Iterator[str] = (
+        module.render(report, color=color, quiet=quiet) if name in FOR_PEOPLE else module.render(report)
+    )
+    return pieces

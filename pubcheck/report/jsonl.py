@@ -1,0 +1,13 @@
+"""The diagnostics of the JSON document, one a line and nothing else: for tools that read a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.report.document import Report, encode
+
+
+def render(report: Report) -> Iterator[str]:
+    """The report in pieces, one diagnostic each."""
+    for finding in report.findings:
+        yield encode(finding.entry).decode() + "\n"

@@ -1,0 +1,115 @@
+"""SARIF 2.1.0 (OASIS), which GitHub's code scanning and editors read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+from pubcheck import __version__
+from pubcheck.report.document import Entry, FixEntry, Related, Report, encode
+from pubcheck.report.fingerprints import fingerprints
+from pubcheck.report.prose import described
+from pubcheck.rulebook import RULES, page
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_Object = dict[str, Any]
+
+
+def render(report: Report) -> Iterator[str]:
+    """The report in pieces, one result a line. SARIF's levels are our severities."""
+    entries = [finding.entry for finding in report.findings]
+    codes = sorted({entry.rule for entry in entries})
+    driver = {
+        "name": "pubcheck",
+        "version": __version__,
+        "semanticVersion": __version__,
+        "rules": [_rule(code, entries) for code in codes],
+    }
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints"}
+    head = encode({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}).decode()
+    yield head.removesuffix("}]}") + ',"results":['
+    separator = "\n"
+    for entry, fingerprint in zip(entries, fingerprints(entries), strict=True):
+        yield separator + encode(_result(entry, codes.index(entry.rule), fingerprint)).decode()
+        separator = ",\n"
+    yield "\n]}]}\n" if entries else "]}]}\n"
+
+
+def _rule(code: str, entries: Iterable[Entry]) -> _Object:
+    rule = RULES.get(code)
+    if rule is None:  # a finding of another version
+        return {"id": code, "name": next(entry.name for entry in entries if entry.rule == code)}
+    text = page(code)
+    return {
+        "id": code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.name.replace("-", " ")},
+        "help": {"text": text, "markdown": text},
+        "defaultConfiguration": {"level": rule.severity},
+        "properties": {"phase": rule.phase, "sqlstate": rule.sqlstate, "tags": ["postgresql", rule.phase]},
+    }
+
+
+def _result(entry: Entry, rule: int, fingerprint: str) -> _Object:
+    result: _Object = {
+        "ruleId": entry.rule,
+        "ruleIndex": rule,
+        "level": entry.severity,
+        "message": {"text": described(entry)},
+        "locations": [_location(entry)],
+        "partialFingerprints": {"pubcheck/v1": fingerprint},
+    }
+    if entry.related:
+        result["relatedLocations"] = [
+            {"id": number, **_location(place), "message": {"text": place.message or "see here"}}
+            for number, place in enumerate(entry.related, 1)
+        ]
+    fixes = [_fix(fix) for fix in entry.fixes if fix.edits]
+    if fixes:
+        result["fixes"] = fixes
+    result["properties"] = {
+        "certainty": entry.certainty,
+        "phase": entry.phase,
+        "postgres": entry.postgres,
+        "object": entry.object,
+        "publications": entry.publications,
+        "operation": entry.operation,
+        "server": entry.server,
+    }
+    return result
+
+
+def _fix(fix: FixEntry) -> _Object:
+    paths = dict.fromkeys(edit.path for edit in fix.edits)
+    changes = [
+        {
+            "artifactLocation": {"uri": _uri(path)},
+            "replacements": [
+                {
+                    "deletedRegion": _region(edit.line, edit.column, edit.end_line, edit.end_column),
+                    "insertedContent": {"text": edit.text},
+                }
+                for edit in fix.edits
+                if edit.path == path
+            ],
+        }
+        for path in paths
+    ]
+    return {"description": {"text": fix.title}, "artifactChanges": changes}
+
+
+def _location(place: Entry | Related) -> _Object:
+    region = _region(place.line, place.column, place.end_line, place.end_column)
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(place.path)}, "region": region}}
+
+
+def _region(line: int, column: int, end_line: int, end_column: int) -> _Object:
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+
+
+def _uri(path: str) -> str:
+    """A path as a URI reference: relative ones stay relative, so that a reader takes them from the checkout's root."""
+    prefix = "file://" if os.path.isabs(path) else ""
+    return prefix + quote(path.removeprefix("./"), safe="/~", errors="surrogatepass")

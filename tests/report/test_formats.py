@@ -1,0 +1,108 @@
+"""The formats for machines: each held to a golden file, to its standard where there is a schema, to hostile text."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from pubcheck import __version__
+from pubcheck.diagnostics import Diagnostic, Edit, Fix, Span
+from pubcheck.report.document import Report
+from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
+from pubcheck.sources.text import Source
+from tests.report.samples import ORDERS, diagnostic, famous, reported, span
+
+HERE = Path(__file__).parent
+SARIF: dict[str, Any] = json.loads((HERE / "sarif-schema-2.1.0.json").read_text())
+MACHINES = [name for name in FORMATS if name not in FOR_PEOPLE]
+
+
+def rendered(report: Report, name: str) -> str:
+    return "".join(render(report, name))
+
+
+def several() -> Report:
+    """An error with a related place, a warning with a fix that spans lines, a note that is assumed, in two files."""
+    other = Source("db/10% off, a:b & <c>.sql", 'SELECT 1;\nALTER PUBLICATION "é"\n  ADD TABLE t;\n')
+    fix = Fix("leave it out", "safe", (Edit(span(other, 'ALTER PUBLICATION "é"\n  ADD TABLE t;'), ""),))
+    return reported(
+        famous(),
+        diagnostic(span(other, '"é"\n  ADD'), rule="PUB107", severity="warning", message="one\ntwo", fixes=(fix,)),
+        diagnostic(span(other, "t;"), severity="note", certainty="assumed", message='a "note"'),
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("text", "json")])
+def test_golden_file(name: str) -> None:
+    golden = (HERE / "golden" / f"{name}.txt").read_text()
+    text = rendered(several(), name)
+    if name == "sarif":  # the pages of the rules, which change, stand in it
+        document = json.loads(text)
+        for rule in document["runs"][0]["tool"]["driver"]["rules"]:
+            assert rule["help"].pop("text") == rule["help"].pop("markdown") != ""
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    assert text.replace(__version__, "VERSION") == golden
+
+
+@pytest.mark.parametrize("report", [several(), reported()], ids=["findings", "none"])
+def test_sarif_is_valid_under_the_schema_of_oasis(report: Report) -> None:
+    jsonschema.validate(json.loads(rendered(report, "sarif")), SARIF)
+
+
+def test_a_finding_of_sarif_keeps_its_fingerprint_when_lines_are_put_before_it() -> None:
+    below = Source(ORDERS.label, "-- a comment\n" + ORDERS.text)
+    moved = structs.replace(famous(), span=span(below, "region", nth=1), related=(), statement=None)
+    prints = [
+        json.loads(rendered(reported(each), "sarif"))["runs"][0]["results"][0]["partialFingerprints"]
+        for each in (famous(), moved)
+    ]
+    assert prints[0] == prints[1]
+
+
+def test_two_findings_that_are_alike_have_different_fingerprints() -> None:
+    twice = reported(diagnostic(span(ORDERS, "region")), diagnostic(span(ORDERS, "region", nth=1)))
+    assert len({each["fingerprint"] for each in json.loads(rendered(twice, "gitlab"))}) == 2
+
+
+def test_nothing_found_is_a_whole_document_in_every_format() -> None:
+    empty = {name: rendered(reported(), name) for name in MACHINES}
+    assert json.loads(empty["gitlab"]) == []
+    assert json.loads(empty["sarif"])["runs"][0]["results"] == []
+    assert (empty["jsonl"], empty["github"]) == ("", "")
+    assert ElementTree.fromstring(empty["checkstyle"]).findall("file") == []
+    assert [case.get("name") for case in ElementTree.fromstring(empty["junit"]).iter("testcase")] == ["no findings"]
+
+
+def test_an_absolute_path_is_a_file_uri_and_a_relative_one_stays_relative() -> None:
+    def uri(label: str) -> str:
+        found = reported(diagnostic(Span(Source(label, ""), 0, 0)))
+        result = json.loads(rendered(found, "sarif"))["runs"][0]["results"][0]
+        return str(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+
+    assert uri("/db/a b.sql") == "file:///db/a%20b.sql"
+    assert uri("./db/a#1.sql") == "db/a%231.sql"
+    assert uri("a:b.sql") == "a%3Ab.sql"  # a URI would take "a" for a scheme
+
+
+@settings(deadline=None)
+@given(st.text(), st.text(min_size=1), st.text())
+def test_no_text_breaks_a_format(path: str, text: str, message: str) -> None:
+    found: Diagnostic = diagnostic(Span(Source(path, text), 0, len(text)), message=message, help=text)
+    report = reported(found, found)
+    jsonschema.validate(json.loads(rendered(report, "sarif")), SARIF)
+    assert [each["location"]["path"] for each in json.loads(rendered(report, "gitlab"))] == [path, path]
+    assert [json.loads(line)["message"] for line in rendered(report, "jsonl").split("\n")[:-1]] == [message, message]
+    assert len(list(ElementTree.fromstring(rendered(report, "junit")).iter("failure"))) == 2
+    assert len(list(ElementTree.fromstring(rendered(report, "checkstyle")).iter("error"))) == 2
+    commands = re.split(r"[\r\n]", rendered(report, "github"))
+    assert [command[:8] for command in commands] == ["::error ", "::error ", ""]
+    assert rendered(report, "concise").count("\n") == 3
