@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator
 import click
 
 from pubcheck.cli.app import FOUND, NoInput, color_option, complain, emit, forget_stdout, use_color
+from pubcheck.cli.output import Output, OutputType, write
 from pubcheck.cli.work import Outcome, Task, lint_units
 from pubcheck.config import Config, from_options, load
 from pubcheck.diagnostics import SEVERITIES
-from pubcheck.report.document import Finding, Report, report
+from pubcheck.report.document import Finding, report
+from pubcheck.report.formats import FORMATS, render
 from pubcheck.sources.files import STDIN, Plan
 from pubcheck.sources.plans import find_plans
 
@@ -25,6 +27,7 @@ Examples:
   pubcheck lint --together roles.sql schema.sql publications.sql
   pg_dump -s shop | pubcheck lint --stdin-filename shop.sql -
   pubcheck lint --format json db/ > pubcheck.json
+  pubcheck lint --output sarif:pubcheck.sarif --output junit:pubcheck.xml db/
 
 \b
 Exit status: 0 nothing found that fails the run; 1 something certain was found that is at least
@@ -37,7 +40,15 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
     help="Majors to judge for, such as 16 or 15,18.  [default: 18, or what a pg_dump header says]",
 )
 @click.option(
-    "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to report."
+    "--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="How to report."
+)
+@click.option(
+    "--output",
+    "outputs",
+    type=OutputType(),
+    multiple=True,
+    metavar="FORMAT:FILE",
+    help="Write a report of that format to a file as well; may be repeated.",
 )
 @click.option(
     "--select",
@@ -84,6 +95,7 @@ def command(
     paths: tuple[str, ...],
     postgres: str | None,
     format_: str,
+    outputs: tuple[Output, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     complete: bool | None,
@@ -112,15 +124,22 @@ def command(
     options = {key: value for key, value in given.items() if value is not None}
     config = from_options(options, load(path=config_path), where="--")
     plans = _plans(paths, config, together, stdin_filename)
-    tasks = [Task(plan, config, format_ == "text") for plan in plans]
+    excerpts = "text" in (format_, *(output.format for output in outputs))
+    tasks = [Task(plan, config, excerpts) for plan in plans]
     outcomes = list(_watched(lint_units(tasks, jobs), len(tasks), quiet))
 
     findings = [finding for outcome in outcomes for finding in outcome.findings]
     majors = {major for outcome in outcomes for major in outcome.postgres}
     files, statements = (sum(getattr(outcome, field) for outcome in outcomes) for field in ("files", "statements"))
     status = FOUND if fails(findings, config) else 0
+    found = report(findings, majors, files, statements)
     try:
-        for piece in _rendered(report(findings, majors, files, statements), format_, color, quiet):
+        for output in outputs:
+            write(found, output)
+    except OSError as error:
+        status = complain(f"--output: {error.filename}: {error.strerror}")
+    try:
+        for piece in render(found, format_, color=use_color(color), quiet=quiet):
             emit(piece)
         sys.stdout.flush()
     except BrokenPipeError:  # `| head`: what was found still decides
@@ -147,16 +166,6 @@ def _watched(outcomes: Iterator[Outcome], length: int, quiet: bool) -> Iterator[
         return
     with click.progressbar(outcomes, length=length, label="Linting", file=sys.stderr, show_eta=False) as bar:
         yield from bar
-
-
-def _rendered(given: Report, format_: str, color: str, quiet: bool) -> Iterator[str]:
-    if format_ == "json":
-        from pubcheck.report import json
-
-        return json.render(given)
-    from pubcheck.report import text
-
-    return text.render(given, color=use_color(color), quiet=quiet)
 
 
 def fails(findings: Iterable[Finding], config: Config) -> bool:

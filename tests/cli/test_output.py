@@ -1,0 +1,81 @@
+"""`--format` and `--output`: several reports of one run, files that are whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pubcheck.cli.app import run
+from pubcheck.report.formats import FORMATS
+
+REFUSED_LATER = (
+    "CREATE TABLE orders (id int PRIMARY KEY, region text);\n"
+    "CREATE PUBLICATION eu FOR TABLE orders WHERE (region = 'EU');\n"
+)
+
+
+@pytest.fixture
+def schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schema.sql").write_text(REFUSED_LATER)
+    return "schema.sql"
+
+
+def test_several_reports_of_one_run(schema: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status = run(["lint", schema, "--format", "concise", "--output", "sarif:a.sarif", "--output", "json:a.json"])
+    assert status == 1
+    assert capsys.readouterr().out.startswith("schema.sql:2:47: error[PUB301]: UPDATE of orders will fail")
+    assert len(json.loads(Path("a.sarif").read_text())["runs"][0]["results"]) == 2
+    assert [each["operation"] for each in json.loads(Path("a.json").read_text())["diagnostics"]] == ["update", "delete"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_says_the_rule_on_standard_output(
+    name: str, schema: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["lint", schema, "--format", name]) == 1
+    assert "PUB301" in capsys.readouterr().out
+
+
+def test_text_in_a_file_has_excerpts_and_no_colour(schema: str) -> None:
+    run(["lint", schema, "--format", "json", "--color", "always", "--output", "text:a.txt"])
+    text = Path("a.txt").read_text()
+    assert "2 | CREATE PUBLICATION eu" in text
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("sarf:a", "there is no format 'sarf'; there are text, concise"),
+        ("sarif", "say into which file, as sarif:report.sarif"),
+        ("sarif:", "say into which file"),
+        ("sarif:missing/a.sarif", "there is no folder missing"),
+        ("sarif:.", ". is a folder"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_anything_is_done(
+    given: str, said: str, schema: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["lint", schema, "--output", given]) == 2
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert printed.out == ""
+
+
+def test_a_report_that_fails_leaves_what_stood_there(
+    schema: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.sarif").write_text("before")
+
+    def refuse(source: str, target: str) -> None:
+        raise OSError(28, "No space left on device", target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    assert run(["lint", schema, "--output", "sarif:a.sarif"]) == 2
+    assert "pubcheck: --output: a.sarif: No space left on device" in capsys.readouterr().err
+    assert Path("a.sarif").read_text() == "before"
+    assert sorted(os.listdir()) == ["a.sarif", "schema.sql"]
