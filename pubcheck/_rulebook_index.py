@@ -14,6 +14,8 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB008', 'other-dialect', 'ddl', 'note', (15, 16, 17, 18), (), (), False, True),
     ('PUB009', 'publication-not-seen', 'ddl', 'note', (15, 16, 17, 18), (), (), False, True),
     ('PUB010', 'statements-of-a-program', 'ddl', 'note', (15, 16, 17, 18), (), (), False, True),
+    ('PUB011', 'unused-ignore-comment', 'ddl', 'warning', (15, 16, 17, 18), (), (), True, True),
+    ('PUB012', 'ignore-comment-not-understood', 'ddl', 'warning', (15, 16, 17, 18), (), (), False, True),
     ('PUB101', 'syntax-error', 'ddl', 'error', (15, 16, 17, 18), ('42601',), ('syntax-error',), False, True),
     ('PUB102', 'bad-object-list', 'ddl', 'error', (15, 16, 17, 18), ('42601',), ('bad-object-list',), False, True),
     ('PUB103', 'wrong-kind-in-object-list', 'ddl', 'error', (15, 16, 17, 18), ('42601',), ('continuation-kind',), False, True),

@@ -88,6 +88,10 @@ class Statements:
             starts[index], ends[index] = start, end
             self._long = None
 
+    def bounds(self, source: int) -> tuple[Sequence[int], Sequence[int]]:
+        """The offsets in a source at which its statements begin, and those at which they end."""
+        return self._starts[source], self._ends[source]
+
     def __getitem__(self, key: tuple[int, int]) -> StatementText:
         if self._long is not None and self._long[0] == key:
             return self._long[1]

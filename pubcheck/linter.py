@@ -21,6 +21,7 @@ from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
 from pubcheck.rulebook import by_name, rule_for_spec, selected
 from pubcheck.sources.statements import PsqlCommand, Splitter, Statement
 from pubcheck.sources.text import Source
+from pubcheck.suppress import settle
 
 if TYPE_CHECKING:
     from pubcheck.sources.psql import Branches, Connection
@@ -34,6 +35,8 @@ class Unit(Struct, frozen=True):
     """The majors to judge it for, empty for those of the configuration."""
     habit: str = ""
     """The habit by which it was found, which may say what platform is below it: `supabase`."""
+    remarks: tuple[Diagnostic, ...] = ()
+    """What is to be said of reading its files; reported with what is found in them."""
 
 
 class Result(Struct, frozen=True):
@@ -125,7 +128,7 @@ class _Run:
 
     def __init__(self, config: Config, unit: Unit) -> None:
         self.config, self.unit = config, unit
-        self.diagnostics: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = [*unit.remarks]
         self.majors = unit.postgres or config.postgres or self._major_of_dump() or (DEFAULT_MAJOR,)
         platform = Platform(config, unit.habit)
         self.folds = [
@@ -167,7 +170,9 @@ class _Run:
             fold.writes(self.statements)
             fold.afterwards(self.statements, reported)
             self.diagnostics.extend(fold.diagnostics)
-        chosen = (found for found in _merged(self.diagnostics) if found.rule in reported)
+        chosen = settle(
+            _merged(self.diagnostics), self.unit.sources, self.statements, self.config, tuple(self.majors)
+        )
         return Result(tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements))
 
     def _source(self, number: int, source: Source) -> None:

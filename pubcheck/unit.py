@@ -14,6 +14,7 @@ from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report.document import Finding, Resolver
 from pubcheck.sources.files import Plan
 from pubcheck.sources.reading import Reading, read_unit
+from pubcheck.suppress import configured
 
 
 class Lints(Protocol):
@@ -43,15 +44,16 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
     majors = config.postgres or (DEFAULT_MAJOR,)
     reading = read_unit(plan.files, majors)
     context = frozenset(file.label for file in plan.files if file.context)
-    diagnostics, statements, caught = list(reading.diagnostics), 0, None
+    diagnostics, statements, caught = reading.diagnostics, 0, None
     if reading.sources:
         try:
-            result = linter.lint(Unit(reading.sources, majors_of(plan), plan.habit))
+            result = linter.lint(Unit(reading.sources, majors_of(plan), plan.habit, reading.diagnostics))
         except Exception as error:
             caught = error
         else:
-            diagnostics += result.diagnostics
-            statements, majors = result.statements, result.postgres
+            diagnostics, statements, majors = result.diagnostics, result.statements, result.postgres
+    if not reading.sources or caught is not None:
+        diagnostics = tuple(configured(diagnostics, config))
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
     findings = Resolver(excerpts=excerpts).findings(
         each for each in diagnostics if each.rule in reported and concerns(each, context)

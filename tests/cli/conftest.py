@@ -49,7 +49,7 @@ class MarkedLinter:
 
     def lint(self, unit: Unit) -> Result:
         majors = self.config.postgres or (18,)
-        found = []
+        found = [*unit.remarks]
         for source in unit.sources:
             if "-- crash" in source.text:
                 raise RuntimeError("the engine fell over\nwith details")
