@@ -69,7 +69,7 @@ class Statements:
     """The statements of a unit by source and index; kept as offsets, for a schema can have a hundred thousand."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
-        self._sources = sources
+        self.sources = sources
         self._starts = [array("q") for _ in sources]
         self._ends = [array("q") for _ in sources]
         self._long: tuple[tuple[int, int], StatementText] | None = None
@@ -97,7 +97,7 @@ class Statements:
             return self._long[1]
         source, index = key
         start, end = self._starts[source][index], self._ends[source][index]
-        found = StatementText(self._sources[source], index, start, self._sources[source].text[start:end])
+        found = StatementText(self.sources[source], index, start, self.sources[source].text[start:end])
         if end - start > _LONG:
             self._long = key, found
         return found
@@ -108,6 +108,7 @@ _LONG = 4096
 
 
 _WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")
+_DUPLICATE = "42710"
 _SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
 _MAX_REWRITINGS = 200
 """Refused filters for which another way of writing is looked for, at about a millisecond each; nobody reads more."""
@@ -123,6 +124,9 @@ class Fold:
         self.diagnostics: list[Diagnostic] = []
         self._refused_writes = RefusedWrites(self.session)
         self._history: History | None = None
+        self._refused_now: list[tuple[Refusal, Place]] = []
+        self._repeats: list[tuple[int, Place, str]] = []
+        """Findings that point at what was said before, by their number: the place, and what is to be said of it."""
         self._rewritings = 0
 
     def apply(self, statement: StatementText, source: int, name: str, node: Node, *, filled: bool = False) -> None:
@@ -200,6 +204,13 @@ class Fold:
         told = self._told(error)
         if told is None:
             message, help_text = explain(error)
+            if error.sqlstate == _DUPLICATE:
+                # Loaded only where something is said twice.
+                from pubcheck.checks.chain.earlier import said_before
+
+                before = said_before(self.session, error)
+                if before is not None:
+                    self._repeats.append((len(self.diagnostics), *before))
             self._report(rule, rule.severity, certainty, message, help_text, statement, error)
             return
         span = statement.span(told.start, told.end)
@@ -326,7 +337,11 @@ class Fold:
 
     def writes(self, statements: Statements) -> None:
         """Report what is refused in the final state; ``statements`` are all of the unit, by source and index."""
-        for found, place in self._refused_writes.refused():
+        for number, place, message in self._repeats:
+            related = statements[place.source, place.statement].span(place.start, place.end, message)
+            self.diagnostics[number] = replace(self.diagnostics[number], related=(related,))
+        self._refused_now = list(self._refused_writes.refused())
+        for found, place in self._refused_now:
             self._write(found, place, statements)
 
     def _write(self, found: Refusal, place: Place, statements: Statements) -> None:
@@ -408,7 +423,8 @@ class Fold:
         from pubcheck.checks.findings import Ground
         from pubcheck.checks.silent import afterwards
 
-        for finding in afterwards(Ground(self.session, self._history), wanted):
+        ground = Ground(self.session, self._history, self._refused_now, statements.sources)
+        for finding in afterwards(ground, wanted):
             self._found(finding, statements)
 
     def _found(self, finding: Finding, statements: Statements) -> None:

@@ -15,6 +15,8 @@ from pubcheck.postgres.session import Session
 
 if TYPE_CHECKING:
     from pubcheck.checks.later import History
+    from pubcheck.checks.write import Refusal, Write
+    from pubcheck.sources.text import Source
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -62,10 +64,24 @@ RELATED = 5
 class Ground:
     """The final state of a unit in one major, with what its history was found to hold."""
 
-    def __init__(self, session: Session, history: History) -> None:
+    def __init__(
+        self, session: Session, history: History, refused: Sequence[tuple[Refusal, Place]], sources: Sequence[Source]
+    ) -> None:
+        """``refused`` are the writes that are refused, each with the place since which they are."""
         self.session = session
         self.catalog: Catalog = session.catalog
         self.history = history
+        self._refused, self._sources = refused, sources
+
+    @cached_property
+    def refused(self) -> dict[tuple[int, Write], tuple[Refusal, Place]]:
+        """The writes that are refused, by table."""
+        return {(refusal.relation, refusal.operation): (refusal, place) for refusal, place in self._refused}
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The sources as they stand in their files, comments and other languages too."""
+        return [source.shown for source in self._sources]
 
     def name(self, relation: Relation) -> str:
         """As people write it: without the schema where that is public."""

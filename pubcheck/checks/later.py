@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from pubcheck.checks.chain.events import Events
 from pubcheck.checks.findings import Finding, Ground, listed, order, others, quoted
 from pubcheck.checks.naming import identifier, qualified
 from pubcheck.postgres.catalog import Catalog
@@ -84,9 +85,11 @@ class History:
         self.bared: list[tuple[PublicationRel, Place]] = []
         """Memberships as they were before a SET named their table without filter, or without column list."""
         self.schemas_taken: list[tuple[PublicationNamespace, Place]] = []
-        self.former_names: dict[tuple[int, str], FormerName] = {}
+        self.former_names: dict[tuple[str, str], FormerName] = {}
+        """By schema and name: a schema too may be dropped and made anew."""
         self.added: list[Added] = []
         self.moved: list[Moved] = []
+        self.events = Events(session)
         self.publication_events: list[PublicationEvent] = []
         self.gone_publications: dict[str, Place] = {}
         self._dropped_in: dict[str, object] = {}
@@ -99,7 +102,7 @@ class History:
 
     def follow(self, name: str, node: Node, changes: Changes) -> None:
         """Note what the session's statement changed: (catalog, key, former row) in the order of the changes."""
-        catalog = self.session.catalog
+        catalog, events = self.session.catalog, self.events
         relations: dict[int, Any] = {}
         ended: list[PublicationRel] = []
         for heap, key, former in changes:
@@ -110,15 +113,21 @@ class History:
                     ended.append(former)
                 elif key in catalog.publication_rels and self._named_only(catalog.publication_rels[key].place):
                     self.only.add(key)
+                events.change(heap, key, former)
             elif heap is catalog.publication_namespaces:
                 if isinstance(former, PublicationNamespace) and key not in heap and name == "AlterPublicationStmt":
                     self._schema_taken(former, node)
+                events.change(heap, key, former)
             elif heap is catalog.publications:
                 self._publication(former, catalog.publications.get(key))
+                events.change(heap, key, former)
+            elif heap is catalog.constraints or heap is catalog.indexes or heap is catalog.namespaces:
+                events.change(heap, key, former)
         if ended:
             self._ended(name, node, ended)
         if relations:
             self._relations(name, node, relations, ended)
+        events.finish(name, node)
 
     def _place(self, oid: int = 0) -> Place:
         """Where the statement at hand names a relation; its beginning otherwise."""
@@ -215,9 +224,10 @@ class History:
     def _no_longer_called(self, former: Relation, publications: tuple[int, ...], what: Any) -> None:
         catalog = self.session.catalog
         publications = tuple(oid for oid in publications if oid in catalog.publications)
-        if publications and former.seen:
+        namespace = catalog.namespaces.get(former.namespace) or self.events.namespaces.get(former.namespace)
+        if publications and former.seen and namespace is not None:
             place = self._place(former.oid)
-            self.former_names[former.namespace, former.name] = FormerName(former.oid, publications, place, what)
+            self.former_names[namespace.name, former.name] = FormerName(former.oid, publications, place, what)
 
     def _left(self, former: Relation, row: Relation, by: Any) -> None:
         """A table that publications by schema, or FOR ALL TABLES, no longer have."""
@@ -397,8 +407,8 @@ def cascade_unpublishes(ground: Ground) -> Iterator[Finding]:
 def no_longer_published(ground: Ground) -> Iterator[Finding]:
     """A name that stands for another table now, and tables that left a published schema or became unlogged."""
     catalog = ground.catalog
-    for (namespace, name), former in ground.history.former_names.items():
-        oid = catalog.relation_names.get((namespace, name))
+    for (schema, name), former in ground.history.former_names.items():
+        oid = catalog.relation_names.get((catalog.namespace_names.get(schema, 0), name))
         if oid is None or oid == former.oid or catalog.relations[oid].kind not in "rp":
             continue
         relation = catalog.relations[oid]

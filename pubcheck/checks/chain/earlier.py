@@ -1,0 +1,38 @@
+"""Where that was said which a statement says again."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Place
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+
+
+def said_before(session: Session, error: ServerError) -> tuple[Place, str] | None:
+    """Of a refusal because something is there already: the place where it came to be, and what is to be said of it."""
+    catalog = session.catalog
+    publication = catalog.publication_names.get(error.publication or "")
+    if publication is None:
+        return None
+    if error.rule == "publication-exists":
+        place = catalog.publications[publication].place
+        return (place, "is made here") if place is not None else None
+    if error.rule != "already-member":
+        return None
+    if error.relation is not None:
+        member = catalog.members.get((publication, _relation(catalog, error.relation)))
+        place = catalog.publication_rels[member].place if member is not None else None
+    else:
+        schema = catalog.namespace_names.get(error.message.partition('"')[2].rpartition('" is already')[0], 0)
+        member = catalog.schema_members.get((publication, schema))
+        place = catalog.publication_namespaces[member].place if member is not None else None
+    return (place, "is a member since here") if place is not None else None
+
+
+def _relation(catalog: Catalog, name: str) -> int:
+    """The oid of ``schema.table``, either of which may hold dots; 0 where there is none."""
+    for at, character in enumerate(name):
+        schema = catalog.namespace_names.get(name[:at]) if character == "." else None
+        if schema is not None and (schema, name[at + 1 :]) in catalog.relation_names:
+            return catalog.relation_names[schema, name[at + 1 :]]
+    return 0

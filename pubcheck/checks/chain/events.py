@@ -1,0 +1,133 @@
+"""What the statements of a unit did that leaves no trace in the final state, as the chain rules ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from pubcheck.postgres.catalog.rows import (
+    Constraint,
+    Index,
+    Namespace,
+    Place,
+    Publication,
+    PublicationNamespace,
+    PublicationRel,
+)
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+class Narrowed(Struct, frozen=True, gc=False):
+    """What a membership had when it began: a row filter, a column list."""
+
+    filter: bool
+    columns: bool
+
+
+class FormerPublication(Struct, gc=False):
+    """A publication that was dropped, with what it held then, and the one that was made under its name afterwards."""
+
+    row: Publication
+    entries: Sequence[PublicationRel]
+    schemas: Sequence[PublicationNamespace]
+    place: Place
+    anew: Publication | None = None
+    options: frozenset[str] = frozenset()
+    """The options that the new one's CREATE sets in so many words."""
+
+
+class FormerSchema(Struct, frozen=True, gc=False):
+    """A schema that was dropped, and the publications that had it."""
+
+    row: Namespace
+    publications: tuple[int, ...]
+    place: Place
+
+
+class Events:
+    """Notes of one major's history; ``change`` takes the entries of the journal, ``finish`` ends a statement."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.former: list[FormerPublication] = []
+        self.began: dict[tuple[int, int], Narrowed] = {}
+        """Every membership that a publication made anew ever had, by publication and relation."""
+        self.schemas: dict[str, FormerSchema] = {}
+        self.references: dict[int, Place] = {}
+        """Where foreign keys were added, by constraint, once there was a publication."""
+        self.unidentified: dict[int, Place] = {}
+        """Where the index that REPLICA IDENTITY names was dropped, by relation."""
+        self.namespaces: dict[int, Namespace] = {}
+        """The schemas that the statement at hand dropped."""
+        # Of the statement at hand: the publications it dropped, and the members that it ended, by publication.
+        self._publications: list[Publication] = []
+        self._entries: dict[int, list[PublicationRel]] = {}
+        self._schemas: dict[int, list[PublicationNamespace]] = {}
+        self._anew: dict[str, FormerPublication] = {}
+        self._successors: set[int] = set()
+
+    def change(self, heap: dict[Any, Any], key: Any, former: Any) -> None:
+        """Any change of the journal; which of them matter is seen by their rows."""
+        row = heap.get(key)
+        if isinstance(former, Publication):
+            if row is None:
+                self._publications.append(former)
+        elif isinstance(row, Publication):
+            self._made(row)
+        elif isinstance(row, PublicationRel):
+            if row.publication in self._successors and not isinstance(former, PublicationRel):
+                begins = Narrowed(row.filter is not None, row.columns is not None)
+                self.began.setdefault((row.publication, row.relation), begins)
+        elif isinstance(former, PublicationRel):
+            self._entries.setdefault(former.publication, []).append(former)
+        elif isinstance(former, PublicationNamespace):
+            if row is None:
+                self._schemas.setdefault(former.publication, []).append(former)
+        elif isinstance(row, Constraint):
+            if row.kind == "f" and not isinstance(former, Constraint):
+                self.references[row.oid] = self._place(row.relation)
+        elif isinstance(former, Index):
+            if row is None and former.identity:
+                self.unidentified[former.table] = self._place(former.oid, former.table)
+        elif isinstance(former, Namespace) and row is None:
+            self.namespaces[former.oid] = former
+
+    def finish(self, name: str, node: Node) -> None:
+        """The statement's changes are all told; ``name`` and ``node`` are its parse tree."""
+        for publication in self._publications:
+            self._dropped(publication)
+        if self.namespaces:
+            ended = [entry for entries in self._schemas.values() for entry in entries]
+            for oid, namespace in self.namespaces.items():
+                had = tuple(entry.publication for entry in ended if entry.namespace == oid)
+                self.schemas[namespace.name] = FormerSchema(namespace, had, self._named(namespace.name))
+        if name == "CreatePublicationStmt" and node["pubname"] in self._anew:
+            options = (item["DefElem"]["defname"].lower() for item in node.get("options", ()))
+            self._anew[node["pubname"]].options = frozenset(options)
+        self._publications.clear()
+        self._entries.clear()
+        self._schemas.clear()
+        self.namespaces.clear()
+
+    def _place(self, *oids: int) -> Place:
+        mentions = self.session.mentions
+        return self.session.place(next((mentions[oid] for oid in oids if oid in mentions), 0))
+
+    def _named(self, name: str) -> Place:
+        start = self.session.find_name(name)
+        return self.session.place(start or 0, len(name.encode()) if start is not None else 0)
+
+    def _dropped(self, row: Publication) -> None:
+        entries, schemas = self._entries.pop(row.oid, ()), self._schemas.pop(row.oid, ())
+        former = FormerPublication(row, entries, schemas, self._named(row.name))
+        self.former.append(former)
+        self._anew[row.name] = former
+
+    def _made(self, row: Publication) -> None:
+        former = self._anew.get(row.name)
+        if former is not None:
+            former.anew = row
+            self._successors.add(row.oid)
