@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -14,8 +15,12 @@ from pubcheck.config import ConfigError, from_options, load
 from pubcheck.diagnostics import SEVERITIES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from pyspark.sql import SparkSession
 
+    from pubcheck.report.audit_document import Audit, Change
     from pubcheck.spark.inputs import Input
     from pubcheck.spark.job import Summary
 
@@ -96,6 +101,10 @@ Exit status: as of `pubcheck lint`; what is quarantined does not fail a run.""",
 @click.option("--master", metavar="URL", help="Spark master, such as local[4].  [default: spark-submit's, or local[*]]")
 @click.option("--remote", metavar="URL", help="Spark Connect server, such as sc://host.")
 @click.option("--conf", type=_pair, multiple=True, metavar="K=V", help="A setting of Spark.")
+@click.option(
+    "--report", metavar="FILE", help="Write the report here, a page.  [default: DIR/report.html if DIR is local]"
+)
+@click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
 def command(
     input_: str,
@@ -122,9 +131,11 @@ def command(
     master: str | None,
     remote: str | None,
     conf: tuple[tuple[str, str], ...],
+    report: str | None,
+    no_report: bool,
     quiet: bool,
 ) -> int:
-    """Lints the databases of many repositories and writes what it found as Parquet tables.
+    """Lints the databases of many repositories and writes what it found as Parquet tables, and as a report to look at.
 
     Every file and every database ends in one of linted, nothing to lint (its repository holds no publication) and
     quarantined (with the reason: one that crashes, takes too long or is too large harms no other).
@@ -142,6 +153,10 @@ def command(
     )
     if run is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", run):
         raise ConfigError(f"--run: {run!r} is no id: letters, digits, dots, hyphens and underscores")
+    if report is not None and no_report:
+        raise click.UsageError("--report and --no-report exclude each other")
+    if report is not None and not os.path.isdir(os.path.dirname(report) or "."):
+        raise click.FileError(report, "there is no such folder")
     try:
         import pyspark  # noqa: F401
     except ImportError:
@@ -155,6 +170,7 @@ def command(
     from pubcheck.spark.child import Limits
     from pubcheck.spark.inputs import EmptyInput
     from pubcheck.spark.job import Options, audit, fails
+    from pubcheck.spark.reporting import collect
     from pubcheck.spark.runs import NoRun, Store
 
     try:
@@ -168,7 +184,14 @@ def command(
                 largest_unit=max_unit_size,
                 limits=Limits(unit_timeout, unit_memory),
             )
-            summary = audit(spark, source, store, Linter(config), wanted, _silent if quiet else _say)
+            with _progress(spark, quiet) as progress:
+                summary = audit(spark, source, store, Linter(config), wanted, progress)
+                page = None if no_report else report or _page_in(output, wanted.run)
+                document = None
+                if page is not None:
+                    progress("writing the report")
+                    document = collect(store, wanted.run)
+                    _write(document, page)
         finally:
             spark.stop()
     except EmptyInput as error:
@@ -178,7 +201,7 @@ def command(
     except PySparkException as error:
         return complain(f"the Spark job failed: {reason(str(error))}")
     if not quiet:
-        emit("\n".join(summarised(summary, output)) + "\n")
+        emit("\n".join(summarised(summary, output, page, document)) + "\n")
     return FOUND if fails(summary.rules, config) else 0
 
 
@@ -232,7 +255,7 @@ def _session(master: str | None, remote: str | None, conf: dict[str, str]) -> Sp
         local = {
             "spark.log.level": "ERROR",
             "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
+            "spark.ui.showConsoleProgress": "false",  # the progress is shown here
             # 200, made for clusters, would be the greater part of a small run.
             "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 4)),
         }
@@ -248,17 +271,37 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
 
 
-def _say(text: str) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"pubcheck: {text}", err=True)
+def _progress(spark: SparkSession, quiet: bool) -> AbstractContextManager[Callable[[str], None]]:
+    """Shows the steps of the job on a terminal, and nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        return nullcontext(lambda step: None)
+    from rich.console import Console
+
+    from pubcheck.spark.progress import Shown
+
+    return Shown(spark, Console(stderr=True))
 
 
-def _silent(text: str) -> None:
-    pass
+def _page_in(output: str, run: str) -> str | None:
+    """Where the report goes unless told: into DIR, where that is a folder of this machine, to which the run went."""
+    local = output.removeprefix("file://")
+    return os.path.join(local, "report.html") if os.path.isdir(os.path.join(local, "runs", f"run={run}")) else None
 
 
-def summarised(summary: Summary, output: str) -> list[str]:
+def _write(document: Audit, page: str) -> None:
+    from pubcheck.report import audit_html
+
+    text = "".join(audit_html.render(document))
+    try:
+        with open(page, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise click.FileError(page, error.strerror) from None
+
+
+def summarised(summary: Summary, output: str, page: str | None = None, document: Audit | None = None) -> list[str]:
     """What is told of a run on the terminal, line by line."""
+    from pubcheck.report.text import escape
     from pubcheck.rulebook import RULES
 
     count = {name: int(value) for name, value in summary.metrics.items()}
@@ -278,5 +321,25 @@ def summarised(summary: Summary, output: str) -> list[str]:
     for rule, severity, certainty, times in sorted(summary.rules, key=lambda row: (-row[3], row)):
         name = RULES[rule].name if rule in RULES else ""
         lines.append(f"  {rule} {severity:8}{certainty:8}{times:>10,}  {name}")
+    if document is not None:
+        lines += _compared(document.change)
+        worst = [each for each in document.worst if each.errors or each.warnings][:_WORST]
+        if worst:
+            lines.append("    errors warnings  in")
+        lines += [f"  {each.errors:>8,} {each.warnings:>8,}  {escape(each.name)}" for each in worst]
     lines.append(f"The tables are {output}/*/run={summary.run}, made in {summary.metrics['seconds']:.1f} seconds.")
+    if page is not None:
+        lines.append(f"The report is {page}.")
     return lines
+
+
+_WORST = 5
+"""Repositories that the summary names."""
+
+
+def _compared(change: Change | None) -> list[str]:
+    if change is None:
+        return []
+    new, gone, same = (sum(getattr(rule, what) for rule in change.rules) for what in ("new", "gone", "same"))
+    other = "" if change.alike else ", which another pubcheck or configuration made"
+    return [f"{new:,} new, {gone:,} gone and {same:,} the same as in run {change.run}{other}"]

@@ -1,0 +1,73 @@
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  document.querySelector(".tools").hidden = false;
+
+  // A link to the page of a rule opens it.
+  const reveal = () => {
+    const target = location.hash && byId(decodeURIComponent(location.hash.slice(1)));
+    if (!target || target.tagName !== "DETAILS") return;
+    target.open = true;
+    target.scrollIntoView();
+    target.querySelector("summary").focus({ preventScroll: true });
+  };
+  addEventListener("hashchange", reveal);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (link && link.getAttribute("href") === location.hash) reveal();
+  });
+  reveal();
+
+  const theme = byId("theme");
+  const dark = () => document.documentElement.dataset.theme
+    ? document.documentElement.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  const name = () => { theme.textContent = dark() ? "Light" : "Dark"; };
+  theme.addEventListener("click", () => { document.documentElement.dataset.theme = dark() ? "light" : "dark"; name(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
+  name();
+
+  // A head sorts its table: numbers from the most to the least, words by the alphabet, and once more the other way.
+  const order = new Intl.Collator("en", { numeric: true });
+  const value = (row, at) => row.cells[at].textContent.trim();
+  const number = (text) => Number(text.replace(/[,%]/g, ""));
+  for (const table of document.querySelectorAll(".data")) {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, at) => {
+      if (!head.textContent || table.tBodies[0].rows.length < 2) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = head.textContent;
+      head.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const numbers = head.classList.contains("n");
+        const first = numbers ? "descending" : "ascending";
+        const wanted = head.getAttribute("aria-sort") !== first ? first : numbers ? "ascending" : "descending";
+        const sign = wanted === "ascending" ? 1 : -1;
+        const compare = numbers
+          ? (a, b) => number(value(a, at)) - number(value(b, at))
+          : (a, b) => order.compare(value(a, at), value(b, at));
+        const rows = [...table.tBodies[0].rows].sort((a, b) => sign * compare(a, b));
+        table.tBodies[0].append(...rows);
+        heads.forEach((each) => each.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", wanted);
+      });
+    });
+  }
+
+  const find = byId("find"), found = byId("found");
+  const rows = [...document.querySelectorAll(".data tbody tr, .page")];
+  const search = () => {
+    const wanted = find.value.trim().toLowerCase();
+    let count = 0;
+    for (const row of rows) {
+      const text = row.tagName === "DETAILS" ? row.firstElementChild.textContent : row.textContent;
+      const here = text.toLowerCase().includes(wanted);
+      row.classList.toggle("gone", !here);
+      if (here) count += 1;
+    }
+    found.textContent = wanted ? `${count} of ${rows.length} rows` : "";
+  };
+  find.addEventListener("input", search);
+  find.addEventListener("keydown", (event) => { if (event.key === "Escape") { find.value = ""; search(); } });
+})();

@@ -1,0 +1,141 @@
+"""What the report of an audit is made of: counts, and the first of each list. It does not grow with the corpus."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Ends(Struct, frozen=True):
+    """How many there are, and how they ended; the three add up."""
+
+    all: int
+    linted: int
+    nothing_to_lint: int
+    quarantined: int
+
+
+class Rule(Struct, frozen=True):
+    """What was found by a rule, in how many repositories, and one place of it."""
+
+    code: str
+    name: str
+    phase: str
+    severity: str
+    certain: int
+    assumed: int
+    repositories: int
+    path: str | None
+    line: int | None
+    message: str
+
+    @property
+    def count(self) -> int:
+        return self.certain + self.assumed
+
+
+class Repository(Struct, frozen=True):
+    """A repository and how often rules speak there: ``rules`` by code."""
+
+    name: str
+    units: int
+    errors: int
+    warnings: int
+    notes: int
+    rules: dict[str, int]
+
+
+class Share(Struct, frozen=True):
+    """How many publications have something, and in how many repositories."""
+
+    publications: int
+    repositories: int
+
+
+class Features(Struct, frozen=True):
+    """The publications of a corpus. ``used`` by what they have; ``verdicts`` counts publication, table and operation
+    by operation and verdict."""
+
+    publications: int
+    repositories: int
+    tables: int
+    used: dict[str, Share]
+    verdicts: dict[str, dict[str, int]]
+
+
+class Quarantined(Struct, frozen=True):
+    """A reason: the units, the files beside them, and one of either with what is said of it."""
+
+    reason: str
+    units: int
+    files: int
+    example: str
+    detail: str
+
+
+class Slow(Struct, frozen=True):
+    unit: str
+    seconds: float
+    statements: int
+    bytes: int
+
+
+class RuleChange(Struct, frozen=True):
+    """Findings of a rule that are new, gone, and in both runs."""
+
+    code: str
+    new: int
+    gone: int
+    same: int
+
+
+class Change(Struct, frozen=True):
+    """What another run found. ``alike``: both were of the same pubcheck, rules and configuration.
+
+    ``repositories_new`` and ``repositories_gone`` are those that only one of the runs saw.
+    """
+
+    run: str
+    finished: str
+    alike: bool
+    rules: tuple[RuleChange, ...]
+    repositories_new: int
+    repositories_gone: int
+
+
+class Past(Struct, frozen=True):
+    """A run and what it counted."""
+
+    run: str
+    units: int
+    errors: int
+    warnings: int
+    notes: int
+
+
+class Audit(Struct, frozen=True, kw_only=True):
+    """One run. Lists are the first of what there is, in the order in which they are shown; ``severities`` counts
+    findings, ``spread`` repositories by how many errors and warnings they have. ``history`` ends with this run."""
+
+    run: str
+    pubcheck: str
+    spark: str
+    input: str
+    started: str
+    seconds: float
+    since: str | None
+    postgres: tuple[int, ...]
+    repositories: int
+    units: Ends
+    files: Ends
+    carried: int
+    statements: int
+    bytes: int
+    severities: dict[str, int]
+    rules: tuple[Rule, ...]
+    worst: tuple[Repository, ...]
+    spread: dict[str, int]
+    features: Features
+    quarantine: tuple[Quarantined, ...]
+    slowest: tuple[Slow, ...]
+    change: Change | None
+    history: tuple[Past, ...]
