@@ -62,6 +62,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB303', 'generated-column-in-identity', 'write', 'error', (18,), ('42P10',), ('ri-generated-column',), False, True),
     ('PUB304', 'partition-filter-column', 'write', 'error', (15, 16, 17, 18), ('42P10',), ('ri-partition-filter',), False, True),
     ('PUB305', 'replica-identity-refused', 'ddl', 'error', (15, 16, 17, 18), ('42809', '0A000', '42P16', '42704'), ('replica-identity-ddl',), False, True),
+    ('PUB306', 'cascade-into-refused-table', 'write', 'error', (15, 16, 17, 18), (), (), False, True),
     ('PUB401', 'column-list-unknown-column', 'ddl', 'error', (15, 16, 17, 18), ('42703',), ('cl-unknown-column',), False, True),
     ('PUB402', 'column-list-system-column', 'ddl', 'error', (15, 16, 17, 18), ('42P10', 'XX000'), ('cl-system-column',), False, True),
     ('PUB403', 'column-list-duplicate', 'ddl', 'error', (15, 16, 17, 18), ('42710',), ('cl-duplicate-column',), False, True),
@@ -92,6 +93,8 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB707', 'added-column-not-published', 'silent', 'warning', (15, 16, 17, 18), (), ('ddl-add-column',), False, True),
     ('PUB708', 'partition-attached-or-detached', 'silent', 'warning', (15, 16, 17, 18), (), ('ddl-partitions',), False, True),
     ('PUB709', 'set-drops-members', 'silent', 'warning', (15, 16, 17, 18), (), ('set-replaces',), False, True),
+    ('PUB710', 'publication-made-anew', 'silent', 'warning', (15, 16, 17, 18), (), (), False, True),
+    ('PUB711', 'identity-index-dropped', 'silent', 'note', (15, 16, 17, 18), (), (), False, True),
     ('PUB801', 'initial-copy-ignores-publish', 'silent', 'note', (15, 16, 17, 18), (), ('initial-copy',), False, False),
     ('PUB802', 'publishes-nothing', 'silent', 'warning', (15, 16, 17, 18), (), ('publish-empty',), False, True),
     ('PUB803', 'updates-without-inserts', 'silent', 'note', (15, 16, 17, 18), (), ('publish-subset',), False, True),
@@ -104,4 +107,5 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB810', 'subscribed-publication-missing', 'subscribe', 'error', (15, 16, 17, 18), ('42710', '42704'), ('publication-missing-subscribe',), False, True),
     ('PUB811', 'publication-missing-for-changes', 'subscribe', 'warning', (15, 16, 17, 18), ('42704',), ('publication-missing-decode',), False, True),
     ('PUB812', 'rows-copied-twice', 'silent', 'warning', (15,), (), (), False, True),
+    ('PUB813', 'migration-table-without-key', 'silent', 'note', (15, 16, 17, 18), (), (), False, True),
 )

@@ -428,6 +428,7 @@ def no_longer_published(ground: Ground) -> Iterator[Finding]:
             object=ground.session.qualified(relation),
             publications=tuple(lost),
         )
+    yield from _schemas_made_anew(ground)
     for moved in ground.history.moved:
         if moved.by not in ("schema", "unlogged") or moved.relation not in catalog.relations:
             continue
@@ -451,6 +452,32 @@ def no_longer_published(ground: Ground) -> Iterator[Finding]:
             place=moved.place,
             certain=relation.seen and any(catalog.publications[catalog.publication_names[one]].seen for one in lost),
             object=ground.session.qualified(relation),
+            publications=tuple(lost),
+        )
+
+
+def _schemas_made_anew(ground: Ground) -> Iterator[Finding]:
+    """A schema that was published, dropped and made anew, with tables that the publications do not have."""
+    catalog = ground.catalog
+    for name, former in ground.history.events.schemas.items():
+        schema = catalog.namespaces.get(catalog.namespace_names.get(name, 0))
+        if schema is None or schema.oid == former.row.oid:
+            continue
+        tables = [catalog.relations[oid] for oid in catalog.relations_in.get(schema.oid)]
+        tables = [row for row in tables if is_publishable(row)]
+        rows = [catalog.publications[oid] for oid in former.publications if oid in catalog.publications]
+        rows = [row for row in rows if any(_out(catalog, row.oid, table) for table in tables)]
+        if not rows:
+            continue
+        lost = [row.name for row in rows]
+        yield Finding(
+            rule="no-longer-published",
+            message=f"schema {name} is dropped and made anew, and not in {listed(quoted(lost), 'publication')}: its "
+            "tables are no longer sent",
+            help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLES IN SCHEMA {identifier(name)}; subscribers then "
+            "REFRESH PUBLICATION",
+            place=former.place,
+            certain=schema.seen and any(row.seen for row in rows),
             publications=tuple(lost),
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pubcheck.checks import later, subscribe
+from pubcheck.checks.chain import cascades, identities, recreated, tools
 from pubcheck.checks.findings import Finding, Ground
 from pubcheck.checks.silent import filters, operation, partitions, several
 from pubcheck.rulebook import by_name
@@ -30,6 +31,9 @@ CHECKS: dict[str, Check] = {
     "added-column-not-published": later.columns_beside_lists,
     "partition-attached-or-detached": later.partitions_moved,
     "set-drops-members": later.set_drops_members,
+    "publication-made-anew": recreated.recreated,
+    "identity-index-dropped": identities.index_gone,
+    "cascade-into-refused-table": cascades.cascades,
     "initial-copy-ignores-publish": operation.initial_copy,
     "publishes-nothing": operation.publishes_nothing,
     "updates-without-inserts": operation.updates_without_inserts,
@@ -41,6 +45,7 @@ CHECKS: dict[str, Check] = {
     "identity-full-cost": operation.identity_full,
     "subscribed-publication-missing": subscribe.publication_missing,
     "publication-missing-for-changes": subscribe.publication_missing_for_changes,
+    "migration-table-without-key": tools.tables_to_come,
 }
 """By the name of the rule's page."""
 

@@ -1,0 +1,122 @@
+"""Publications that are dropped and made anew with less than they had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.checks.chain.events import FormerPublication
+from pubcheck.checks.findings import MENTIONED, Finding, Ground, listed, others
+from pubcheck.checks.naming import identifier, qualified
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel
+from pubcheck.replication.published import arrival, is_publishable
+
+_OPERATIONS = ("insert", "update", "delete", "truncate")
+
+
+def recreated(ground: Ground) -> Iterator[Finding]:
+    """What a dropped publication had and the one made after it has not: members, filters and lists, options."""
+    catalog = ground.catalog
+    for former in ground.history.events.former:
+        made = former.anew
+        current = catalog.publication_names.get(former.row.name)
+        if made is None or made.place is None or current is None or former.row.oid in catalog.publications:
+            continue
+        publication = catalog.publications[current]
+        lost = _lost(ground, former, made, publication)
+        bared = _bared(ground, former, made, publication)
+        options = _options(former, made, publication)
+        if not (lost or bared or options):
+            continue
+        yield _finding(ground, former, publication, made.place, lost, bared, options)
+
+
+def _lost(ground: Ground, former: FormerPublication, made: Publication, now: Publication) -> list[PublicationRel]:
+    """The members of before that the new one never had, and that are not sent in the end."""
+    catalog, began = ground.catalog, ground.history.events.began
+    found = []
+    for entry in former.entries:
+        relation = catalog.relations.get(entry.relation)
+        if relation is None or (made.oid, entry.relation) in began or not is_publishable(relation):
+            continue
+        if arrival(catalog, now, relation) is None:
+            found.append(entry)
+    return found
+
+
+def _bared(ground: Ground, former: FormerPublication, made: Publication, now: Publication) -> list[PublicationRel]:
+    """The members of before that began anew without their row filter or their column list, and have none now."""
+    catalog, began = ground.catalog, ground.history.events.began
+    found = []
+    for entry in former.entries:
+        begins = began.get((made.oid, entry.relation))
+        member = catalog.members.get((now.oid, entry.relation))
+        if begins is None or member is None:
+            continue
+        row = catalog.publication_rels[member]
+        lost_filter = entry.filter is not None and not begins.filter and row.filter is None
+        lost_list = entry.columns is not None and not begins.columns and row.columns is None
+        if lost_filter or lost_list:
+            found.append(entry)
+    return found
+
+
+def _options(former: FormerPublication, made: Publication, now: Publication) -> list[str]:
+    """The options that were not the default's, and that the new one does not mention and does not have."""
+    before, found = former.row, []
+    if not before.seen:
+        return []
+    if "publish" not in former.options:
+        told = [name for name in _OPERATIONS if getattr(before, name)]
+        if len(told) < len(_OPERATIONS) and all(getattr(now, name) for name in _OPERATIONS):
+            found.append(f"publish = '{', '.join(told)}'")
+    if "publish_via_partition_root" not in former.options and before.via_root and not (made.via_root or now.via_root):
+        found.append("publish_via_partition_root = true")
+    if "publish_generated_columns" not in former.options and before.generated == "s" and now.generated == "n":
+        found.append("publish_generated_columns = stored")
+    return found
+
+
+def _finding(
+    ground: Ground,
+    former: FormerPublication,
+    publication: Publication,
+    place: Place,
+    lost: list[PublicationRel],
+    bared: list[PublicationRel],
+    options: list[str],
+) -> Finding:
+    catalog = ground.catalog
+    names = [ground.name(catalog.relations[entry.relation]) for entry in lost]
+    plain = [ground.name(catalog.relations[entry.relation]) for entry in bared]
+    parts = [f"without {listed(names, 'table')}"] if names else []
+    if plain:
+        parts.append(f"with {listed(plain, 'table')} without the row filter or column list")
+    if options:
+        parts.append(f"without {listed(options)}")
+    ways = []
+    if names:
+        tables = ", ".join([*map(qualified, names[:MENTIONED]), *(["..."] if len(names) > MENTIONED else [])])
+        ways.append(f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {tables}")
+    if plain:
+        ways.append("write the filters and lists again where the table is named")
+    if options:
+        ways.append("write the options again in WITH (...)")
+    # What the CREATE of before named is perhaps left out on purpose; what was added since is more likely forgotten.
+    created = former.row.place
+    added = [entry for entry in lost if created is None or _statement(entry.place) != _statement(created)]
+    rows = [catalog.relations[entry.relation] for entry in (*lost, *bared)]
+    return Finding(
+        rule="publication-made-anew",
+        message=f'publication "{publication.name}" is made anew {", and ".join(parts)} that it had before',
+        help="; ".join(ways) + "; best leave the publication and ALTER it",
+        place=place,
+        certain=former.row.seen and publication.seen and all(row.seen for row in rows),
+        related=others([*((one.place, "was like this here") for one in (*lost, *bared)), (former.place, "is dropped")]),
+        object=ground.session.qualified(rows[0]) if rows else None,
+        publications=(publication.name,),
+        severity=None if added or bared else "note",
+    )
+
+
+def _statement(place: Place) -> tuple[int, int]:
+    return place.source, place.statement

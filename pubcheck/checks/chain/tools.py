@@ -1,0 +1,103 @@
+"""Tables that migration tools make for themselves and give no key: updates and deletes of a publication stop the tool.
+
+Said of a tool is what its newest release known here, or the release that is named, does when it makes its table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pubcheck.checks.findings import Finding, Ground, listed
+from pubcheck.checks.naming import identifier
+from pubcheck.postgres.catalog import PUBLIC
+from pubcheck.postgres.catalog.rows import Publication, Relation
+
+
+class Tool(Struct, frozen=True):
+    """``table``: of which name, without regard to case; ``columns`` it has at least. ``writes``: when it writes what it
+    has written. ``mark``: how a source shows that the tool runs it; None where nothing does.
+    """
+
+    name: str
+    table: str
+    columns: tuple[str, ...]
+    writes: str
+    mark: re.Pattern[str] | None = None
+
+
+TOOLS = (
+    Tool(
+        "Liquibase",
+        "databasechangelog",
+        ("md5sum", "orderexecuted"),
+        "it UPDATEs the row of a changeset that runs again, and DELETEs that of one that is rolled back",
+        re.compile(r"\A\s*--\s*liquibase formatted sql", re.IGNORECASE),
+    ),
+    Tool(
+        "tern",
+        "schema_version",
+        ("version",),
+        "it UPDATEs the one row with every migration",
+        re.compile(r"^---- create above / drop below ----$", re.MULTILINE),
+    ),
+    Tool(
+        "FluentMigrator",
+        "versioninfo",
+        ("version", "appliedon"),
+        "it DELETEs the row of a migration that is undone",
+        re.compile(r"^\s*using FluentMigrator\s*;", re.MULTILINE),
+    ),
+    Tool(
+        "Rails before 5.0",
+        "schema_migrations",
+        ("version",),
+        "it DELETEs the row of a migration that is undone; its unique index may serve: unique_schema_migrations",
+    ),
+)
+
+_JOIN_TABLE = "it is Prisma's table of an implicit many-to-many relation, which before Prisma 6 has a unique index only"
+
+
+def maker(relation: Relation) -> str | None:
+    """Of a table without a key, whose it is by its name and columns, and when its rows are written anew."""
+    names = {column.name.lower() for column in relation.live()}
+    for tool in TOOLS:
+        if relation.name.lower() == tool.table and names.issuperset(tool.columns):
+            return f"it looks like the table of {tool.name}: {tool.writes}"
+    if relation.name.startswith("_") and {column.name for column in relation.live()} == {"A", "B"}:
+        return _JOIN_TABLE
+    return None
+
+
+def tables_to_come(ground: Ground) -> Iterator[Finding]:
+    """A publication that takes in every table beside the marks of a tool whose own table has no key."""
+    taking = [row for row in ground.catalog.publications.values() if (row.update or row.delete) and _takes(ground, row)]
+    if not taking:
+        return
+    held = {row.name.lower() for row in ground.catalog.relations.values() if row.kind == "r"}
+    for tool in TOOLS:
+        if tool.mark is None or tool.table in held or not any(map(tool.mark.search, ground.texts)):
+            continue
+        for publication in taking:
+            place = ground.place_of(publication)
+            if place is None:
+                continue
+            what = listed([name.upper() for name in ("update", "delete") if getattr(publication, name)])
+            yield Finding(
+                rule="migration-table-without-key",
+                message=f'publication "{publication.name}" takes in the table {tool.table}, which {tool.name} makes '
+                f"without a key: {what} of it will be refused",
+                help=f"{tool.writes}; ALTER TABLE {tool.table} REPLICA IDENTITY FULL, or keep it in a schema that "
+                f"{identifier(publication.name)} does not have",
+                place=place,
+                certain=False,
+                publications=(publication.name,),
+            )
+
+
+def _takes(ground: Ground, publication: Publication) -> bool:
+    """Whether a table that is made later in the schema public is published."""
+    return publication.all_tables or (publication.oid, PUBLIC) in ground.catalog.schema_members
