@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.filters import Told
     from pubcheck.checks.findings import Finding
     from pubcheck.checks.later import History
+    from pubcheck.checks.ways import Keys
     from pubcheck.platform import Platform
 
 
@@ -128,6 +129,7 @@ class Fold:
         self._repeats: list[tuple[int, Place, str]] = []
         """Findings that point at what was said before, by their number: the place, and what is to be said of it."""
         self._rewritings = 0
+        self._keys: Keys = {}
 
     def apply(self, statement: StatementText, source: int, name: str, node: Node, *, filled: bool = False) -> None:
         """Do one statement. ``source`` numbers the unit's sources.
@@ -361,7 +363,7 @@ class Fold:
                 certainty="certain" if found.certain and not self.session.healed else "assumed",
                 postgres=(self.major,),
                 message=texts.headline(catalog, found),
-                help=texts.help_text(self.session, found, partial(self._written, statements)),
+                help=texts.help_text(self.session, found, partial(self._written, statements), self._keys),
                 span=statement.span(place.start, place.end),
                 related=tuple(self._related(found, relation, place, statements)),
                 statement=statement.ref(),

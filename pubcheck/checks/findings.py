@@ -138,10 +138,12 @@ class Ground:
                 found.setdefault(oid, []).append((row, named))
         return found
 
-    def subscribed_with(self, publication: int) -> list[int]:
-        """The publications that a subscription of the unit takes together with one."""
-        found = dict.fromkeys(oid for _, named in self._subscriptions_of.get(publication, ()) for oid in sorted(named))
-        return [oid for oid in found if oid != publication]
+    def subscribed_with(self, publication: int) -> frozenset[int]:
+        """The publications that subscriptions of the unit take together with one, and this one."""
+        found = [named for _, named in self._subscriptions_of.get(publication, ())]
+        widest = max(found, key=len, default=frozenset[int]())
+        # One that takes hundreds is not copied for each of them.
+        return widest if all(map(widest.issuperset, found)) else widest.union(*found)
 
     def is_subscribed(self, *publications: int) -> bool:
         """Whether the unit says who subscribes to one of them, so that nothing need be assumed."""

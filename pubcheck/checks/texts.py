@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pubcheck.checks.naming import identifier
-from pubcheck.checks.ways import Written, ways_out
+from pubcheck.checks.ways import Keys, Written, ways_out
 from pubcheck.checks.write import Refusal
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.session import Session
@@ -37,8 +37,11 @@ def headline(catalog: Catalog, refusal: Refusal) -> str:
     return f'{what}: publication "{publication}" publishes {refusal.operation}s and the table has no replica identity'
 
 
-def help_text(session: Session, refusal: Refusal, written: Written) -> str:
-    """What to do: a line that says what is wanted, and a line for each way there, the best first."""
+def help_text(session: Session, refusal: Refusal, written: Written, keys: Keys) -> str:
+    """What to do: a line that says what is wanted, and a line for each way there, the best first.
+
+    ``keys``: as ``ways_out`` has it.
+    """
     catalog = session.catalog
     relation = catalog.relations[refusal.relation]
     column = identifier(refusal.column)
@@ -62,7 +65,7 @@ def help_text(session: Session, refusal: Refusal, written: Written) -> str:
             wanted = "the replica identity is NOTHING: choose another, or publish only inserts"
     if not relation.seen:
         wanted += " (best a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
-    ways = [f"- {'; '.join(way.statements)}  ({way.cost})" for way in ways_out(session, refusal, written)]
+    ways = [f"- {'; '.join(way.statements)}  ({way.cost})" for way in ways_out(session, refusal, written, keys)]
     if not ways:
         return f"{wanted}; none of the usual changes does alone"
     return "\n".join([f"{wanted}; the best first:" if len(ways) > 1 else f"{wanted}:", *ways])

@@ -10,7 +10,7 @@ from msgspec import Struct
 from pubcheck.checks.naming import identifier
 from pubcheck.checks.write import Refusal, Write, failing
 from pubcheck.postgres.catalog import CONSTRAINT, PUBLIC, RELATION
-from pubcheck.postgres.catalog.rows import Column, Index, Publication, PublicationRel, Relation
+from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.names import choose_relation_name
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.scan import folded, name_end, tokens
@@ -46,12 +46,18 @@ class _Judged(Struct, frozen=True):
     listed: frozenset[int] | None = None
 
 
-def ways_out(session: Session, refusal: Refusal, written: Written) -> list[Way]:
+Keys = dict[tuple[int, tuple[str, ...]], bool]
+"""By the index of a primary key and the names of columns: whether the key can be made anew over these. Partitions ask
+the same of their root, one after the other, so it is kept; true of one state of the catalog."""
+
+
+def ways_out(session: Session, refusal: Refusal, written: Written, keys: Keys) -> list[Way]:
     """All that is known to end a refusal; none is offered that another publication or check would thwart.
 
-    Where there is none, the way to publish the table no more, unless it is published FOR ALL TABLES.
+    Where there is none, the way to publish the table no more, unless it is published FOR ALL TABLES. ``keys``: what was
+    found for other refusals, to be empty at first.
     """
-    search = _Search(session, refusal.relation, refusal.operation, written)
+    search = _Search(session, refusal.relation, refusal.operation, written, keys)
     found = [way for way in search.ways() if len(way.statements) <= _MOST]
     return found or [way for way in search.unpublished() if len(way.statements) <= _MOST]
 
@@ -59,12 +65,13 @@ def ways_out(session: Session, refusal: Refusal, written: Written) -> list[Way]:
 class _Search:
     """One table and operation: what an identity must hold, what it may hold, and what there is to make one of."""
 
-    def __init__(self, session: Session, oid: int, operation: Write, written: Written) -> None:
+    def __init__(self, session: Session, oid: int, operation: Write, written: Written, keys: Keys) -> None:
         self.session = session
         self.catalog = catalog = session.catalog
         self.row = row = catalog.relations[oid]
         self.operation = operation
         self.written = written
+        self.keys = keys
         self.table = self.name_of(row)
         self.alter = f"ALTER TABLE {self.table}"
         self.identity = replica_identity(catalog, row)
@@ -225,18 +232,18 @@ class _Search:
         added = [number for number in self.needed if number not in index.keys]
         if not added or not self.fits((*index.keys, *added)) or not all(map(self.indexable, added)):
             return
-        names = [self.row.columns[number - 1].name for number in (*index.keys, *added)]
+        names = tuple(self.row.columns[number - 1].name for number in (*index.keys, *added))
         top = index
         while top.parent:
             top = catalog.indexes[top.parent]
         owner = catalog.relations[top.table]
         constraint = catalog.owner_of_index(top.oid)
-        if constraint is None or constraint.kind != "p" or self.depended_on(top.oid, constraint.oid):
+        if constraint is None or constraint.kind != "p":
             return
-        for oid in catalog.descendants(owner.oid) if owner.kind == "p" else (owner.oid,):
-            columns = [catalog.relations[oid].column(name) for name in names]
-            if not all(column is not None and _can_be_key(column) for column in columns):
-                return
+        if (top.oid, names) not in self.keys:
+            self.keys[top.oid, names] = self.can_be_made_anew(owner, top, constraint, names)
+        if not self.keys[top.oid, names]:
+            return
         was = ", ".join(map(identifier, names[: len(index.keys)]))
         yield Way(
             (
@@ -245,6 +252,15 @@ class _Search:
             ),
             f"builds the key anew under a lock; ({was}) alone is no longer kept unique",
         )
+
+    def can_be_made_anew(self, owner: Relation, index: Index, constraint: Constraint, names: Iterable[str]) -> bool:
+        """Whether nothing needs a primary key as it is and these columns can be one, in all partitions."""
+        catalog = self.catalog
+        if self.depended_on(index.oid, constraint.oid):
+            return False
+        oids = catalog.descendants(owner.oid) if owner.kind == "p" else (owner.oid,)
+        columns = (catalog.relations[oid].column(name) for oid in oids for name in names)
+        return all(column is not None and _can_be_key(column) for column in columns)
 
     def depended_on(self, *oids: int) -> bool:
         """Whether a foreign key, a view or the like needs the key."""

@@ -88,10 +88,16 @@ def combine(catalog: Catalog, publications: Sequence[int], relation: int) -> Com
     table = catalog.relations[relation]
     if not is_publishable(table):
         return None
+    if len(publications) <= _FEW:
+        return _combined(catalog, [catalog.publications[oid] for oid in dict.fromkeys(publications)], table)
     order = {oid: at for at, oid in enumerate(publications)}
     asked = [row for row in publications_of(catalog, table) if row.oid in order]
     asked.sort(key=lambda row: order[row.oid])
     return _combined(catalog, asked, table)
+
+
+_FEW = 8
+"""So many publications are asked one by one whether they publish a table; of more, the table is asked for its own."""
 
 
 def _combined(catalog: Catalog, asked: list[Publication], table: Relation) -> Combined | None:

@@ -74,6 +74,14 @@ def columns_added(size: int) -> str:
     return "".join(made)
 
 
+def subscriptions_to_one_table(size: int) -> str:
+    """Publications of one table, subscribed to one by one, and all of them together."""
+    made = "".join(f"CREATE PUBLICATION p{n} FOR TABLE t0 (id) WHERE (id > {n});\n" for n in range(size))
+    read = "".join(f"CREATE SUBSCRIPTION s{n} CONNECTION '' PUBLICATION p{n};\n" for n in range(size))
+    together = ", ".join(f"p{n}" for n in range(size))
+    return f"{_tables(1)}{made}{read}CREATE SUBSCRIPTION s CONNECTION '' PUBLICATION {together};\n"
+
+
 def partitions(size: int) -> str:
     parts = "".join(f"CREATE TABLE t{n} PARTITION OF root FOR VALUES FROM ({n}) TO ({n + 1});\n" for n in range(size))
     return (
@@ -149,6 +157,7 @@ SHAPES: tuple[Callable[[int], str], ...] = (
     one_list_of_strangers,
     many_columns,
     columns_added,
+    subscriptions_to_one_table,
     partitions,
     partitions_published_first,
     partitions_attached,

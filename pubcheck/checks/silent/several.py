@@ -75,7 +75,8 @@ def widened(ground: Ground) -> Iterator[Finding]:
         assumed: list[_Wider] = []
         for filtered in filters:
             wider = unfiltered[filtered.relation.oid]
-            named += [_Wider(filtered, wider[oid]) for oid in subscribed_with if oid in wider]
+            together = (one for oid, one in wider.items() if oid in subscribed_with and oid != publication.oid)
+            named += [_Wider(filtered, one) for one in islice(together, COMPARED)]
             if not ground.is_subscribed(publication.oid):
                 others = (one for one in wider.values() if not ground.is_subscribed(one.oid))
                 assumed += [_Wider(filtered, one) for one in islice(others, COMPARED)]
