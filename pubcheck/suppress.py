@@ -150,12 +150,16 @@ class _File:
                     self._of_statement.setdefault(target, []).append(found)
 
     def _targets(self, comment: Comment) -> Iterator[int]:
-        """The index of the statement that a comment is on: the one around it, else one that ends on its line before it,
-        else the next."""
+        """The index of the statement that a comment is on: the one around it, else one that begins after it on its
+        line, else one that ends before it on its line, else the next."""
+        text = self.source.shown
         before = bisect_right(self._starts, comment.start) - 1
         if before >= 0:
             end = self._ends[before]
-            if comment.start < end or not _has_line_end(self.source.shown[end : comment.start]):
+            followed = before + 1 < len(self._starts) and not _has_line_end(
+                text[comment.end : self._starts[before + 1]]
+            )
+            if comment.start < end or not (followed or _has_line_end(text[end : comment.start])):
                 yield before
                 return
         if before + 1 < len(self._starts):

@@ -27,10 +27,12 @@ class Lints(Protocol):
 
 
 class Judged(Struct, frozen=True):
-    """What came of a unit: its findings, the majors judged and the statements counted. ``reading`` is what was read
-    of its files; ``error`` an error of the linter's own, with which only the findings of reading are left."""
+    """What came of a unit: its findings, the diagnostics that they show, the majors judged and the statements counted.
+    ``reading`` is what was read of its files; ``error`` an error of the linter's own, with which only the findings of
+    reading are left."""
 
     findings: tuple[Finding, ...]
+    diagnostics: tuple[Diagnostic, ...]
     postgres: tuple[int, ...]
     statements: int
     reading: Reading
@@ -55,10 +57,9 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
     if not reading.sources or caught is not None:
         diagnostics = tuple(configured(diagnostics, config))
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
-    findings = Resolver(excerpts=excerpts).findings(
-        each for each in diagnostics if each.rule in reported and concerns(each, context)
-    )
-    return Judged(tuple(findings), majors, statements, reading, caught)
+    chosen = tuple(each for each in diagnostics if each.rule in reported and concerns(each, context))
+    findings = Resolver(excerpts=excerpts).findings(chosen)
+    return Judged(tuple(findings), chosen, majors, statements, reading, caught)
 
 
 def majors_of(plan: Plan) -> tuple[int, ...]:

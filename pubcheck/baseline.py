@@ -1,0 +1,110 @@
+"""Baselines: findings that are known already, kept in a file, so that a run reports what is new.
+
+A finding is known by its fingerprint, which holds no line. Paths are relative to the baseline's folder, so that it does
+not matter from where pubcheck is called.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.config import ConfigError
+from pubcheck.report.document import Entry, Finding
+from pubcheck.report.fingerprints import fingerprints
+
+VERSION = 1
+
+
+class Known(Struct, frozen=True):
+    """A finding of a baseline; all but the fingerprint is for people, and to tell whether a run could find it."""
+
+    fingerprint: str
+    rule: str
+    path: str
+    message: str
+    postgres: tuple[int, ...]
+
+
+class _Document(Struct, frozen=True):
+    pubcheck_baseline: int
+    findings: tuple[Known, ...]
+
+
+class Baseline(Struct, frozen=True):
+    """The findings of a baseline by fingerprint, and the folder that its paths are relative to."""
+
+    path: str
+    known: dict[str, Known]
+
+    def fingerprints(self, findings: Sequence[Finding]) -> tuple[str, ...]:
+        """What a unit's findings are called in this baseline."""
+        return tuple(fingerprints(_placed(findings, self.path)))
+
+    def stale(
+        self, found: Collection[str], labels: Iterable[str], rules: Collection[str], majors: Collection[int]
+    ) -> list[Known]:
+        """The entries that a run over the files of these labels, rules and majors should have found again and did not,
+        and those of files that are gone."""
+        folder = os.path.dirname(os.path.abspath(self.path))
+        read = {_relative(label, self.path) for label in labels}
+        return [
+            entry
+            for fingerprint, entry in self.known.items()
+            if fingerprint not in found
+            and entry.rule in rules
+            and not set(entry.postgres).isdisjoint(majors)
+            and (entry.path in read or not os.path.exists(os.path.join(folder, entry.path)))
+        ]
+
+
+def _relative(label: str, baseline: str) -> str:
+    """A file's path from the baseline's folder; what has no path (standard input) keeps its name."""
+    folder = os.path.dirname(os.path.abspath(baseline))
+    try:
+        return os.path.relpath(label, folder).replace(os.sep, "/") if not label.startswith("<") else label
+    except ValueError:  # another drive
+        return label
+
+
+def _placed(findings: Iterable[Finding], baseline: str) -> list[Entry]:
+    paths: dict[str, str] = {}
+    entries = []
+    for finding in findings:
+        label = finding.entry.path
+        if label not in paths:
+            paths[label] = _relative(label, baseline)
+        entries.append(replace(finding.entry, path=paths[label]))
+    return entries
+
+
+def read(path: str) -> Baseline:
+    """The baseline in a file. Raises ConfigError."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError as error:
+        raise ConfigError(f"baseline {path}: cannot be read: {error.strerror}; make it with --write-baseline") from None
+    try:
+        document = msgspec.json.decode(content, type=_Document)
+    except msgspec.MsgspecError as error:
+        raise ConfigError(f"baseline {path}: this is no baseline of pubcheck: {error}") from None
+    if document.pubcheck_baseline != VERSION:
+        raise ConfigError(f"baseline {path}: made by a later pubcheck; write it anew with --write-baseline")
+    return Baseline(path, {entry.fingerprint: entry for entry in document.findings})
+
+
+def text(units: Iterable[Sequence[Finding]], path: str) -> tuple[str, int]:
+    """The text of the baseline that knows all findings of these units, one a line, and how many it knows."""
+    entries: dict[str, Known] = {}
+    for findings in units:
+        placed = _placed(findings, path)
+        for fingerprint, entry in zip(fingerprints(placed), placed, strict=True):
+            entries[fingerprint] = Known(fingerprint, entry.rule, entry.path, entry.message, entry.postgres)
+    ordered = sorted(entries.values(), key=lambda entry: (entry.path, entry.rule, entry.message, entry.fingerprint))
+    lines = ",\n".join(msgspec.json.encode(entry).decode() for entry in ordered)
+    return f'{{"pubcheck_baseline": {VERSION}, "findings": [\n{lines}\n]}}\n', len(entries)

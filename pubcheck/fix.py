@@ -1,0 +1,266 @@
+"""Changing files: the fixes that diagnostics carry, and comments that ignore them.
+
+Nothing here writes a file. A unit is linted, changed in memory and linted again until nothing changes, and what comes
+of it is the files as they were and as they would be. An edit keeps a file's encoding, byte order mark and line ends; a
+file whose bytes do not come back the same from its text is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.diagnostics import Applicability, Diagnostic, Edit, Span
+from pubcheck.report.document import Finding
+from pubcheck.sources.files import SUFFIXES, File, Plan
+from pubcheck.sources.text import Source, decode
+from pubcheck.suppress import UNCLEAR, UNUSED, Comment, comments
+from pubcheck.unit import Judged
+
+ROUNDS = 10
+"""How often a unit is linted and changed at most: a fix can bring what was hidden to light."""
+
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_CODECS = {"windows-1252": "cp1252"}
+_PLAIN = re.compile(r"[\w ,.()=<>*/:\[\]-]*")
+"""What can stand in the string of any language without being escaped."""
+
+
+class Rewritten(Struct, frozen=True):
+    """A file as it was read and as it shall be."""
+
+    path: str
+    label: str
+    before: bytes
+    after: bytes
+
+
+class Changes(Struct, frozen=True):
+    """A unit after its changes: what is found in it then, the files that changed, and how many findings of each rule
+    that took care of."""
+
+    judged: Judged
+    files: tuple[Rewritten, ...]
+    done: tuple[tuple[str, int], ...]
+
+
+Judge = Callable[[Plan], Judged]
+Wanted = Callable[[Sequence[Finding]], Iterable[bool]]
+"""Which of a unit's findings may be taken care of."""
+
+
+def everything(findings: Sequence[Finding]) -> Iterable[bool]:
+    return (True for _ in findings)
+
+
+def fix(plan: Plan, judge: Judge, *, unsafe: bool, wanted: Wanted = everything) -> Changes:
+    """Applies the safe fixes of a unit's findings, and the unsafe ones too where ``unsafe`` says so."""
+    allowed: frozenset[Applicability] = frozenset(("safe", "unsafe") if unsafe else ("safe",))
+
+    def edits(judged: Judged) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+        for diagnostic, yes in zip(judged.diagnostics, wanted(judged.findings), strict=True):
+            fixes = (each for each in diagnostic.fixes if each.applicability in allowed and each.edits)
+            chosen = next(fixes, None) if yes else None
+            if chosen is not None:
+                yield diagnostic.rule, chosen.edits
+
+    return _change(plan, judge, edits, ROUNDS)
+
+
+def add_ignores(plan: Plan, judge: Judge, *, wanted: Wanted = everything) -> Changes:
+    """Puts a comment on every statement that has findings, and one at the end of a file for those of the file."""
+
+    def edits(judged: Judged) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+        found = [each for each, yes in zip(judged.diagnostics, wanted(judged.findings), strict=True) if yes]
+        yield from _comments_for(found)
+
+    return _change(plan, judge, edits, 1)
+
+
+def _change(
+    plan: Plan, judge: Judge, edits: Callable[[Judged], Iterator[tuple[str, tuple[Edit, ...]]]], rounds: int
+) -> Changes:
+    before: dict[str, bytes] = {}
+    done: Counter[str] = Counter()
+    judged = judge(plan)
+    for _ in range(rounds):
+        contents, counted = _edited(plan, judged.reading.sources, list(edits(judged)))
+        if not contents:
+            break
+        done += counted
+        files = []
+        for file in plan.files:
+            change = None if file.context else contents.get(file.label)
+            if change is not None:
+                before.setdefault(file.label, change[0])
+                file = replace(file, content=change[1])
+            files.append(file)
+        plan = replace(plan, files=tuple(files))
+        judged = judge(plan)
+    changed = tuple(
+        Rewritten(file.path, file.label, before[file.label], file.content)
+        for file in plan.files
+        if file.content is not None and file.label in before and before[file.label] != file.content
+    )
+    return Changes(judged, changed, tuple(sorted(done.items())))
+
+
+def _edited(
+    plan: Plan, sources: Iterable[Source], wanted: Sequence[tuple[str, tuple[Edit, ...]]]
+) -> tuple[dict[str, tuple[bytes, bytes]], Counter[str]]:
+    """By label the content of the files before and after one round, and what of ``wanted`` was done, by rule.
+
+    Each of ``wanted`` is done whole or not at all; not where it meets one that was taken before.
+    """
+    texts: dict[int, _Text | None] = {}
+    by_label = {file.label: file for file in plan.files if not file.context}
+    known = {id(source) for source in sources}
+    taken: list[_Text] = []
+    done: Counter[str] = Counter()
+    same: set[tuple[tuple[int, int, int, str], ...]] = set()
+    for rule, edits in wanted:
+        key = tuple((id(edit.span.source), edit.span.start, edit.span.end, edit.text) for edit in edits)
+        if key in same:
+            done[rule] += 1
+            continue
+        places = []
+        for edit in edits:
+            source = edit.span.source
+            if id(source) not in texts:
+                file = by_label.get(source.label) if id(source) in known else None
+                texts[id(source)] = None if file is None else _Text.of(file, source)
+            text = texts[id(source)]
+            if text is None or not text.takes(edit):
+                break
+            places.append((text, edit))
+        else:
+            same.add(key)
+            done[rule] += 1
+            for text, edit in places:
+                text.edits.append(edit)
+                taken.append(text)
+    return {text.file.label: (text.bytes, text.content()) for text in {id(text): text for text in taken}.values()}, done
+
+
+class _Text:
+    """A file's text, what it is to have changed, and the way back to bytes."""
+
+    def __init__(self, file: File, source: Source, content: bytes, encoding: str) -> None:
+        self.file, self.source, self.bytes = file, source, content
+        self.edits: list[Edit] = []
+        self._codec = _CODECS.get(encoding, encoding)
+        self._mark = next((mark for mark in _BYTE_ORDER_MARKS if content.startswith(mark)), b"")
+        self._newline = "\r\n" if "\r\n" in source.shown else "\n"
+
+    @classmethod
+    def of(cls, file: File, source: Source) -> _Text | None:
+        """None where the bytes cannot be had, or are not what was linted, or would not come back the same."""
+        content = file.content
+        if content is None:
+            try:
+                with open(file.path, "rb") as stream:
+                    content = stream.read()
+            except OSError:
+                return None
+        decoded = decode(content)
+        if decoded.text is None or decoded.text != source.shown:
+            return None
+        text = cls(file, source, content, decoded.encoding)
+        return text if text._encoded(decoded.text) == content else None
+
+    def _encoded(self, text: str) -> bytes | None:
+        try:
+            return self._mark + text.encode(self._codec)
+        except (UnicodeEncodeError, LookupError):
+            return None
+
+    def takes(self, edit: Edit) -> bool:
+        """Whether an edit can be made: it meets no other, and in a program it stays within its string."""
+        start, end = edit.span.start, edit.span.end
+        if any(start <= other.span.end and other.span.start <= end for other in self.edits):
+            return False
+        if self._encoded(edit.text) is None:
+            return False
+        if self.source.original is None:
+            return True
+        # In the view of a program what it escapes, or fills in, is not what the program says.
+        same = self.source.text[start:end] == self.source.shown[start:end]
+        return (same or edit.text == "") and _PLAIN.fullmatch(edit.text) is not None
+
+    def content(self) -> bytes:
+        """The bytes with all edits."""
+        text, at = self.source.shown, 0
+        pieces: list[str] = []
+        for edit in sorted(self.edits, key=lambda edit: edit.span.start):
+            new = re.sub(r"\r\n?|\n", self._newline, edit.text)
+            pieces += (text[at : edit.span.start], new)
+            at = edit.span.end
+        return self._encoded("".join([*pieces, text[at:]])) or b""
+
+
+# --- Comments that ignore -----------------------------------------------------------------------------------------
+
+
+def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+    """For each statement and file the edit that makes a comment ignore its findings, once for each of them."""
+    places: dict[tuple[int, int, int], list[Diagnostic]] = {}
+    for found in diagnostics:
+        source, statement = found.span.source, found.statement
+        if found.name in (UNUSED, UNCLEAR) or not source.shown:
+            continue
+        if statement is None:
+            if _is_sql(source):
+                places.setdefault((id(source), -1, 0), []).append(found)
+        elif statement.source is source:
+            places.setdefault((id(source), statement.index, statement.start), []).append(found)
+    for (_, _, start), group in places.items():
+        source = group[0].span.source
+        codes = sorted({found.rule for found in group})
+        statement = group[0].statement
+        if statement is None:
+            edit = _at_the_end(source, codes)
+        else:
+            edit = _extended(source, start, codes) or _before(source, start, codes)
+        for found in group:
+            yield found.rule, (edit,)
+
+
+def _is_sql(source: Source) -> bool:
+    return source.original is None or source.label.lower().endswith(SUFFIXES)
+
+
+def _extended(source: Source, start: int, codes: Collection[str]) -> Edit | None:
+    """More codes for a comment that stands directly before a statement."""
+    for comment in comments(source):
+        if (
+            isinstance(comment, Comment)
+            and comment.codes
+            and not comment.file
+            and comment.end <= start
+            and not source.shown[comment.end : start].strip()
+        ):
+            added = [code for code in codes if code not in {known.text for known in comment.codes}]
+            at = comment.codes[-1].end
+            return Edit(Span(source, at, at), "".join(f", {code}" for code in added))
+    return None
+
+
+def _before(source: Source, start: int, codes: Collection[str]) -> Edit:
+    """A line of its own above the statement, or a comment right before it where something else stands on its line."""
+    text = source.shown
+    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    indent = text[line:start]
+    if _is_sql(source) and not indent.strip(" \t"):
+        return Edit(Span(source, line, line), f"{indent}-- pubcheck: ignore[{', '.join(codes)}]\n")
+    return Edit(Span(source, start, start), f"/* pubcheck:ignore[{','.join(codes)}] */ ")
+
+
+def _at_the_end(source: Source, codes: Collection[str]) -> Edit:
+    text = source.shown
+    newline = "" if not text or text.endswith(("\n", "\r")) else "\n"
+    end = len(text)
+    return Edit(Span(source, end, end), f"{newline}-- pubcheck: ignore-file[{', '.join(codes)}]\n")
