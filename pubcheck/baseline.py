@@ -41,9 +41,15 @@ class Baseline(Struct, frozen=True):
     path: str
     known: dict[str, Known]
 
-    def fingerprints(self, findings: Sequence[Finding]) -> tuple[str, ...]:
-        """What a unit's findings are called in this baseline."""
-        return tuple(fingerprints(_placed(findings, self.path)))
+    def split(self, findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+        """A unit's findings that are new, and the fingerprints of those that are known."""
+        names = list(fingerprints(_placed(findings, self.path)))
+        new = tuple(finding for finding, name in zip(findings, names, strict=True) if name not in self.known)
+        return new, tuple(name for name in names if name in self.known)
+
+    def unknown(self, findings: Sequence[Finding]) -> list[bool]:
+        """Of each of a unit's findings whether it is new."""
+        return [name not in self.known for name in fingerprints(_placed(findings, self.path))]
 
     def stale(
         self, found: Collection[str], labels: Iterable[str], rules: Collection[str], majors: Collection[int]

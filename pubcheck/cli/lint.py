@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
+from msgspec.structs import replace
 
+from pubcheck import rulebook
 from pubcheck.cli.app import FOUND, NoInput, color_option, complain, emit, forget_stdout, use_color
 from pubcheck.cli.output import Output, OutputType, write
 from pubcheck.cli.work import Outcome, Task, lint_units
-from pubcheck.config import Config, from_options, load
+from pubcheck.config import Config, ConfigError, from_options, load
 from pubcheck.diagnostics import SEVERITIES
-from pubcheck.report.document import Finding, report
-from pubcheck.report.formats import FORMATS, render
+from pubcheck.report.document import Finding, Report, report
+from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
 from pubcheck.sources.files import STDIN, Plan
 from pubcheck.sources.plans import find_plans
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from pubcheck.baseline import Baseline
+    from pubcheck.fix import Rewritten
+
+    Change = Literal["fix", "unsafe-fix", "ignore"]
 
 
 @click.command(
@@ -89,6 +100,17 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
     metavar="FILE",
     help="Configuration to read instead of the nearest pubcheck.toml or pyproject.toml.",
 )
+@click.option("--extend-select", multiple=True, metavar="CODE", help="Report these rules as well.")
+@click.option("--statistics", is_flag=True, help="Show how many findings there are of each rule, as text or json.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--fix", is_flag=True, help="Apply the safe fixes to the files; report what is left.")
+@click.option(
+    "--unsafe-fixes", is_flag=True, help="With --fix or --diff: those fixes too that may not be what is meant."
+)
+@click.option("--diff", is_flag=True, help="Show what --fix or --add-ignore would change, and write nothing.")
+@click.option("--add-ignore", is_flag=True, help="Write comments into the files that ignore what is found.")
+@click.option("--baseline", metavar="FILE", help="Do not report the findings that this file knows.")
+@click.option("--write-baseline", metavar="FILE", help="Make everything that is found known, in this file.")
 @color_option
 @click.option("-q", "--quiet", is_flag=True, help="No closing line, no progress.")
 def command(
@@ -105,6 +127,15 @@ def command(
     fail_on_assumed: bool | None,
     stdin_filename: str,
     config_path: str | None,
+    extend_select: tuple[str, ...],
+    statistics: bool,
+    exit_zero: bool,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
+    add_ignore: bool,
+    baseline: str | None,
+    write_baseline: str | None,
     color: str,
     quiet: bool,
 ) -> int:
@@ -120,33 +151,172 @@ def command(
         "complete": complete,
         "fail-on": fail_on,
         "fail-on-assumed": fail_on_assumed,
+        "extend-select": extend_select or None,
     }
     options = {key: value for key, value in given.items() if value is not None}
-    config = from_options(options, load(path=config_path), where="--")
+    base = load(path=config_path)
+    config = from_options(options, base, where="--")
+    if extend_select:
+        config = replace(config, extend_select=base.extend_select + config.extend_select)
+    if statistics and format_ not in ("text", "json"):
+        raise click.UsageError("--statistics goes with --format text or json")
+    change = _change(fix, unsafe_fixes, diff, add_ignore)
+    if change and write_baseline:
+        raise click.UsageError("--write-baseline goes with neither --fix nor --add-ignore")
+    if change and not diff and STDIN in paths:
+        raise click.UsageError("standard input cannot be changed; --diff shows what would be")
+    known = None if write_baseline else _baseline(baseline, config)
     plans = _plans(paths, config, together, stdin_filename)
     excerpts = "text" in (format_, *(output.format for output in outputs))
-    tasks = [Task(plan, config, excerpts) for plan in plans]
+    tasks = [Task(plan, config, excerpts, known, change) for plan in plans]
     outcomes = list(_watched(lint_units(tasks, jobs), len(tasks), quiet))
 
+    crashes = [outcome.crash for outcome in outcomes if outcome.crash]
+    rewritten = [file for outcome in outcomes for file in outcome.rewritten]
+    problems: list[str] = []
+    if write_baseline:
+        if not crashes:
+            number = _write_baseline(write_baseline, outcomes)
+            if not quiet:
+                click.echo(
+                    f"{write_baseline}: {number} finding{'' if number == 1 else 's'} known from now on", err=True
+                )
+        return _complain_of(crashes) or 0
+    if rewritten and not diff:
+        from pubcheck.cli import changing
+
+        problems = list(changing.write(rewritten))
     findings = [finding for outcome in outcomes for finding in outcome.findings]
     majors = {major for outcome in outcomes for major in outcome.postgres}
     files, statements = (sum(getattr(outcome, field) for outcome in outcomes) for field in ("files", "statements"))
-    status = FOUND if fails(findings, config) else 0
     found = report(findings, majors, files, statements)
+    status = FOUND if not exit_zero and (rewritten if diff else fails(findings, config)) else 0
     try:
         for output in outputs:
             write(found, output)
     except OSError as error:
         status = complain(f"--output: {error.filename}: {error.strerror}")
     try:
-        for piece in render(found, format_, color=use_color(color), quiet=quiet):
+        for piece in _shown(found, format_, statistics, rewritten if diff else None, use_color(color), quiet):
             emit(piece)
         sys.stdout.flush()
     except BrokenPipeError:  # `| head`: what was found still decides
         forget_stdout()
-    for crash in (outcome.crash for outcome in outcomes if outcome.crash):
-        status = complain(crash)
-    return status
+    if not quiet:
+        sys.stdout.flush()
+        for remark in _remarks(outcomes, plans, found, known, change, config, diff=diff):
+            click.echo(remark, err=diff or format_ not in FOR_PEOPLE)
+    return _complain_of([*problems, *crashes]) or status
+
+
+def _complain_of(problems: Iterable[str]) -> int:
+    """Tells of what went wrong; the exit status for it, 0 where nothing did."""
+    return max(map(complain, problems), default=0)
+
+
+def _change(fix: bool, unsafe_fixes: bool, diff: bool, add_ignore: bool) -> Change | None:
+    """What these options ask to be done to the files."""
+    if add_ignore and (fix or unsafe_fixes):
+        raise click.UsageError("--add-ignore ignores what --fix would fix: run one after the other")
+    if add_ignore:
+        return "ignore"
+    if unsafe_fixes and not (fix or diff):
+        raise click.UsageError("--unsafe-fixes goes with --fix or --diff")
+    if fix or diff:
+        return "unsafe-fix" if unsafe_fixes else "fix"
+    return None
+
+
+def _baseline(given: str | None, config: Config) -> Baseline | None:
+    import os
+
+    path = given or (config.baseline and os.path.join(config.root, config.baseline))
+    if not path:
+        return None
+    # Loaded only where there is one.
+    from pubcheck import baseline
+
+    return baseline.read(path)
+
+
+def _write_baseline(path: str, outcomes: Iterable[Outcome]) -> int:
+    """Writes a baseline that knows all findings; how many."""
+    import os
+
+    from pubcheck import baseline
+
+    text, number = baseline.text([outcome.findings for outcome in outcomes], path)
+    beside = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(beside, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        os.replace(beside, path)
+    except OSError as error:
+        raise ConfigError(f"--write-baseline {path}: cannot be written: {error.strerror}") from None
+    return number
+
+
+def _shown(
+    found: Report, format_: str, statistics: bool, rewritten: list[Rewritten] | None, color: bool, quiet: bool
+) -> Iterator[str]:
+    """What stands on standard output."""
+    if rewritten is not None:
+        from pubcheck.cli import changing
+
+        return changing.diff(rewritten)
+    if statistics:
+        from pubcheck.report.statistics import render as counted
+        from pubcheck.report.statistics import render_json
+
+        return counted(found) if format_ == "text" else render_json(found)
+    return render(found, format_, color=color, quiet=quiet)
+
+
+def _remarks(
+    outcomes: Sequence[Outcome],
+    plans: Iterable[Plan],
+    found: Report,
+    known: Baseline | None,
+    change: Change | None,
+    config: Config,
+    *,
+    diff: bool,
+) -> Iterator[str]:
+    """What is said after the closing line: of fixes, of ignores, of the baseline."""
+    done = sum(number for outcome in outcomes for _, number in outcome.done)
+    rewritten = len({file.path for outcome in outcomes for file in outcome.rewritten})
+    if done:
+        verbs = {"ignore": ("Would ignore", "Ignored")}.get(change or "", ("Would fix", "Fixed"))
+        yield f"{verbs[not diff]} {_count(done, 'finding')} in {_count(rewritten, 'file')}."
+    safe, unsafe = (_fixable(found, applicability) for applicability in ("safe", "unsafe"))
+    if change is None and (safe or unsafe):
+        parts = [f"{safe} with --fix"] if safe else []
+        parts += [f"{unsafe}{' more' if safe else ''} with --fix --unsafe-fixes"] if unsafe else []
+        yield f"Can be fixed: {', '.join(parts)}."
+    elif change == "fix" and unsafe and not diff:
+        yield f"Can be fixed: {unsafe} more with --unsafe-fixes."
+    if known is not None:
+        met = {name for outcome in outcomes for name in outcome.known}
+        labels = [file.label for plan in plans for file in plan.files if not file.context]
+        reported = rulebook.selected(config.select, config.ignore, config.extend_select)
+        stale = known.stale(met, labels, reported, found.postgres) if change is None else []
+        if met:
+            yield f"Not shown: {_count(len(met), 'finding')} that {known.path} knows."
+        if stale:
+            yield (
+                f"No longer found: {_count(len(stale), 'finding')} that {known.path} knows;"
+                f" --write-baseline {known.path} forgets them."
+            )
+
+
+def _fixable(found: Report, applicability: str) -> int:
+    """The findings whose best fix is of that applicability."""
+    having = [{fix.applicability for fix in one.entry.fixes if fix.edits} for one in found.findings]
+    return sum(applicability in each and (applicability == "safe" or "safe" not in each) for each in having)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _plans(paths: tuple[str, ...], config: Config, together: bool, stdin_filename: str) -> list[Plan]:

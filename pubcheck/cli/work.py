@@ -14,24 +14,40 @@ from pubcheck.sources.files import Plan
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
+    from typing import Literal
+
+    from pubcheck.baseline import Baseline
+    from pubcheck.fix import Rewritten
+    from pubcheck.unit import Judged
 
 
 class Task(Struct, frozen=True):
-    """A unit to lint. ``excerpts``: whether its findings shall carry the lines to show with them."""
+    """A unit to lint. ``excerpts``: whether its findings shall carry the lines to show with them. ``change``: what is
+    to be done about those that ``baseline`` does not know.
+    """
 
     plan: Plan
     config: Config
     excerpts: bool
+    baseline: Baseline | None = None
+    change: Literal["fix", "unsafe-fix", "ignore"] | None = None
 
 
 class Outcome(Struct, frozen=True):
-    """What came of a unit: findings, over what, and in ``crash`` what to tell of an error of pubcheck's own."""
+    """What came of a unit: findings, over what, and in ``crash`` what to tell of an error of pubcheck's own.
+
+    ``known`` are the fingerprints of findings that the baseline knows, which are not among ``findings``. ``rewritten``
+    are the files as the change that was asked for makes them, ``done`` how many findings of each rule it took care of.
+    """
 
     findings: tuple[Finding, ...]
     postgres: tuple[int, ...]
     files: int
     statements: int
     crash: str | None = None
+    known: tuple[str, ...] = ()
+    rewritten: tuple[Rewritten, ...] = ()
+    done: tuple[tuple[str, int], ...] = ()
 
 
 def lint_unit(task: Task) -> Outcome:
@@ -39,13 +55,36 @@ def lint_unit(task: Task) -> Outcome:
     from pubcheck.linter import Linter
     from pubcheck.unit import judge
 
-    judged = judge(task.plan, Linter(task.config), excerpts=task.excerpts)
+    linter = Linter(task.config)
+    rewritten: tuple[Rewritten, ...] = ()
+    done: tuple[tuple[str, int], ...] = ()
+    if task.change is None:
+        judged = judge(task.plan, linter, excerpts=task.excerpts)
+    else:
+        judged, rewritten, done = _changed(task, lambda plan: judge(plan, linter, excerpts=task.excerpts))
+    findings, known = judged.findings, ()
+    if task.baseline is not None:
+        findings, known = task.baseline.split(findings)
     crash = None
     if judged.error is not None:
         from pubcheck.cli.app import internal_error
 
         crash = internal_error(f" in {_named(task.plan)}", judged.error)
-    return Outcome(judged.findings, judged.postgres, len(task.plan.files), judged.statements, crash)
+    files = len(task.plan.files)
+    return Outcome(findings, judged.postgres, files, judged.statements, crash, known, rewritten, done)
+
+
+def _changed(
+    task: Task, judge: Callable[[Plan], Judged]
+) -> tuple[Judged, tuple[Rewritten, ...], tuple[tuple[str, int], ...]]:
+    from pubcheck.fix import add_ignores, everything, fix
+
+    wanted = everything if task.baseline is None else task.baseline.unknown
+    if task.change == "ignore":
+        changes = add_ignores(task.plan, judge, wanted=wanted)
+    else:
+        changes = fix(task.plan, judge, unsafe=task.change == "unsafe-fix", wanted=wanted)
+    return changes.judged, changes.files, changes.done
 
 
 def _named(plan: Plan) -> str:

@@ -1,0 +1,53 @@
+"""How many findings of each rule there are: a line a rule, or the same as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pubcheck.diagnostics import SEVERITIES, Severity
+from pubcheck.report.document import Report, encode
+
+
+class Count(Struct, frozen=True):
+    """The findings of a rule; ``severity`` is that of the worst, ``fixable`` counts those with a fix to apply."""
+
+    rule: str
+    name: str
+    severity: Severity
+    count: int
+    assumed: int
+    fixable: int
+
+
+def counts(report: Report) -> list[Count]:
+    """A count for each rule that found something, the most frequent first."""
+    found: dict[str, Count] = {}
+    for finding in report.findings:
+        entry = finding.entry
+        old = found.get(entry.rule) or Count(entry.rule, entry.name, entry.severity, 0, 0, 0)
+        found[entry.rule] = Count(
+            entry.rule,
+            entry.name,
+            max(old.severity, entry.severity, key=SEVERITIES.index),
+            old.count + 1,
+            old.assumed + (entry.certainty == "assumed"),
+            old.fixable + any(fix.applicability != "display" for fix in entry.fixes),
+        )
+    return sorted(found.values(), key=lambda count: (-count.count, count.rule))
+
+
+def render(report: Report) -> Iterator[str]:
+    """A table for people; empty where nothing was found."""
+    rows = counts(report)
+    width = max((len(str(row.count)) for row in rows), default=0)
+    for row in rows:
+        remarks = [f"{row.assumed} assumed"] if row.assumed else []
+        remarks += [f"{row.fixable} with a fix"] if row.fixable else []
+        more = f" ({', '.join(remarks)})" if remarks else ""
+        yield f"{row.count:>{width}}  {row.rule}  {row.severity:<7}  {row.name}{more}\n"
+
+
+def render_json(report: Report) -> Iterator[str]:
+    yield encode(counts(report)).decode() + "\n"
