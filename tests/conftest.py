@@ -1,13 +1,18 @@
-"""What all tests share: the marker `server`, the servers, the corpus, and the numbers of conformance in the summary."""
+"""What all tests share: the marker `server`, the servers, the corpus, the browser, and the numbers of conformance in
+the summary."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.cases import Case, load
 from tests.support.servers import Servers
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,6 +32,31 @@ def servers() -> Iterator[Servers]:
 def corpus() -> list[Case]:
     """All cases with the answers that servers gave."""
     return load()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless browser. One that cannot be had is a failure."""
+    from tests.support.browser import browser as running_browser
+
+    with running_browser() as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that fails the test for an error in its scripts and for any request."""
+    context = browser.new_context(viewport={"width": 1240, "height": 900}, color_scheme="light")
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda message: complaints.append(message.text))
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    yield opened
+    context.close()
+    assert not complaints
+    assert all(url.startswith("file:") for url in asked)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

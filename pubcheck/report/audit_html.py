@@ -185,8 +185,14 @@ def _code(text: str) -> str:
     return f"<code><bdi>{_text(text)}</bdi></code>"
 
 
+def _href(code: str) -> str | None:
+    """The place of a rule's page, unless it is a rule of another version."""
+    return f"#{code}" if code in rulebook.RULES else None
+
+
 def _link(code: str) -> str:
-    return f'<a href="#{quoted(code)}">{_text(code)}</a>'
+    href = _href(code)
+    return f'<a href="{href}">{_text(code)}</a>' if href is not None else _text(code)
 
 
 def _ends(audit: Audit) -> Iterator[str]:
@@ -218,7 +224,7 @@ def _findings(audit: Audit) -> Iterator[str]:
     for severity in reversed(SEVERITIES):
         rules = [rule for rule in audit.rules if rule.severity == severity]
         if rules:
-            bars = [Bar(f"{each.code} {each.name}", (each.certain, each.assumed), f"#{each.code}") for each in rules]
+            bars = [Bar(f"{each.code} {each.name}", (each.certain, each.assumed), _href(each.code)) for each in rules]
             title = f"{severity.capitalize()}s by rule"
             if len(rules) > SHOWN:
                 title += f", the first {SHOWN} of {len(rules)}"
@@ -273,7 +279,7 @@ def _change(change: Change) -> Iterator[str]:
         )
     parts = []
     if shown:
-        bars = [Bar(f"{rule.code} {_name(rule.code)}", (rule.gone, rule.new), f"#{rule.code}") for rule in shown]
+        bars = [Bar(f"{rule.code} {_name(rule.code)}", (rule.gone, rule.new), _href(rule.code)) for rule in shown]
         drawing = plots.differences("Findings gone and new, by rule", bars[:SHOWN])
         parts.append(_figure(drawing, (Part("gone", "fine"), Part("new", "error"))))
     heads = ("Rule", "Name", "#New", "#Gone", "#The same")
@@ -307,7 +313,7 @@ def _repositories(audit: Audit) -> Iterator[str]:
     if not audit.worst:
         return
     codes = [rule.code for rule in audit.rules if any(rule.code in each.rules for each in audit.worst[:_ROWS])]
-    columns = [(code, f"#{code}") for code in dict.fromkeys(codes)][:_COLUMNS]
+    columns = [(code, _href(code)) for code in dict.fromkeys(codes)][:_COLUMNS]
     rows = [Bar(each.name, tuple(each.rules.get(code, 0) for code, _ in columns)) for each in audit.worst[:_ROWS]]
     drawing = plots.matrix("Findings of the worst repositories, by rule", columns, rows)
     spread = [Bar(name, (count,)) for name, count in audit.spread.items()]

@@ -127,7 +127,7 @@ def differences(title: str, rows: Sequence[Bar]) -> str:
     return drawing.text
 
 
-def matrix(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Bar]) -> str:
+def matrix(title: str, columns: Sequence[tuple[str, str | None]], rows: Sequence[Bar]) -> str:
     """A square for each row and column, the darker the more; a column has a label and a place that it leads to."""
     from math import log1p
 
@@ -162,7 +162,7 @@ def lines(title: str, parts: Sequence[Part], steps: Sequence[tuple[str, Sequence
         most = max(max(counts) for _, counts in steps) * 1.08 or 1
         ends = zip(_apart(steps[-1][1], most / 11), steps[-1][1], parts, strict=True)
         for height, count, part in ends:
-            axes.text(len(steps) - 1, height, f"  {count:,} {part.name}", color=COLORS[part.color], va="center")
+            axes.text((len(steps) - 1) * 1.012, height, f"{count:,} {part.name}", color=COLORS[part.color], va="center")
         axes.set_ylim(0, most)
         axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
         axes.set_xlim(0, len(steps) - 1)
@@ -286,5 +286,11 @@ def _plain(node: ElementTree.Element, told: Mapping[str, str]) -> ElementTree.El
     if tip:
         made.set("class", "bar")
         ElementTree.SubElement(made, "title").text = tip
-    made.extend(_plain(child, told) for child in node if child.tag != f"{_SVG}defs")
+    for child in node:
+        if child.tag == f"{_SVG}defs":
+            continue
+        inside = _plain(child, told)
+        if tip and inside.tag == "a":  # for the pointer: the table beside it has the same links
+            inside.attrib.update({"tabindex": "-1", "aria-label": tip})
+        made.append(inside)
     return made

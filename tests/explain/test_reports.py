@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 import pubcheck
 from pubcheck.explain.document import Explanation
@@ -19,6 +18,7 @@ from pubcheck.report import explain_html, explain_json, explain_text
 from pubcheck.report.explain_drawing import draw
 from tests.explain.documents import document, explain
 from tests.explain.test_explain import everything
+from tests.support.browser import CONTRAST
 
 SHIPPED = Path(pubcheck.__file__).parent / "report" / "explain.schema.json"
 SHOP = Path(__file__).parents[2] / "corpus" / "samples" / "shop.sql"
@@ -116,22 +116,6 @@ def test_json_names_every_table(large: Explanation) -> None:
 # --- The page -----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page that fails the test for an error in its scripts and for any request."""
-    context = browser.new_context(viewport={"width": 1240, "height": 900}, color_scheme="light")
-    opened = context.new_page()
-    complaints: list[str] = []
-    opened.on("console", lambda message: complaints.append(message.text))
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    asked: list[str] = []
-    opened.on("request", lambda request: asked.append(request.url))
-    yield opened
-    context.close()
-    assert not complaints
-    assert all(url.startswith("file:") for url in asked)
-
-
 _TEXT_FITS = """() => [...document.querySelectorAll(".drawing .pill")].every((pill) => {
   const [outer, inner] = [pill.querySelector("rect").getBBox(), pill.querySelector("text").getBBox()];
   return inner.x + inner.width <= outer.x + outer.width;
@@ -211,41 +195,13 @@ def test_keyboard_and_screen_reader(page: Page, whole: Explanation, tmp_path: Pa
 @pytest.mark.browser
 def test_dark_and_light_can_be_read(page: Page, whole: Explanation, tmp_path: Path) -> None:
     show(page, whole, tmp_path)
-    light = page.evaluate(_CONTRAST)
+    light = page.evaluate(CONTRAST)
     page.get_by_role("button", name="Dark").click()
     assert page.locator("html").get_attribute("data-theme") == "dark"
-    dark = page.evaluate(_CONTRAST)
+    dark = page.evaluate(CONTRAST)
     assert light["background"] != dark["background"]
     assert not light["poor"]
     assert not dark["poor"]
-
-
-_CONTRAST = """() => {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const parse = (text) => {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = text;
-    canvas.fillRect(0, 0, 1, 1);
-    return [...canvas.getImageData(0, 0, 1, 1).data];
-  };
-  const share = (c) => { c /= 255; return c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4; };
-  const light = ([r, g, b]) => .2126 * share(r) + .7152 * share(g) + .0722 * share(b);
-  const behind = (node) => {
-    for (; node; node = node.parentElement) {
-      const color = parse(getComputedStyle(node).backgroundColor);
-      if (color[3] > 0) return color;
-    }
-    return [255, 255, 255];
-  };
-  const poor = [];
-  for (const node of document.querySelectorAll("main *, header *")) {
-    const words = [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
-    if (!words || node.closest("svg") || !node.getClientRects().length) continue;
-    const [a, b] = [light(parse(getComputedStyle(node).color)), light(behind(node))].sort((x, y) => y - x);
-    if ((a + .05) / (b + .05) < 4.5) poor.push(`${node.tagName}.${node.className}: ${node.textContent.slice(0, 30)}`);
-  }
-  return { background: getComputedStyle(document.body).backgroundColor, poor };
-}"""
 
 
 @pytest.mark.browser

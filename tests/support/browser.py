@@ -102,3 +102,32 @@ def _write_fonts_conf(to: Path, home: Path) -> None:
     """A machine without fonts shows no text: the package's own are used besides; ``home`` is where they will be."""
     places = f"<dir>{home / 'fonts'}</dir><dir>/usr/share/fonts</dir><cachedir>{home / 'cache'}</cachedir>"
     (to / "fonts.conf").write_text(f'<?xml version="1.0"?>\n<fontconfig>{places}</fontconfig>\n')
+
+
+CONTRAST = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const parse = (text) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = text;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const share = (c) => { c /= 255; return c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4; };
+  const light = ([r, g, b]) => .2126 * share(r) + .7152 * share(g) + .0722 * share(b);
+  const behind = (node) => {
+    for (; node; node = node.parentElement) {
+      const color = parse(getComputedStyle(node).backgroundColor);
+      if (color[3] > 0) return color;
+    }
+    return [255, 255, 255];
+  };
+  const poor = [];
+  for (const node of document.querySelectorAll("main *, header *")) {
+    const words = [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
+    if (!words || node.closest("svg") || !node.getClientRects().length) continue;
+    const [a, b] = [light(parse(getComputedStyle(node).color)), light(behind(node))].sort((x, y) => y - x);
+    if ((a + .05) / (b + .05) < 4.5) poor.push(`${node.tagName}.${node.className}: ${node.textContent.slice(0, 30)}`);
+  }
+  return { background: getComputedStyle(document.body).backgroundColor, poor };
+}"""
+"""JavaScript: the background of a page, and the texts whose contrast is below what can be read (WCAG AA)."""
