@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pubcheck.checks.chain.tools import maker
 from pubcheck.checks.naming import identifier
 from pubcheck.checks.ways import Keys, Written, ways_out
 from pubcheck.checks.write import Refusal
@@ -66,9 +67,11 @@ def help_text(session: Session, refusal: Refusal, written: Written, keys: Keys) 
     if not relation.seen:
         wanted += " (best a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
     ways = [f"- {'; '.join(way.statements)}  ({way.cost})" for way in ways_out(session, refusal, written, keys)]
+    made_by = maker(relation) if refusal.rule == "ri-none" else None
+    notes = [made_by] if made_by is not None else []
     if not ways:
-        return f"{wanted}; none of the usual changes does alone"
-    return "\n".join([f"{wanted}; the best first:" if len(ways) > 1 else f"{wanted}:", *ways])
+        return "\n".join([f"{wanted}; none of the usual changes does alone", *notes])
+    return "\n".join([f"{wanted}; the best first:" if len(ways) > 1 else f"{wanted}:", *ways, *notes])
 
 
 def identity_text(catalog: Catalog, relation: int) -> str:

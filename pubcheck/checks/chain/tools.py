@@ -1,6 +1,6 @@
 """Tables that migration tools make for themselves and give no key: updates and deletes of a publication stop the tool.
 
-Said of a tool is what its newest release known here, or the release that is named, does when it makes its table.
+Of a tool the releases are meant that are named, otherwise all since its table has had these columns.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pubcheck.postgres.catalog.rows import Publication, Relation
 
 
 class Tool(Struct, frozen=True):
-    """``table``: of which name, without regard to case; ``columns`` it has at least. ``writes``: when it writes what it
-    has written. ``mark``: how a source shows that the tool runs it; None where nothing does.
+    """``table`` is the table's name, of which the case does not count; ``columns`` it has at least. ``writes`` says when
+    the tool changes its rows. ``mark``: how a source shows that the tool runs it; None where nothing does.
     """
 
     name: str
@@ -37,7 +37,7 @@ TOOLS = (
         re.compile(r"\A\s*--\s*liquibase formatted sql", re.IGNORECASE),
     ),
     Tool(
-        "tern",
+        "an older tern",
         "schema_version",
         ("version",),
         "it UPDATEs the one row with every migration",
@@ -45,13 +45,13 @@ TOOLS = (
     ),
     Tool(
         "FluentMigrator",
-        "versioninfo",
+        "VersionInfo",
         ("version", "appliedon"),
         "it DELETEs the row of a migration that is undone",
         re.compile(r"^\s*using FluentMigrator\s*;", re.MULTILINE),
     ),
     Tool(
-        "Rails before 5.0",
+        "a Rails before 5.0",
         "schema_migrations",
         ("version",),
         "it DELETEs the row of a migration that is undone; its unique index may serve: unique_schema_migrations",
@@ -65,7 +65,7 @@ def maker(relation: Relation) -> str | None:
     """Of a table without a key, whose it is by its name and columns, and when its rows are written anew."""
     names = {column.name.lower() for column in relation.live()}
     for tool in TOOLS:
-        if relation.name.lower() == tool.table and names.issuperset(tool.columns):
+        if relation.name.lower() == tool.table.lower() and names.issuperset(tool.columns):
             return f"it looks like the table of {tool.name}: {tool.writes}"
     if relation.name.startswith("_") and {column.name for column in relation.live()} == {"A", "B"}:
         return _JOIN_TABLE
@@ -79,7 +79,7 @@ def tables_to_come(ground: Ground) -> Iterator[Finding]:
         return
     held = {row.name.lower() for row in ground.catalog.relations.values() if row.kind == "r"}
     for tool in TOOLS:
-        if tool.mark is None or tool.table in held or not any(map(tool.mark.search, ground.texts)):
+        if tool.mark is None or tool.table.lower() in held or not any(map(tool.mark.search, ground.texts)):
             continue
         for publication in taking:
             place = ground.place_of(publication)
@@ -90,8 +90,8 @@ def tables_to_come(ground: Ground) -> Iterator[Finding]:
                 rule="migration-table-without-key",
                 message=f'publication "{publication.name}" takes in the table {tool.table}, which {tool.name} makes '
                 f"without a key: {what} of it will be refused",
-                help=f"{tool.writes}; ALTER TABLE {tool.table} REPLICA IDENTITY FULL, or keep it in a schema that "
-                f"{identifier(publication.name)} does not have",
+                help=f"{tool.writes}; ALTER TABLE {identifier(tool.table)} REPLICA IDENTITY FULL, which for so small a "
+                "table costs nothing; or list the tables that are to be published",
                 place=place,
                 certain=False,
                 publications=(publication.name,),
