@@ -19,7 +19,17 @@ from pubcheck.checks.history import RefusedWrites
 from pubcheck.checks.refusals import explain, explain_unseen, frozen_words, unjudged_words
 from pubcheck.checks.write import Refusal
 from pubcheck.config import Config
-from pubcheck.diagnostics import Certainty, Diagnostic, Edit, Fix, ServerAnswer, Severity, Span, StatementRef
+from pubcheck.diagnostics import (
+    Applicability,
+    Certainty,
+    Diagnostic,
+    Edit,
+    Fix,
+    ServerAnswer,
+    Severity,
+    Span,
+    StatementRef,
+)
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation, Type
 from pubcheck.postgres.ddl import apply
@@ -39,23 +49,41 @@ if TYPE_CHECKING:
 
 
 class StatementText(Struct, frozen=True):
-    """A statement as it stands in its source; ``start`` is the offset of its first token in code points."""
+    """A statement and its place in its source; ``start`` is the offset of its first token in code points.
+
+    ``text`` is what the server gets; ``edits`` are the (start, end, sent) offsets from ``start`` where that has another
+    length than what stands in the source.
+    """
 
     source: Source
     index: int
     start: int
     text: str
+    edits: tuple[tuple[int, int, str], ...] = ()
 
     def ref(self) -> StatementRef:
         return StatementRef(self.source, self.index, self.start)
 
-    def offset(self, byte: int) -> int:
-        """A byte offset in the statement as an offset in its source."""
-        return self.start + utf8(self.text).offset(byte)
+    def offset(self, byte: int, *, end: bool = False) -> int:
+        """A byte offset in the statement as an offset in its source; ``end``: as that of what ends there."""
+        return self.place(utf8(self.text).offset(byte), end=end)
+
+    def place(self, at: int, *, end: bool = False) -> int:
+        """An offset in ``text`` as an offset in the source."""
+        shift = 0
+        for begin, stop, sent in self.edits:
+            first = begin - shift
+            last = first + len(sent)
+            if at < first or (end and at == first):
+                break
+            if at < last or (end and at == last):
+                return self.start + (stop if end else begin)
+            shift = stop - last
+        return self.start + at + shift
 
     def position(self, byte: int | None) -> int | None:
         """A byte offset as the server's 1-based character position."""
-        return None if byte is None else self.offset(byte) - self.start + 1
+        return None if byte is None else utf8(self.text).offset(byte) + 1
 
     def span(self, start: int, end: int = 0, message: str = "") -> Span:
         """The token or name at a byte offset, or what lies between two."""
@@ -63,7 +91,8 @@ class StatementText(Struct, frozen=True):
         start = min(start, len(text))
         if end <= start:
             end = name_end(text, start)
-        return Span(self.source, self.offset(start), self.offset(end), message)
+        begin = self.offset(start)
+        return Span(self.source, begin, max(begin, self.offset(end, end=True)), message)
 
 
 class Statements:
@@ -75,6 +104,8 @@ class Statements:
         self._ends = [array("q") for _ in sources]
         self._long: tuple[tuple[int, int], StatementText] | None = None
         """The long statement asked for last, with its key: one can have thousands of findings."""
+        self._edited: dict[tuple[int, int], StatementText] = {}
+        """Those of which the server gets another text than that of the source."""
 
     def __len__(self) -> int:
         return sum(map(len, self._starts))
@@ -89,6 +120,10 @@ class Statements:
             starts[index], ends[index] = start, end
             self._long = None
 
+    def keep(self, source: int, statement: StatementText) -> None:
+        """A statement that cannot be cut out of its source again."""
+        self._edited[source, statement.index] = statement
+
     def bounds(self, source: int) -> tuple[Sequence[int], Sequence[int]]:
         """The offsets in a source at which its statements begin, and those at which they end."""
         return self._starts[source], self._ends[source]
@@ -96,6 +131,8 @@ class Statements:
     def __getitem__(self, key: tuple[int, int]) -> StatementText:
         if self._long is not None and self._long[0] == key:
             return self._long[1]
+        if key in self._edited:
+            return self._edited[key]
         source, index = key
         start, end = self._starts[source][index], self._ends[source][index]
         found = StatementText(self.sources[source], index, start, self.sources[source].text[start:end])
@@ -190,6 +227,13 @@ class Fold:
         elif name == "CreatePublicationStmt":
             self.session.doubted.add(node["pubname"])
 
+    def doubt(self, source: int) -> None:
+        """What a source made is there by assumption: it may not be meant for this database."""
+        relations = self.catalog.relations
+        for oid, row in [*relations.items()]:
+            if row.seen and row.place is not None and row.place.source == source:
+                relations[oid] = replace(row, seen=False)
+
     def _doubt(self, changes: list[tuple[dict[Any, Any], Any, Any]]) -> None:
         """What a statement with a filled-in placeholder made is there by assumption."""
         for heap, key, former in changes:
@@ -218,9 +262,13 @@ class Fold:
         span = statement.span(told.start, told.end)
         fixes: tuple[Fix, ...] = ()
         if told.title:
-            edited = Span(statement.source, statement.offset(told.edit_start), statement.offset(told.edit_end))
-            safe = told.safe and certainty == "certain"
-            fixes = (Fix(told.title, "safe" if safe else "unsafe", (Edit(edited, told.text),)),)
+            end = statement.offset(told.edit_end, end=True)
+            edited = Span(statement.source, statement.offset(told.edit_start), end)
+            applicability: Applicability = "safe" if told.safe and certainty == "certain" else "unsafe"
+            view = statement.source.view
+            if statement.edits or (view is not None and view.quoted):
+                applicability = "display"  # what stands there is not SQL letter by letter
+            fixes = (Fix(told.title, applicability, (Edit(edited, told.text),)),)
         self._report(rule, rule.severity, certainty, told.headline, told.help, statement, error, (), span, fixes)
 
     def _told(self, error: ServerError) -> Told | None:

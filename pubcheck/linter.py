@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, 
 from pubcheck.fold import Fold, Statements, StatementText
 from pubcheck.platform import Platform
 from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
-from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.scan import tokens
 from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
 from pubcheck.rulebook import by_name, rule_for_spec, selected
@@ -139,6 +139,8 @@ class _Run:
         self.database = config.database
         self.databases: dict[str, list[Fold]] = {}
         """The databases that psql's \\connect led away from, by name."""
+        self.foreign: bool | None = None
+        """Whether the source at hand is another database's; None until a statement of it is refused."""
 
     def _major_of_dump(self) -> tuple[int, ...]:
         """The major that a pg_dump header names; another than the supported ones is judged as the nearest."""
@@ -176,19 +178,23 @@ class _Run:
         return Result(tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements))
 
     def _source(self, number: int, source: Source) -> None:
-        splitter = Splitter(source)
+        variables = dict(self.config.variables)
+        splitter = Splitter(source, variables)
         put = self.statements.put
         branches: Branches | None = None
         before = StatementText(source, 0, 0, "")
+        self._begin(source)
         for item in splitter:
             if isinstance(item, PsqlCommand):
                 if branches is None:
                     # Loaded only for scripts of psql.
-                    from pubcheck.sources.psql import Branches
+                    from pubcheck.sources.psql import Branches, assign
 
                     branches = Branches()
-                if not branches.follow(item) and branches.runs is not False:
-                    self._command(number, item, before)
+                if branches.follow(item, variables) or branches.runs is False:
+                    continue
+                if not assign(item, variables, before.text, runs=branches.runs):
+                    self._command(number, item, before, variables)
                 continue
             put(number, item.index, item.start, item.end)
             runs = branches is None or branches.runs
@@ -196,15 +202,30 @@ class _Run:
                 continue
             if item.keyword not in _PASSED_OVER or _of_system_catalog(item) or item.restartable():
                 before = StatementText(source, item.index, item.start, item.text)
+                if item.edits:
+                    before = replace(before, text=item.sent(), edits=item.edits)
+                    self.statements.keep(number, before)
                 self._statement(number, before, item, splitter, perhaps=runs is None)
+                if self.foreign:
+                    return
             elif branches is not None:
                 before = StatementText(source, item.index, item.start, item.text)
 
-    def _command(self, source: int, command: PsqlCommand, before: StatementText) -> None:
+    def _begin(self, source: Source) -> None:
+        """What is to be said of how the source became SQL."""
+        self.foreign = None
+        for note in source.view.notes if source.view is not None else ():
+            self._note(note.rule, "certain", note.message, note.help, Span(source, note.start, note.end), None)
+            if note.rule == "publication-not-seen":
+                self._hidden(None)
+
+    def _command(
+        self, source: int, command: PsqlCommand, before: StatementText, variables: Mapping[str, str]
+    ) -> None:
         """A command of psql that makes statements run that are not in the text, or elsewhere; ``before`` it stood."""
         from pubcheck.sources.psql import connection, included, words
 
-        wanted, path = connection(command), included(command)
+        wanted, path = connection(command, variables), included(command, variables)
         if wanted is not None:
             self._connect(source, before, wanted)
         elif words(command)[0] == "gexec":
@@ -229,34 +250,43 @@ class _Run:
         self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, perhaps: bool
     ) -> None:
         """``perhaps``: whether it runs at all is not known."""
-        with_variables = perhaps
+        unsure = perhaps or item.perhaps or bool(item.placeholders)
         try:
             try:
-                parsed = parse(item.sql)
+                parsed = parse(statement.text if item.edits else item.sql)
             except SyntaxRefused:
-                text = item.filled()
-                if text is None:
+                if item.keyword in _PASSED_OVER:
                     raise
-                with_variables = True
-                parsed = parse(text)
+                unsure, parsed = True, self._guessed(item)
+                if parsed is None:
+                    raise
         except TooDeep:
             self._too_deep(statement)
             return
         except SyntaxRefused as refusal:
-            self._unparsed(source, statement, item, splitter, refusal, with_variables)
+            self._unparsed(source, statement, item, splitter, refusal, perhaps)
             return
         if parsed is None:
             return
         name, node = parsed
         if name in _PUBLICATION_NODES:
             self._long_names(statement)
-        if with_variables:
+        if unsure:
             self._hidden(item.text)
         try:
             for fold in self.folds:
-                fold.apply(statement, source, name, node, filled=with_variables)
+                fold.apply(statement, source, name, node, filled=unsure)
         except TooDeep:
             self._too_deep(statement)
+
+    def _guessed(self, item: Statement) -> tuple[str, Node] | None:
+        """A refused statement with something in the place of what is not known in it, if the grammar then takes it."""
+        for text in item.filled():
+            try:
+                return parse(text)
+            except SyntaxRefused:
+                continue
+        return None
 
     def _too_deep(self, statement: StatementText) -> None:
         self._hidden(statement.text)
@@ -278,17 +308,26 @@ class _Run:
         item: Statement,
         splitter: Splitter,
         refusal: SyntaxRefused,
-        with_variables: bool,
+        perhaps: bool,
     ) -> None:
         rest = splitter.recover(item)
         if rest is not None:
             self.statements.put(source, item.index, rest.start, rest.end)
-        if _about_publications(item.text):
-            self._syntax_error(statement, refusal, "assumed" if with_variables else "certain")
+        if _about_publications(statement.text):
+            if item.placeholders:
+                self._not_seen(statement)
+            else:
+                self._syntax_error(statement, refusal, "assumed" if perhaps or item.variables else "certain")
             return
         skipped = item.text if rest is None else rest.text
-        if _PLACEHOLDER.search(skipped):
+        if _PLACEHOLDER.search(skipped) or item.placeholders:
             self._hidden(skipped)
+        view = statement.source.view
+        if view is not None and view.quoted:
+            self._hidden(skipped)  # a string that only begins like a statement, or one for another database
+            return
+        if self.foreign is None and self._of_another_database(source, statement.source):
+            return
         shown = statement if rest is None else self.statements[source, item.index]
         name = "statement-not-parsed" if rest is None else "text-skipped"
         message = (
@@ -297,7 +336,11 @@ class _Run:
             else "this text is not PostgreSQL and was skipped; reading goes on at the next line that begins a statement"
         )
         at = refusal.location
-        place = Span(statement.source, statement.start + at, statement.start + at + 1) if at is not None else None
+        place = (
+            Span(statement.source, statement.place(at), max(statement.place(at), statement.place(at + 1, end=True)))
+            if at is not None
+            else None
+        )
         self._note(
             name,
             "assumed",
@@ -306,6 +349,40 @@ class _Run:
             shown.span(0),
             shown,
             related=(replace(place, message=refusal.message),) if place is not None and rest is None else (),
+        )
+
+    def _of_another_database(self, number: int, source: Source) -> bool:
+        """Whether a source with a refused statement is written for another database; it is then said, once."""
+        # Loaded only where a statement is refused.
+        from pubcheck.checks.foreign import foreign
+
+        found = foreign(source)
+        self.foreign = found is not None
+        if found is None:
+            return False
+        name, at = found
+        self._note(
+            "other-dialect",
+            "certain",
+            f"this file is written for {name}, not for PostgreSQL, and was passed over",
+            "exclude it in the configuration",
+            Span(source, at, at + 1),
+            None,
+        )
+        for fold in self.folds:
+            fold.doubt(number)
+        return True
+
+    def _not_seen(self, statement: StatementText) -> None:
+        """A statement about publications of which a placeholder leaves too little to read."""
+        self._hidden(statement.text)
+        self._note(
+            "publication-not-seen",
+            "assumed",
+            "this statement about a publication cannot be read: what stands for its placeholders is not known",
+            "what it changes is not followed",
+            statement.span(0),
+            statement,
         )
 
     def _syntax_error(self, statement: StatementText, refusal: SyntaxRefused, certainty: Certainty) -> None:
@@ -318,8 +395,8 @@ class _Run:
         at = refusal.location
         text = statement.text
         if at is None:
-            at_end = len(text)
-            span = Span(statement.source, statement.start + max(0, at_end - 1), statement.start + at_end)
+            end = statement.place(len(text), end=True)
+            span = Span(statement.source, max(statement.start, end - 1), end)
         else:
             span = statement.span(len(text[:at].encode(errors="surrogatepass")))
         position = None if at is None else at + 1

@@ -6,6 +6,7 @@ Follows psql's command.c (exec_command_if and its kin, exec_command_connect), co
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, MutableMapping
 
 from msgspec import Struct
 
@@ -15,6 +16,18 @@ _WORDS = re.compile(r"\\(\S*)\s*(.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"""'(?:[^'\\]|\\.|'')*'|"[^"]*"|[^\s'"]+""")
 _DATABASE_NAME = re.compile(r"\bdbname\s*=\s*'?([^\s']+)|^postgres(?:ql)?://[^/?]*/([^/?]+)")
 _QUOTES = "'\""
+_NONE: Mapping[str, str] = {}
+_SITE = re.compile(
+    r""":(?:(?P<plain>\w+)|'(?P<literal>\w+)'|"(?P<name>\w+)"|\{\?(?P<defined>\w+)\})"""
+)
+# What ends nothing but itself: no semicolon, comment, backslash, dollar quote or variable outside of quotes.
+_PLAIN = r"""[^'"$;\\:/()\-]++|'[^'\\]*+'|"[^"]*+"|::|-(?!-)|/(?!\*)"""
+_SELF_CONTAINED = re.compile(rf"(?:{_PLAIN}|\((?:{_PLAIN})*+\))*+")
+_SET_ARGUMENT = re.compile(
+    r"""'(?P<quoted>(?:[^'\\]|\\.|'')*)'|"(?P<double>[^"]*)"|(?P<bare>[^\s'"]+)|(?P<blank>\s+)""", re.DOTALL
+)
+_SET_ESCAPE = re.compile(r"\\(?P<octal>[0-7]{1,3})|\\x(?P<hex>[0-9A-Fa-f]{1,2})|\\(?P<one>.)|''", re.DOTALL)
+_SET_LETTERS = {"n": "\n", "t": "\t", "b": "\b", "r": "\r", "f": "\f"}
 _CONDITIONS = frozenset(("if", "elif", "else", "endif"))
 _INCLUDING = frozenset(("i", "ir", "include", "include_relative"))
 
@@ -48,7 +61,7 @@ class Branches:
             return False
         return None if None in parts or self._left is None else True
 
-    def follow(self, command: PsqlCommand) -> bool:
+    def follow(self, command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> bool:
         """Take note of a command; whether it was about conditions or the end of the file."""
         name, rest = words(command)
         if name in ("q", "quit"):
@@ -59,7 +72,7 @@ class Branches:
         if name not in _CONDITIONS:
             return False
         if name == "if":
-            runs = _truth(rest)
+            runs = _truth(rest, variables)
             self._open.append(_Branch(runs, runs))
         elif not self._open:
             return True  # psql complains and goes on
@@ -67,7 +80,7 @@ class Branches:
             self._open.pop()
         else:
             branch = self._open[-1]
-            holds = True if name == "else" else _truth(rest)
+            holds = True if name == "else" else _truth(rest, variables)
             if branch.done or holds is False:
                 branch.runs = False
             elif branch.done is None:
@@ -79,10 +92,12 @@ class Branches:
         return True
 
 
-def _truth(text: str) -> bool | None:
+def _truth(text: str, variables: Mapping[str, str]) -> bool | None:
     """The value of a condition (ParseVariableBool); None where it rests on what is not written down."""
-    if ":" in text or "`" in text:
+    known = interpolated(text, variables)
+    if known is None:
         return None
+    text = known
     word = " ".join(one.strip(_QUOTES) for one in _ARGUMENT.findall(text)).lower()
     # What is no truth value at all counts as false, with a complaint.
     return word in ("on", "1") or (word != "" and any(full.startswith(word) for full in ("true", "yes")))
@@ -94,17 +109,22 @@ def words(command: PsqlCommand) -> tuple[str, str]:
     return (match[1], match[2]) if match is not None else ("", "")
 
 
-def included(command: PsqlCommand) -> str | None:
-    """The path of a file that a command has psql read, as written; None for any other command."""
+def included(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> str | None:
+    """The path of a file that a command has psql read, as far as it is known; None for any other command."""
     name, rest = words(command)
-    return rest.strip().strip(_QUOTES) if name in _INCLUDING else None
+    if name not in _INCLUDING:
+        return None
+    known = interpolated(rest, variables)
+    return (rest if known is None else known).strip().strip(_QUOTES)
 
 
-def connection(command: PsqlCommand) -> Connection | None:
+def connection(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> Connection | None:
     """What a \\connect asks for; None for any other command."""
     name, rest = words(command)
     if name not in ("c", "connect"):
         return None
+    known = interpolated(rest, variables)
+    rest = rest if known is None else known
     given = [one.strip(_QUOTES) for one in _ARGUMENT.findall(rest) if not one.startswith("-reuse-previous")]
     # Quotes around a variable stand after its colon, apart from it here.
     if ":" in given:
@@ -114,3 +134,102 @@ def connection(command: PsqlCommand) -> Connection | None:
         match = _DATABASE_NAME.search(database)
         database = (match[1] or match[2]) if match is not None else ""
     return Connection(database, user)
+
+
+def substituted(site: str, variables: Mapping[str, str]) -> str | None:
+    """What psql puts in the place of `:name`, `:'name'`, `:"name"` or `:{?name}` in a statement (psqlscan.l); None
+    where the value is not known, or would change where the statement ends."""
+    found = _SITE.fullmatch(site)
+    if found is None:
+        return None
+    value = variables.get(found[found.lastgroup or 0])
+    if value is None:
+        return None
+    if found["defined"]:
+        return "TRUE"
+    if found["literal"]:
+        quoted = "'" + value.replace("'", "''") + "'"
+        # PQescapeLiteral
+        return " E" + quoted.replace("\\", "\\\\") if "\\" in value else quoted
+    if found["name"]:
+        return '"' + value.replace('"', '""') + '"'
+    return value if _SELF_CONTAINED.fullmatch(value) else None
+
+
+def interpolated(text: str, variables: Mapping[str, str]) -> str | None:
+    """The argument of a command with its variables; None where one is not known, or a shell command is to be asked."""
+    if "`" in text:
+        return None
+    if ":" not in text:
+        return text
+    unknown = False
+
+    def value(found: re.Match[str]) -> str:
+        nonlocal unknown
+        known = substituted(found[0], variables)
+        unknown = unknown or known is None
+        return known or ""
+
+    said = _SITE.sub(value, text)
+    return None if unknown else said
+
+
+def assign(command: PsqlCommand, variables: MutableMapping[str, str], before: str, *, runs: bool | None) -> bool:
+    """Follow a command that sets variables (\\set, \\unset, \\getenv, \\prompt, \\gset); whether it was one.
+
+    What is not known of a value leaves the variable out. ``before`` is the statement before the command; ``runs``:
+    whether the command does.
+    """
+    name, rest = words(command)
+    if name == "gset":
+        # The columns' names, behind a prefix.
+        prefix = rest.strip()
+        for each in [one for one in variables if one.startswith(prefix)]:
+            if "*" in before or each.removeprefix(prefix).lower() in before.lower():
+                del variables[each]
+        return True
+    if name not in ("set", "unset", "getenv", "prompt"):
+        return False
+    given = rest.strip().split(None, 1)
+    if not given:
+        return True
+    if name == "prompt":
+        variables.pop(rest.split()[-1], None)
+        return True
+    value = _set_value(given[1] if len(given) > 1 else "", variables) if name == "set" and runs else None
+    if value is None:
+        variables.pop(given[0], None)
+    else:
+        variables[given[0]] = value
+    return True
+
+
+def _set_value(text: str, variables: Mapping[str, str]) -> str | None:
+    """The value of \\set: its arguments, one after the other without blanks between them (command.c)."""
+    parts: list[str] = []
+    at = 0
+    while at < len(text):
+        found = _SET_ARGUMENT.match(text, at)
+        if found is None or "`" in found[0]:
+            return None
+        if found["quoted"] is not None and not (parts and parts[-1].endswith(":")):
+            parts.append(_SET_ESCAPE.sub(_set_escape, found["quoted"]))
+        elif found["blank"] is None:
+            bare = re.match(r"""[^\s'"]*:(?:'\w+'|"\w+")""", text[at:])
+            word = bare[0] if bare is not None else found[0]
+            known = interpolated(word, variables) if found["double"] is None or bare is not None else found["double"]
+            if known is None:
+                return None
+            parts.append(known)
+            at += len(word)
+            continue
+        at = found.end()
+    return "".join(parts)
+
+
+def _set_escape(found: re.Match[str]) -> str:
+    if found["octal"]:
+        return chr(int(found["octal"], 8))
+    if found["hex"]:
+        return chr(int(found["hex"], 16))
+    return _SET_LETTERS.get(found["one"], found["one"]) if found["one"] else "'"

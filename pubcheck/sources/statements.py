@@ -8,10 +8,14 @@ ones too.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.sources.text import Source
 
@@ -141,9 +145,13 @@ class Statement(Struct, frozen=True, gc=False):
 
     ``index`` counts the source's statements from 0. ``start`` is the offset of its first token, ``end`` that after its
     last, without terminator; ``text`` is what stands between. ``keyword`` is its first word in lower case, "" where it
-    begins with none. ``sql`` is what a parser is given: as long as ``text``, and different where psql or
-    standard_conforming_strings = off mean something else than the letters say. ``variables`` are the (start, end)
-    offsets in ``text`` where psql would put a variable's value.
+    begins with none. ``sql`` is as long as ``text``, and different where psql or standard_conforming_strings = off mean
+    something else than the letters say. ``variables`` are the (start, end) offsets in ``text`` where psql would put a
+    variable's value that is not known.
+
+    ``edits`` are the (start, end, sent) offsets in ``text`` where what is sent has another length: the known values of
+    variables, and what a string of a program says. ``placeholders`` are the offsets where a view filled something in;
+    ``perhaps``: whether and when it runs, the file does not say.
     """
 
     index: int
@@ -153,12 +161,30 @@ class Statement(Struct, frozen=True, gc=False):
     keyword: str
     sql: str
     variables: tuple[tuple[int, int], ...] = ()
+    edits: tuple[tuple[int, int, str], ...] = ()
+    placeholders: tuple[tuple[int, int], ...] = ()
+    perhaps: bool = False
 
-    def filled(self) -> str | None:
-        """``sql`` with a stand-in of the same length for each psql variable, or None if there is none."""
-        if not self.variables:
-            return None
-        return _replaced(self.sql, [(start, _stand_in(self.sql, start, end)) for start, end in self.variables])
+    def sent(self) -> str:
+        """What the server gets, as far as it is known."""
+        return edited(self.sql, self.edits) if self.edits else self.sql
+
+    def filled(self) -> Iterator[str]:
+        """What the server may get, with something in the place of each unknown value; likeliest first."""
+        # Loaded only where a statement is refused.
+        from pubcheck.sources.placeholders import clauses, guessed
+        from pubcheck.sources.views.canvas import filler
+
+        sql = _replaced(self.sql, [(start, _stand_in(self.sql, start, end)) for start, end in self.variables])
+        guesses = guessed(sql)
+        if self.variables or guesses:
+            sql = _replaced(sql, [(start, filler(end - start)) for start, end in guesses])
+            yield edited(sql, self.edits)
+        sites = sorted({*self.placeholders, *guesses})
+        # A placeholder may stand for a whole clause, or for nothing.
+        optional = clauses(sql, sites)
+        for blanked in (optional, sites) if optional and optional != sites else (sites,) if sites else ():
+            yield edited(_replaced(sql, [(start, " " * (end - start)) for start, end in blanked]), self.edits)
 
     def restartable(self) -> bool:
         """Whether a line of it begins as a statement does: a stray quote may then have made one of several."""
@@ -197,6 +223,17 @@ def _stand_in(sql: str, start: int, end: int) -> str:
     return " " + name
 
 
+def edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
+    """``text`` with what stands between ascending offsets replaced."""
+    pieces: list[str] = []
+    at = 0
+    for start, end, new in edits:
+        pieces += (text[at:start], new)
+        at = end
+    pieces.append(text[at:])
+    return "".join(pieces)
+
+
 def _replaced(text: str, edits: list[tuple[int, str]]) -> str:
     """``text`` with pieces, each of its old length, at ascending offsets replaced."""
     pieces: list[str] = []
@@ -206,6 +243,18 @@ def _replaced(text: str, edits: list[tuple[int, str]]) -> str:
         at = start + len(new)
     pieces.append(text[at:])
     return "".join(pieces)
+
+
+_Span = TypeVar("_Span", tuple[int, int], tuple[int, int, str])
+
+
+def _touching(spans: Sequence[_Span], start: int, end: int) -> Iterator[_Span]:
+    """Those of ascending spans, apart from each other, that share a character with what stands between two offsets."""
+    at = bisect_left(spans, start, key=itemgetter(1))
+    while at < len(spans) and spans[at][0] < end:
+        if spans[at][1] > start:
+            yield spans[at]
+        at += 1
 
 
 class _Lexed(Struct, gc=False):
@@ -230,7 +279,10 @@ class Splitter:
     Whoever parses the statements calls ``recover`` for one that the parser refused, before asking for the next.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, variables: Mapping[str, str] | None = None) -> None:
+        """``variables`` are psql's with their values; what changes in them holds for the statements not yet read."""
+        self._variables: Mapping[str, str] = {} if variables is None else variables
+        self._view = source.view
         self._text = source.text
         self._size = len(source.text)
         self._pos = 1 if source.text.startswith("\ufeff") else 0  # psql skips the mark too
@@ -345,6 +397,8 @@ class Splitter:
         elif keyword == "copy" and _is_copy_stdin(body):
             return None
         statement = Statement(self._index, start, end, body, keyword, body)
+        if self._view is not None:
+            statement = self._viewed(statement)
         self._index += 1
         self._last = statement
         self._last_resume = self._pos = matched.end()
@@ -373,12 +427,41 @@ class Splitter:
         first = _FIRST_WORD.match(body)
         variables = tuple((a - start, b - start) for a, b in lexed.variables)
         keyword = first[1].lower() if first else ""
-        statement = Statement(self._index, start, lexed.end, body, keyword, sql, variables)
+        edits: tuple[tuple[int, int, str], ...] = ()
+        if variables and self._variables:
+            values = [(*site, self._value(body[site[0] : site[1]])) for site in variables]
+            edits = tuple((a, b, value) for a, b, value in values if value is not None)
+            variables = tuple((a, b) for a, b, value in values if value is None)
+        statement = Statement(self._index, start, lexed.end, body, keyword, sql, variables, edits)
+        if self._view is not None:
+            statement = self._viewed(statement)
         self._index += 1
         self._queue = deque(lexed.commands)
         self._last = statement
         self._last_resume = lexed.resume
         return statement
+
+    def _value(self, site: str) -> str | None:
+        """What psql puts in the place of a variable; None where its value is not known, or holds what begins or ends
+        more than itself."""
+        # Loaded only for scripts of psql that are given values.
+        from pubcheck.sources.psql import substituted
+
+        return substituted(site, self._variables)
+
+    def _viewed(self, statement: Statement) -> Statement:
+        """The statement with what the source's view says of its place."""
+        view, start, end = self._view, statement.start, statement.end
+        assert view is not None
+        edits = tuple(
+            (a - start, b - start, sent) for a, b, sent in _touching(view.edits, start, end) if start <= a and b <= end
+        )
+        return replace(
+            statement,
+            edits=tuple(sorted((*statement.edits, *edits))),
+            placeholders=tuple((max(a - start, 0), min(b, end) - start) for a, b in _touching(view.filled, start, end)),
+            perhaps=any(True for _ in _touching(view.perhaps, start, end)),
+        )
 
     def _lex(self, start: int) -> _Lexed:
         """Reads one statement, token by token where that matters, from its first token on."""

@@ -23,8 +23,9 @@ class View(Struct, frozen=True):
 
     What PostgreSQL is not given is blank in ``text``. Spans are (start, end) offsets, ascending, apart from each other:
     in ``filled`` something stands in for a placeholder, so a statement that touches one is *assumed*; what stands in
-    ``perhaps`` runs at times or under conditions that the text does not tell. ``edits`` are the (start, end, sent) where
-    what PostgreSQL is given has another length than what is written: escapes of the host language.
+    ``perhaps`` runs at times or under conditions that the text does not tell. ``edits`` are the (start, end, sent)
+    where what PostgreSQL is given has another length than what is written: escapes of the host language. ``quoted``:
+    the statements stand in strings of another language, so that no text can simply be put into them.
     """
 
     text: str
@@ -32,6 +33,7 @@ class View(Struct, frozen=True):
     perhaps: tuple[tuple[int, int], ...] = ()
     edits: tuple[tuple[int, int, str], ...] = ()
     notes: tuple[Note, ...] = ()
+    quoted: bool = False
 
 
 class Source(Struct, frozen=True, eq=False):

@@ -7,33 +7,36 @@ file. Each kind's module is loaded when a file of that kind is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from pubcheck.sources.text import Note, Source, View
 
-__all__ = ["SUFFIXES", "VIEWS", "Note", "View", "kind_of", "source"]
+__all__ = ["VIEWS", "Note", "View", "source"]
 
 
 def _sql(text: str) -> View:
     return View(text)
 
 
-VIEWS: Mapping[str, Callable[[str], View]] = {"sql": _sql}
+def _program(language: str, text: str) -> View:
+    from pubcheck.sources.views.quoted import program
+
+    return program(text, language)
+
+
+VIEWS: Mapping[str, Callable[[str], View]] = {
+    "sql": _sql,
+    **{
+        language: partial(_program, language)
+        for language in ("python", "ruby", "javascript", "go", "elixir", "java", "csharp", "php", "rust")
+    },
+}
 """By the name of a kind, what turns a text of that kind into SQL."""
-
-SUFFIXES: Mapping[str, str] = {".sql": "sql"}
-"""By the end of a file's name in lower case, the kind that its text has."""
-
-
-def kind_of(path: str) -> str | None:
-    """The kind of a file by its name, a key of ``VIEWS``; None where files of that name are not looked into."""
-    name = path.replace("\\", "/").rpartition("/")[2].lower()
-    dot = name.rfind(".")
-    return SUFFIXES.get(name[dot:]) if dot >= 0 else None
 
 
 def source(label: str, text: str, kind: str = "sql") -> Source:
-    """A file's text as the source that the engine is given."""
-    view = VIEWS[kind](text)
-    if view.text is text and not view.notes:
+    """A file's text as the source that the engine is given. ``kind`` is a key of ``VIEWS``; others are SQL."""
+    view = VIEWS.get(kind, _sql)(text)
+    if view.text == text and not view.notes:
         return Source(label, text)
     return Source(label, view.text, text, view)

@@ -1,0 +1,74 @@
+"""Whether a script is written for another database than PostgreSQL: by what only that one has.
+
+Marks alone decide nothing, for a comment or a text may hold them: they count where the grammar refuses a good part of
+the statements (see ``linter``).
+"""
+
+from __future__ import annotations
+
+import re
+
+LOOKED_AT = 1 << 18
+"""Characters of a script that are looked at."""
+
+_MARKS = {
+    "MySQL or MariaDB": (
+        r"^[ \t]*(?ai:delimiter)[ \t]+\S{1,4}[ \t]*$",
+        r"(?ai:\bengine\s*=\s*['\"]?(?:innodb|myisam|memory|aria|ndb\w*|csv|archive)\b)",
+        r"(?ai:\bauto_increment\b)",
+        r"`[^`\n]{1,64}`",
+        r"^/\*![0-9]{5}",
+    ),
+    "SQL Server": (
+        r"^[ \t]*(?ai:go)[ \t]*;?[ \t\r]*$",
+        r"(?ai:\bnvarchar\b)",
+        r"(?ai:\bidentity\s*\(\s*-?\d+\s*,\s*-?\d+\s*\))",
+        r"\[\w+\]\s*\.\s*\[\w+\]",
+        r"(?ai:\bset\s+(?:quoted_identifier|ansi_nulls|ansi_padding|nocount|xact_abort|identity_insert)\b)",
+    ),
+    "Oracle": (
+        r"^/[ \t\r]*$",
+        r"(?ai:\bn?varchar2\b)",
+        r"(?ai:\bnumber\s*\(\s*\d)",
+        r"(?ai:\b(?:dbms|utl)_\w+\.)",
+        r"^[ \t]*(?ai:prompt|spool|rem|whenever\s+sqlerror|set\s+(?:define|serveroutput|echo|feedback))\b",
+    ),
+    "SQLite": (
+        r"(?ai:\bautoincrement\b)",
+        r"^[ \t]*(?ai:pragma)\s+\w+",
+        r"(?ai:\bwithout\s+rowid\b)",
+        r"^[ \t]*\.(?ai:mode|headers|read|import|tables)\b",
+        r"(?ai:\bcreate\s+virtual\s+table\b)",
+    ),
+    "a data warehouse": (
+        r"(?ai:\b(?:distkey|sortkey|diststyle)\b)",
+        r"(?ai:\b(?:struct|array|map)\s*<)",
+        r"(?ai:\bcreate\s+(?:or\s+replace\s+)?(?:transient\s+table|stage|warehouse|file\s+format|pipe|dynamic\s+table)\b)",
+        r"(?ai:\b(?:tblproperties|stored\s+as|using\s+delta|row\s+format)\b)",
+        r"(?ai:\bengine\s*=\s*\w*mergetree\b)",
+        r"(?ai:\bcluster\s+by\b|\bpartition\s+by\s+date\s*\(|\boptions\s*\(\s*\w+\s*=)",
+    ),
+    "a stream processor": (
+        r"(?ai:\bcreate\s+(?:or\s+replace\s+)?(?:stream|sink|source|connection|secret)\b)",
+        r"(?ai:\bwatermark\s+for\b)",
+        r"(?ai:'connector'\s*=|\bconnector\s*=\s*')",
+        r"(?ai:\bemit\s+changes\b)",
+        r"(?ai:\bkafka_topic\b)",
+    ),
+    "DB2": (
+        r"^--#(?ai:set\s+terminator)",
+        r"^@[ \t\r]*$",
+        r"(?ai:\borganize\s+by\b|\bruntime\s+compression\b|\bcall\s+sysproc\.)",
+    ),
+}
+
+
+def dialect(text: str) -> tuple[str, int] | None:
+    """The database whose marks a script holds most kinds of, and where the first one stands; None if there is none."""
+    best: tuple[int, str, int] | None = None
+    shown = text[:LOOKED_AT]
+    for name, marks in _MARKS.items():
+        found = [each.start() for each in (re.search(mark, shown, re.MULTILINE) for mark in marks) if each is not None]
+        if found and (best is None or len(found) > best[0]):
+            best = len(found), name, min(found)
+    return best[1:] if best is not None else None

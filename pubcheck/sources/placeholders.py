@@ -1,0 +1,44 @@
+"""What may stand for something else in SQL that the grammar refuses: placeholders of templates and format strings.
+
+Asked only of refused statements: all of these marks mean something in PostgreSQL, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+MARK = re.compile(r"[{%@<\[]\w*[A-Za-z_}]|\?\?")
+"""Where a text may hold one at all."""
+
+_TOKEN = re.compile(
+    r"(?P<skipped>(?<!\w)[eE]'(?:[^'\\]++|\\.|'')*+'?|'(?:[^']++|'')*+'?|\"[^\"]*+\"?|--[^\n]*+"
+    r"|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?+)"
+    r"|%(?:\(\w+\)[a-zA-Z]|\[\d+\][a-zA-Z]|\d+\$[a-zA-Z]|\{\w+\}|<\w+>[a-zA-Z]|[sqvdIL](?!\w))|\?\?"
+    r"|\$?\{\{[^{}\n]*+\}\}|\$?\{[^{}\n]*+\}|@\w+@|<[A-Za-z_][\w -]*+>|\[[A-Za-z_][\w .]*+\]",
+    re.DOTALL,
+)
+_WORD = re.compile(r"[\w$]+\Z|[\")]\Z")
+# After these words, and after all that is no word, comes a name or an expression.
+_NAME_FOLLOWS = (
+    " publication table only schema in for add set drop exists to from where and or not by on as select with references "
+    "index column constraint rename owner identity using join into update values key "
+)
+
+
+def guessed(sql: str) -> list[tuple[int, int]]:
+    """The spans of what looks like placeholders outside of quotes and comments, ascending."""
+    if MARK.search(sql) is None:
+        return []
+    return [found.span() for found in _TOKEN.finditer(sql) if found.lastgroup is None]
+
+
+def clauses(sql: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those of the spans that stand where a clause may, and no name: behind a name or a closing bracket."""
+    found = []
+    for start, end in spans:
+        before = sql[max(0, start - 80) : start].rstrip()
+        word = _WORD.search(before)
+        if before and word is not None and before != sql[:start] and f" {word[0].lower()} " not in _NAME_FOLLOWS:
+            found.append((start, end))
+    return found

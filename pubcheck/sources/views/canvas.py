@@ -1,0 +1,73 @@
+"""Painting a text of the same length: what is kept, what is put in its place, and blanks for the rest."""
+
+from __future__ import annotations
+
+import re
+
+_SOLID = re.compile(r"[^\r\n]+")
+
+
+def blank(text: str) -> str:
+    """Blanks in the place of a text; its line ends stay."""
+    return _SOLID.sub(lambda found: " " * len(found[0]), text)
+
+
+def padded(text: str, given: str) -> str:
+    """``given``, which is no longer than ``text`` and has no line end, behind blanks in the place of ``text``; the line
+    ends of ``text`` stay."""
+    if "\n" not in text and "\r" not in text:
+        return given.rjust(len(text))
+    room = blank(text)
+    line = max(room.rfind("\n"), room.rfind("\r")) + 1
+    if len(room) - line >= len(given):
+        return room[:line] + given.rjust(len(room) - line)
+    # More than the last line holds: the first one that has the room, or else nothing.
+    for found in _SOLID.finditer(room):
+        if len(found[0]) >= len(given):
+            return room[: found.end() - len(given)] + given + room[found.end() :]
+    return room
+
+
+def filler(length: int) -> str:
+    """A name of this length, to stand where a name is not known."""
+    return "_" * length if length < 3 else "_" + "x" * (length - 2) + "_"
+
+
+class Canvas:
+    """A blank sheet of a text's length, on which pieces of the same length are put, in any order, each in its place."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._pieces: list[tuple[int, str]] = []
+
+    def keep(self, start: int, end: int) -> None:
+        """What stands there stays."""
+        if end > start:
+            self._pieces.append((start, self._text[start:end]))
+
+    def put(self, start: int, piece: str) -> None:
+        """A piece with the line ends of what it replaces."""
+        if piece:
+            self._pieces.append((start, piece))
+
+    def end_statement(self, at: int) -> None:
+        """A semicolon in the first place from ``at`` on that is no line end."""
+        while at < len(self._text) and self._text[at] in "\r\n":
+            at += 1
+        if at < len(self._text):
+            self._pieces.append((at, ";"))
+
+    def text(self) -> str:
+        """The sheet. Of pieces that overlap the earlier one is left whole."""
+        out: list[str] = []
+        at = 0
+        for start, piece in sorted(self._pieces, key=lambda each: each[0]):
+            if start < at:
+                piece = piece[at - start :]
+                start = at
+                if not piece:
+                    continue
+            out += (blank(self._text[at:start]), piece)
+            at = start + len(piece)
+        out.append(blank(self._text[at:]))
+        return "".join(out)

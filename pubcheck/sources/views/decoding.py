@@ -1,0 +1,100 @@
+"""What the literals of programming languages say: pieces of a text, each with what it stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from msgspec import Struct
+
+
+class Piece(Struct, frozen=True):
+    """``start`` to ``end`` of a text stand for ``said``; if ``exact``, letter by letter, and if a ``hole``, for
+    something that is not known."""
+
+    start: int
+    end: int
+    said: str
+    exact: bool = True
+    hole: bool = False
+
+
+_SIMPLE = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    "v": "\v",
+    "a": "\a",
+    "0": "\0",
+    "e": "\x1b",
+    "s": " ",
+}
+_C_ESCAPE = re.compile(
+    r"\\(?:(?P<dollars>\$\w*\\\$)|u\{(?P<braced>[0-9A-Fa-f]{1,6})\}|u(?P<four>[0-9A-Fa-f]{4})"
+    r"|U(?P<eight>[0-9A-Fa-f]{8})|x(?P<two>[0-9A-Fa-f]{2})|(?P<line>\r?\n)|(?P<one>.))",
+    re.DOTALL,
+)
+_RUST_LINE = re.compile(r"\\\r?\n[ \t\r\n]*")
+_SINGLE_ESCAPE = re.compile(r"\\(?P<one>['\\])")
+_SHELL_ESCAPE = re.compile(r'\\(?:(?P<dollars>\$\w*\\\$)|(?P<line>\r?\n)|(?P<one>[$`"\\]))')
+_HERE_ESCAPE = re.compile(r"\\(?:(?P<dollars>\$\w*\\\$)|(?P<line>\r?\n)|(?P<one>[$`\\]))")
+_DOUBLED = re.compile(r'""')
+_DOUBLED_SINGLE = re.compile(r"''")
+_NEVER = re.compile(r"(?!)")
+
+_Said = Callable[[re.Match[str]], str]
+
+
+def _c(found: re.Match[str]) -> str:
+    code = found["braced"] or found["four"] or found["eight"] or found["two"]
+    if code is not None:
+        number = int(code, 16)
+        # Half of a pair of UTF-16 says nothing alone, and NUL ends a text.
+        return chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else "?"
+    return _of(found, _SIMPLE)
+
+
+def _of(found: re.Match[str], simple: Mapping[str, str]) -> str:
+    groups = found.groupdict()
+    if groups.get("dollars"):
+        return "$" + str(groups["dollars"]).removeprefix("$").replace("\\", "")
+    one = groups.get("one")
+    return simple.get(one, one) if one else ""
+
+
+def _plain(found: re.Match[str]) -> str:
+    return _of(found, {})
+
+
+ESCAPES: Mapping[str, tuple[re.Pattern[str], _Said]] = {
+    "none": (_NEVER, _plain),
+    "c": (_C_ESCAPE, _c),
+    "python": (_C_ESCAPE, _c),
+    "java": (_C_ESCAPE, _c),
+    "rust": (re.compile(rf"{_RUST_LINE.pattern}|{_C_ESCAPE.pattern}", re.DOTALL), _c),
+    "single": (_SINGLE_ESCAPE, _plain),
+    "doubled": (_DOUBLED, lambda found: '"'),
+    "doubled single": (_DOUBLED_SINGLE, lambda found: "'"),
+    "shell": (_SHELL_ESCAPE, _plain),
+    "here": (_HERE_ESCAPE, _plain),
+}
+"""By the name of a way to escape: a pattern of what is one, and what it says."""
+
+
+def pieces(text: str, start: int, end: int, escapes: str, holes: tuple[tuple[int, int], ...]) -> Iterator[Piece]:
+    """What stands between two offsets of a text says, in order and without gaps; a hole says nothing."""
+    pattern, said = ESCAPES[escapes]
+    at = start
+    for hole_start, hole_end in (*holes, (end, end)):
+        for found in pattern.finditer(text, at, hole_start):
+            if found.start() > at:
+                yield Piece(at, found.start(), text[at : found.start()])
+            yield Piece(found.start(), found.end(), said(found), exact=False)
+            at = found.end()
+        if hole_start > at:
+            yield Piece(at, hole_start, text[at:hole_start])
+        if hole_end > hole_start:
+            yield Piece(hole_start, hole_end, "", exact=False, hole=True)
+        at = hole_end

@@ -1,0 +1,371 @@
+"""String literals in the text of a program: where they are, how they escape, and what is filled in at run time.
+
+One table a language; one scanner for all, whose time is linear in the text's length, whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+_HOLE_LENGTH = 400
+"""Characters that an expression inside a string may have; longer ones are taken for text."""
+_MOST_FAILURES = 64
+"""Openings without an end that are looked for before the scanner takes all further ones for text."""
+
+
+class Literal(Struct, frozen=True):
+    """A literal: ``start`` to ``end`` with its delimiters, ``body`` to ``close`` without. ``escapes`` names how it
+    escapes, a key of ``decoding.ESCAPES``; ``holes`` are the spans of expressions in it; ``heredoc`` says that it ends
+    with a line of its own."""
+
+    start: int
+    body: int
+    close: int
+    end: int
+    escapes: str
+    holes: tuple[tuple[int, int], ...] = ()
+    heredoc: bool = False
+
+
+class Form(Struct, frozen=True):
+    """How one kind of literal is written: what ``opens`` it (a pattern), what ``closes`` it (a text; empty: the group
+    "tag" of what opens it, in a line of its own), how it ``escapes``, which ``holes`` it has, and whether it may go
+    on in the next ``lines``."""
+
+    opens: str
+    closes: str
+    escapes: str = "c"
+    holes: str = ""
+    lines: bool = True
+
+
+class Language(Struct, frozen=True):
+    """What is ``skipped`` (a pattern of comments and character constants) and the ``forms`` of literals, in the order
+    in which they are tried. ``joins`` is the operator that puts strings together and ``adjacent`` all that may stand
+    between two constants that make one (patterns). ``slashes``: whether a slash may begin a regular expression."""
+
+    skipped: str
+    forms: tuple[Form, ...]
+    joins: str
+    adjacent: str
+    slashes: bool = False
+
+
+_C_COMMENTS = r"//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?+"
+_CHARACTER = r"'(?:[^'\\\n]|\\[^\n]{1,10}?)'"
+_PHP_OUTSIDE = r"\?>(?:[^<]++|<(?!\?))*+"
+_RUST_NESTED = r"/\*(?:[^*/]++|\*(?!/)|/(?!\*))*+(?:\*/)?+"
+
+PYTHON = Language(
+    r"\#[^\n]*+",
+    (
+        Form(r'(?ai:(?<!\w)(?:rf|fr|rt|tr))"""', '"""', "none", "brace"),
+        Form(r"(?ai:(?<!\w)(?:rf|fr|rt|tr))'''", "'''", "none", "brace"),
+        Form(r'(?ai:(?<!\w)[ft])"""', '"""', "python", "brace"),
+        Form(r"(?ai:(?<!\w)[ft])'''", "'''", "python", "brace"),
+        Form(r'(?ai:(?<!\w)(?:r|rb|br))"""', '"""', "none"),
+        Form(r"(?ai:(?<!\w)(?:r|rb|br))'''", "'''", "none"),
+        Form('"""', '"""', "python"),
+        Form("'''", "'''", "python"),
+        Form(r'(?ai:(?<!\w)(?:rf|fr|rt|tr))"', '"', "none", "brace", lines=False),
+        Form(r"(?ai:(?<!\w)(?:rf|fr|rt|tr))'", "'", "none", "brace", lines=False),
+        Form(r'(?ai:(?<!\w)[ft])"', '"', "python", "brace", lines=False),
+        Form(r"(?ai:(?<!\w)[ft])'", "'", "python", "brace", lines=False),
+        Form(r'(?ai:(?<!\w)(?:r|rb|br))"', '"', "none", lines=False),
+        Form(r"(?ai:(?<!\w)(?:r|rb|br))'", "'", "none", lines=False),
+        Form('"', '"', "python", lines=False),
+        Form("'", "'", "python", lines=False),
+    ),
+    r"\+",
+    r"\s*+(?:\\\n\s*+)?(?:\+\s*+)?(?:\\\n\s*+)?",
+)
+RUBY = Language(
+    r"\#[^\n]*+|(?<![^\n])=begin(?:[^\n]*+\n(?!=end))*+|(?<![\w?])\?[\"'](?!\w)",
+    (
+        Form(r"<<[~\-]?'(?P<tag>[A-Z]\w*)'", "", "none"),
+        Form(r'<<[~\-]?(?P<quoted>"?)(?P<tag>[A-Z]\w*)(?P=quoted)', "", "c", "ruby"),
+        Form(r"%q\(", ")", "single"),
+        Form(r"%q\{", "}", "single"),
+        Form(r"%q\[", "]", "single"),
+        Form(r"%q\|", "|", "single"),
+        Form(r"%Q?\((?!\))", ")", "c", "ruby"),
+        Form(r"%Q?\{", "}", "c", "ruby"),
+        Form(r"%Q\[", "]", "c", "ruby"),
+        Form(r"%Q?\|", "|", "c", "ruby"),
+        Form('"', '"', "c", "ruby"),
+        Form("'", "'", "single"),
+    ),
+    r"(?:\+|<<)",
+    r"[ \t]*+(?:(?:\+|<<)\s*+|\\\r?\n\s*+)?",
+    slashes=True,
+)
+JAVASCRIPT = Language(
+    _C_COMMENTS,
+    (Form("`", "`", "c", "js"), Form('"', '"', "c", lines=False), Form("'", "'", "c", lines=False)),
+    r"\+",
+    r"\s*+\+\s*+",
+    slashes=True,
+)
+GO = Language(
+    rf"{_C_COMMENTS}|{_CHARACTER}", (Form("`", "`", "none"), Form('"', '"', "c", lines=False)), r"\+", r"\s*+\+\s*+"
+)
+ELIXIR = Language(
+    r"\#[^\n]*+|(?<!\w)\?\\?[\"'](?!\w)",
+    (
+        Form(r'~S"""', '"""', "none"),
+        Form(r'(?:~s)?"""', '"""', "c", "ruby"),
+        Form(r"(?:~s|~c)?'''", "'''", "c", "ruby"),
+        Form(r"~S\(", ")", "none"),
+        Form(r"~S\|", "|", "none"),
+        Form(r"~S\[", "]", "none"),
+        Form(r"~S\{", "}", "none"),
+        Form(r"~s\(", ")", "c", "ruby"),
+        Form(r"~s\|", "|", "c", "ruby"),
+        Form(r"~s\[", "]", "c", "ruby"),
+        Form(r"~s\{", "}", "c", "ruby"),
+        Form(r'~S"', '"', "none"),
+        Form('"', '"', "c", "ruby"),
+        Form("'", "'", "c", "ruby"),
+    ),
+    "<>",
+    r"\s*+<>\s*+",
+)
+JAVA = Language(
+    rf"{_C_COMMENTS}|{_CHARACTER}",
+    (Form('"""', '"""', "java"), Form('"', '"', "java", lines=False)),
+    r"\+",
+    r"\s*+\+\s*+",
+)
+CSHARP = Language(
+    rf"{_C_COMMENTS}|{_CHARACTER}",
+    (
+        Form(r'\$+"""', '"""', "none", "brace"),
+        Form('"""', '"""', "none"),
+        Form(r'(?:\$@|@\$)"', '"', "doubled", "brace"),
+        Form(r'@"', '"', "doubled"),
+        Form(r'\$"', '"', "c", "brace", lines=False),
+        Form('"', '"', "c", lines=False),
+    ),
+    r"\+",
+    r"\s*+\+\s*+",
+)
+PHP = Language(
+    rf"{_C_COMMENTS}|\#(?!\[)[^\n]*+|{_PHP_OUTSIDE}",
+    (
+        Form(r"<<<[ \t]*'(?P<tag>\w+)'", "", "none"),
+        Form(r'<<<[ \t]*(?P<quoted>"?)(?P<tag>\w+)(?P=quoted)', "", "c", "dollar"),
+        Form('"', '"', "c", "dollar"),
+        Form("'", "'", "single"),
+    ),
+    r"\.",
+    r"\s*+\.\s*+",
+)
+RUST = Language(
+    rf"//[^\n]*+|{_RUST_NESTED}|{_CHARACTER}",
+    (
+        Form(r'(?<!\w)b?r\#\#"', '"##', "none", "format"),
+        Form(r'(?<!\w)b?r\#"', '"#', "none", "format"),
+        Form(r'(?<!\w)b?r"', '"', "none", "format"),
+        Form('"', '"', "rust", "format"),
+    ),
+    r"\+",
+    r"\s*+\+\s*+&?",
+)
+
+LANGUAGES = {
+    "python": PYTHON,
+    "ruby": RUBY,
+    "javascript": JAVASCRIPT,
+    "go": GO,
+    "elixir": ELIXIR,
+    "java": JAVA,
+    "csharp": CSHARP,
+    "php": PHP,
+    "rust": RUST,
+}
+"""By the name of a view."""
+
+_REGEX_BODY = re.compile(r"/(?![/*])(?:[^/\\\n\[]++|\\[^\n]|\[(?:[^\]\\\n]++|\\[^\n])*+\])++/?+")
+_BEFORE_REGEX = frozenset("(,=:[!&|?{};~+-*%<>\n")
+_BEFORE_REGEX_WORD = re.compile(r"\b(?:return|typeof|case|in|of|if|unless|when|and|or|not|while|match)\s*$")
+
+_HOLES = {
+    "": None,
+    "js": re.compile(r"\$\{"),
+    "ruby": re.compile(r"#\{"),
+    "dollar": re.compile(r"\{(?=\$)|\$\{|\$(?=[A-Za-z_])"),
+    "brace": re.compile(r"\{\{|\}\}|\{"),
+    "format": None,  # a macro may format it or not: what stands in braces is looked at with the SQL around it
+}
+_BRACKETS = {")": "(", "]": "[", "}": "{"}
+_PHP_NAME = re.compile(r"\$[A-Za-z_]\w*+(?:\[[^\]\n\"]{0,40}\]|->[A-Za-z_]\w*+)?+")
+_HOLE_PART = re.compile(r"""[^{}"'`\n]++|"(?:[^"\\\n]++|\\.)*+"|'(?:[^'\\\n]++|\\.)*+'|`[^`]{0,200}`|["'`\n]""")
+
+
+def literals(text: str, language: Language) -> Iterator[Literal]:
+    """The literals of a program, by where they are opened; those within the expressions of others are left out."""
+    return _Scanner(text, language).scan()
+
+
+class _Scanner:
+    def __init__(self, text: str, language: Language) -> None:
+        self.text, self.language = text, language
+        self.failures = 0
+        self.dead: set[int] = set()
+        pieces = [f"(?P<skipped>{language.skipped})"]
+        if language.slashes:
+            pieces.append("(?P<slash>/)")
+        for number, form in enumerate(language.forms):
+            opens = form.opens
+            for group in ("tag", "quoted"):
+                opens = opens.replace(f"<{group}>", f"<{group}{number}>").replace(f"={group})", f"={group}{number})")
+            pieces.append(f"(?P<form{number}>{opens})")
+        self.opening = re.compile("|".join(pieces))
+        self.bodies = [_body(form) for form in language.forms]
+
+    def scan(self) -> Iterator[Literal]:
+        text, size = self.text, len(self.text)
+        pos, line_end, resume = 0, -1, -1
+        while True:
+            # A here-document begins after the line that opens it, which may hold more.
+            found = self.opening.search(text, pos, line_end if line_end >= 0 else size)
+            if found is None:
+                if line_end < 0:
+                    return
+                pos, line_end = resume, -1
+                continue
+            kind = found.lastgroup or ""
+            if kind == "skipped":
+                pos = found.end()
+            elif kind == "slash":
+                pos = self._slash(found.start())
+            else:
+                number = int(kind[4:])
+                form = self.language.forms[number]
+                if form.closes:
+                    literal, pos = self._closed(number, found)
+                else:
+                    eol = text.find("\n", found.end()) if line_end < 0 else line_end
+                    literal = self._heredoc(number, found, resume if line_end >= 0 else eol + 1) if eol >= 0 else None
+                    pos = found.end()
+                    if literal is not None:
+                        line_end, resume = eol, literal.end
+                if literal is not None:
+                    yield literal
+                if line_end >= 0 and pos > line_end:
+                    pos, line_end = max(pos, resume), -1
+
+    def _slash(self, at: int) -> int:
+        text = self.text
+        before = at
+        while before and text[before - 1] in " \t":
+            before -= 1
+        if (
+            before
+            and text[before - 1] not in _BEFORE_REGEX
+            and not _BEFORE_REGEX_WORD.search(text, max(0, before - 10), before)
+        ):
+            return at + 1
+        found = _REGEX_BODY.match(text, at)
+        return found.end() if found is not None and found[0].endswith("/") and len(found[0]) > 1 else at + 1
+
+    def _closed(self, number: int, found: re.Match[str]) -> tuple[Literal | None, int]:
+        """The literal that is opened there, None if it has no end, and where to go on."""
+        text, form = self.text, self.language.forms[number]
+        start, pos = found.span()
+        if number in self.dead:
+            return None, pos
+        body, hole = self.bodies[number], _HOLES[form.holes]
+        at = part = pos
+        holes: list[tuple[int, int]] = []
+        nested = 0
+        while True:
+            at = body.match(text, at).end()  # type: ignore[union-attr]
+            if text.startswith(form.closes, at):
+                end = at + len(form.closes)
+                if form.closes in _BRACKETS:
+                    nested += text.count(_BRACKETS[form.closes], part, at) - 1
+                    if nested >= 0:
+                        at = part = end
+                        continue
+                return Literal(start, pos, at, end, form.escapes, tuple(holes)), end
+            opened = hole.match(text, at) if hole is not None else None
+            if opened is None:
+                if at < len(text) and (form.lines or text[at] != "\n"):
+                    at += 1
+                    continue
+                if form.lines:
+                    self.dead.add(number)  # no other one of this form has an end either
+                    return None, pos
+                return None, at
+            end = self._hole_end(at, opened, form.holes)
+            if end > opened.end() or opened[0] == "$":
+                holes.append((at, end))
+            at = max(end, opened.end())
+
+    def _hole_end(self, at: int, opened: re.Match[str], holes: str) -> int:
+        """The end of the expression that is opened there; where it has none, that of what opens it."""
+        text = self.text
+        if opened[0] == "$":
+            named = _PHP_NAME.match(text, at)
+            return named.end() if named is not None else opened.end()
+        if opened[0] in ("{{", "}}") or self.failures >= _MOST_FAILURES:
+            return opened.end()
+        pos, limit, depth = opened.end(), min(len(text), at + _HOLE_LENGTH), 1
+        while pos < limit:
+            char = text[pos]
+            if char == "{":
+                depth += 1
+                pos += 1
+            elif char == "}":
+                depth -= 1
+                pos += 1
+                if depth == 0:
+                    return pos
+            else:
+                part = _HOLE_PART.match(text, pos, limit)
+                pos = part.end() if part is not None else pos + 1
+        self.failures += 1
+        return opened.end()
+
+    def _heredoc(self, number: int, found: re.Match[str], begin: int) -> Literal | None:
+        form = self.language.forms[number]
+        if self.failures >= _MOST_FAILURES:
+            return None
+        tag = found[f"tag{number}"]
+        closing = re.compile(rf"^[ \t]*{re.escape(tag)}(?!\w)", re.MULTILINE).search(self.text, begin)
+        if closing is None:
+            self.failures += 1
+            return None
+        holes: list[tuple[int, int]] = []
+        hole = _HOLES[form.holes]
+        at = begin
+        while hole is not None:
+            opened = hole.search(self.text, at, closing.start())
+            if opened is None:
+                break
+            end = self._hole_end(opened.start(), opened, form.holes)
+            if end > opened.end() or opened[0] == "$":
+                holes.append((opened.start(), min(end, closing.start())))
+            at = max(end, opened.end())
+        return Literal(begin, begin, closing.start(), closing.end(), form.escapes, tuple(holes), heredoc=True)
+
+
+def _body(form: Form) -> re.Pattern[str]:
+    """As much of a body as needs no thought: up to its end, a hole, or what only looks like one."""
+    if not form.closes:
+        return re.compile("")
+    first = re.escape(form.closes[0])
+    line = "" if form.lines else r"\n"
+    hole = {"": "", "format": "", "js": "$", "ruby": "#", "dollar": r"${", "brace": "{}"}[form.holes]
+    stops = rf"{first}{hole}{line}"
+    if form.escapes == "doubled":
+        return re.compile(rf"(?:[^{stops}]++|{first}{first})*+")
+    again = rf"|{first}(?!{re.escape(form.closes[1:])})" if len(form.closes) > 1 else ""
+    if form.escapes == "none":
+        # In Python a backslash keeps the quote after it from ending a raw string; elsewhere none is raw and escaped.
+        return re.compile(rf"(?:[^{stops}]++{again})*+")
+    return re.compile(rf"(?:[^{stops}\\]++|\\(?s:.){again})*+")

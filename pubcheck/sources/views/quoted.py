@@ -1,0 +1,351 @@
+"""SQL in the strings of a program, of the same length as the program: which strings, joined how, saying what.
+
+A string is SQL if it begins as a statement of DDL does and the program speaks of publications at all. What a string
+says is worked out (escapes, joined strings, something filled in for what is known at run time only), then written where
+the string stands, escapes behind blanks; what PostgreSQL is given exactly is in the view's edits.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from pubcheck.sources.text import Note, View
+from pubcheck.sources.views.canvas import Canvas, blank, filler, padded
+from pubcheck.sources.views.decoding import Piece, pieces
+from pubcheck.sources.views.literals import LANGUAGES, Language, Literal, literals
+
+MENTION = re.compile(r"(?ai:\b(?:create|alter|drop)(?:[\s\"'`+.\\<>]|\\[nrt]){1,60}publication\b)")
+"""Where a text may hold a statement about a publication."""
+
+_SPACE = r"(?:\s|\\[nrt]|\\\n|--[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)"
+_OBJECTS = (
+    "publication|table|subscription|schema|index|type|domain|view|sequence|extension|function|procedure|role|user|"
+    "database|policy|trigger|operator|aggregate|rule|event|server|statistics|default"
+)
+_HEAD = re.compile(
+    rf"{_SPACE}*+(?ai:(?:begin|start\s+transaction|commit){_SPACE}*+;{_SPACE}*+)?+"
+    rf"(?ai:(?:create|alter|drop){_SPACE}++(?:\w++{_SPACE}++){{0,3}}?(?:{_OBJECTS})\b"
+    rf"|do{_SPACE}++(?:language\s+\w+\s+)?\\?\$|set\s+(?:(?:local|session)\s+)?\w+(?:\.\w+)?\s*(?:=|to\b))"
+)
+_WITHIN = re.compile(rf";{_SPACE}*+(?ai:create|alter|drop){_SPACE}++(?ai:publication)\b")
+_NAME = r'(?:"[^"]*+"|[^\s"();,\'.]+)'
+_SHAPE = re.compile(
+    rf"\s*(?ai:create\s+publication\s+(?:if\s+not\s+exists\s+)?(?P<created>{_NAME})\s*(?:$|for\b|with\b)"
+    rf"|alter\s+publication\s+(?:if\s+exists\s+)?(?P<altered>{_NAME})\s+(?:add|drop|set|rename|owner)\b"
+    rf"|drop\s+publication\s+(?:if\s+exists\s+)?{_NAME}(?:\s*,\s*{_NAME})*\s*(?:$|cascade|restrict))"
+)
+_ABOUT = re.compile(r"\s*(?ai:create|alter|drop)\s+(?ai:publication)\b")
+# What follows the word in a sentence about publications, and is no name that anyone gives to one.
+_PROSE = re.compile(
+    r"\s*\w+\s+publications?\s+(?:fail\w*|error\w*|statement\w*|command\w*|quer(?:y|ies)|syntax|is|are|was|were|has|had|"
+    r"must|cannot|could|can|should|would|will|does|requires|succeeded|and|or|that|which|when|if(?!\s+(?:not\s+)?exists)|"
+    r"for(?!\s+(?:all|table|tables)\b)|with(?!\s*\()|in|on|to|from|of|a|an|the|called|named)\b",
+    re.IGNORECASE,
+)
+
+_PLACEHOLDER = r"%(?:\(\w+\)[a-zA-Z]|\[\d+\][a-zA-Z]|\d+\$[a-zA-Z]|\{\w+\}|<\w+>[a-zA-Z]|[sqvdIL](?!\w))|\?\?"
+_BRACES = r"\{\{[^{}\n]*+\}\}|\{[^{}\n]*+\}"
+_IN_QUOTES = re.compile(rf"{_PLACEHOLDER}|\{{\{{[^{{}}\n]++\}}\}}|\{{[A-Za-z_0-9][\w.!:\[\]]*+\}}")
+_TOKEN = re.compile(
+    r"(?P<escaped>(?<!\w)[eE]'(?:[^'\\]++|\\.|'')*+'?)"
+    r"|(?P<literal>'(?:[^']++|'')*+'?)"
+    r'|(?P<name>"[^"]*+"?)'
+    r"|(?P<dollar>(?<!\w)\$(?:[A-Za-z_]\w*+)?\$)"
+    r"|(?P<comment>--[^\n]*+|/\*)"
+    r"|(?P<paren>[()])|(?P<end>;)"
+    rf"|(?P<placeholder>{_PLACEHOLDER}|{_BRACES})",
+    re.DOTALL,
+)
+_COMMENT_MARK = re.compile(r"/\*|\*/")
+
+# An expression between two strings: names, calls without strings in them, indexes.
+_CALLED = r"\((?:[^()\"'`;\n]|\([^()\"'`;\n]*+\)){0,120}\)"
+_EXPRESSION = rf"[\w$@!&*][\w$@.>\-:!?]{{0,120}}(?:{_CALLED}|\[[^\]\n\"'`]{{0,60}}\]|[\w$@.:?]){{0,8}}"
+_LONGEST_GAP = 400
+
+
+class Written(Struct):
+    """What the statements of some strings say, worked out. ``rendered`` stands in the place ``start`` to ``end``."""
+
+    start: int
+    end: int
+    rendered: str
+    filled: list[tuple[int, int]]
+    edits: list[tuple[int, int, str]]
+    about: int = -1
+    """Where the first statement about a publication stands."""
+    unseen: int = -1
+    """Where a text speaks of a publication that cannot be made out."""
+
+
+def program(text: str, language: str) -> View:
+    """A program's statements. ``language`` is a key of ``literals.LANGUAGES``."""
+    if MENTION.search(text) is None:
+        return View(blank(text))
+    # Loaded only for programs that speak of publications.
+    from pubcheck.sources.views.programs import undone
+
+    table = LANGUAGES[language]
+    found = list(literals(text, table))
+    migration, down = undone(text, language, found)
+    written, used = _statements(text, table, found, down)
+    unseen = [each.unseen for each in written if each.unseen >= 0] + _fragments(text, found, used, down)
+    return assembled(text, written, unseen, in_order=migration)
+
+
+def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, in_order: bool) -> View:
+    """The view of what was found in a program. ``in_order``: it runs from the first statement to the last."""
+    sheet = Canvas(text)
+    filled: list[tuple[int, int]] = []
+    edits: list[tuple[int, int, str]] = []
+    about = -1
+    for each in sorted(written, key=lambda one: one.start):
+        sheet.put(each.start, each.rendered)
+        sheet.end_statement(each.end)
+        filled += each.filled
+        edits += each.edits
+        if each.about >= 0 and about < 0:
+            about = each.about
+    notes = []
+    if about >= 0 and not in_order:
+        notes.append(
+            Note(
+                "statements-of-a-program",
+                "the statements about publications in this file stand in the strings of a program: when they run, "
+                "and in which order, is not known",
+                about,
+                about + 1,
+                "what rests on what ran before is assumed",
+            )
+        )
+    if unseen:
+        at = min(unseen)
+        more = f" (and {len(unseen) - 1} more in this file)" if len(unseen) > 1 else ""
+        notes.append(
+            Note(
+                "publication-not-seen",
+                f"this speaks of a publication, but the statement is put together at run time{more}",
+                at,
+                at + 1,
+                "what it changes is not followed",
+            )
+        )
+    perhaps = () if in_order or (not edits and not filled and about < 0) else ((0, len(text)),)
+    return View(sheet.text(), tuple(sorted(filled)), perhaps, tuple(sorted(edits)), tuple(notes), quoted=True)
+
+
+def begins_statement(text: str, start: int, end: int) -> bool:
+    """Whether what stands there begins as a statement of DDL does, or holds one about a publication."""
+    return _HEAD.match(text, start, end) is not None or _WITHIN.search(text, start, end) is not None
+
+
+def _statements(
+    text: str, language: Language, found: Sequence[Literal], down: Sequence[tuple[int, int]]
+) -> tuple[list[Written], set[int]]:
+    """What the strings that are SQL say, and the numbers of those strings."""
+    written: list[Written] = []
+    used: set[int] = set()
+    at = 0
+    while at < len(found):
+        literal = found[at]
+        if _inside(literal.start, down):
+            at += 1
+            continue
+        if not begins_statement(text, literal.body, literal.close):
+            at += 1
+            continue
+        group, first = list(pieces(text, literal.body, literal.close, literal.escapes, literal.holes)), at
+        end = literal.close
+        while not literal.heredoc:
+            follower = found[at + 1] if at + 1 < len(found) else None
+            if follower is not None and follower.start - literal.end <= _LONGEST_GAP and not follower.heredoc:
+                gap = _joint(text, literal, follower, language)
+                if gap is not None:
+                    group.append(gap)
+                    group += pieces(text, follower.body, follower.close, follower.escapes, follower.holes)
+                    literal, end = follower, follower.close
+                    at += 1
+                    continue
+            tail = _tail(text, literal, language)
+            if tail is not None:
+                group.append(tail)
+                end = tail.end
+            break
+        used.update(range(first, at + 1))
+        written.append(worked_out(text, group, end))
+        at += 1
+    return written, used
+
+
+def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    place = bisect_right(spans, (at, 1 << 62)) - 1
+    return place >= 0 and spans[place][0] <= at < spans[place][1]
+
+
+_COMMENTS = re.compile(r"//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|(?<![^\s])\#[^\n]*+")
+
+
+def _joint(text: str, literal: Literal, follower: Literal, language: Language) -> Piece | None:
+    """What stands between two strings that make one: nothing, or something unknown; None where they do not."""
+    gap = _COMMENTS.sub("", text[literal.end : follower.start])
+    if re.fullmatch(language.adjacent, gap):
+        return Piece(literal.close, follower.body, "", exact=False)
+    if re.fullmatch(rf"\s*{language.joins}\s*(?:{_EXPRESSION})\s*{language.joins}\s*", gap):
+        return Piece(literal.close, follower.body, "", exact=False, hole=True)
+    return None
+
+
+def _tail(text: str, literal: Literal, language: Language) -> Piece | None:
+    """Something unknown that is put behind a string."""
+    found = re.compile(rf"\s*{language.joins}\s*(?:{_EXPRESSION})").match(text, literal.end)
+    return Piece(literal.close, found.end(), "", exact=False, hole=True) if found is not None else None
+
+
+def worked_out(text: str, group: Sequence[Piece], end: int) -> Written:
+    """What the pieces of some strings say, at their place; ``end`` is where the last one ends."""
+    parts = [filler(each.end - each.start) if each.hole else each.said for each in group]
+    starts, at = [], 0
+    for part in parts:
+        starts.append(at)
+        at += len(part)
+    said = "".join(parts)
+
+    def place(offset: int) -> int:
+        number = bisect_right(starts, offset) - 1
+        while number and not parts[number]:
+            number -= 1
+        piece, within = group[number], offset - starts[number]
+        if piece.exact or piece.hole:
+            return piece.start + within
+        return piece.start if within == 0 else piece.end
+
+    lexed = _lexed(said)
+    written = Written(group[0].start, end, "", [], [])
+    for piece in group:
+        if piece.hole:
+            written.filled.append((piece.start, piece.end))
+    written.filled += [(place(start), place(stop - 1) + 1) for start, stop in lexed.placeholders]
+    holes = [(starts[number], starts[number] + len(parts[number])) for number, each in enumerate(group) if each.hole]
+    sql = _judged(lexed, written, [*holes, *lexed.placeholders], place)
+
+    rendered: list[str] = []
+    for number, piece in enumerate(group):
+        sent = sql[starts[number] : starts[number] + len(parts[number])]
+        if piece.exact or piece.hole:
+            rendered.append(sent)
+            continue
+        rendered.append(padded(text[piece.start : piece.end], "".join(sent.split())))
+        if written.edits and written.edits[-1][1] == piece.start:
+            start, _, before = written.edits[-1]
+            written.edits[-1] = (start, piece.end, before + sent)
+        else:
+            written.edits.append((piece.start, piece.end, sent))
+    written.rendered = "".join(rendered)
+    written.filled.sort()
+    return written
+
+
+class _Lexed(Struct):
+    """``sql``: with a name for each placeholder and blanks for comments. ``ends``: the offsets of semicolons between
+    statements. ``whole``: whether every quote and parenthesis is closed."""
+
+    sql: str
+    ends: list[int]
+    placeholders: list[tuple[int, int]]
+    whole: bool
+
+
+def _lexed(said: str) -> _Lexed:
+    out: list[str] = []
+    ends: list[int] = []
+    placeholders: list[tuple[int, int]] = []
+    at = depth = 0
+    whole = True
+    while True:
+        found = _TOKEN.search(said, at)
+        if found is None:
+            break
+        out.append(said[at : found.start()])
+        kind, token, end = found.lastgroup, found[0], found.end()
+        if kind == "dollar":
+            closed = said.find(token, end)
+            if closed < 0:
+                whole = False
+                closed = len(said)
+            end = min(closed + len(token), len(said))
+            out.append(said[found.start() : end])
+        elif kind == "comment":
+            if token == "/*":
+                end = _comment_end(said, found.start())
+            out.append(blank(said[found.start() : end]))
+        elif kind == "placeholder":
+            placeholders.append(found.span())
+            out.append(filler(len(token)))
+        else:
+            if kind in ("literal", "escaped", "name"):
+                quote = '"' if kind == "name" else "'"
+                if len(token) - (kind == "escaped") < 2 or not token.endswith(quote):
+                    whole = False
+                placeholders += [one.span() for one in _IN_QUOTES.finditer(said, found.start(), end)]
+            elif kind == "paren":
+                depth = depth + 1 if token == "(" else max(0, depth - 1)
+            elif depth == 0:
+                ends.append(found.start())
+            out.append(token)
+        at = end
+    out.append(said[at:])
+    return _Lexed("".join(out), ends, placeholders, whole and depth == 0)
+
+
+def _comment_end(said: str, start: int) -> int:
+    depth = 0
+    for mark in _COMMENT_MARK.finditer(said, start):
+        depth += 1 if mark[0] == "/*" else -1
+        if depth == 0:
+            return mark.end()
+    return len(said)
+
+
+def _judged(lexed: _Lexed, written: Written, unknown: Sequence[tuple[int, int]], place: Callable[[int], int]) -> str:
+    """The text without what is no statement about a publication although it begins like one, or has no end."""
+    sql = lexed.sql
+    out: list[str] = []
+    start = 0
+    for number, end in enumerate([*lexed.ends, len(sql)]):
+        chunk = sql[start:end]
+        last = number == len(lexed.ends)
+        touched = any(a < end and b > start for a, b in unknown)
+        about = _ABOUT.match(chunk)
+        if about is not None and ((last and not lexed.whole) or _SHAPE.match(chunk) is None or _PROSE.match(chunk)):
+            if (touched or (last and not lexed.whole)) and not _PROSE.match(chunk) and written.unseen < 0:
+                written.unseen = place(start + len(chunk) - len(chunk.lstrip()))
+            chunk = blank(chunk)
+        elif last and not lexed.whole:
+            chunk = blank(chunk)
+        elif about is not None and written.about < 0:
+            written.about = place(start + len(chunk) - len(chunk.lstrip()))
+        out += (chunk, sql[end : end + 1])
+        start = end + 1
+    return "".join(out)
+
+
+_SPOKEN = re.compile(r"(?ai:\b(?:create|alter|drop)\s+publication\b)")
+_CUT = re.compile(r"(?ai:\b(?:create|alter|drop)\s+publication\s*)$")
+
+
+def _fragments(text: str, found: Sequence[Literal], used: set[int], down: Sequence[tuple[int, int]]) -> list[int]:
+    """Strings that hold part of a statement about a publication, or a command that runs one."""
+    places = []
+    for number, literal in enumerate(found):
+        if number in used or _inside(literal.start, down):
+            continue
+        spoken = _SPOKEN.search(text, literal.body, literal.close)
+        if spoken is not None and (
+            text.find("psql", literal.body, literal.close) >= 0 or _CUT.search(text, spoken.start(), literal.close)
+        ):
+            places.append(spoken.start())
+    return places
