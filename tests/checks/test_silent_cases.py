@@ -37,21 +37,23 @@ FIRES: dict[str, str] = {
     "filter-can-fail": "dec-error-after-fix dec-error-const-div-zero dec-error-div-zero dec-error-int-overflow "
     "dec-error-jsonb-cast dec-gen-filter-virtual dec-virtual-dropped-filter-stays sub-copy-filter-runtime-error "
     "sub-copy-filter-runtime-error-18",
-    "no-longer-published": "dec-schema-moved-out dec-set-unlogged-member ddl-drop-and-recreate "
+    "no-longer-published": "chain-schema-made-anew dec-schema-moved-out dec-set-unlogged-member ddl-drop-and-recreate "
     "ddl-set-schema-leaves-schema-pub",
     "cascade-unpublishes": "",
     "added-column-not-published": "ddl-add-column-list dec-cl-all-then-add-column",
     "partition-attached-or-detached": "dec-part-attach-with-data ddl-detach-partition",
     "set-drops-members": "alter-set-drops-filter alter-set-schema-removes-tables alter-set-table-removes-schemas "
     "dec-error-after-fix",
+    "publication-made-anew": "chain-made-anew-lost",
+    "identity-index-dropped": "chain-identity-index-anew",
+    "migration-table-without-key": "",
     "publishes-nothing": "dec-publish-empty sub-copy-ignores-publish-empty",
     "updates-without-inserts": "dec-cl-different-actions dec-or-insert-filter-both dec-or-per-action "
     "dec-part-cross-move-publish-update dec-publish-update-only dec-update-to-delete-but-publish-update-only "
     "dec-update-to-insert-but-publish-update-only sub-apply-publish-update-only-inserts "
     "sub-apply-update-of-unknown-row sub-copy-filter-of-update-pub sub-copy-ignores-publish-update sub-copy-or-none",
-    "empty-publication": "dec-no-tables dec-schema-moved-out ddl-drop-and-recreate ddl-drop-table "
-    "ddl-set-schema-leaves-schema-pub "
-    "sub-empty-publication sub-missing-publications",
+    "empty-publication": "chain-schema-made-anew dec-no-tables dec-schema-moved-out ddl-drop-and-recreate "
+    "ddl-drop-table ddl-set-schema-leaves-schema-pub sub-empty-publication sub-missing-publications",
     "information-schema-not-published": "dec-information-schema",
     "tables-left-out": "dec-unlogged-alltables kind-all-tables-skips kind-schema-skips",
     "not-replicated": "dec-fk-order dec-matview-refresh dec-sequence dec-truncate-cascade kind-all-tables-skips "
@@ -62,8 +64,8 @@ FIRES: dict[str, str] = {
     "subscribed-publication-missing": "dec-publication-created-after-change-in-wal dec-publication-created-later "
     "dec-publication-missing dec-publication-no-change-missing "
     "sub-duplicate-publication sub-missing-publication sub-missing-publications",
-    "publication-missing-for-changes": "dec-publication-created-after-change-in-wal dec-publication-created-later "
-    "dec-publication-dropped-later dec-publication-renamed",
+    "publication-missing-for-changes": "chain-made-anew-lost dec-publication-created-after-change-in-wal "
+    "dec-publication-created-later dec-publication-dropped-later dec-publication-renamed",
 }
 """Rule -> all cases in which it speaks."""
 
@@ -156,7 +158,7 @@ def test_a_rule_that_speaks_of_much_speaks_where_the_specification_says(rule: st
 def test_every_rule_about_the_time_after_is_held_to_cases() -> None:
     later = {rule.name for rule in RULES.values() if rule.phase in ("silent", "subscribe") and rule.spec}
     about_statements = {"name-truncated", "filter-literal-frozen"}
-    assert later - about_statements == FIRES.keys() | NAMED.keys()
+    assert later - about_statements == {name for name in FIRES.keys() | NAMED.keys() if by_name(name).spec}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

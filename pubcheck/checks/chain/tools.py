@@ -17,7 +17,7 @@ from pubcheck.postgres.catalog.rows import Publication, Relation
 
 
 class Tool(Struct, frozen=True):
-    """``table`` is the table's name, of which the case does not count; ``columns`` it has at least. ``writes`` says when
+    """``table`` is the table's name, its case does not count; ``columns`` it has at least. ``writes`` says when
     the tool changes its rows. ``mark``: how a source shows that the tool runs it; None where nothing does.
     """
 

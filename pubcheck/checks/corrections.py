@@ -1,0 +1,166 @@
+"""Statements of publications that the grammar refuses, written as they are meant: as edits of the statement's text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from pubcheck.checks.naming import identifier
+from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.scan import folded, tokens
+
+
+class Correction(Struct, frozen=True):
+    """What to replace: each (start, end, text), in byte offsets of the statement, in its order.
+
+    ``safe``: there is one thing that can be meant, and this is it. ``whole``: the statement becomes another one, which
+    can only stand where a statement of its own can.
+    """
+
+    title: str
+    edits: tuple[tuple[int, int, str], ...]
+    safe: bool = True
+    whole: bool = False
+
+
+class _Token(Struct, frozen=True):
+    word: str
+    start: int
+    end: int
+    name: str
+
+
+def correction(sql: str, *, embedded: bool = False) -> Correction | None:
+    """How to write a refused statement, where that is certain enough; PostgreSQL's grammar accepts the result.
+
+    ``embedded``: the statement is part of another text (a function's body, a string of a program), so that it can be
+    edited but not become a block of its own.
+    """
+    data = sql.encode(errors="surrogatepass")
+    found = [
+        _Token(token.decode(errors="replace").lower(), at, at + len(token), folded(token) if kind == "name" else "")
+        for kind, token, at in tokens(data)
+    ]
+    while found and found[-1].word == ";":
+        found.pop()
+    for propose in (_beta, _plural, _singular, _if_not_exists, _or_replace, _member_if):
+        proposal = propose(found, data)
+        if proposal is None or (embedded and proposal.whole):
+            continue
+        if _is_accepted(applied(proposal, sql), proposal):
+            return proposal
+    return None
+
+
+def applied(proposal: Correction, sql: str) -> str:
+    """The statement as a correction leaves it."""
+    data = sql.encode(errors="surrogatepass")
+    for start, end, text in reversed(proposal.edits):
+        data = data[:start] + text.encode(errors="surrogatepass") + data[end:]
+    return data.decode(errors="surrogatepass")
+
+
+def _is_accepted(sql: str, proposal: Correction) -> bool:
+    """Whether the grammar takes the corrected statement; of a block, the statement in it; of two, the second."""
+    if proposal.whole:
+        whole = proposal.edits[0][2]
+        inner = re.fullmatch(r"DO \$pubcheck\$\nBEGIN\n(.*)\nEXCEPTION .*", whole, re.DOTALL)
+        sql = whole.partition(";")[2] if inner is None else inner[1]
+    try:
+        return parse(sql) is not None
+    except (SyntaxRefused, TooDeep):
+        return False
+
+
+def _words(found: Sequence[_Token], at: int, count: int) -> str:
+    return " ".join(token.word for token in found[at : at + count])
+
+
+def _beta(found: Sequence[_Token], data: bytes) -> Correction | None:
+    """FOR ALL TABLES IN SCHEMA, which a beta of 15 had."""
+    edits = tuple(
+        (token.start, found[at + 1].start, "")
+        for at, token in enumerate(found)
+        if token.word == "all" and _words(found, at + 1, 3) == "tables in schema"
+    )
+    return Correction("Write TABLES IN SCHEMA", edits) if edits else None
+
+
+_BEFORE = ("for", "add", "set", "drop", ",")
+
+
+def _plural(found: Sequence[_Token], data: bytes) -> Correction | None:
+    """TABLES before names of tables."""
+    edits = tuple(
+        (token.start, token.end, _like("table", data, token))
+        for at, token in enumerate(found[1:], 1)
+        if token.word == "tables" and found[at - 1].word in _BEFORE and _words(found, at + 1, 1) not in ("in", "")
+    )
+    return Correction("Write TABLE", edits) if edits else None
+
+
+def _singular(found: Sequence[_Token], data: bytes) -> Correction | None:
+    """TABLE IN SCHEMA."""
+    edits = tuple(
+        (token.start, token.end, _like("tables", data, token))
+        for at, token in enumerate(found[1:], 1)
+        if token.word == "table" and found[at - 1].word in _BEFORE and _words(found, at + 1, 2) == "in schema"
+    )
+    return Correction("Write TABLES IN SCHEMA", edits) if edits else None
+
+
+def _like(word: str, data: bytes, token: _Token) -> str:
+    """A keyword in the case in which the one it replaces stands."""
+    return word.upper() if data[token.start : token.end].isupper() else word
+
+
+def _if_not_exists(found: Sequence[_Token], data: bytes) -> Correction | None:
+    """CREATE PUBLICATION IF NOT EXISTS."""
+    if _words(found, 0, 5) != "create publication if not exists" or len(found) < 6:
+        return None
+    statement = data[: found[2].start] + data[found[5].start : found[-1].end]
+    return _block("Make it in a block that passes over one that is there", statement, "duplicate_object", found)
+
+
+def _or_replace(found: Sequence[_Token], data: bytes) -> Correction | None:
+    """CREATE OR REPLACE PUBLICATION."""
+    if _words(found, 0, 4) != "create or replace publication" or len(found) < 5 or not found[4].name:
+        return None
+    name = identifier(found[4].name)
+    statement = data[: found[1].start] + data[found[3].start : found[-1].end]
+    text = f"DROP PUBLICATION IF EXISTS {name};\n{statement[found[0].start :].decode(errors='surrogatepass')}"
+    return Correction("Drop it before it is made", ((found[0].start, found[-1].end, text),), safe=False, whole=True)
+
+
+def _member_if(found: Sequence[_Token], data: bytes) -> Correction | None:
+    """ALTER PUBLICATION ... ADD TABLE IF NOT EXISTS or DROP TABLE IF EXISTS, of one table: with more, all or none."""
+    if _words(found, 0, 2) != "alter publication" or len(found) < 8:
+        return None
+    action, words = found[3].word, ("if", "not", "exists") if found[3].word == "add" else ("if", "exists")
+    at = 5 if found[4].word == "table" else 4
+    if action not in ("add", "drop") or tuple(token.word for token in found[at : at + len(words)]) != words:
+        return None
+    if len(found) <= at + len(words) or _lists_several(found[at + len(words) :]):
+        return None
+    table = b"" if at == 5 else b"TABLE "
+    statement = data[: found[at].start] + table + data[found[at + len(words)].start : found[-1].end]
+    condition = "duplicate_object" if action == "add" else "undefined_object"
+    what = "that is a member already" if action == "add" else "that is no member"
+    return _block(f"Do it in a block that passes over a table {what}", statement, condition, found)
+
+
+def _lists_several(found: Sequence[_Token]) -> bool:
+    depth = 0
+    for token in found:
+        depth += (token.word == "(") - (token.word == ")")
+        if token.word == "," and not depth:
+            return True
+    return False
+
+
+def _block(title: str, statement: bytes, condition: str, found: Sequence[_Token]) -> Correction:
+    inner = statement[found[0].start :].decode(errors="surrogatepass")
+    text = f"DO $pubcheck$\nBEGIN\n  {inner};\nEXCEPTION WHEN {condition} THEN NULL;\nEND\n$pubcheck$"
+    return Correction(title, ((found[0].start, found[-1].end, text),), safe=False, whole=True)
