@@ -82,6 +82,8 @@ class History:
         self.inherited: dict[int, Place] = {}
         """Where a table became a child, for those that an ALTER made one."""
         self.taken: list[Taken] = []
+        self.blind_sets: dict[int, Place] = {}
+        """The last SET of each publication that the unit does not make."""
         self.bared: list[tuple[PublicationRel, Place]] = []
         """Memberships as they were before a SET named their table without filter, or without column list."""
         self.schemas_taken: list[tuple[PublicationNamespace, Place]] = []
@@ -127,7 +129,9 @@ class History:
             self._ended(name, node, ended)
         if relations:
             self._relations(name, node, relations, ended)
-        events.finish(name, node)
+        if name == "AlterPublicationStmt" and node.get("action") == "AP_SetObjects" and "pubobjects" in node:
+            self._blind_set(node["pubname"])
+        events.finish(name, node, relations)
 
     def _place(self, oid: int = 0) -> Place:
         """Where the statement at hand names a relation; its beginning otherwise."""
@@ -167,6 +171,11 @@ class History:
     def _schema_taken(self, former: PublicationNamespace, node: Node) -> None:
         if node.get("action") == "AP_SetObjects" and former.publication in self.session.catalog.publications:
             self.schemas_taken.append((former, self._publication_place(former.publication)))
+
+    def _blind_set(self, name: str) -> None:
+        publication = self.session.catalog.publications.get(self.session.catalog.publication_names.get(name, 0))
+        if publication is not None and not publication.seen:
+            self.blind_sets[publication.oid] = self._publication_place(publication.oid)
 
     def _publication_place(self, publication: int) -> Place:
         name = self.session.catalog.publications[publication].name
@@ -317,12 +326,15 @@ def set_drops_members(ground: Ground) -> Iterator[Finding]:
     for (oid, place), found in groups.items():
         publication = catalog.publications[oid]
         names = [ground.name(catalog.relations[one.entry.relation]) for one in found]
+        way = f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., which "
+        way += "leaves the others alone; DROP TABLE ... says that they are meant to go"
+        if _sets_one(catalog, oid, place):
+            way += "; an ADD TABLE that may run again stands in a DO block with EXCEPTION WHEN duplicate_object"
         yield Finding(
             rule="set-drops-members",
             message=f'{listed(names, "table")} {_is(names)} no longer in publication "{publication.name}": SET '
             "replaces the whole list",
-            help=f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., which "
-            "leaves the others alone; DROP TABLE ... says that they are meant to go",
+            help=way,
             place=place,
             certain=publication.seen,
             related=others([(one.entry.place, "was made a member here") for one in found]),
@@ -331,6 +343,30 @@ def set_drops_members(ground: Ground) -> Iterator[Finding]:
         )
     yield from _schemas_dropped(ground)
     yield from _bared(ground)
+    told = {place for _, place in groups}
+    for oid, place in history.blind_sets.items():
+        if place not in told and oid in catalog.publications and not catalog.publications[oid].seen:
+            yield _members_elsewhere(catalog.publications[oid], place)
+
+
+def _sets_one(catalog: Catalog, publication: int, place: Place) -> bool:
+    """Whether what SET names is one table: perhaps it is an ADD that was meant to run twice."""
+    members = [catalog.publication_rels[member].place for member in catalog.members_of.get(publication)]
+    here = [one for one in members if (one.source, one.statement) == (place.source, place.statement)]
+    return len(here) == 1
+
+
+def _members_elsewhere(publication: Publication, place: Place) -> Finding:
+    return Finding(
+        rule="set-drops-members",
+        message=f'SET replaces the whole list of publication "{publication.name}", which these files do not make: '
+        "members that it has from elsewhere leave it",
+        help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., unless SET names all members there are",
+        place=place,
+        certain=False,
+        publications=(publication.name,),
+        severity="note",
+    )
 
 
 def _schemas_dropped(ground: Ground) -> Iterator[Finding]:

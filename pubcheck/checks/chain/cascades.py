@@ -127,7 +127,7 @@ def _finding(ground: Ground, relation: Relation, ways: list[_Reach]) -> Finding:
         "foreign key do nothing (NO ACTION), and take away the rows that refer to it another way",
         place=place,
         certain=relation.seen and any(way.certain for way in near or ways),
-        related=others([one for one in related if one[0] != place]),
+        related=others([one for one in related if order(one[0]) != order(place)]),
         object=ground.session.qualified(relation),
         publications=tuple(dict.fromkeys(catalog.publications[oid].name for way in ways for oid in way.publications)),
         severity=None if near else "warning",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from pubcheck.postgres.catalog.rows import (
     Publication,
     PublicationNamespace,
     PublicationRel,
+    Relation,
 )
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -64,6 +65,7 @@ class Events:
         """The schemas that the statement at hand dropped."""
         # Of the statement at hand: the publications it dropped, and the members that it ended, by publication.
         self._publications: list[Publication] = []
+        self._indexes: list[Index] = []
         self._entries: dict[int, list[PublicationRel]] = {}
         self._schemas: dict[int, list[PublicationNamespace]] = {}
         self._anew: dict[str, FormerPublication] = {}
@@ -88,17 +90,21 @@ class Events:
                 self._schemas.setdefault(former.publication, []).append(former)
         elif isinstance(row, Constraint):
             if row.kind == "f" and not isinstance(former, Constraint):
-                self.references[row.oid] = self._place(row.relation)
+                self.references[row.oid] = self.session.place(self.session.mentions.get(row.relation, 0))
         elif isinstance(former, Index):
             if row is None and former.identity:
-                self.unidentified[former.table] = self._place(former.oid, former.table)
+                self._indexes.append(former)
         elif isinstance(former, Namespace) and row is None:
             self.namespaces[former.oid] = former
 
-    def finish(self, name: str, node: Node) -> None:
-        """The statement's changes are all told; ``name`` and ``node`` are its parse tree."""
+    def finish(self, name: str, node: Node, relations: Mapping[int, Any]) -> None:
+        """The statement's changes are all told; ``name`` and ``node`` are its parse tree, ``relations`` those that it
+        changed, as they were.
+        """
         for publication in self._publications:
             self._dropped(publication)
+        for index in self._indexes:
+            self.unidentified[index.table] = self._of_index(index, relations.get(index.oid))
         if self.namespaces:
             ended = [entry for entries in self._schemas.values() for entry in entries]
             for oid, namespace in self.namespaces.items():
@@ -108,13 +114,15 @@ class Events:
             options = (item["DefElem"]["defname"].lower() for item in node.get("options", ()))
             self._anew[node["pubname"]].options = frozenset(options)
         self._publications.clear()
+        self._indexes.clear()
         self._entries.clear()
         self._schemas.clear()
         self.namespaces.clear()
 
-    def _place(self, *oids: int) -> Place:
-        mentions = self.session.mentions
-        return self.session.place(next((mentions[oid] for oid in oids if oid in mentions), 0))
+    def _of_index(self, index: Index, former: Any) -> Place:
+        """Where a statement names an index that it drops, or else its table."""
+        start = self.session.find_name(former.name) if isinstance(former, Relation) else None
+        return self.session.place(self.session.mentions.get(index.table, 0) if start is None else start)
 
     def _named(self, name: str) -> Place:
         start = self.session.find_name(name)

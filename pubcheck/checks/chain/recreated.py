@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pubcheck.checks.chain.events import FormerPublication
-from pubcheck.checks.findings import MENTIONED, Finding, Ground, listed, others
+from pubcheck.checks.findings import MENTIONED, Finding, Ground, listed, order, others
 from pubcheck.checks.naming import identifier, qualified
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel
 from pubcheck.replication.published import arrival, is_publishable
@@ -34,7 +34,7 @@ def _lost(ground: Ground, former: FormerPublication, made: Publication, now: Pub
     """The members of before that the new one never had, and that are not sent in the end."""
     catalog, began = ground.catalog, ground.history.events.began
     found = []
-    for entry in former.entries:
+    for entry in sorted(former.entries, key=lambda entry: order(entry.place)):
         relation = catalog.relations.get(entry.relation)
         if relation is None or (made.oid, entry.relation) in began or not is_publishable(relation):
             continue
@@ -47,7 +47,7 @@ def _bared(ground: Ground, former: FormerPublication, made: Publication, now: Pu
     """The members of before that began anew without their row filter or their column list, and have none now."""
     catalog, began = ground.catalog, ground.history.events.began
     found = []
-    for entry in former.entries:
+    for entry in sorted(former.entries, key=lambda entry: order(entry.place)):
         begins = began.get((made.oid, entry.relation))
         member = catalog.members.get((now.oid, entry.relation))
         if begins is None or member is None:
