@@ -74,9 +74,15 @@ LANGUAGES: dict[str, str] = {
 view that finds the SQL in them."""
 
 
+def language_of(name: str) -> str | None:
+    """The view of a file that is read only where it holds a publication, by its name; None for any other file."""
+    stem, dot, suffix = name.rpartition(".")
+    return LANGUAGES.get(suffix.lower()) if stem and dot else None
+
+
 def view_of(name: str) -> str:
     """The view of a file by its name: "sql" unless its suffix is that of another language."""
-    return LANGUAGES.get(name.rpartition(".")[2].lower(), "sql")
+    return language_of(name) or "sql"
 
 
 def label_of(path: str) -> str:

@@ -1,19 +1,34 @@
 """Which files a run reads, and which of them together build one database.
 
-A file given by name is a unit of its own. A folder is walked: each directory that directly holds .sql files is one
-unit, its files in the order of their names.
+A folder is walked, and the habits of the tools that people use tell which of its files make a unit (``units``). A file
+given by name that lies in the history of a tool is linted in that history, of which only what concerns the file is
+reported; any other file given by name is a unit of its own. The configuration may say outright what a unit is.
 """
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.config import Config
-from pubcheck.sources.files import STDIN, SUFFIXES, File, Plan, label_of, view_of
+from pubcheck.sources.discover import folders_of, join, walk
+from pubcheck.sources.files import STDIN, File, Plan, label_of, view_of
+from pubcheck.sources.traits import Names, Traits, kind_of, mentions, names, traits
+from pubcheck.sources.units import GUESSED, Look, groups_of
+from pubcheck.sources.units.anchors import history_of
+
+Identity = tuple[int, int] | str
+
+
+class Survey(Struct, frozen=True):
+    """What a run reads: its units, in order, and the files that it met and passes over, each with the reason."""
+
+    plans: list[Plan]
+    passed_over: list[tuple[str, str]]
 
 
 def find_plans(
@@ -28,57 +43,269 @@ def find_plans(
     """The units that ``paths`` mean, in the order given, each file once: where it is reached first.
 
     ``together`` makes them one unit. ``schema`` are files and folders that come first in every unit, as context.
-    ``stdin`` is what stands for the path `-`. Folders whose names begin with a dot are not walked unless they are given
-    by name, and neither are symbolic links to folders. A path that does not exist, and a folder that cannot be listed,
-    is a unit of one file with an ``error``.
+    ``stdin`` is what stands for the path `-`. A path that does not exist, and a folder that cannot be listed, is a unit
+    of one file with an ``error``.
     """
-    seen: set[tuple[int, int] | str] = set()
-    plans = []
-    before = tuple(replace(file, context=True) for plan in find_plans(schema) for file in plan.files) if schema else ()
+    return survey(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_label).plans
+
+
+def survey(
+    paths: Sequence[str],
+    config: Config = Config(),
+    *,
+    together: bool = False,
+    schema: Sequence[str] = (),
+    stdin: bytes | None = None,
+    stdin_label: str = "<stdin>",
+) -> Survey:
+    """As ``find_plans``, with what is passed over."""
+    finder = _Finder(config, alone=together or bool(schema))
+    folders = [os.path.abspath(path) for path in paths if os.path.isdir(path)]
+    later = []
     for path in paths:
-        for plan in _plans_of(path, stdin, stdin_label):
-            fresh = tuple(file for file in plan.files if _first_time(file, seen))
-            if fresh:
-                plans.append(replace(plan, files=fresh))
+        if path == STDIN and stdin is not None:
+            finder.add(Plan(stdin_label, (File(STDIN, stdin_label, content=stdin),), "stdin", "standard input"))
+        elif os.path.isdir(path):
+            finder.folder(path)
+        elif any(os.path.abspath(path).startswith(join(folder, "")) for folder in folders) and finder.in_unit(path):
+            later.append(path)  # the folder brings the whole unit
+        else:
+            finder.file(path)
+    for path in later:
+        finder.file(path)
+    plans = finder.plans
     if together and plans:
         files = tuple(file for plan in plans for file in plan.files)
         plans = [Plan(files[0].label, files, "together", "--together")]
-    return [replace(plan, files=before + plan.files) for plan in plans] if before else plans
+    if schema:
+        before = [file for plan in find_plans(schema, config) for file in plan.files]
+        plans = [_after(before, plan) for plan in plans]
+    return Survey(plans, finder.passed_over)
 
 
-def _first_time(file: File, seen: set[tuple[int, int] | str]) -> bool:
-    identity: tuple[int, int] | str = file.path
-    if file.content is None:
+def _after(before: Sequence[File], plan: Plan) -> Plan:
+    """A unit with files before it that are only followed."""
+    own = {_identity(file) for file in plan.files}
+    context = tuple(replace(file, context=True) for file in before if _identity(file) not in own)
+    return replace(plan, files=context + plan.files)
+
+
+def _identity(file: File) -> Identity:
+    if file.content is not None:
+        return "\0stdin"
+    try:
+        status = os.stat(file.path)
+    except (OSError, ValueError):
+        return file.path
+    # A volume without inode numbers gives 0 for all of them.
+    return (status.st_dev, status.st_ino) if status.st_ino else os.path.realpath(file.path)
+
+
+class _Finder:
+    """Collects the units of a run. ``alone``: files given by name are not looked up in a history."""
+
+    def __init__(self, config: Config, *, alone: bool) -> None:
+        self.plans: list[Plan] = []
+        self.passed_over: list[tuple[str, str]] = []
+        self._config, self._alone = config, alone
+        self._look = Disk()
+        self._reported: set[Identity] = set()
+        self._histories: dict[tuple[str, ...], list[Plan]] = {}
+        self._places: dict[tuple[str, ...], int] = {}
+        self._configured: list[Plan] | None = None
+
+    def add(self, plan: Plan) -> None:
+        """A unit, of whose files those are left out, or only followed, that were met before."""
+        files, fresh = [], False
+        for file in plan.files:
+            identity = _identity(file)
+            if identity not in self._reported:
+                if not file.context:
+                    self._reported.add(identity)
+                    fresh = True
+                files.append(file)
+            elif plan.habit not in GUESSED:
+                files.append(replace(file, context=True))
+        if fresh:
+            self.plans.append(replace(plan, files=tuple(files)))
+
+    def folder(self, path: str) -> None:
+        found = walk(path, self._config)
+        top, given = os.path.abspath(path), len(join(path, ""))
+        files = [(join(top, each[given:]), File(each, label_of(each))) for each in found.files]
+        if self._config.units:
+            files = self._without_configured(files)
+        plans, passed_over = arrange(files, self._look)
+        self.passed_over += passed_over
+        for folder, problem in found.problems:
+            label = label_of(folder)
+            plans.append(Plan(label, (File(folder, label, error=problem),), "folder", "it cannot be listed"))
+        if found.problems:
+            plans.sort(key=lambda plan: plan.files[0].label.split("/"))
+        for plan in plans:
+            self.add(plan)
+
+    def file(self, path: str) -> None:
+        history = self._history(path)
+        if history is None:
+            label = label_of(path)
+            file = File(path, label, view=self._view(path))
+            self.add(Plan(label, (file,), "file", "given by name"))
+            return
+        identity = _identity(File(path, ""))
+        if identity in self._reported:
+            return
+        self._reported.add(identity)
+        key = tuple(file.path for file in history.files)
+        if key not in self._places:
+            self._places[key] = len(self.plans)
+            self.plans.append(replace(history, files=tuple(replace(file, context=True) for file in history.files)))
+        plan, absolute = self.plans[self._places[key]], os.path.abspath(path)
+        files = tuple(
+            File(path, label_of(path), view=file.view) if os.path.abspath(file.path) == absolute else file
+            for file in plan.files
+        )
+        self.plans[self._places[key]] = replace(plan, files=files)
+
+    def in_unit(self, path: str) -> bool:
+        return self._history(path) is not None
+
+    def _history(self, path: str) -> Plan | None:
+        """The unit, of the configuration or by a tool's habit, in which a file given by name is linted."""
+        if self._alone or not os.path.isfile(path):
+            return None
+        absolute = os.path.abspath(path)
+        for plan in self._units():
+            if any(os.path.abspath(file.path) == absolute and not file.context for file in plan.files):
+                return plan
+        for places in history_of(absolute, self._head):
+            if places not in self._histories:
+                relative = not os.path.isabs(path)
+                found = [each for place in places for each in self._below(place)]
+                self._histories[places] = arrange([(each, _as_given(each, relative)) for each in found], self._look)[0]
+            for plan in self._histories[places]:
+                if plan.habit not in GUESSED and any(os.path.abspath(file.path) == absolute for file in plan.files):
+                    return plan
+        return None
+
+    def _below(self, place: str) -> list[str]:
+        if os.path.isdir(place):
+            return walk(place, self._config).files
+        return [place] if os.path.isfile(place) else []
+
+    def _head(self, path: str) -> str | None:
+        return self._look.traits(path).kind
+
+    def _view(self, path: str) -> str:
+        view = view_of(path)
+        return self._look.traits(path).kind or view if view == "sql" else view
+
+    def _units(self) -> list[Plan]:
+        """The units that the configuration names."""
+        if self._configured is None:
+            from pubcheck.sources.units.configured import configured
+
+            self._configured = configured(self._config) if self._config.units else []
+        return self._configured
+
+    def _without_configured(self, files: list[tuple[str, File]]) -> list[tuple[str, File]]:
+        """The files that are in no unit of the configuration; those units, as far as they were met, are added."""
+        met = dict(files)
+        taken: set[str] = set()
+        for plan in self._units():
+            own = {os.path.abspath(file.path) for file in plan.files if not file.context}
+            if own.isdisjoint(met):
+                continue
+            taken |= own
+            members = tuple(
+                replace(met[path], view=self._view(file.path))
+                if (path := os.path.abspath(file.path)) in met and not file.context
+                else replace(file, context=True)
+                for file in plan.files
+            )
+            self.add(replace(plan, files=members))
+        return [(path, file) for path, file in files if path not in taken]
+
+
+def _as_given(path: str, relative: bool) -> File:
+    path = os.path.relpath(path) if relative else path
+    return File(path, label_of(path))
+
+
+class Disk:
+    """Tells of files by opening them, each as seldom as it can."""
+
+    def __init__(self) -> None:
+        self._traits: dict[str, Traits] = {}
+        self._names: dict[str, Names] = {}
+
+    def traits(self, path: str) -> Traits:
+        known = self._traits.get(path)
+        if known is None:
+            content = self._read(path)
+            known = self._traits[path] = Traits() if content is None else traits(path, content)
+        return known
+
+    def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
+        known = self._names.get(path)
+        if known is None:
+            content = self._read(path)
+            if content is None or (wanted is not None and not mentions(content, wanted)):
+                return Names()
+            known = self._names[path] = names(content)
+        return known
+
+    def _read(self, path: str) -> bytes | None:
         try:
-            status = os.stat(file.path)
+            with open(path, "rb") as stream:
+                return stream.read()
         except (OSError, ValueError):
-            pass
-        else:
-            # A volume without inode numbers gives 0 for all of them.
-            identity = (status.st_dev, status.st_ino) if status.st_ino else os.path.realpath(file.path)
-    else:
-        identity = "\0stdin"
-    if identity in seen:
-        return False
-    seen.add(identity)
-    return True
+            return None  # it is said where the unit is read
 
 
-def _plans_of(path: str, stdin: bytes | None, stdin_label: str) -> Iterator[Plan]:
-    if path == STDIN and stdin is not None:
-        yield Plan(stdin_label, (File(STDIN, stdin_label, content=stdin),), "stdin", "standard input")
-    elif os.path.isdir(path):
-        yield from _walk(path)
-    else:
-        label = label_of(path)
-        yield Plan(label, (File(path, label, view=view_of(path)),), "file", "given by name")
+def arrange(files: Sequence[tuple[str, File]], look: Look) -> tuple[list[Plan], list[tuple[str, str]]]:
+    """The units of the files of a tree, and the labels of files that are in none, with the reason.
+
+    Each file comes with the path by which habits know it, and by which ``look`` is asked: absolute, or from the top of
+    its repository.
+    """
+    known = {path.replace(os.sep, "/"): file for path, file in files}
+    groups, undone = groups_of(known, look)
+    plans = []
+    taken: set[str] = set()
+    for group in groups:
+        members = tuple(
+            known[member.path]
+            if known[member.path].view == member.view
+            else replace(known[member.path], view=member.view)
+            for member in group.members
+        )
+        name = _name(group.name, [member.path for member in group.members], members)
+        if name in taken:
+            name = members[-1].label
+        taken.add(name)
+        plans.append(Plan(name, members, group.habit, group.reason, group.postgres))
+    return plans, [(known[path].label, why) for path, why in sorted(undone.items())]
+
+
+def _name(name: str, paths: list[str], files: Sequence[File]) -> str:
+    """A unit's name, which is the path of a folder or a file, in the words of the labels."""
+    for path, file in zip(paths, files, strict=True):
+        if path == name:
+            return file.label
+        if path.startswith(name + "/") or name in (".", "/"):
+            rest = label_of(path[len(name) :]) if name not in (".", "/") else "/" + label_of(path)
+            if file.label.endswith(rest):
+                return file.label[: -len(rest)] or ("/" if file.label.startswith("/") else ".")
+            return file.label.rpartition("/")[0] or "."
+    return files[0].label.rpartition("/")[0] or "."
 
 
 class Repository(Struct, frozen=True):
-    """A repository of a corpus and its units, as ``find_plans`` finds them in its folder."""
+    """A repository of a corpus: its files, by absolute path, and folders in it that cannot be listed."""
 
     name: str
-    plans: tuple[Plan, ...]
+    files: tuple[tuple[str, File], ...]
 
 
 def find_repositories(where: str, config: Config = Config()) -> Iterator[Repository]:
@@ -99,80 +326,28 @@ def find_repositories(where: str, config: Config = Config()) -> Iterator[Reposit
             matched = label_of(path).rstrip("/").split("/")
             if taken.isdisjoint("/".join(matched[:length]) for length in range(1, len(matched))):
                 taken.add("/".join(matched))
-                yield from _repository("/".join(matched[fixed:]), find_plans([path], config))
-    elif not os.path.isdir(where) or os.path.exists(_join(where, ".git")):
-        yield from _repository(os.path.basename(label_of(os.path.abspath(where))), find_plans([where], config))
+                yield from _repository("/".join(matched[fixed:]), path, config)
+    elif not os.path.isdir(where) or os.path.exists(join(where, ".git")):
+        yield from _repository(os.path.basename(label_of(os.path.abspath(where))), where, config)
     else:
-        yield from _repository(".", list(_walk(where, into=False)))
-        for name in _folders(where):
-            yield from _repository(label_of(name), find_plans([_join(where, name)], config))
+        yield from _repository(".", where, config, into=False)
+        for name in folders_of(where, config):
+            yield from _repository(label_of(name), join(where, name), config)
 
 
-def _repository(name: str, plans: list[Plan]) -> Iterator[Repository]:
-    if plans:
-        yield Repository(name, tuple(plans))
+def _repository(name: str, path: str, config: Config, *, into: bool = True) -> Iterator[Repository]:
+    if not os.path.isdir(path):
+        error = None if os.path.exists(path) else os.strerror(errno.ENOENT)
+        yield Repository(name, ((os.path.abspath(path), File(path, label_of(path), error=error)),))
+        return
+    found = walk(path, config, into=into)
+    top, given = os.path.abspath(path), len(join(path, ""))
+    files = [(join(top, each[given:]), File(each, label_of(each))) for each in found.files]
+    files += [
+        (os.path.abspath(folder), File(folder, label_of(folder), error=problem)) for folder, problem in found.problems
+    ]
+    if files:
+        yield Repository(name, tuple(sorted(files, key=lambda each: each[0])))
 
 
-def _folders(folder: str) -> list[str]:
-    """The names of the folders in a folder that are walked; none of one that cannot be listed."""
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(
-                entry.name
-                for entry in entries
-                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
-            )
-    except OSError:
-        return []
-
-
-def group_paths(paths: Iterable[str]) -> list[tuple[str, ...]]:
-    """The units of a repository of which only the paths are at hand, as a walk of its folders would find them."""
-    folders: dict[tuple[str, ...], set[str]] = {}
-    for path in paths:
-        *folder, name = path.split("/")
-        if name.lower().endswith(SUFFIXES) and not any(_hidden(part) for part in folder):
-            folders.setdefault(tuple(folder), set()).add(path)
-    return [tuple(sorted(folders[folder])) for folder in sorted(folders)]
-
-
-def _hidden(folder: str) -> bool:
-    return folder.startswith(".") and folder not in (".", "..")
-
-
-def _walk(top: str, *, into: bool = True) -> Iterator[Plan]:
-    """The units below a folder: its own files first, then, going ``into`` them, those of each folder in it, in the
-    order of their names."""
-    waiting = [top]
-    while waiting:
-        folder = waiting.pop()
-        files, folders = [], []
-        label = label_of(folder)
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        if not entry.name.startswith("."):
-                            folders.append(entry.name)
-                    elif entry.name.lower().endswith(SUFFIXES) and _may_be_read(entry):
-                        files.append(entry.name)
-        except OSError as error:
-            yield Plan(label, (File(folder, label, error=error.strerror or str(error)),), "folder", "cannot be listed")
-            continue
-        if files:
-            paths = [_join(folder, name) for name in sorted(files)]
-            yield Plan(label, tuple(File(path, label_of(path)) for path in paths), "folder", "the files of a folder")
-        if into:
-            waiting += [_join(folder, name) for name in sorted(folders, reverse=True)]
-
-
-def _may_be_read(entry: os.DirEntry[str]) -> bool:
-    """Whether a found name is a file, or a link to nothing, which is worth saying; a pipe or a device would block."""
-    try:
-        return entry.is_file() or (entry.is_symlink() and not entry.is_dir() and not os.path.exists(entry.path))
-    except OSError:  # a loop of links
-        return True
-
-
-def _join(folder: str, name: str) -> str:
-    return folder + name if folder.endswith(("/", os.sep)) else folder + os.sep + name
+__all__ = ["Disk", "Look", "Repository", "Survey", "arrange", "find_plans", "find_repositories", "kind_of", "survey"]

@@ -19,10 +19,10 @@ STATEMENT = (
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 # In Python only the first flag of a pattern may say (?i), and it holds for all of it, as in Java.
-_word = re.compile(WORD.encode()).search
 _statement = re.compile(STATEMENT.encode()).search
 
 
 def may_publish(content: bytes) -> bool:
     """Whether a file may hold a statement about a publication."""
-    return content.startswith(UTF16_MARKS) or (_word(content) is not None and _statement(content) is not None)
+    # Far faster than the pattern, and finds the same: in bytes only ASCII letters have a case.
+    return content.startswith(UTF16_MARKS) or (b"publication" in content.lower() and _statement(content) is not None)

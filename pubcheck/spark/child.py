@@ -30,10 +30,15 @@ class RequestFile(Struct, frozen=True, array_like=True):
     location: bytes | None
     content: bytes | None
     problem: str | None
+    view: str = "sql"
 
 
 class Request(Struct, frozen=True, array_like=True):
+    """A unit: its files in order, its name, and the habit by which it was found."""
+
     files: tuple[RequestFile, ...]
+    name: str = ""
+    habit: str = "folder"
 
 
 class Unread(Struct, frozen=True):
@@ -110,11 +115,12 @@ def main() -> None:
 
     def answer(request: bytes) -> bytes:
         begun = perf_counter()
+        unit = decoder.decode(request)
         files = tuple(
-            File(os.fsdecode(file.location or b""), file.label, file.problem, file.content)
-            for file in decoder.decode(request).files
+            File(os.fsdecode(file.location or b""), file.label, file.problem, file.content, file.view)
+            for file in unit.files
         )
-        judged = judge(Plan(files[0].label, files, "folder", ""), following, excerpts=False)
+        judged = judge(Plan(unit.name, files, unit.habit, ""), following, excerpts=False)
         unread = tuple(
             Unread(each.span.source.label, _UNREAD[each.rule], each.message)
             for each in judged.reading.diagnostics

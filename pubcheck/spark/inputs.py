@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -17,12 +17,14 @@ from msgspec import Struct
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pubcheck.sources.files import SUFFIXES
+from pubcheck.config import Config
+from pubcheck.sources.files import LANGUAGES, SUFFIXES
 from pubcheck.sources.plans import find_repositories
 from pubcheck.sources.selection import STATEMENT, UTF16_MARKS, WORD
+from pubcheck.sources.traits import LISTS
 from pubcheck.spark import worker
 from pubcheck.spark.runs import Store
-from pubcheck.spark.tables import FILES, LISTING, arrow, ddl
+from pubcheck.spark.tables import FACTS, FILES, LISTING, SCANNED, arrow, ddl
 
 _CHUNK = 20_000
 """Files that the driver holds at a time."""
@@ -56,10 +58,10 @@ class EmptyInput(ValueError):
 class Folders:
     """Repositories in folders, as ``find_repositories`` finds them. Their files are opened by the workers."""
 
-    all_in_units = True
+    all_in_units = False
 
-    def __init__(self, where: str) -> None:
-        self.name = where
+    def __init__(self, where: str, config: Config = Config()) -> None:
+        self.name, self._config = where, config
         self._count = 0
         self._written = False
 
@@ -74,27 +76,25 @@ class Folders:
                 store.write(listing, "listing", run, more=self._written)
                 self._written = True
         if listing is None:
-            raise EmptyInput(f"no input: no .sql file under {self.name}")
+            raise EmptyInput(f"no input: no file to read under {self.name}")
         if self._written:
             listing = store.read(LISTING, "listing", run)
-        return listing.mapInArrow(partial(worker.scan, largest=largest), ddl(FILES))
+        scanned = listing.mapInArrow(partial(worker.scan, largest=largest), ddl(SCANNED))
+        return scanned.groupBy("repository").applyInArrow(worker.group_table, ddl(FILES))
 
     def _chunks(self) -> Iterator[pa.Table]:
         """The listing, in pieces of at least ``_CHUNK`` files but for the last one, which may be empty."""
         rows: list[dict[str, Any]] = []
-        for repository in find_repositories(self.name):
-            for plan in repository.plans:
-                rows += [
-                    {
-                        "repository": repository.name,
-                        "unit": plan.name,
-                        "ordinal": ordinal,
-                        "path": file.label,
-                        "location": os.fsencode(os.path.abspath(file.path)),  # where a worker is, is not known
-                        "problem": file.error,
-                    }
-                    for ordinal, file in enumerate(plan.files)
-                ]
+        for repository in find_repositories(self.name, self._config):
+            rows += [
+                {
+                    "repository": repository.name,
+                    "path": file.label,
+                    "location": os.fsencode(path),  # absolute: where a worker is, is not known
+                    "problem": file.error,
+                }
+                for path, file in repository.files
+            ]
             if len(rows) >= _CHUNK:
                 yield self._chunk(rows)
                 rows = []
@@ -140,6 +140,7 @@ class Rows:
     def __init__(self, name: str, format: str, columns: Columns, options: Mapping[str, str] | None = None) -> None:
         self.name, self._format, self._columns, self._options = name, format, columns, dict(options or {})
         self._rows: DataFrame | None = None
+        self._described: DataFrame | None = None
 
     def _read(self, spark: SparkSession) -> DataFrame:
         """The rows with a path that may be a file to read, or without a path."""
@@ -148,9 +149,8 @@ class Rows:
         else:
             table = spark.read.format(self._format).options(**self._options).load(self.name)
         path = F.col(f"`{self._columns.path}`").cast("string")
-        read = F.lower(path).endswith(SUFFIXES[0])
-        for suffix in SUFFIXES[1:]:
-            read = read | F.lower(path).endswith(suffix)
+        ends = [*SUFFIXES, *(f".{suffix}" for suffix in LANGUAGES)]
+        read = reduce(Column.__or__, [*(F.lower(path).endswith(end) for end in ends), *map(path.endswith, LISTS)])
         return table.select(
             F.coalesce(F.col(f"`{self._columns.repository}`").cast("string"), F.lit("")).alias("repository"),
             path.alias("path"),
@@ -166,8 +166,6 @@ class Rows:
         problem = F.when(F.col("path").isNull(), "it has no path").when(F.col("content").isNull(), "it has no content")
         described = self._rows.select(
             "repository",
-            F.lit(None).cast("string").alias("unit"),
-            F.lit(None).cast("int").alias("ordinal"),
             "path",
             F.lit(None).cast("binary").alias("location"),
             problem.alias("problem"),
@@ -175,8 +173,20 @@ class Rows:
             _digest().alias("digest"),
             F.coalesce(may_publish(F.col("content")), F.lit(True)).alias("may_publish"),
             fate.alias("fate"),
+        ).persist()
+        self._described = described
+        # Only of repositories that publish does it matter which files belong together.
+        publishing = described.where("may_publish").select("repository").distinct()
+        facts = (
+            self._rows.join(publishing, "repository", "left_semi")
+            .where(F.col("content").isNotNull() & F.col("path").isNotNull() & (size <= largest))
+            .select("repository", "path", _digest().alias("digest"), "content")
+            .mapInArrow(worker.describe, ddl(FACTS))
+            .dropDuplicates(["repository", "path", "digest"])
         )
-        return described.groupBy("repository").applyInArrow(worker.group_table, ddl(FILES))
+        scanned = described.join(facts, ["repository", "path", "digest"], "left")
+        columns = [column.name for column in SCANNED]
+        return scanned.select(*columns).groupBy("repository").applyInArrow(worker.group_table, ddl(FILES))
 
     def contents(self, spark: SparkSession, chosen: DataFrame) -> DataFrame:
         assert self._rows is not None
@@ -188,7 +198,8 @@ class Rows:
         return self._rows.select("repository", "path").count()
 
     def forget(self, store: Store, run: str) -> None:
-        pass
+        if self._described is not None:
+            self._described.unpersist()
 
 
 def _digest() -> Column:

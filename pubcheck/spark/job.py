@@ -210,7 +210,7 @@ def _outcomes(
     """What came of each unit that is to be linted; together they cost ``cost``, and none more than ``most``."""
     chosen, parts = _with_part(spark, units.where("step = 'lint'").select(*KEY, "cost"), cost, most)
     wanted = files.where("fate IS NULL OR fate = 'unreadable'").join(chosen, KEY)
-    columns = ["ordinal", "path", "location", "content", "problem"]
+    columns = ["habit", "ordinal", "path", "view", "location", "content", "problem"]
     ready = (
         given.contents(spark, wanted)
         .repartition(parts, "salt")

@@ -174,18 +174,27 @@ RUNS = (
 # What passes between the steps of the job.
 
 LISTING = (
-    *_UNIT_KEY,
-    Column("ordinal", _INT, "place of the file in its unit, from 0"),
+    _UNIT_KEY[0],
     Column("path", _TEXT, "label of the file"),
     Column("location", pa.binary(), "the file's name for the system, null where the content comes with a table"),
     Column("problem", _TEXT, "why it is known already that it cannot be read"),
 )
-FILES = (
+SCANNED = (
     *LISTING,
     Column("size", _LONG, "bytes"),
     Column("digest", _TEXT, "SHA-256 of the content, or of what stands for it"),
     Column("may_publish", _FLAG, "whether it may hold a publication"),
     Column("fate", _TEXT, "unreadable, too-large or duplicate"),
+    Column("traits", pa.binary(), "what of its content decides where it belongs: sources.traits.Traits"),
+    Column("names", pa.binary(), "sources.traits.Names, where a worker cannot open the file to find them"),
+)
+FACTS = tuple(column for column in SCANNED if column.name in ("repository", "path", "digest", "traits", "names"))
+FILES = (
+    *_UNIT_KEY,
+    Column("habit", _TEXT, "by which the unit was found"),
+    Column("ordinal", _INT, "place of the file in its unit, from 0"),
+    Column("view", _TEXT, "how its text becomes SQL"),
+    *(column for column in SCANNED if column.name not in ("repository", "traits", "names")),
 )
 OUTCOMES = (
     *_UNIT_KEY,

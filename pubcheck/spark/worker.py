@@ -9,18 +9,25 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
 from pubcheck.report.fingerprints import fingerprints
-from pubcheck.sources.plans import group_paths
+from pubcheck.sources.discover import readable
+from pubcheck.sources.files import SUFFIXES, File
+from pubcheck.sources.plans import Disk, arrange
 from pubcheck.sources.selection import may_publish
+from pubcheck.sources.traits import Names, Traits, names, traits
 from pubcheck.spark.child import Limits, Request, RequestFile
 from pubcheck.spark.process import ChildProcess
-from pubcheck.spark.tables import FILES, OUTCOMES, arrow
+from pubcheck.spark.tables import FACTS, FILES, OUTCOMES, SCANNED, arrow
 
 Row = dict[str, Any]
 
-_FILES, _OUTCOMES = arrow(FILES), arrow(OUTCOMES)
+_FILES, _SCANNED, _FACTS, _OUTCOMES = arrow(FILES), arrow(SCANNED), arrow(FACTS), arrow(OUTCOMES)
+_encode = msgspec.msgpack.Encoder().encode
+_decode_traits = msgspec.msgpack.Decoder(Traits).decode
+_decode_names = msgspec.msgpack.Decoder(Names).decode
 _BATCH = 1000
 """Findings, and units, after which rows are handed on."""
 
@@ -28,11 +35,11 @@ _BATCH = 1000
 def scan(batches: Iterable[pa.RecordBatch], *, largest: int) -> Iterator[pa.RecordBatch]:
     """The files of a listing with their size, digest, and whether they may publish; none over ``largest`` is read."""
     for batch in batches:
-        yield pa.RecordBatch.from_pylist([_scanned(row, largest) for row in batch.to_pylist()], schema=_FILES)
+        yield pa.RecordBatch.from_pylist([_scanned(row, largest) for row in batch.to_pylist()], schema=_SCANNED)
 
 
 def _scanned(row: Row, largest: int) -> Row:
-    row.update(size=0, digest="", may_publish=True, fate=None)
+    row.update(size=0, digest="", may_publish=True, fate=None, traits=None, names=None)
     if row["problem"] is not None:
         return row | {"fate": "unreadable", "digest": row["problem"]}
     try:
@@ -44,39 +51,74 @@ def _scanned(row: Row, largest: int) -> Row:
     size = max(row["size"], len(content))
     if size > largest:
         return row | {"size": size, "fate": "too-large", "digest": f"{size} bytes"}
-    return row | {"size": size, "digest": hashlib.sha256(content).hexdigest(), "may_publish": may_publish(content)}
+    facts = traits(row["path"], content)
+    digest = hashlib.sha256(content).hexdigest()
+    return row | {"size": size, "digest": digest, "may_publish": facts.may_publish, "traits": _encode(facts)}
+
+
+def describe(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What of the contents of files decides where they belong."""
+    for batch in batches:
+        rows = []
+        for row in _rows(batch):
+            content = row.pop("content")
+            facts = names(content) if row["path"].lower().endswith(SUFFIXES) or may_publish(content) else Names()
+            rows.append(row | {"traits": _encode(traits(row["path"], content)), "names": _encode(facts)})
+        yield pa.RecordBatch.from_pylist(rows, schema=_FACTS)
+
+
+class _Known:
+    """What is known of a repository's files by the paths that habits know them by; the names in one that lies in a
+    folder are found when they are asked for."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Row] = {}
+        self._disk = Disk()
+
+    def traits(self, path: str) -> Traits:
+        known = self.rows[path]["traits"]
+        return Traits() if known is None else _decode_traits(known)
+
+    def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
+        row = self.rows[path]
+        if row["names"] is not None:
+            return _decode_names(row["names"])
+        return Names() if row["location"] is None or row["fate"] is not None else self._disk.names(path, wanted)
 
 
 def group_table(given: pa.Table) -> pa.Table:
-    """The files of one repository, given by path, with the unit and the place in it of those that belong to one.
+    """The files of one repository, with the unit and the place in it of those that belong to one.
 
     Of several rows of a path the first by digest counts, the others are duplicates.
     """
     rows = sorted(given.to_pylist(), key=lambda row: (row["path"] or "", row["digest"] or ""))
-    units = group_paths(row["path"] for row in rows if row["path"] is not None)
+    known = _Known()
+    alone: list[Row] = []
+    for row in rows:
+        path = row["path"] if row["location"] is None else os.fsdecode(row["location"])
+        if row["location"] is not None and row["problem"] is not None:
+            alone.append(row)  # a folder that cannot be listed
+        elif path is not None:
+            known.rows.setdefault(path, row)
+    if any(row["location"] is None for row in rows):
+        met = frozenset(readable(known.rows))
+        known.rows = {path: row for path, row in known.rows.items() if path in met}
+    plans, _ = arrange([(path, File(path, row["path"])) for path, row in known.rows.items()], known)
     places = {
-        path: (name, ordinal)
-        for name, unit in zip(name_units(units), units, strict=True)
-        for ordinal, path in enumerate(unit)
+        file.path: (plan.name, plan.habit, ordinal, file.view)
+        for plan in plans
+        for ordinal, file in enumerate(plan.files)
     }
+    places |= {os.fsdecode(row["location"]): (row["path"], "folder", 0, "sql") for row in alone}
     for _, same in groupby(rows, itemgetter("path")):
         for number, row in enumerate(same):
-            row["unit"], row["ordinal"] = places.get(row["path"], (None, None))
+            path = row["path"] if row["location"] is None else os.fsdecode(row["location"])
+            place = places.get(path, (None, None, None, None)) if path is not None else (None, None, None, None)
+            row["unit"], row["habit"], row["ordinal"], row["view"] = place
             if number and row["unit"] is not None:
                 row["fate"] = "duplicate"
+            del row["traits"], row["names"]
     return pa.Table.from_pylist(rows, schema=_FILES)
-
-
-def name_units(units: Iterable[tuple[str, ...]]) -> list[str]:
-    """A name for each unit of a repository, given the labels of its files: their folder, else the first label."""
-    taken: set[str] = set()
-    names = []
-    for labels in units:
-        folder = labels[0].rpartition("/")[0] or "."
-        name = labels[0] if folder in taken else folder
-        taken.add(name)
-        names.append(name)
-    return names
 
 
 _child: ChildProcess | None = None
@@ -118,10 +160,12 @@ def _rows(batch: pa.RecordBatch) -> Iterator[Row]:
 
 def _outcome(repository: str, unit: str, files: Iterable[Row], process: ChildProcess) -> Row:
     request = []
+    habit = ""
     for _, same in groupby(files, itemgetter("ordinal")):
         row = next(same)  # rows that are wholly alike were joined to the one that counts
-        request.append(RequestFile(row["path"], row["location"], row["content"], row["problem"]))
-    reply: Row = process.lint(Request(tuple(request)))
+        habit = row["habit"]
+        request.append(RequestFile(row["path"], row["location"], row["content"], row["problem"], row["view"]))
+    reply: Row = process.lint(Request(tuple(request), unit, habit))
     failure = reply.pop("failure") or {"reason": None, "detail": None, "trace": None}
     for finding, fingerprint in zip(reply["findings"], fingerprints(reply["findings"], repository), strict=True):
         finding["fingerprint"] = fingerprint

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pubcheck.sources.files import File
-from pubcheck.sources.plans import find_plans, find_repositories, group_paths
+from pubcheck.sources.plans import Disk, arrange, find_plans, find_repositories
 from pubcheck.sources.reading import Reading, read_unit
 
 
@@ -147,16 +147,22 @@ def test_names_of_any_bytes_can_be_reported(tree: Path) -> None:
     assert len(read(*unit.files).sources) == 1
 
 
-def test_finding_opens_no_file(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_a_tool_are_known_by_their_names_and_not_opened(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("V2__b.sql", "V1__a.sql"):
+        (tree / "app" / name).touch()
+
     def refuse(*arguments: object, **options: object) -> object:
         raise AssertionError("a file was opened")
 
+    (tree / "app" / "main.py").unlink()
     monkeypatch.setattr("builtins.open", refuse)
-    assert len(find_plans(["db"])) == 2
+    assert labels("app") == [["app/V1__a.sql", "app/V2__b.sql"]]
 
 
 def repositories(where: str) -> list[tuple[str, list[list[str]]]]:
-    return [(each.name, [[file.label for file in one.files] for one in each.plans]) for each in find_repositories(where)]
+    """Those that hold units."""
+    planned = ((each.name, arrange(each.files, Disk())[0]) for each in find_repositories(where))
+    return [(name, [[file.label for file in plan.files] for plan in plans]) for name, plans in planned if plans]
 
 
 def test_each_folder_in_a_folder_is_a_repository_and_its_own_files_are_one(tree: Path) -> None:
@@ -177,12 +183,5 @@ def test_each_match_of_a_pattern_is_a_repository_named_by_what_it_matched(tree: 
 
 def test_a_file_or_what_does_not_exist_is_a_repository_too(tree: Path) -> None:
     assert repositories("db/a.sql") == [("a.sql", [["db/a.sql"]])]
-    assert repositories("none") == [("none", [["none"]])]
-
-
-def test_paths_without_a_file_system_make_the_units_of_a_walk(tree: Path) -> None:
-    (tree / "db" / "v2-old").mkdir()
-    (tree / "db" / "v2-old" / "x.sql").touch()
-    paths = [path.as_posix() for path in Path("db").rglob("*") if path.is_file()]
-    assert [list(unit) for unit in group_paths(paths)] == labels("db")
-    assert group_paths(["a.sql", "./a/b.sql", "a.sql"]) == [("a.sql",), ("./a/b.sql",)]
+    (missing,) = find_repositories("none")
+    assert [(file.label, file.error) for _, file in missing.files] == [("none", "No such file or directory")]

@@ -1,0 +1,118 @@
+"""Which of the files that a folder holds are passed over: those that git ignores, and those that the configuration
+excludes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+GITIGNORE = ".gitignore"
+
+_CUT = re.compile(r"\[.*?\]|[*?\\/]+")
+
+
+class Patterns:
+    """Lines of a .gitignore, or alike, and the folder that they are relative to.
+
+    Most patterns can match nothing that is walked. What matches them is loaded, which takes 30 ms, where the letters of
+    one of them occur in a path.
+    """
+
+    def __init__(self, base: str, lines: Sequence[str]) -> None:
+        self._beginning = base if base.endswith(os.sep) else base + os.sep
+        self._lines = [line for line in lines if line.strip() and not line.startswith("#")]
+        cut = [_CUT.split(line.rstrip()) for line in self._lines if not line.startswith("!")]
+        self._letters = [tuple(piece for piece in pieces if piece) for pieces in cut]
+        self._decide: Callable[[str], bool | None] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._letters)
+
+    def occurs(self, text: str) -> bool:
+        """Whether one of the patterns may match a path whose parts all stand in the text."""
+        return any(all(piece in text for piece in pieces) for pieces in self._letters)
+
+    def decide(self, path: str, *, folder: bool) -> bool | None:
+        """Whether a path is matched; None where these patterns say nothing of it. False: one with `!` is the last."""
+        if not path.startswith(self._beginning):
+            return None
+        if self._decide is None:
+            from pathspec import GitIgnoreSpec
+
+            check = GitIgnoreSpec.from_lines(self._lines).check_file
+            self._decide = lambda relative: check(relative).include
+        relative = path[len(self._beginning) :].replace(os.sep, "/")
+        return self._decide(relative + "/" if folder else relative)
+
+
+class Ignoring(Struct, frozen=True):
+    """What is passed over in a folder, given as an absolute path: ``patterns`` of which the later outweigh the earlier,
+    and ``excluded``, which nothing outweighs."""
+
+    patterns: tuple[Patterns, ...] = ()
+    excluded: Patterns | None = None
+
+    def below(self, folder: str, names: Sequence[str]) -> Ignoring:
+        """With what the .gitignore of a folder in this one adds, which is one of the names in it."""
+        if GITIGNORE not in names:
+            return self
+        found = _read(folder, GITIGNORE)
+        return Ignoring((*self.patterns, found), self.excluded) if found else self
+
+    def kept(self, folder: str, names: Sequence[str], *, folders: bool) -> list[str]:
+        """The names in a folder that are not passed over."""
+        every = (*self.patterns, self.excluded) if self.excluded is not None else self.patterns
+        if every and names:
+            text = "\n".join((folder, *names))
+            if any(each.occurs(text) for each in every):
+                return [name for name in names if not self.passes_over(os.path.join(folder, name), folder=folders)]
+        return list(names)
+
+    def passes_over(self, path: str, *, folder: bool) -> bool:
+        if self.excluded is not None and self.excluded.decide(path, folder=folder):
+            return True
+        for patterns in reversed(self.patterns):
+            decided = patterns.decide(path, folder=folder)
+            if decided is not None:
+                return decided
+        return False
+
+
+def above(folder: str, exclude: Sequence[str], root: str, *, gitignore: bool) -> Ignoring:
+    """What holds at a folder because of those above it, up to that which git watches over. ``exclude`` are patterns
+    relative to ``root``. What is itself passed over, and given by name, has nothing to obey above it."""
+    excluded = Patterns(os.path.abspath(root), exclude) if exclude else None
+    top = top_of(folder) if gitignore else None
+    if top is None:
+        return Ignoring((), excluded)
+    found = [_read(top, os.path.join(".git", "info", "exclude"))]
+    at = top
+    for part in os.path.relpath(folder, top).split(os.sep):
+        found.append(_read(at, GITIGNORE))
+        at = os.path.join(at, part)
+        given = Ignoring(tuple(patterns for patterns in found if patterns), excluded)
+        if part != os.curdir and given.passes_over(at, folder=True):
+            return Ignoring((), excluded)
+    # The folder's own .gitignore is read when it is walked.
+    return given if folder != top else Ignoring(tuple(each for each in found[:1] if each), excluded)
+
+
+def top_of(path: str) -> str | None:
+    """The folder at or above an absolute path that git watches over."""
+    while True:
+        if os.path.exists(os.path.join(path, ".git")):
+            return path
+        path, before = os.path.dirname(path), path
+        if path == before:
+            return None
+
+
+def _read(folder: str, name: str) -> Patterns:
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as stream:
+            return Patterns(folder, stream.read().splitlines())
+    except OSError:
+        return Patterns(folder, ())

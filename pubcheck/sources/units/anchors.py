@@ -1,0 +1,57 @@
+"""Where the history begins in which a single file lies: the folders to walk so that its unit is found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+from pubcheck.sources.units import flyway, initdb, marked, numbered, updown
+
+
+def history_of(path: str, kind_of: Callable[[str], str | None]) -> Iterator[tuple[str, ...]]:
+    """The folders and files in which the whole history of a file may lie, the likeliest first; none for most files.
+
+    ``path`` is absolute, ``kind_of`` says whose marks a file bears. What lies outside of the folder that git watches
+    over is not given.
+    """
+    from pubcheck.sources.ignoring import top_of
+
+    folder, name = os.path.split(path)
+    for places in _places(folder, name, path, kind_of):
+        root = top_of(folder)
+        if root is None or all((place + os.sep).startswith(os.path.join(root, "")) for place in places):
+            yield places
+
+
+def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | None]) -> Iterator[tuple[str, ...]]:
+    above, last = os.path.split(folder)
+    if last == "migrations" and os.path.basename(above) == "supabase":
+        # Not the whole of `supabase`, for its functions may bring a lot along.
+        yield folder, os.path.join(above, "seed.sql")
+    if last == "supabase" and name == "seed.sql":
+        yield os.path.join(folder, "migrations"), path
+    if last == "schemas" and os.path.basename(above) == "supabase":
+        yield (folder,)
+    if name in ("migration.sql", "up.sql") and last[:1].isdigit():
+        yield (above,)
+    if os.path.isfile(os.path.join(folder, "meta", "_journal.json")):
+        yield (folder,)
+    if "deploy" in folder.split(os.sep):
+        at = folder
+        while at != os.path.dirname(at):
+            at = os.path.dirname(at)
+            if os.path.isfile(os.path.join(at, "sqitch.plan")):
+                yield (at,)
+    if flyway.NAME.fullmatch(name):
+        yield (flyway.location(folder.replace(os.sep, "/")).replace("/", os.sep),)
+    if updown.way(name) is not None:
+        yield (folder,)
+    if last.lower() in updown.UP:
+        yield (above,)
+    if last in initdb.FOLDERS:
+        yield (folder,)
+    kind = kind_of(path) if name.lower().endswith(".sql") else None
+    if kind is not None:
+        yield (marked.top(folder.replace(os.sep, "/")).replace("/", os.sep) if kind == "liquibase" else folder,)
+    if last in numbered.FOLDERS and numbered.NUMBERED.fullmatch(name):
+        yield (folder,)

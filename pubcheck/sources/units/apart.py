@@ -1,0 +1,106 @@
+"""A publication whose tables are made in another folder: its file follows the unit that makes them.
+
+Only where there is no doubt: what is missing is made by one unit, which holds no publication, and no other one
+publishes its tables; units that change them come along. Tests, examples and documentation are joined with what lies
+beside them only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from msgspec.structs import replace
+
+from pubcheck.sources.units.tree import Group, Look
+
+_OPEN = frozenset(["file", "folder", "references"])
+"""Habits of units that may lack what another one makes."""
+_ASIDE = frozenset(
+    [
+        "test",
+        "tests",
+        "testing",
+        "__tests__",
+        "spec",
+        "specs",
+        "e2e",
+        "fixture",
+        "fixtures",
+        "example",
+        "examples",
+        "sample",
+        "samples",
+        "docs",
+    ]
+)
+_TEST = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)\.\w+|.*(?:Test|Tests|IT)\.\w+)", re.S)
+
+
+def joined(groups: list[Group], look: Look) -> list[Group]:
+    """The groups, with those made one of which one follows the others."""
+    missing = {
+        number: wanted
+        for number, group in enumerate(groups)
+        if group.habit in _OPEN and _publishes(group, look) and (wanted := _missing(group, look))
+    }
+    if not missing:
+        return groups
+    makers: dict[str, set[int]] = defaultdict(set)
+    changers: dict[str, set[int]] = defaultdict(set)
+    every = frozenset[str]().union(*missing.values())
+    for number, group in enumerate(groups):
+        for member in group.members:
+            found = look.names(member.path, every)
+            for name in every & found.makes:
+                makers[name].add(number)
+            for name in every & found.needs:
+                changers[name].add(number)
+    # By unit those that make what it lacks, and those that change what these make: without the latter too much would
+    # be certain.
+    first: dict[int, set[int]] = {}
+    wanted_by: dict[int, set[int]] = defaultdict(set)
+    for number, wanted in missing.items():
+        first[number] = {one for name in wanted if len(makers[name]) == 1 for one in makers[name]}
+        for other in first[number]:
+            wanted_by[other].add(number)
+    result = dict(enumerate(groups))
+    for number, others in first.items():
+        then = {one for name in missing[number] for one in changers[name]} - others - {number}
+        if (
+            others
+            and all(wanted_by[other] == {number} and _near(groups[number], groups[other]) for other in others)
+            and not any(each not in result or _publishes(groups[each], look) for each in others | then)
+        ):
+            before = [result.pop(each) for each in [*sorted(others), *sorted(then)]]
+            result[number] = _merged(groups[number], before, [groups[each].name for each in sorted(others)])
+    return [result[number] for number in sorted(result)]
+
+
+def _publishes(group: Group, look: Look) -> bool:
+    return any(look.traits(member.path).may_publish for member in group.members)
+
+
+def _missing(group: Group, look: Look) -> frozenset[str]:
+    """The relations that the unit's DDL and publications name and that none of its files makes."""
+    if any(_TEST.fullmatch(member.path.rpartition("/")[2]) for member in group.members):
+        return frozenset()
+    known = [look.names(member.path) for member in group.members]
+    made = frozenset[str]().union(*(names.makes for names in known))
+    return frozenset[str]().union(*(names.needs for names in known)) - made
+
+
+def _near(group: Group, other: Group) -> bool:
+    """Whether a unit that lies aside, with tests or examples, has the other one beside it."""
+    mine, theirs = (each.members[0].path.split("/")[:-1] for each in (group, other))
+    aside = next((number for number, part in enumerate(mine) if part.lower() in _ASIDE), None)
+    return (
+        mine[: aside + 2] == theirs[: aside + 2]
+        if aside is not None
+        else _ASIDE.isdisjoint(part.lower() for part in theirs)
+    )
+
+
+def _merged(last: Group, before: list[Group], made_in: list[str]) -> Group:
+    members = tuple(member for group in [*before, last] for member in group.members)
+    return replace(last, members=members, habit="references", reason=f"its tables are made in {', '.join(made_in)}")

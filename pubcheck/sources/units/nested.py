@@ -1,0 +1,21 @@
+"""Tools that keep each migration in a folder of its own: Prisma and Drizzle (`migration.sql`), Diesel and Hasura
+(`up.sql` beside `down.sql`); in the order of the folders' names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.sources.units.tree import Group, Tree, last, natural, parent, shown
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    for name, habit in (("migration.sql", "prisma"), ("up.sql", "up-down")):
+        histories: dict[str, list[str]] = {}
+        for folder in tree.folders():
+            if name in tree.sql[folder] and last(folder)[:1].isdigit():
+                histories.setdefault(parent(folder), []).append(folder)
+        for history, folders in histories.items():
+            for folder in folders:
+                tree.drop(folder, [each for each in tree.sql[folder] if each == "down.sql"], "it takes back up.sql")
+            files = [(folder, name) for folder in sorted(folders, key=lambda folder: natural(last(folder)))]
+            yield tree.group(shown(history), files, habit, f"{name} of each migration's folder")

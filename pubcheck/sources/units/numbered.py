@@ -1,0 +1,74 @@
+"""Folders of numbered files, in the order of the numbers: those of migrations, whoever runs them, and others whose
+files do not make the same tables. Migrations in other languages take part when they hold a publication."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pubcheck.sources.units.tree import Group, Tree, last, natural, shown
+
+FOLDERS = frozenset(["migration", "migrations", "migrate", "versions"])
+"""Folders that migrations lie in, by custom."""
+
+NUMBERED = re.compile(r"[vV]?\d+\W?.*", re.S)
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    for folder in sorted({*tree.sql, *tree.programs}):
+        history = last(folder) in FOLDERS
+        names = [name for name in tree.sql.get(folder, ()) if NUMBERED.fullmatch(name)]
+        programs = [name for name in tree.programs.get(folder, ()) if history and _migrates(tree, folder, name)]
+        if len(names) < (1 if history else 2) and not programs:
+            continue
+        if not history and _same_tables(tree, folder, names):
+            continue
+        files = [(folder, name) for name in _ordered(tree, folder, [*names, *programs])]
+        habit = "migrations" if history else "numbered"
+        yield tree.group(shown(folder), files, habit, "numbered files in order", look=True)
+
+
+def _migrates(tree: Tree, folder: str, name: str) -> bool:
+    traits = tree.look.traits(tree.path(folder, name))
+    return traits.may_publish and (bool(traits.revision) or NUMBERED.fullmatch(name) is not None)
+
+
+def _same_tables(tree: Tree, folder: str, names: list[str]) -> bool:
+    """Whether two of the files make the same table: then they are no history, but a database each."""
+    if not any(tree.look.traits(tree.path(folder, name)).concerned for name in names):
+        return False
+    made: set[str] = set()
+    for name in names:
+        found = tree.look.names(tree.path(folder, name))
+        makes = found.makes - found.makes_again
+        if not makes.isdisjoint(made):
+            return True
+        made |= makes
+    return False
+
+
+def _ordered(tree: Tree, folder: str, names: list[str]) -> list[str]:
+    """By number; Alembic's by which comes after which."""
+    after: dict[str, tuple[str, ...]] = {}
+    files: dict[str, str] = {}
+    for name in tree.programs.get(folder, ()):
+        revision = tree.look.traits(tree.path(folder, name)).revision if name.endswith(".py") else ()
+        if revision:
+            files[revision[0]], after[revision[0]] = name, revision[1:]
+    if not files:
+        return sorted(names, key=natural)
+    chain: dict[str, None] = {}
+    for start in sorted(files, key=files.__getitem__):
+        waiting = [start]
+        while waiting:
+            at = waiting[-1]
+            left = [each for each in after[at] if each in files and each not in chain and each not in waiting]
+            if left:
+                waiting.append(left[0])
+            else:
+                chain[waiting.pop()] = None
+    wanted = set(names)
+    return [
+        *sorted(wanted - set(files.values()), key=natural),
+        *(files[each] for each in chain if files[each] in wanted),
+    ]

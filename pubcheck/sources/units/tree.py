@@ -1,0 +1,135 @@
+"""The files of a tree while it is found out which of them make units: paths, what can be asked of them, and who has
+taken which. Opens no file itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from pubcheck.sources.files import SUFFIXES, view_of
+from pubcheck.sources.traits import LISTS, Names, Traits
+
+
+class Look(Protocol):
+    """What tells of a file's content, by its path; what cannot be read has no traits and no names."""
+
+    def traits(self, path: str) -> Traits: ...
+
+    def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
+        """``wanted``: only these names are asked for, so that a file which does not hold one need not be searched."""
+
+
+class Member(Struct, frozen=True):
+    """A file of a unit, and the view in which its text is SQL."""
+
+    path: str
+    view: str = "sql"
+
+
+class Group(Struct, frozen=True):
+    """Files that make a unit, as a habit finds them. ``postgres``: the majors that they name."""
+
+    name: str
+    members: tuple[Member, ...]
+    habit: str
+    reason: str
+    postgres: tuple[int, ...] = ()
+
+
+class Tree:
+    """The paths of a tree, joined by "/". A habit takes those that are its own; what is taken is no other's.
+
+    ``sql`` are the files in SQL that are nobody's yet, ``programs`` those in other languages, ``lists`` those that
+    tools keep of their migrations: the names in each folder, in order.
+    """
+
+    def __init__(self, paths: Iterable[str], look: Look) -> None:
+        self.look = look
+        self.sql: dict[str, list[str]] = {}
+        self.programs: dict[str, list[str]] = {}
+        self.lists: dict[str, list[str]] = {}
+        self.undone: dict[str, str] = {}
+        """Files that take back what others do, or that a tool does not run, and why they are in no unit."""
+        for path in sorted(paths):
+            folder, _, name = path.rpartition("/")
+            if path.startswith("/") and not folder:
+                folder = "/"
+            lower = name.lower()
+            kind = self.lists if name in LISTS else self.sql if lower.endswith(SUFFIXES) else self.programs
+            kind.setdefault(folder, []).append(name)
+
+    def path(self, folder: str, name: str) -> str:
+        return name if not folder else f"{folder}{name}" if folder == "/" else f"{folder}/{name}"
+
+    def folders(self) -> list[str]:
+        """The folders that hold SQL which is nobody's yet, in order."""
+        return sorted(self.sql, key=lambda folder: folder.split("/"))
+
+    def below(self, folder: str) -> Iterator[str]:
+        """``folder`` and those below it that hold SQL which is nobody's yet, in order."""
+        beginning = self.path(folder, "")
+        return (each for each in self.folders() if each == folder or not folder or each.startswith(beginning))
+
+    def take(self, folder: str, names: Iterable[str]) -> None:
+        """Takes files of a folder: no habit that comes later sees them."""
+        taken = set(names)
+        for kind in (self.sql, self.programs):
+            if folder in kind:
+                left = [name for name in kind[folder] if name not in taken]
+                if left:
+                    kind[folder] = left
+                else:
+                    del kind[folder]
+
+    def drop(self, folder: str, names: Iterable[str], why: str) -> None:
+        """Takes files that are in no unit."""
+        dropped = list(names)
+        self.undone.update((self.path(folder, name), why) for name in dropped)
+        self.take(folder, dropped)
+
+    def group(
+        self, name: str, files: Sequence[tuple[str, str]], habit: str, reason: str, *, look: bool = False
+    ) -> Group:
+        """Takes (folder, name) pairs as a unit in this order. ``look``: whether their marks say how they are read."""
+        members = []
+        folders: dict[str, list[str]] = {}
+        for folder, each in files:
+            folders.setdefault(folder, []).append(each)
+            members.append(self.member(self.path(folder, each), look=look))
+        for folder, taken in folders.items():
+            self.take(folder, taken)
+        return Group(name, tuple(members), habit, reason)
+
+    def member(self, path: str, *, look: bool = True) -> Member:
+        kind = view_of(path)
+        if look and kind == "sql":
+            kind = self.look.traits(path).kind or kind
+        return Member(path, kind)
+
+
+Habit = Callable[[Tree], Iterable[Group]]
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+def natural(name: str) -> tuple[tuple[int, str], ...]:
+    """A key that orders names as people count: 2 before 10, and what is no number by its letters."""
+    parts = _DIGITS.split(name)
+    return tuple((int(part), "") if number % 2 else (-1, part) for number, part in enumerate(parts) if part or number)
+
+
+def parent(folder: str) -> str:
+    return folder.rpartition("/")[0]
+
+
+def last(folder: str) -> str:
+    """The name of a folder."""
+    return folder.rpartition("/")[2]
+
+
+def shown(folder: str) -> str:
+    """How a unit is called that is a folder."""
+    return folder or "."
