@@ -223,10 +223,12 @@ class _Run:
         self, source: int, command: PsqlCommand, before: StatementText, variables: Mapping[str, str]
     ) -> None:
         """A command of psql that makes statements run that are not in the text, or elsewhere; ``before`` it stood."""
-        from pubcheck.sources.psql import connection, included, words
+        from pubcheck.sources.psql import HOME, connection, included, words
 
         wanted, path = connection(command, variables), included(command, variables)
         if wanted is not None:
+            if wanted.database == HOME:
+                wanted = replace(wanted, database=self.config.database)
             self._connect(source, before, wanted)
         elif words(command)[0] == "gexec":
             self._hidden(before.text)

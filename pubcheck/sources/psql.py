@@ -16,6 +16,8 @@ _WORDS = re.compile(r"\\(\S*)\s*(.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"""'(?:[^'\\]|\\.|'')*'|"[^"]*"|[^\s'"]+""")
 _DATABASE_NAME = re.compile(r"\bdbname\s*=\s*'?([^\s']+)|^postgres(?:ql)?://[^/?]*/([^/?]+)")
 _QUOTES = "'\""
+HOME = ":home"
+"""What the view of a shell script calls the database that the script's first command is for."""
 _NONE: Mapping[str, str] = {}
 _SITE = re.compile(
     r""":(?:(?P<plain>\w+)|'(?P<literal>\w+)'|"(?P<name>\w+)"|\{\?(?P<defined>\w+)\})"""

@@ -15,7 +15,21 @@ __all__ = ["VIEWS", "Note", "View", "source"]
 
 
 def _sql(text: str) -> View:
-    return View(text)
+    from pubcheck.sources.views.scripts import script
+
+    return script(text)
+
+
+def _shell(text: str) -> View:
+    from pubcheck.sources.views.shell import shell
+
+    return shell(text)
+
+
+def _yaml(text: str) -> View:
+    from pubcheck.sources.views.yaml import yaml
+
+    return yaml(text)
 
 
 def _program(language: str, text: str) -> View:
@@ -26,6 +40,8 @@ def _program(language: str, text: str) -> View:
 
 VIEWS: Mapping[str, Callable[[str], View]] = {
     "sql": _sql,
+    "shell": _shell,
+    "yaml": _yaml,
     **{
         language: partial(_program, language)
         for language in ("python", "ruby", "javascript", "go", "elixir", "java", "csharp", "php", "rust")
@@ -37,6 +53,6 @@ VIEWS: Mapping[str, Callable[[str], View]] = {
 def source(label: str, text: str, kind: str = "sql") -> Source:
     """A file's text as the source that the engine is given. ``kind`` is a key of ``VIEWS``; others are SQL."""
     view = VIEWS.get(kind, _sql)(text)
-    if view.text == text and not view.notes:
+    if view == View(text):
         return Source(label, text)
     return Source(label, view.text, text, view)

@@ -42,8 +42,7 @@ _ABOUT = re.compile(r"\s*(?ai:create|alter|drop)\s+(?ai:publication)\b")
 # What follows the word in a sentence about publications, and is no name that anyone gives to one.
 _PROSE = re.compile(
     r"\s*\w+\s+publications?\s+(?:fail\w*|error\w*|statement\w*|command\w*|quer(?:y|ies)|syntax|is|are|was|were|has|had|"
-    r"must|cannot|could|can|should|would|will|does|requires|succeeded|and|or|that|which|when|if(?!\s+(?:not\s+)?exists)|"
-    r"for(?!\s+(?:all|table|tables)\b)|with(?!\s*\()|in|on|to|from|of|a|an|the|called|named)\b",
+    r"must|cannot|could|can|should|would|will|does|requires|succeeded|and|or|that|which|when|called|named)\b",
     re.IGNORECASE,
 )
 
@@ -207,6 +206,8 @@ def _tail(text: str, literal: Literal, language: Language) -> Piece | None:
 
 def worked_out(text: str, group: Sequence[Piece], end: int) -> Written:
     """What the pieces of some strings say, at their place; ``end`` is where the last one ends."""
+    if not group:
+        return Written(end, end, "", [], [])
     parts = [filler(each.end - each.start) if each.hole else each.said for each in group]
     starts, at = [], 0
     for part in parts:

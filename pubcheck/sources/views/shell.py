@@ -1,0 +1,294 @@
+"""Shell scripts: what psql is given, in here-documents, with -c and in strings that begin as statements do.
+
+Follows the quoting of POSIX sh (XCU 2.2, 2.7.4). What the shell puts in is not known, and a name stands for it. The
+commands around are blank but for what they say to psql: of `psql -d app -v t=orders` come \\set and, where a script
+speaks to several databases or servers, \\connect, if there is room for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pubcheck.sources.psql import HOME
+from pubcheck.sources.text import View
+from pubcheck.sources.views.canvas import Canvas, blank
+from pubcheck.sources.views.decoding import pieces
+from pubcheck.sources.views.quoted import MENTION, Written, assembled, begins_statement, worked_out
+
+_MOST_FAILURES = 64
+_HOLE_LENGTH = 400
+
+_OPENING = re.compile(
+    r"(?P<escape>\\(?s:.))"
+    r"|(?P<comment>(?<![^\s;&|()])\#[^\n]*+)"
+    r"|(?P<here><<(?!<)(?P<dash>-?)[ \t]*(?P<quote>['\"]?)(?P<backslash>\\?)(?P<tag>[A-Za-z_][\w.-]*)(?P=quote))"
+    r"|(?P<ansi>\$')|(?P<single>')|(?P<double>\")"
+)
+_SINGLE = re.compile(r"[^']*+")
+_ANSI = re.compile(r"(?:[^'\\]++|\\(?s:.))*+")
+_DOUBLE = re.compile(r'(?:[^"\\$`]++|\\(?s:.))*+')
+_HOLE = re.compile(r"\$\{|\$\(|\$(?=[A-Za-z_@*#?0-9!-])|`")
+_NAME = re.compile(r"\$(?:[A-Za-z_]\w*+|[@*#?0-9!-])")
+_INSIDE = re.compile(r"""[^(){}"'\\]++|"(?:[^"\\]++|\\.)*+"|'[^']*+'|\\(?s:.)|["']""")
+_PSQL = re.compile(r"\bpsql\b")
+_ARGUMENT = re.compile(r"(?:(?<=\s)-[A-Za-z0-9]*c|--command)[= \t]*(?:\\\r?\n[ \t]*)?$")
+_STARTS = re.compile(
+    r"(?:\s|--[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|\\[a-z][^\n]*+\n)*+(?ai:create|alter|drop|do|begin|start|set|"
+    r"select|insert|update|delete|grant|revoke|comment|truncate|copy|with|call|reset|reindex|vacuum|analyze)\b"
+)
+_WHERE = re.compile(
+    r"(?:(?<=\s)-[dhp][ \t]*|--(?:dbname|host|port)[= \t]|\bexec[ \t]+(?:-{1,2}\w+[ \t]+)*)([\w\"'${}./-]+)"
+)
+_LONGEST_COMMAND = 2000
+_VARIABLE = re.compile(
+    r"(?:(?<=\s)-v[ \t]*|--(?:set|variable)[= \t])(?P<quote>['\"]?)(?P<name>\w+)=(?P<value>[\w.]+)(?P=quote)(?=\s|$)"
+)
+_BLOCK = re.compile(
+    r"^[ \t]*(?:(?P<opens>(?:if|for|while|until|case|select)\b|(?:function\s+)?[\w:-]+\s*\(\)\s*\{|function\s+\w+\s*\{)"
+    r"|(?P<closes>(?:fi|done|esac)\b|\}))",
+    re.MULTILINE,
+)
+
+
+class _Text(Struct, frozen=True):
+    """A text that the shell hands to a command: its place with its quotes and without, how it escapes, what the shell
+    puts in, and whether it is a here-document."""
+
+    start: int
+    body: int
+    close: int
+    end: int
+    escapes: str
+    holes: tuple[tuple[int, int], ...]
+    here: bool = False
+
+
+def shell(text: str) -> View:
+    """A shell script's statements."""
+    if MENTION.search(text) is None:
+        return View(blank(text))
+    found = given(text, 0, len(text))
+    unseen = [each.written.unseen for each in found if each.written.unseen >= 0]
+    view = assembled(text, [each.written for each in found], unseen, in_order=True)
+    commands = list(_commands(text, found))
+    sheet = Canvas(text)
+    at = 0
+    for place, command in commands:
+        sheet.put(at, view.text[at:place])
+        sheet.put(place, command)
+        at = place + len(command)
+    sheet.put(at, view.text[at:])
+    return View(sheet.text(), view.filled, tuple(_conditions(text)), view.edits, view.notes, quoted=True)
+
+
+class Given(Struct, frozen=True):
+    """What a command is given: what it says, and the place of the command, up to where its text is given; a
+    here-document begins in a line of its own."""
+
+    written: Written
+    start: int
+    end: int
+    here: bool
+
+
+def given(text: str, start: int, end: int) -> list[Given]:
+    """What psql is given between two offsets of a text."""
+    found: list[Given] = []
+    for each in _Scanner(text, start, end).texts():
+        before = _command_before(text, each.start, start)
+        command = text[before : each.body if each.here else each.start]
+        of_psql = _PSQL.search(command) is not None
+        if each.here:
+            if of_psql or _STARTS.match(text, each.body, each.close):
+                found.append(Given(_here(text, each), before, each.body, here=True))
+        elif begins_statement(text, each.body, each.close) or (of_psql and _ARGUMENT.search(command)):
+            group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
+            found.append(Given(worked_out(text, group, each.close), before, each.start, here=False))
+        elif _PSQL.search(text, each.body, each.close) and MENTION.search(text, each.body, each.close):
+            # A command in a command: `sh -c "psql -c '...'"`.
+            found += given(text, each.body, each.close)
+    return found
+
+
+def _command_before(text: str, at: int, start: int) -> int:
+    """Where the command begins in which something stands: the line, with those that it goes on from."""
+    start = max(start, at - _LONGEST_COMMAND)
+    line = text.rfind("\n", start, at) + 1
+    while line > start + 1 and text[line - 2] == "\\":
+        line = text.rfind("\n", start, line - 1) + 1
+    return max(line, start)
+
+
+def _here(text: str, each: _Text) -> Written:
+    """A here-document, letter by letter: it is a script of psql's and may hold its commands and COPY's data."""
+    group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
+    if all(piece.exact for piece in group):
+        about = MENTION.search(text, each.body, each.close)
+        return Written(
+            each.body, each.close, text[each.body : each.close], [], [], about.start() if about is not None else -1
+        )
+    return worked_out(text, group, each.close)
+
+
+def _commands(text: str, found: list[Given]) -> Iterator[tuple[int, str]]:
+    """What psql's options say as commands of its own, with the places at which there is room for them."""
+    first: str | None = None
+    current = ""
+    taken = 0
+    for each in found:
+        command = text[each.start : each.end]
+        if not _PSQL.search(command):
+            continue
+        where = "@".join(re.sub(r"\W+", "_", one).strip("_") for one in _WHERE.findall(command)) or "default"
+        said = [f"\\set {one['name']} {one['value']}" for one in _VARIABLE.finditer(command)] if each.here else []
+        if first is None:
+            first = current = where
+        elif where != current:
+            current = where
+            said.insert(0, f"\\c {where if where != first else HOME}")
+        if not said:
+            continue
+        line = " \\\\ ".join(said) + ("" if each.here else " \\\\")
+        begin = max(each.start, taken)
+        room = text.find("\n", begin, each.end)
+        room = each.end if room < 0 else room
+        if len(line) <= room - begin and (each.here or text.find("\n", begin, each.end) < 0):
+            yield begin, line
+        taken = each.written.end + 1
+
+
+def _conditions(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of conditions, loops and functions, as far as lines show them."""
+    depth = start = 0
+    for found in _BLOCK.finditer(text):
+        if found["opens"]:
+            if depth == 0:
+                start = found.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                yield start, found.end()
+    if depth:
+        yield start, len(text)
+
+
+class _Scanner:
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self.text, self.start, self.limit = text, start, end
+        self.failures = 0
+
+    def texts(self) -> Iterator[_Text]:
+        text, limit = self.text, self.limit
+        pos, line_end, resume = self.start, -1, -1
+        while True:
+            found = _OPENING.search(text, pos, line_end if line_end >= 0 else limit)
+            if found is None:
+                if line_end < 0:
+                    return
+                pos, line_end = resume, -1
+                continue
+            kind, pos = found.lastgroup, found.end()
+            if found["here"] is not None:
+                eol = text.find("\n", pos, limit) if line_end < 0 else line_end
+                if eol >= 0 and not _arithmetic(text, found.start()):
+                    here = self._here(found, resume if line_end >= 0 else eol + 1)
+                    if here is not None:
+                        line_end, resume = eol, here.end
+                        yield here
+            elif kind not in ("escape", "comment"):
+                each = self._quoted(str(kind), found.start(), pos)
+                if each is not None:
+                    yield each
+                    pos = each.end
+            if line_end >= 0 and pos > line_end:
+                pos, line_end = max(pos, resume), -1
+
+    def _quoted(self, kind: str, start: int, body: int) -> _Text | None:
+        text, limit = self.text, self.limit
+        holes: list[tuple[int, int]] = []
+        if kind == "double":
+            at = body
+            while True:
+                at = _DOUBLE.match(text, at, limit).end()  # type: ignore[union-attr]
+                if at >= limit or text[at] == '"':
+                    break
+                hole = self._hole_end(at, limit)
+                if hole > at + 1:
+                    holes.append((at, hole))
+                at = hole
+        else:
+            at = (_ANSI if kind == "ansi" else _SINGLE).match(text, body, limit).end()  # type: ignore[union-attr]
+        if at >= limit:
+            return None
+        escapes = {"double": "shell", "ansi": "c", "single": "none"}[kind]
+        return _Text(start, body, at, at + 1, escapes, tuple(holes))
+
+    def _here(self, found: re.Match[str], begin: int) -> _Text | None:
+        text = self.text
+        if self.failures >= _MOST_FAILURES:
+            return None
+        # In a file within a file the closing line may be further in than the shell will see it.
+        closing = re.compile(rf"^[ \t]*{re.escape(found['tag'])}[ \t\r]*$", re.MULTILINE).search(
+            text, begin, self.limit
+        )
+        if closing is None:
+            self.failures += 1
+            return None
+        close = closing.start()
+        if found["quote"] or found["backslash"]:
+            return _Text(found.start(), begin, close, closing.end(), "none", (), here=True)
+        holes: list[tuple[int, int]] = []
+        at = begin
+        while (hole := _HERE_HOLE.search(text, at, close)) is not None:
+            at = hole.end()
+            if not hole["escape"]:
+                end = self._hole_end(hole.start(), close)
+                if end > hole.start() + 1:
+                    holes.append((hole.start(), end))
+                at = max(at, end)
+        return _Text(found.start(), begin, close, closing.end(), "here", tuple(holes), here=True)
+
+    def _hole_end(self, at: int, limit: int) -> int:
+        """The end of what the shell puts in; one character on where it puts in nothing."""
+        text = self.text
+        opened = _HOLE.match(text, at, limit)
+        if opened is None:
+            return at + 1
+        if opened[0] == "$":
+            named = _NAME.match(text, at, limit)
+            return named.end() if named is not None else at + 1
+        stop = min(limit, at + _HOLE_LENGTH)
+        if opened[0] == "`":
+            closed = text.find("`", at + 1, stop)
+            return closed + 1 if closed >= 0 else at + 1
+        if self.failures >= _MOST_FAILURES:
+            return at + 1
+        pos, depth = opened.end(), 1
+        while pos < stop:
+            char = text[pos]
+            if char in "({":
+                depth += 1
+                pos += 1
+            elif char in ")}":
+                depth -= 1
+                pos += 1
+                if depth == 0:
+                    return pos
+            else:
+                part = _INSIDE.match(text, pos, stop)
+                pos = part.end() if part is not None else pos + 1
+        self.failures += 1
+        return at + 1
+
+
+_HERE_HOLE = re.compile(r"(?P<escape>\\[$`\\])|\$\{|\$\(|\$(?=[A-Za-z_@*#?0-9!-])|`")
+
+
+def _arithmetic(text: str, at: int) -> bool:
+    """Whether `<<` shifts, in `$((1<<X))`."""
+    line = text[max(0, text.rfind("\n", 0, at)) : at]
+    return line.count("((") > line.count("))")
