@@ -45,7 +45,7 @@ def correction(sql: str, *, embedded: bool = False) -> Correction | None:
     ]
     while found and found[-1].word == ";":
         found.pop()
-    for propose in (_beta, _plural, _singular, _if_not_exists, _or_replace, _member_if):
+    for propose in (_beta, _plural, _singular, _schema, _no_kind, _if_not_exists, _or_replace, _member_if):
         proposal = propose(found, data)
         if proposal is None or (embedded and proposal.whole):
             continue
@@ -92,13 +92,15 @@ _BEFORE = ("for", "add", "set", "drop", ",")
 
 
 def _plural(found: Sequence[_Token], data: bytes) -> Correction | None:
-    """TABLES before names of tables."""
-    edits = tuple(
-        (token.start, token.end, _like("table", data, token))
-        for at, token in enumerate(found[1:], 1)
-        if token.word == "tables" and found[at - 1].word in _BEFORE and _words(found, at + 1, 1) not in ("in", "")
-    )
-    return Correction("Write TABLE", edits) if edits else None
+    """TABLES before names of tables; safe where it begins the list, for after another kind it may be one of these."""
+    places = [
+        at
+        for at, token in enumerate(found)
+        if at and token.word == "tables" and found[at - 1].word in _BEFORE
+        if _words(found, at + 1, 1) not in ("in", "")
+    ]
+    edits = tuple((found[at].start, found[at].end, _like("table", data, found[at])) for at in places)
+    return Correction("Write TABLE", edits, all(found[at - 1].word != "," for at in places)) if edits else None
 
 
 def _singular(found: Sequence[_Token], data: bytes) -> Correction | None:
@@ -109,6 +111,25 @@ def _singular(found: Sequence[_Token], data: bytes) -> Correction | None:
         if token.word == "table" and found[at - 1].word in _BEFORE and _words(found, at + 1, 2) == "in schema"
     )
     return Correction("Write TABLES IN SCHEMA", edits) if edits else None
+
+
+def _schema(found: Sequence[_Token], data: bytes) -> Correction | None:
+    """SCHEMA before names of schemas; not quite certain after SET, where SET SCHEMA is a command of other objects."""
+    places = [
+        at
+        for at, token in enumerate(found)
+        if at and token.word in ("schema", "schemas") and found[at - 1].word in _BEFORE and _words(found, at + 1, 1)
+    ]
+    edits = tuple((found[at].start, found[at].end, _like("tables in schema", data, found[at])) for at in places)
+    safe = all(found[at - 1].word in ("for", "add", "drop") for at in places)
+    return Correction("Write TABLES IN SCHEMA", edits, safe) if edits else None
+
+
+def _no_kind(found: Sequence[_Token], data: bytes) -> Correction | None:
+    """A name right after FOR, ADD, SET or DROP: of a table, most likely."""
+    if len(found) < 5 or found[1].word != "publication" or found[3].word not in _BEFORE or not found[4].name:
+        return None
+    return Correction("Write TABLE", ((found[4].start, found[4].start, _like("table ", data, found[3])),), safe=False)
 
 
 def _like(word: str, data: bytes, token: _Token) -> str:

@@ -11,7 +11,7 @@ from pubcheck.postgres.scan import tokens
 _NAME = r"[^\s(),]+"
 _ANY_RESERVED = "|".join(RESERVED.split())
 _NINETEEN = "this is PostgreSQL 19 syntax"
-_NO_IF = "look into the catalogs in a DO block first"
+_LOOK_FIRST = "or look first whether it is there (SELECT FROM"
 _ONE_LIST = r"publish takes one text: publish = 'insert, update'"
 
 _SYNTAX = (
@@ -23,15 +23,18 @@ _SYNTAX = (
     ),
     (
         r"^create publication if not exists",
-        f"there is no CREATE PUBLICATION IF NOT EXISTS: {_NO_IF} (SELECT FROM pg_publication WHERE pubname = ...)",
+        "there is no CREATE PUBLICATION IF NOT EXISTS: make it in a DO block with EXCEPTION WHEN duplicate_object, "
+        f"{_LOOK_FIRST} pg_publication WHERE pubname = ...)",
     ),
     (
         r"^alter publication if exists",
-        f"there is no ALTER PUBLICATION IF EXISTS: {_NO_IF} (SELECT FROM pg_publication WHERE pubname = ...)",
+        "there is no ALTER PUBLICATION IF EXISTS: do it in a DO block with EXCEPTION WHEN undefined_object, "
+        f"{_LOOK_FIRST} pg_publication WHERE pubname = ...)",
     ),
     (
         rf"^alter publication {_NAME} (?:add|set|drop) (?:tables? )?if (?:not )?exists",
-        f"ADD and DROP know no IF [NOT] EXISTS: {_NO_IF} (SELECT FROM pg_publication_tables WHERE ...)",
+        "ADD and DROP know no IF [NOT] EXISTS: do it in a DO block with EXCEPTION WHEN duplicate_object (for DROP "
+        f"undefined_object), {_LOOK_FIRST} pg_publication_tables WHERE ...)",
     ),
     (r"^\w+ publication '", "a publication's name stands in double quotes or in none"),
     (
@@ -44,7 +47,10 @@ _SYNTAX = (
         "the publication's name is a reserved word: write it in double quotes, or take another",
     ),
     # All tables.
-    (r" for all tables in schema\b", "this is the syntax of a beta of PostgreSQL 15: write FOR TABLES IN SCHEMA"),
+    (
+        r" (?:for|add|set|drop) all tables in schema\b",
+        "this is the syntax of a beta of PostgreSQL 15: write TABLES IN SCHEMA",
+    ),
     (r" for all tables except\b", f"{_NINETEEN} (EXCEPT); before 19 list the tables that are to be published"),
     (
         r" for all (?:tables , )?(?:all )?sequences\b",
