@@ -18,7 +18,8 @@ from pubcheck.postgres.catalog.rows import Publication, Relation
 
 class Tool(Struct, frozen=True):
     """``table`` is the table's name, its case does not count; ``columns`` it has at least. ``writes`` says when
-    the tool changes its rows. ``mark``: how a source shows that the tool runs it; None where nothing does.
+    the tool changes its rows. ``mark``: how a source shows that the tool runs it; None where nothing does. ``words``
+    are in every text that has the mark, for looking for them is what a large text can bear.
     """
 
     name: str
@@ -26,6 +27,10 @@ class Tool(Struct, frozen=True):
     columns: tuple[str, ...]
     writes: str
     mark: re.Pattern[str] | None = None
+    words: str = ""
+
+    def runs(self, text: str) -> bool:
+        return self.mark is not None and self.words in text and self.mark.search(text) is not None
 
 
 TOOLS = (
@@ -42,6 +47,7 @@ TOOLS = (
         ("version",),
         "it UPDATEs the one row with every migration",
         re.compile(r"^---- create above / drop below ----$", re.MULTILINE),
+        "---- create above / drop below ----",
     ),
     Tool(
         "FluentMigrator",
@@ -49,6 +55,7 @@ TOOLS = (
         ("version", "appliedon"),
         "it DELETEs the row of a migration that is undone",
         re.compile(r"^\s*using FluentMigrator\s*;", re.MULTILINE),
+        "using FluentMigrator",
     ),
     Tool(
         "a Rails before 5.0",
@@ -79,7 +86,7 @@ def tables_to_come(ground: Ground) -> Iterator[Finding]:
         return
     held = {row.name.lower() for row in ground.catalog.relations.values() if row.kind == "r"}
     for tool in TOOLS:
-        if tool.mark is None or tool.table.lower() in held or not any(map(tool.mark.search, ground.texts)):
+        if tool.table.lower() in held or not any(map(tool.runs, ground.texts)):
             continue
         for publication in taking:
             place = ground.place_of(publication)
