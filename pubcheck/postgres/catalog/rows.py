@@ -130,6 +130,8 @@ class Index(Struct, frozen=True, gc=False):
     parent: int = 0
     only: bool = False
     signature: tuple[object, ...] = ()
+    trees: tuple[object, ...] = ()
+    """Its expressions and its predicate, with the names that their columns have; nothing where that is not known."""
 
 
 class Constraint(Struct, frozen=True, gc=False):
@@ -153,6 +155,8 @@ class Constraint(Struct, frozen=True, gc=False):
     parent: int = 0
     not_null: tuple[int, ...] = ()
     """Of a CHECK, the columns that it says are NOT NULL."""
+    tree: object = None
+    """Of a CHECK, its condition, with the names that its columns have."""
     enforced: bool = True
     """conenforced (18): a foreign key that is not has no triggers, so that its actions never happen."""
 

@@ -144,10 +144,25 @@ def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -
         commands.sort(key=_pass)
         if session.catalog.major.named_not_null:
             _refuse_lost_not_null(session, relation, commands)
+    retyped: dict[int, Relation] = {}
     for command in commands:
         action = _ACTIONS.get(command["subtype"])
+        if command["subtype"] == "AT_AlterColumnType":
+            if not retyped:
+                rows = session.catalog.relations
+                retyped = {oid: rows[oid] for oid in session.catalog.descendants(relation)}
+        elif retyped:
+            _retyped(session, retyped)
+            retyped = {}
         if action is not None:
             action(session, relation, command, recurse)
+    if retyped:
+        _retyped(session, retyped)
+
+
+def _retyped(session: Session, former: dict[int, Relation]) -> None:
+    """ATPostAlterTypeParse, once all columns have their new types; ``former`` are the relations before that."""
+    import_module("pubcheck.postgres.ddl.retyping").rebuild_dependents(session, former)
 
 
 def _refuse_lost_not_null(session: Session, relation: int, commands: list[Node]) -> None:

@@ -332,6 +332,7 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
             no_inherit=node.get("is_no_inherit", False),
             validated=not node.get("skip_validation", False),
             not_null=tuple(column.number for name in not_null if (column := part.column(name)) is not None),
+            tree=node.get("raw_expr"),
         )
         catalog.add_constraint(constraint)
         for key in constraint.keys or (0,):

@@ -157,6 +157,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         parent=spec.parent,
         only=spec.only,
         signature=(repr(expressions), repr(spec.where)) if expressions or spec.where else (),
+        trees=tuple(tree for tree in (*expressions, spec.where) if tree),
     )
     catalog.add_index(index)
     constraint = _constraint(session, relation, spec, name, index) if spec.kind else None

@@ -326,6 +326,20 @@ def _rename_column_of(session: Session, relation: int, old: str, new: str, paren
             known = replace(known, expression=read, tree=renamed(known.tree, old, new))
         columns.append(known)
     put_columns(session, row, tuple(columns))
+    _rename_in_trees(session, relation, column.number, old, new)
+
+
+def _rename_in_trees(session: Session, relation: int, number: int, old: str, new: str) -> None:
+    """CHECK constraints and indexes go on to mean the column."""
+    catalog = session.catalog
+    for oid in catalog.constraints_of.get(relation):
+        constraint = catalog.constraints[oid]
+        if constraint.tree is not None and number in constraint.keys:
+            catalog.constraints.put(oid, replace(constraint, tree=renamed(constraint.tree, old, new)))
+    for oid in catalog.indexes_of.get(relation):
+        index = catalog.indexes[oid]
+        if index.trees:
+            catalog.indexes.put(oid, replace(index, trees=tuple(renamed(tree, old, new) for tree in index.trees)))
 
 
 def _rename_constraint(session: Session, node: Node) -> None:

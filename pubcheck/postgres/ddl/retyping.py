@@ -5,15 +5,25 @@ Nobody is told of such a refusal; the column then keeps the type that it has.
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog.rows import Column, Relation
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, RELATION
+from pubcheck.postgres.catalog.rows import Column, Index, Relation
+from pubcheck.postgres.ddl.columns import put_columns, renamed
 from pubcheck.postgres.ddl.descriptions import quote
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.analyze import transform
-from pubcheck.postgres.expressions.coerce import can_coerce, coerce_to_target_type
+from pubcheck.postgres.expressions.coerce import can_coerce, coerce_to_boolean, coerce_to_target_type
 from pubcheck.postgres.expressions.filters import parse_state
-from pubcheck.postgres.expressions.nodes import IMPLICIT
+from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
+from pubcheck.postgres.oids import BOOL
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.syscache import SysCache
+from pubcheck.postgres.tree import column_names
 
 
 def refuse_cast(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node | None) -> None:
@@ -77,3 +87,109 @@ def refuse_default(session: Session, column: Column, oid: int) -> None:
     except Unknowable:
         return
     raise ServerError("42804", f'default for column "{column.name}" cannot be cast automatically to type {named}')
+
+
+# CHECK constraints and indexes, which are written out with the old types and read again with the new.
+
+
+def rebuild_dependents(session: Session, former: Mapping[int, Relation]) -> None:
+    """Raises ServerError where a CHECK or an index over a column of a changed type cannot be made again.
+
+    ``former``: the relations with the types that they had. Where it cannot be told, neither can the new type.
+    """
+    for oid, was in former.items():
+        row = session.catalog.relations[oid]
+        changed = [new for old, new in zip(was.columns, row.columns, strict=False) if old.type != new.type]
+        if not changed or not row.seen or row.kind not in "rp":
+            continue
+        before = session.assumed
+        try:
+            _read_again(session, was, row, changed)
+        except Unknowable:
+            unknown = {column.number for column in changed}
+            columns = (
+                replace(column, type=0, typmod=-1, collation=0) if column.number in unknown else column
+                for column in row.columns
+            )
+            put_columns(session, row, tuple(columns))
+        except ServerError as error:
+            error.rule = None
+            if session.assumed == before and not session.blind:
+                raise
+        session.assumed = before
+
+
+def _read_again(session: Session, was: Relation, row: Relation, changed: list[Column]) -> None:
+    catalog = session.catalog
+    numbers, names = {column.number for column in changed}, {column.name for column in changed}
+    for oid in catalog.constraints_of.get(row.oid):
+        constraint = catalog.constraints[oid]
+        if constraint.kind == "c" and not numbers.isdisjoint(constraint.keys):
+            _read(session, was, row, [constraint.tree])
+    for oid in catalog.indexes_of.get(row.oid):
+        index = catalog.indexes[oid]
+        for column in changed:
+            if index.method == "btree" and column.number in index.keys and not _indexable(session, column.type):
+                raise ServerError("42704", "data type has no default operator class")
+        if index.expressions or index.partial:
+            if not names.isdisjoint(column_names(list(index.trees))):
+                _read(session, was, row, index.trees)
+            elif not index.trees and _depends(session, index, row.oid, numbers):
+                raise Unknowable("an index")
+
+
+def _indexable(session: Session, oid: int) -> bool:
+    return session.syscache.default_class(oid, "b") != (0, 0)
+
+
+def _depends(session: Session, index: Index, relation: int, numbers: Iterable[int]) -> bool:
+    entries = session.catalog.dependencies.get((RELATION, index.oid))
+    return any(key == (RELATION, relation) and entry[1] in numbers for key, entry in entries)
+
+
+def _read(session: Session, was: Relation, row: Relation, trees: Iterable[Any]) -> None:
+    for tree in trees:
+        if tree is None:
+            raise Unknowable("a condition")
+        bare = renamed(tree)
+        casts: dict[int, int] = {}
+        try:
+            expr = transform(parse_state(session, was), bare)
+        except ServerError:
+            raise Unknowable("a condition") from None
+        _deparsed(expr, 0, casts)
+        p = parse_state(session, row)
+        again = transform(p, _with_casts(p.cache, bare, casts))
+        if expr.type == BOOL:
+            coerce_to_boolean(p, again, "CHECK")
+
+
+def _deparsed(expr: Expr, shown: int, casts: dict[int, int]) -> None:
+    """The casts that ruleutils.c writes at columns and literals, by location: those that analysis added."""
+    if expr.node in ("Var", "Const"):
+        if shown or expr.node == "Const":
+            casts[expr.location] = shown or expr.type
+        return
+    if expr.form == IMPLICIT and expr.args:
+        _deparsed(expr.args[0], shown or expr.type, casts)
+        return
+    for arg in expr.args:
+        _deparsed(arg, 0, casts)
+
+
+def _with_casts(cache: SysCache, tree: Any, casts: dict[int, int]) -> Any:
+    if type(tree) is list:
+        return [_with_casts(cache, item, casts) for item in tree]
+    if type(tree) is not dict:
+        return tree
+    for kind in ("A_Const", "ColumnRef"):
+        if kind in tree:
+            oid = casts.get(tree[kind].get("location", 0), 0)
+            return {"TypeCast": {"arg": tree, "typeName": _type_name(cache, oid), "location": -1}} if oid else tree
+    return {key: _with_casts(cache, value, casts) for key, value in tree.items()}
+
+
+def _type_name(cache: SysCache, oid: int) -> Node:
+    row = cache.type(oid)
+    schema = "pg_catalog" if oid < FIRST_NORMAL_OID else cache.session.catalog.namespaces[row.namespace].name
+    return {"names": [{"String": {"sval": schema}}, {"String": {"sval": row.name}}], "typemod": -1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
@@ -29,7 +30,25 @@ from pubcheck.postgres.ddl.names import choose_constraint_name, choose_relation_
 from pubcheck.postgres.ddl.not_null import name_constraints
 from pubcheck.postgres.ddl.typenames import COLLATIONS, collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.oids import BOOL, DATE, INT4, INT8, NAME, NUMERIC, TIMESTAMP, TIMESTAMPTZ, UUID
+from pubcheck.postgres.oids import (
+    BOOL,
+    BPCHAR,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    JSON,
+    JSONB,
+    NAME,
+    NUMERIC,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    UUID,
+    VARCHAR,
+)
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import column_names, find
@@ -449,13 +468,20 @@ def refuse_identity_type(column: Column) -> None:
 
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
     """What a default, an identity or a generation expression brings and depends on (StoreAttrDefault)."""
-    if definition.get("contype") == "CONSTR_DEFAULT" and _is_simple(definition["raw_expr"]):
-        return
     catalog = session.catalog
     row = catalog.relations[relation]
     column = row.column(name)
     if column is None:
         return
+    if definition.get("contype") == "CONSTR_DEFAULT":
+        expression = definition["raw_expr"]
+        simple = _is_simple(expression)
+        if not _suits(session, column, expression, simple):
+            known = 0 if simple and _constant(expression) is not None else column.default_type
+            defaults = import_module("pubcheck.postgres.ddl.defaults")
+            defaults.refuse_default_value(session, row, column, expression, known)
+        if simple:
+            return
     this = (RELATION, relation, column.number)
     if "serial" in definition or definition.get("contype") == "CONSTR_IDENTITY":
         sequence = _own_sequence(session, row, column, definition)
@@ -518,6 +544,46 @@ def _is_simple(expression: Node) -> bool:
     while "TypeCast" in expression:
         expression = expression["TypeCast"].get("arg", {})
     return "A_Const" in expression or ("FuncCall" in expression and "args" not in expression["FuncCall"])
+
+
+def _constant(expression: Node) -> Node | None:
+    """The literal that a default is, cast or not."""
+    while "TypeCast" in expression:
+        expression = expression["TypeCast"].get("arg", {})
+    return expression.get("A_Const")
+
+
+_STRINGS = frozenset((TEXT, BPCHAR, VARCHAR, NAME))
+_NUMBERS = frozenset((INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8))
+_TIMES = frozenset((DATE, TIMESTAMP, TIMESTAMPTZ))
+_LITERALS = {
+    **dict.fromkeys(_NUMBERS, re.compile(r"-?[0-9]{1,4}")),
+    BOOL: re.compile("true|false|[tf]"),
+    JSON: re.compile(r"\{\}|\[\]"),
+    JSONB: re.compile(r"\{\}|\[\]"),
+}
+
+
+def _suits(session: Session, column: Column, expression: Node, simple: bool) -> bool:
+    """Whether it shows at a glance that a column can have a default, or that nothing can be said of it.
+
+    So it is with most, and a closer look takes all that reads expressions.
+    """
+    wanted, given = column.type, column.default_type
+    if not given and "sval" in expression.get("A_Const", ()):
+        given = wanted  # a partition's column does not say its type
+    if not wanted or not given:
+        return True
+    if given != wanted and wanted not in _STRINGS and not any({given, wanted} <= alike for alike in (_NUMBERS, _TIMES)):
+        return False
+    text = (_constant(expression) or {}).get("sval") if simple else None
+    if text is None or given in _STRINGS:
+        return True
+    own = session.catalog.types.get(given)
+    if own is not None and own.kind == "e":
+        return text["sval"] in own.labels
+    known = _LITERALS.get(given)
+    return known is not None and known.fullmatch(text["sval"]) is not None
 
 
 def _default(session: Session, relation: int, number: int, uses: list[tuple[str, int, int]]) -> None:

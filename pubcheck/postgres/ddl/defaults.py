@@ -1,0 +1,44 @@
+"""Defaults that the server refuses when they are written (catalog/heap.c: cookDefault).
+
+Nobody is told of such a refusal; the table or column is then not made, or keeps the default that it has.
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.expressions.analyze import transform
+from pubcheck.postgres.expressions.coerce import can_coerce, coerce_to_target_type
+from pubcheck.postgres.expressions.filters import parse_state
+from pubcheck.postgres.expressions.nodes import IMPLICIT
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def refuse_default_value(session: Session, relation: Relation, column: Column, expression: Node, known: int) -> None:
+    """Raises ServerError where the server certainly refuses a default.
+
+    ``known`` is the type of an expression that is not to be looked into, 0 for a literal, cast or not.
+    """
+    before = session.assumed
+    try:
+        if known:
+            fits = can_coerce(session.syscache, known, column.type, "a")
+        else:
+            p = parse_state(session, relation)
+            expr = transform(p, expression)
+            made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+            fits = made is not None
+        if not fits:
+            raise ServerError(
+                "42804",
+                f'column "{column.name}" is of type {session.syscache.format_type(column.type)} '
+                "but default expression is of another type",
+            )
+    except Unknowable:
+        pass
+    except ServerError as error:
+        error.rule = None
+        if session.assumed == before and not session.blind:
+            raise
+    session.assumed = before
