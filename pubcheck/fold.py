@@ -36,7 +36,7 @@ from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.scan import name_end
-from pubcheck.postgres.session import Session
+from pubcheck.postgres.session import DEFAULT_PATH, Session
 from pubcheck.rulebook import Rule, by_name, rule_for_spec
 from pubcheck.sources.text import Source, utf8
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.filters import Told
     from pubcheck.checks.findings import Finding
     from pubcheck.checks.later import History
-    from pubcheck.checks.ways import Keys
+    from pubcheck.checks.ways import Keys, Way
     from pubcheck.platform import Platform
 
 
@@ -257,7 +257,8 @@ class Fold:
                 before = said_before(self.session, error)
                 if before is not None:
                     self._repeats.append((len(self.diagnostics), *before))
-            self._report(rule, rule.severity, certainty, message, help_text, statement, error)
+            mended = self._mended(rule, statement, error, certain=certainty == "certain")
+            self._report(rule, rule.severity, certainty, message, help_text, statement, error, fixes=mended)
             return
         span = statement.span(told.start, told.end)
         fixes: tuple[Fix, ...] = ()
@@ -270,6 +271,18 @@ class Fold:
                 applicability = "display"  # what stands there is not SQL letter by letter
             fixes = (Fix(told.title, applicability, (Edit(edited, told.text),)),)
         self._report(rule, rule.severity, certainty, told.headline, told.help, statement, error, (), span, fixes)
+
+    def _mended(self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool) -> tuple[Fix, ...]:
+        """How to write the statement at hand so that it is not refused, where that is known."""
+        self._rewritings += rule.fix
+        if not rule.fix or self._rewritings > _MAX_REWRITINGS:
+            return ()
+        # Loaded only where a statement is refused that can be mended.
+        from pubcheck import edits
+        from pubcheck.checks.mending import mend
+
+        mending = mend(rule.name, self.session, error, utf8(statement.text).data)
+        return () if mending is None else (edits.mended(statement, mending, certain=certain),)
 
     def _told(self, error: ServerError) -> Told | None:
         """Of a refused filter, what of it is refused and how else to write it."""
@@ -397,11 +410,13 @@ class Fold:
     def _write(self, found: Refusal, place: Place, statements: Statements) -> None:
         # Loaded only where a write is refused.
         from pubcheck.checks import texts
+        from pubcheck.checks.ways import ways_out
 
         catalog = self.catalog
         rule = rule_for_spec(found.rule)
         relation = catalog.relations[found.relation]
         statement = statements[place.source, place.statement]
+        ways = ways_out(self.session, found, partial(self._written, statements), self._keys)
         self.diagnostics.append(
             Diagnostic(
                 rule=rule.code,
@@ -411,7 +426,7 @@ class Fold:
                 certainty="certain" if found.certain and not self.session.healed else "assumed",
                 postgres=(self.major,),
                 message=texts.headline(catalog, found),
-                help=texts.help_text(self.session, found, partial(self._written, statements), self._keys),
+                help=texts.help_text(self.session, found, ways),
                 span=statement.span(place.start, place.end),
                 related=tuple(self._related(found, relation, place, statements)),
                 statement=statement.ref(),
@@ -419,8 +434,31 @@ class Fold:
                 publications=tuple(catalog.publications[oid].name for oid in found.publications),
                 operation=found.operation,
                 server=found.server,
+                fixes=self._way_out(found, ways, statements),
             )
         )
+
+    def _way_out(self, found: Refusal, ways: Sequence[Way], statements: Statements) -> tuple[Fix, ...]:
+        """A wider column list where it stands, or else the best way out after the last statement of the unit.
+
+        No way that adds a column: which it should be is for people to say.
+        """
+        session = self.session
+        if not found.certain or session.healed:
+            return ()
+        from pubcheck import edits
+
+        if found.rule == "ri-column-list" and found.entry is not None:
+            from pubcheck.checks.mending import widened
+
+            statement = statements[found.entry.place.source, found.entry.place.statement]
+            mending = widened(self.catalog, found, utf8(statement.text).data)
+            if mending is not None:
+                return (edits.mended(statement, mending, certain=True),)
+        plain = session.setting("search_path") == DEFAULT_PATH and session.superuser() and session.transaction is None
+        way = next((way for way in ways if not any(" ADD COLUMN " in each for each in way.statements)), None)
+        fix = edits.appended(statements, way.statements) if plain and way is not None else None
+        return () if fix is None else (fix,)
 
     def _written(self, statements: Statements, entry: PublicationRel) -> str | None:
         from pubcheck.checks.ways import written_filter

@@ -91,10 +91,10 @@ def test_a_page_is_taken_apart() -> None:
     [
         ("---\ncode", "code", "begins with front matter"),
         ("code: PUB120", "code: PUB121", "makes the file's name PUB121-option-unknown.md"),
-        ("fix: false", "fix: maybe", "fix"),
-        ("fix: false", "fixes: false", "cannot read the line `fixes: false`"),
+        ("fix: true", "fix: maybe", "fix"),
+        ("fix: true", "fixes: false", "cannot read the line `fixes: false`"),
         ("phase: ddl", "phase: later", "later"),
-        ("fix: false\n", "", "fix"),
+        ("fix: true\n", "", "fix"),
         ("postgres: [15, 16, 17, 18]", "postgres: [18, 15]", "ascending"),
         ("# option-unknown (PUB120)", "# option", "the title must be"),
         ("## Why", "## Reason", "the sections must be"),

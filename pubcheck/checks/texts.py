@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pubcheck.checks.chain.tools import maker
 from pubcheck.checks.naming import identifier
-from pubcheck.checks.ways import Keys, Written, ways_out
+from pubcheck.checks.ways import Way
 from pubcheck.checks.write import Refusal
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.session import Session
@@ -38,11 +40,8 @@ def headline(catalog: Catalog, refusal: Refusal) -> str:
     return f'{what}: publication "{publication}" publishes {refusal.operation}s and the table has no replica identity'
 
 
-def help_text(session: Session, refusal: Refusal, written: Written, keys: Keys) -> str:
-    """What to do: a line that says what is wanted, and a line for each way there, the best first.
-
-    ``keys``: as ``ways_out`` has it.
-    """
+def help_text(session: Session, refusal: Refusal, found: Sequence[Way]) -> str:
+    """What to do: a line that says what is wanted, and a line for each way there, the best first."""
     catalog = session.catalog
     relation = catalog.relations[refusal.relation]
     column = identifier(refusal.column)
@@ -66,7 +65,7 @@ def help_text(session: Session, refusal: Refusal, written: Written, keys: Keys) 
             wanted = "the replica identity is NOTHING: choose another, or publish only inserts"
     if not relation.seen:
         wanted += " (best a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
-    ways = [f"- {'; '.join(way.statements)}  ({way.cost})" for way in ways_out(session, refusal, written, keys)]
+    ways = [f"- {'; '.join(way.statements)}  ({way.cost})" for way in found]
     made_by = maker(relation) if refusal.rule == "ri-none" else None
     notes = [made_by] if made_by is not None else []
     if not ways:

@@ -82,7 +82,7 @@ def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
     for number, finding in enumerate(findings):
         entry = finding.entry
         if (statement := entry.statement) is not None and entry.object is not None:
-            standing = (entry.rule, entry.severity, entry.certainty, entry.postgres, entry.fixes)
+            standing = (entry.rule, entry.severity, entry.certainty, entry.postgres)
             groups.setdefault((entry.path, statement.index, statement.embedded, *standing), []).append(finding)
         else:
             groups[number] = [finding]
@@ -132,6 +132,9 @@ def _remarks(group: list[Finding], asked: tuple[int, ...]) -> Iterator[tuple[str
         yield "assumed", "not everything that this rests on stands in the files read"
     if entry.help:
         yield "help", entry.help
+    if len(objects) > 1 and len({finding.entry.fixes for finding in group}) > 1:
+        yield "fix", "one for each of them"
+        return
     for fix in entry.fixes:
         yield "fix", fix.title if fix.applicability == "safe" else f"{fix.title} ({fix.applicability})"
 

@@ -266,7 +266,7 @@ def test_statistics_count_by_rule_the_most_frequent_first(pubcheck: Call) -> Non
     called = pubcheck("lint", "--statistics", "-q", "a.sql")
     assert called.status == 1
     assert called.out == (
-        "2  PUB301  error    filter-column-outside-replica-identity\n"
+        "2  PUB301  error    filter-column-outside-replica-identity (2 with a fix)\n"
         "1  PUB011  warning  unused-ignore-comment (1 with a fix)\n"
         "1  PUB106  note     publication-undefined (1 assumed)\n"
     )
