@@ -127,7 +127,9 @@ def _schema(found: Sequence[_Token], data: bytes) -> Correction | None:
 
 def _no_kind(found: Sequence[_Token], data: bytes) -> Correction | None:
     """A name right after FOR, ADD, SET or DROP: of a table, most likely."""
-    if len(found) < 5 or found[1].word != "publication" or found[3].word not in _BEFORE or not found[4].name:
+    if len(found) < 5 or found[1].word != "publication" or found[3].word not in _BEFORE:
+        return None
+    if not found[4].name or found[4].word in ("all", "schema", "schemas", "table", "tables"):
         return None
     return Correction("Write TABLE", ((found[4].start, found[4].start, _like("table ", data, found[3])),), safe=False)
 

@@ -1,0 +1,124 @@
+"""Statements that the grammar refuses, written as they are meant: the servers accept what comes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.checks.corrections import applied, correction
+from pubcheck.postgres.parse import SyntaxRefused, parse
+from tests.support.servers import Servers, execute, prepare
+
+GROUND = (
+    "CREATE SCHEMA s",
+    "CREATE SCHEMA s2",
+    "CREATE TABLE a (id int PRIMARY KEY, b int)",
+    "CREATE TABLE b (id int PRIMARY KEY)",
+    "CREATE TABLE c (id int PRIMARY KEY)",
+    "CREATE PUBLICATION q FOR TABLE c",
+)
+
+SAFE = {
+    "CREATE PUBLICATION p FOR ALL TABLES IN SCHEMA s": "CREATE PUBLICATION p FOR TABLES IN SCHEMA s",
+    "create publication p for all tables in schema s, s2": "create publication p for tables in schema s, s2",
+    "CREATE PUBLICATION p FOR ALL TABLES IN SCHEMA s, ALL TABLES IN SCHEMA s2": (
+        "CREATE PUBLICATION p FOR TABLES IN SCHEMA s, TABLES IN SCHEMA s2"
+    ),
+    "CREATE PUBLICATION p FOR ALL\n  TABLES IN SCHEMA CURRENT_SCHEMA": (
+        "CREATE PUBLICATION p FOR TABLES IN SCHEMA CURRENT_SCHEMA"
+    ),
+    "ALTER PUBLICATION q ADD ALL TABLES IN SCHEMA s": "ALTER PUBLICATION q ADD TABLES IN SCHEMA s",
+    "CREATE PUBLICATION p FOR TABLES a, b": "CREATE PUBLICATION p FOR TABLE a, b",
+    "CREATE PUBLICATION p FOR tables a (id, b) WHERE (id > 1)": (
+        "CREATE PUBLICATION p FOR table a (id, b) WHERE (id > 1)"
+    ),
+    "ALTER PUBLICATION q ADD TABLES a": "ALTER PUBLICATION q ADD TABLE a",
+    "ALTER PUBLICATION q SET TABLES a, b": "ALTER PUBLICATION q SET TABLE a, b",
+    "CREATE PUBLICATION p FOR TABLE IN SCHEMA s": "CREATE PUBLICATION p FOR TABLES IN SCHEMA s",
+    "CREATE PUBLICATION p FOR SCHEMA s, s2": "CREATE PUBLICATION p FOR TABLES IN SCHEMA s, s2",
+    "ALTER PUBLICATION q ADD SCHEMA s": "ALTER PUBLICATION q ADD TABLES IN SCHEMA s",
+}
+
+BLOCK = "DO $pubcheck$\nBEGIN\n  {};\nEXCEPTION WHEN {} THEN NULL;\nEND\n$pubcheck$"
+
+UNSAFE = {
+    "CREATE PUBLICATION IF NOT EXISTS p FOR TABLE a, b": BLOCK.format(
+        "CREATE PUBLICATION p FOR TABLE a, b", "duplicate_object"
+    ),
+    "CREATE PUBLICATION IF NOT EXISTS q": BLOCK.format("CREATE PUBLICATION q", "duplicate_object"),
+    "ALTER PUBLICATION q ADD TABLE IF NOT EXISTS c": BLOCK.format(
+        "ALTER PUBLICATION q ADD TABLE c", "duplicate_object"
+    ),
+    "ALTER PUBLICATION q ADD TABLE IF NOT EXISTS a (id, b)": BLOCK.format(
+        "ALTER PUBLICATION q ADD TABLE a (id, b)", "duplicate_object"
+    ),
+    "ALTER PUBLICATION q ADD IF NOT EXISTS a": BLOCK.format("ALTER PUBLICATION q ADD TABLE a", "duplicate_object"),
+    "ALTER PUBLICATION q DROP TABLE IF EXISTS a": BLOCK.format("ALTER PUBLICATION q DROP TABLE a", "undefined_object"),
+    "CREATE OR REPLACE PUBLICATION q FOR TABLE a": "DROP PUBLICATION IF EXISTS q;\nCREATE PUBLICATION q FOR TABLE a",
+    'CREATE OR REPLACE PUBLICATION "Q" FOR TABLE a': (
+        'DROP PUBLICATION IF EXISTS "Q";\nCREATE PUBLICATION "Q" FOR TABLE a'
+    ),
+    "CREATE PUBLICATION p FOR a, b": "CREATE PUBLICATION p FOR TABLE a, b",
+    "ALTER PUBLICATION q ADD a": "ALTER PUBLICATION q ADD TABLE a",
+    "ALTER PUBLICATION q SET SCHEMA s": "ALTER PUBLICATION q SET TABLES IN SCHEMA s",
+    "CREATE PUBLICATION p FOR TABLE a, SCHEMA s": "CREATE PUBLICATION p FOR TABLE a, TABLES IN SCHEMA s",
+    "/* é */ CREATE PUBLICATION IF NOT EXISTS p": "/* é */ " + BLOCK.format("CREATE PUBLICATION p", "duplicate_object"),
+}
+
+UNCLEAR = (
+    "CREATE PUBLICATION IF NOT EXISTS",
+    "CREATE PUBLICATION p FOR TABLES",
+    "CREATE PUBLICATION p FOR TABLES a WHERE id > 1",
+    "CREATE PUBLICATION p FOR SEQUENCE a",
+    "CREATE PUBLICATION p FOR ALL TABLES EXCEPT (TABLE a)",
+    "CREATE PUBLICATION p FOR ALL TABLES IN SCHEMA s WHERE (id > 1)",
+    "ALTER PUBLICATION q ADD TABLE IF NOT EXISTS a, b",
+    "ALTER PUBLICATION q ADD TABLE a WHERE id > 1",
+    "ALTER PUBLICATION q SET ALL TABLES",
+    "ALTER PUBLICATION IF EXISTS q ADD TABLE a",
+)
+
+
+def corrected(sql: str, *, embedded: bool = False) -> str | None:
+    found = correction(sql, embedded=embedded)
+    return None if found is None else applied(found, sql)
+
+
+@pytest.mark.parametrize("sql", [*SAFE, *UNSAFE, *UNCLEAR])
+def test_the_grammar_refuses_what_is_corrected(sql: str) -> None:
+    with pytest.raises(SyntaxRefused):
+        parse(sql)
+
+
+@pytest.mark.parametrize("sql", SAFE)
+def test_what_can_mean_one_thing_only_is_corrected_safely(sql: str) -> None:
+    found = correction(sql)
+    assert found is not None
+    assert (applied(found, sql), found.safe, found.whole) == (SAFE[sql], True, False)
+    assert applied(found, f"{sql};") == f"{SAFE[sql]};"
+    assert corrected(sql, embedded=True) == SAFE[sql]
+    parse(SAFE[sql])
+
+
+@pytest.mark.parametrize("sql", UNSAFE)
+def test_what_is_likely_meant_is_corrected_unsafely(sql: str) -> None:
+    found = correction(sql)
+    assert found is not None
+    assert (applied(found, sql), found.safe) == (UNSAFE[sql], False)
+    assert corrected(sql, embedded=True) == (None if found.whole else UNSAFE[sql])
+
+
+@pytest.mark.parametrize("sql", UNCLEAR)
+def test_what_is_not_clear_is_left_alone(sql: str) -> None:
+    assert corrected(sql) is None
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", [15, 16, 17, 18])
+def test_servers_accept_every_correction(servers: Servers, major: int) -> None:
+    server = servers[major]
+    with server.database() as name, server.connect(name) as connection:
+        prepare(connection, GROUND)
+        for sql in (*SAFE.values(), *UNSAFE.values()):
+            # One transaction for several statements is none for a block that catches: each has its own.
+            answer = execute(connection, f"BEGIN; {sql}; ROLLBACK")
+            assert answer.ok, (sql, answer)
