@@ -15,7 +15,7 @@ from pubcheck.config import ConfigError, suggestion
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses beside 0: something was found; pubcheck was called wrongly, had no input or failed; Ctrl-C."""
 
-_COMMANDS = ("lint", "explain", "audit", "rule", "rules")
+_COMMANDS = ("lint", "explain", "files", "audit", "rule", "rules")
 
 
 class NoInput(Exception):
@@ -48,7 +48,7 @@ class _Commands(click.Group):
     epilog="""\b
 Examples:
   pubcheck lint schema.sql               one file, judged as PostgreSQL 18
-  pubcheck lint --postgres 15,18 db/     each folder with .sql files is one database
+  pubcheck lint --postgres 15,18 db/     each history of migrations is one database
   pg_dump -s shop | pubcheck lint -      standard input
   pubcheck explain schema.sql            what a subscriber will see of each table
   pubcheck rule PUB301                   what a rule means and how to fix it""",

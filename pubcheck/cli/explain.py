@@ -9,7 +9,6 @@ import click
 
 from pubcheck.cli.app import (
     FOUND,
-    NoInput,
     color_option,
     complain,
     emit,
@@ -17,9 +16,9 @@ from pubcheck.cli.app import (
     internal_error,
     use_color,
 )
+from pubcheck.cli.inputs import read_plans, schema_option, stdin_option, together_option
 from pubcheck.config import Config, from_options, load
-from pubcheck.sources.files import STDIN, Plan
-from pubcheck.sources.plans import find_plans
+from pubcheck.sources.files import Plan
 from pubcheck.sources.reading import read_unit
 
 TYPE_CHECKING = False
@@ -78,10 +77,9 @@ so that something is missing; 2 bad arguments or configuration, no input, or an 
     default=None,
     help="The input is the whole database: what it does not make does not exist.",
 )
-@click.option("--together", is_flag=True, help="All paths are one database, in the order given.")
-@click.option(
-    "--stdin-filename", metavar="NAME", default="<stdin>", help="What standard input is called in the report."
-)
+@together_option
+@schema_option
+@stdin_option
 @click.option(
     "--config",
     "config_path",
@@ -99,14 +97,15 @@ def command(
     output: str | None,
     complete: bool | None,
     together: bool,
+    schema: tuple[str, ...],
     stdin_filename: str,
     config_path: str | None,
     color: str,
 ) -> int:
     """Says for each publication and table what a subscriber will see: operations, rows, columns, names.
 
-    A PATH is a file, which is a database of its own; a folder, in which each directory that holds .sql files is one
-    database; or - for standard input.
+    A PATH is a folder, in which the habits of migration tools tell what files build a database (`pubcheck files` shows
+    it); a file, which is explained in the history that it lies in, or else on its own; or - for standard input.
     """
     given = {"postgres": postgres, "complete": complete}
     config = from_options(
@@ -118,7 +117,18 @@ def command(
 
     named = tuple(tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions)
     wanted = Wanted(publications, tables, tuple(names for names in named if names))
-    explanation, crashes = explain(_plans(paths, config, together, stdin_filename), config, wanted)
+    explanation, crashes = explain(
+        read_plans(
+            paths,
+            config,
+            together=together,
+            schema=schema,
+            stdin_filename=stdin_filename,
+            majors=postgres is not None,
+        ),
+        config,
+        wanted,
+    )
     _check(explanation, wanted)
     status = FOUND if _incomplete(explanation.units) else 0
     try:
@@ -128,16 +138,6 @@ def command(
     for crash in crashes:
         status = complain(crash)
     return status
-
-
-def _plans(paths: tuple[str, ...], config: Config, together: bool, stdin_filename: str) -> list[Plan]:
-    if not paths:
-        raise NoInput("no input: give files, folders, or - for standard input")
-    stdin = sys.stdin.buffer.read() if STDIN in paths else None
-    plans = find_plans(paths, config, together=together, stdin=stdin, stdin_label=stdin_filename)
-    if not plans:
-        raise NoInput(f"no input: no .sql file under {', '.join(paths)}")
-    return plans
 
 
 def explain(plans: Sequence[Plan], config: Config, wanted: Wanted) -> tuple[Explanation, list[str]]:

@@ -9,7 +9,8 @@ import click
 from msgspec.structs import replace
 
 from pubcheck import rulebook
-from pubcheck.cli.app import FOUND, NoInput, color_option, complain, emit, forget_stdout, use_color
+from pubcheck.cli.app import FOUND, color_option, complain, emit, forget_stdout, use_color
+from pubcheck.cli.inputs import read_plans, schema_option, stdin_option, together_option
 from pubcheck.cli.output import Output, OutputType, write
 from pubcheck.cli.work import Outcome, Task, lint_units
 from pubcheck.config import Config, ConfigError, from_options, load
@@ -17,7 +18,6 @@ from pubcheck.diagnostics import SEVERITIES
 from pubcheck.report.document import Finding, Report, report
 from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
 from pubcheck.sources.files import STDIN, Plan
-from pubcheck.sources.plans import find_plans
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
     default=None,
     help="The input is the whole database: what it does not make does not exist.",
 )
-@click.option("--together", is_flag=True, help="All paths are one database, in the order given.")
+@together_option
+@schema_option
 @click.option(
     "--jobs",
     type=click.IntRange(min=0),
@@ -91,9 +92,7 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
     help="The least severity that fails the run.  [default: warning]",
 )
 @click.option("--fail-on-assumed/--no-fail-on-assumed", default=None, help="Let assumed findings fail the run too.")
-@click.option(
-    "--stdin-filename", metavar="NAME", default="<stdin>", help="What standard input is called in the report."
-)
+@stdin_option
 @click.option(
     "--config",
     "config_path",
@@ -122,6 +121,7 @@ def command(
     ignore: tuple[str, ...],
     complete: bool | None,
     together: bool,
+    schema: tuple[str, ...],
     jobs: int,
     fail_on: str | None,
     fail_on_assumed: bool | None,
@@ -141,8 +141,8 @@ def command(
 ) -> int:
     """Says what PostgreSQL will refuse because of a publication: the statement itself, or a later UPDATE or DELETE.
 
-    A PATH is a file, which is a database of its own; a folder, in which each directory that holds .sql files is one
-    database; or - for standard input.
+    A PATH is a folder, in which the habits of migration tools tell what files build a database (`pubcheck files` shows
+    it); a file, which is linted in the history that it lies in, or else on its own; or - for standard input.
     """
     given = {
         "postgres": postgres,
@@ -166,7 +166,14 @@ def command(
     if change and not diff and STDIN in paths:
         raise click.UsageError("standard input cannot be changed; --diff shows what would be")
     known = None if write_baseline else _baseline(baseline, config)
-    plans = _plans(paths, config, together, stdin_filename)
+    plans = read_plans(
+        paths,
+        config,
+        together=together,
+        schema=schema,
+        stdin_filename=stdin_filename,
+        majors=postgres is not None,
+    )
     excerpts = "text" in (format_, *(output.format for output in outputs))
     tasks = [Task(plan, config, excerpts, known, change) for plan in plans]
     outcomes = list(_watched(lint_units(tasks, jobs), len(tasks), quiet))
@@ -317,16 +324,6 @@ def _fixable(found: Report, applicability: str) -> int:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _plans(paths: tuple[str, ...], config: Config, together: bool, stdin_filename: str) -> list[Plan]:
-    if not paths:
-        raise NoInput("no input: give files, folders, or - for standard input")
-    stdin = sys.stdin.buffer.read() if STDIN in paths else None
-    plans = find_plans(paths, config, together=together, stdin=stdin, stdin_label=stdin_filename)
-    if not plans:
-        raise NoInput(f"no input: no .sql file under {', '.join(paths)}")
-    return plans
 
 
 def _watched(outcomes: Iterator[Outcome], length: int, quiet: bool) -> Iterator[Outcome]:

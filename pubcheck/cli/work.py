@@ -70,7 +70,7 @@ def lint_unit(task: Task) -> Outcome:
         from pubcheck.cli.app import internal_error
 
         crash = internal_error(f" in {_named(task.plan)}", judged.error)
-    files = len(task.plan.files)
+    files = own_files(task.plan)
     return Outcome(findings, judged.postgres, files, judged.statements, crash, known, rewritten, done)
 
 
@@ -85,6 +85,11 @@ def _changed(
     else:
         changes = fix(task.plan, judge, unsafe=task.change == "unsafe-fix", wanted=wanted)
     return changes.judged, changes.files, changes.done
+
+
+def own_files(plan: Plan) -> int:
+    """How many files of a unit are reported about."""
+    return sum(not file.context for file in plan.files)
 
 
 def _named(plan: Plan) -> str:
@@ -183,4 +188,4 @@ def _nth(work: Callable[[Task], Outcome], number: int) -> Outcome:
 
 def _died(task: Task) -> Outcome:
     crash = f"internal error in {_named(task.plan)}: the process that linted it died, perhaps for lack of memory"
-    return Outcome((), task.config.postgres, len(task.plan.files), 0, crash)
+    return Outcome((), task.config.postgres, own_files(task.plan), 0, crash)

@@ -76,7 +76,7 @@ class Folders:
                 store.write(listing, "listing", run, more=self._written)
                 self._written = True
         if listing is None:
-            raise EmptyInput(f"no input: no file to read under {self.name}")
+            raise EmptyInput(f"no input: no .sql file under {self.name}")
         if self._written:
             listing = store.read(LISTING, "listing", run)
         scanned = listing.mapInArrow(partial(worker.scan, largest=largest), ddl(SCANNED))

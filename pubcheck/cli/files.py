@@ -1,0 +1,146 @@
+"""`pubcheck files`: what would be read, as which database, in which order, and why."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+from msgspec import Struct
+
+from pubcheck import __version__
+from pubcheck.cli.app import color_option, emit, forget_stdout, use_color
+from pubcheck.cli.inputs import look, schema_option, stdin_option, together_option
+from pubcheck.config import load
+from pubcheck.sources.files import Plan
+from pubcheck.sources.plans import Survey
+
+
+@click.command(
+    short_help="What would be read, as which database, and why.",
+    epilog="""\b
+Examples:
+  pubcheck files
+  pubcheck files --format json services/ | jq '.units[].name'
+  pubcheck files supabase/migrations/20240101000000_orders.sql
+
+\b
+Exit status: 0, also where nothing would be read; 2 bad arguments or configuration.""",
+)
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@together_option
+@schema_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to show it.",
+)
+@stdin_option
+@click.option(
+    "--config",
+    "config_path",
+    metavar="FILE",
+    help="Configuration to read instead of the nearest pubcheck.toml or pyproject.toml.",
+)
+@color_option
+def command(
+    paths: tuple[str, ...],
+    together: bool,
+    schema: tuple[str, ...],
+    format_: str,
+    stdin_filename: str,
+    config_path: str | None,
+    color: str,
+) -> int:
+    """Shows the files that `lint`, given the same arguments, would read: the databases that they build, the order in
+    which they are run, and the reason; without a PATH those of the current folder.
+
+    Context is read to be followed and is not reported about. Passed over is what takes back what other files do.
+    """
+    config = load(path=config_path)
+    found = look(paths or (".",), config, together=together, schema=schema, stdin_filename=stdin_filename)
+    try:
+        for piece in _json(found) if format_ == "json" else _text(found, color=use_color(color)):
+            emit(piece)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget_stdout()
+    return 0
+
+
+class _File(Struct, frozen=True):
+    path: str
+    view: str
+    context: bool
+    problem: str | None
+
+
+class _Unit(Struct, frozen=True):
+    name: str
+    habit: str
+    reason: str
+    postgres: tuple[int, ...]
+    files: tuple[_File, ...]
+
+
+class _PassedOver(Struct, frozen=True):
+    path: str
+    reason: str
+
+
+class _Document(Struct, frozen=True):
+    pubcheck: str
+    schema_version: int
+    units: tuple[_Unit, ...]
+    passed_over: tuple[_PassedOver, ...]
+
+
+def _json(found: Survey) -> Iterator[str]:
+    import msgspec
+
+    units = tuple(
+        _Unit(
+            plan.name,
+            plan.habit,
+            plan.reason,
+            plan.postgres,
+            tuple(_File(file.label, file.view, file.context, file.error) for file in plan.files),
+        )
+        for plan in found.plans
+    )
+    document = _Document(__version__, 1, units, tuple(_PassedOver(*each) for each in found.passed_over))
+    yield msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def _text(found: Survey, *, color: bool) -> Iterator[str]:
+    def styled(text: str, **style: bool) -> str:
+        return click.style(text, **style) if color else text  # type: ignore[arg-type]
+
+    for plan in found.plans:
+        majors = f", PostgreSQL {', '.join(map(str, plan.postgres))}" if plan.postgres else ""
+        yield f"{styled(plan.name, bold=True)}  {plan.habit}: {plan.reason}{majors}\n"
+        width = len(str(len(plan.files)))
+        for number, file in enumerate(plan.files, 1):
+            remarks = [file.view] if file.view != "sql" else []
+            remarks += ["context"] if file.context else []
+            remarks += [file.error] if file.error else []
+            remark = f"  ({', '.join(remarks)})" if remarks else ""
+            yield f"  {number:{width}}  {styled(file.label, dim=file.context)}{remark}\n"
+    if found.passed_over:
+        yield f"{styled('passed over', bold=True)}\n"
+        for label, reason in found.passed_over:
+            yield f"  {label}  ({reason})\n"
+    yield _closing(found.plans, len(found.passed_over))
+
+
+def _closing(plans: list[Plan], passed_over: int) -> str:
+    files = len({file.path for plan in plans for file in plan.files})
+    more = f", {passed_over} passed over" if passed_over else ""
+    return f"{_count(files, 'file')} in {_count(len(plans), 'database')}{more}\n"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

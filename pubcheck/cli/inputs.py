@@ -1,0 +1,60 @@
+"""The arguments that say what is read, as `lint`, `explain` and `files` take them."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from msgspec.structs import replace
+
+from pubcheck.cli.app import NoInput
+from pubcheck.config import Config
+from pubcheck.sources.files import STDIN, Plan
+from pubcheck.sources.plans import Survey, survey
+
+together_option = click.option("--together", is_flag=True, help="All paths are one database, in the order given.")
+schema_option = click.option(
+    "--schema",
+    multiple=True,
+    metavar="CONTEXT",
+    help="A file or folder that is run first in every database, and only followed: what concerns it alone is not"
+    " reported. Repeatable.",
+)
+stdin_option = click.option(
+    "--stdin-filename", metavar="NAME", default="<stdin>", help="What standard input is called in the report."
+)
+
+
+def read_plans(
+    paths: tuple[str, ...],
+    config: Config,
+    *,
+    together: bool,
+    schema: tuple[str, ...],
+    stdin_filename: str,
+    majors: bool = False,
+) -> list[Plan]:
+    """The units to read; ``majors``: the command line says for which, whatever the configuration says of a unit.
+    Raises NoInput where there is none."""
+    found = look(paths, config, together=together, schema=schema, stdin_filename=stdin_filename, majors=majors)
+    if not found.plans:
+        raise NoInput(f"no input: no .sql file under {', '.join(paths)}")
+    return found.plans
+
+
+def look(
+    paths: tuple[str, ...],
+    config: Config,
+    *,
+    together: bool,
+    schema: tuple[str, ...],
+    stdin_filename: str,
+    majors: bool = False,
+) -> Survey:
+    """As ``read_plans``, with what is passed over."""
+    if not paths:
+        raise NoInput("no input: give files, folders, or - for standard input")
+    stdin = sys.stdin.buffer.read() if STDIN in paths else None
+    if majors and config.units:
+        config = replace(config, units=tuple(replace(unit, postgres=()) for unit in config.units))
+    return survey(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_filename)
