@@ -7,22 +7,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from pubcheck.checks.mending import Mending
 from pubcheck.checks.naming import identifier
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.scan import folded, tokens
-
-
-class Correction(Struct, frozen=True):
-    """What to replace: each (start, end, text), in byte offsets of the statement, in its order.
-
-    ``safe``: there is one thing that can be meant, and this is it. ``whole``: the statement becomes another one, which
-    can only stand where a statement of its own can.
-    """
-
-    title: str
-    edits: tuple[tuple[int, int, str], ...]
-    safe: bool = True
-    whole: bool = False
 
 
 class _Token(Struct, frozen=True):
@@ -32,12 +20,8 @@ class _Token(Struct, frozen=True):
     name: str
 
 
-def correction(sql: str, *, embedded: bool = False) -> Correction | None:
-    """How to write a refused statement, where that is certain enough; PostgreSQL's grammar accepts the result.
-
-    ``embedded``: the statement is part of another text (a function's body, a string of a program), so that it can be
-    edited but not become a block of its own.
-    """
+def correction(sql: str) -> Mending | None:
+    """How to write a refused statement, where that is certain enough; PostgreSQL's grammar accepts what comes of it."""
     data = sql.encode(errors="surrogatepass")
     found = [
         _Token(token.decode(errors="replace").lower(), at, at + len(token), folded(token) if kind == "name" else "")
@@ -47,29 +31,25 @@ def correction(sql: str, *, embedded: bool = False) -> Correction | None:
         found.pop()
     for propose in (_beta, _plural, _singular, _schema, _no_kind, _if_not_exists, _or_replace, _member_if):
         proposal = propose(found, data)
-        if proposal is None or (embedded and proposal.whole):
-            continue
-        if _is_accepted(applied(proposal, sql), proposal):
+        if proposal is not None and _is_accepted(applied(proposal, sql), proposal):
             return proposal
     return None
 
 
-def applied(proposal: Correction, sql: str) -> str:
+def applied(proposal: Mending, sql: str) -> str:
     """The statement as a correction leaves it."""
     data = sql.encode(errors="surrogatepass")
-    for start, end, text in reversed(proposal.edits):
+    for start, end, text in reversed(proposal.changes):
         data = data[:start] + text.encode(errors="surrogatepass") + data[end:]
     return data.decode(errors="surrogatepass")
 
 
-def _is_accepted(sql: str, proposal: Correction) -> bool:
+def _is_accepted(sql: str, proposal: Mending) -> bool:
     """Whether the grammar takes the corrected statement; of a block, the statement in it; of two, the second."""
-    if proposal.whole:
-        whole = proposal.edits[0][2]
-        inner = re.fullmatch(r"DO \$pubcheck\$\nBEGIN\n(.*)\nEXCEPTION .*", whole, re.DOTALL)
-        sql = whole.partition(";")[2] if inner is None else inner[1]
+    new = proposal.changes[0][2]
+    whole = re.fullmatch(r"DO \$pubcheck\$\nBEGIN\n(.*)\nEXCEPTION .*|DROP [^;]*;(.*)", new, re.DOTALL)
     try:
-        return parse(sql) is not None
+        return parse(sql if whole is None else whole[1] or whole[2]) is not None
     except (SyntaxRefused, TooDeep):
         return False
 
@@ -78,20 +58,20 @@ def _words(found: Sequence[_Token], at: int, count: int) -> str:
     return " ".join(token.word for token in found[at : at + count])
 
 
-def _beta(found: Sequence[_Token], data: bytes) -> Correction | None:
+def _beta(found: Sequence[_Token], data: bytes) -> Mending | None:
     """FOR ALL TABLES IN SCHEMA, which a beta of 15 had."""
     edits = tuple(
         (token.start, found[at + 1].start, "")
         for at, token in enumerate(found)
         if token.word == "all" and _words(found, at + 1, 3) == "tables in schema"
     )
-    return Correction("Write TABLES IN SCHEMA", edits) if edits else None
+    return Mending("Write TABLES IN SCHEMA", edits) if edits else None
 
 
 _BEFORE = ("for", "add", "set", "drop", ",")
 
 
-def _plural(found: Sequence[_Token], data: bytes) -> Correction | None:
+def _plural(found: Sequence[_Token], data: bytes) -> Mending | None:
     """TABLES before names of tables; safe where it begins the list, for after another kind it may be one of these."""
     places = [
         at
@@ -100,20 +80,20 @@ def _plural(found: Sequence[_Token], data: bytes) -> Correction | None:
         if _words(found, at + 1, 1) not in ("in", "")
     ]
     edits = tuple((found[at].start, found[at].end, _like("table", data, found[at])) for at in places)
-    return Correction("Write TABLE", edits, all(found[at - 1].word != "," for at in places)) if edits else None
+    return Mending("Write TABLE", edits, all(found[at - 1].word != "," for at in places)) if edits else None
 
 
-def _singular(found: Sequence[_Token], data: bytes) -> Correction | None:
+def _singular(found: Sequence[_Token], data: bytes) -> Mending | None:
     """TABLE IN SCHEMA."""
     edits = tuple(
         (token.start, token.end, _like("tables", data, token))
         for at, token in enumerate(found[1:], 1)
         if token.word == "table" and found[at - 1].word in _BEFORE and _words(found, at + 1, 2) == "in schema"
     )
-    return Correction("Write TABLES IN SCHEMA", edits) if edits else None
+    return Mending("Write TABLES IN SCHEMA", edits) if edits else None
 
 
-def _schema(found: Sequence[_Token], data: bytes) -> Correction | None:
+def _schema(found: Sequence[_Token], data: bytes) -> Mending | None:
     """SCHEMA before names of schemas; not quite certain after SET, where SET SCHEMA is a command of other objects."""
     places = [
         at
@@ -122,16 +102,16 @@ def _schema(found: Sequence[_Token], data: bytes) -> Correction | None:
     ]
     edits = tuple((found[at].start, found[at].end, _like("tables in schema", data, found[at])) for at in places)
     safe = all(found[at - 1].word in ("for", "add", "drop") for at in places)
-    return Correction("Write TABLES IN SCHEMA", edits, safe) if edits else None
+    return Mending("Write TABLES IN SCHEMA", edits, safe) if edits else None
 
 
-def _no_kind(found: Sequence[_Token], data: bytes) -> Correction | None:
+def _no_kind(found: Sequence[_Token], data: bytes) -> Mending | None:
     """A name right after FOR, ADD, SET or DROP: of a table, most likely."""
     if len(found) < 5 or found[1].word != "publication" or found[3].word not in _BEFORE:
         return None
     if not found[4].name or found[4].word in ("all", "schema", "schemas", "table", "tables"):
         return None
-    return Correction("Write TABLE", ((found[4].start, found[4].start, _like("table ", data, found[3])),), safe=False)
+    return Mending("Write TABLE", ((found[4].start, found[4].start, _like("table ", data, found[3])),), safe=False)
 
 
 def _like(word: str, data: bytes, token: _Token) -> str:
@@ -139,7 +119,7 @@ def _like(word: str, data: bytes, token: _Token) -> str:
     return word.upper() if data[token.start : token.end].isupper() else word
 
 
-def _if_not_exists(found: Sequence[_Token], data: bytes) -> Correction | None:
+def _if_not_exists(found: Sequence[_Token], data: bytes) -> Mending | None:
     """CREATE PUBLICATION IF NOT EXISTS."""
     if _words(found, 0, 5) != "create publication if not exists" or len(found) < 6:
         return None
@@ -147,17 +127,17 @@ def _if_not_exists(found: Sequence[_Token], data: bytes) -> Correction | None:
     return _block("Make it in a block that passes over one that is there", statement, "duplicate_object", found)
 
 
-def _or_replace(found: Sequence[_Token], data: bytes) -> Correction | None:
+def _or_replace(found: Sequence[_Token], data: bytes) -> Mending | None:
     """CREATE OR REPLACE PUBLICATION."""
     if _words(found, 0, 4) != "create or replace publication" or len(found) < 5 or not found[4].name:
         return None
     name = identifier(found[4].name)
     statement = data[: found[1].start] + data[found[3].start : found[-1].end]
     text = f"DROP PUBLICATION IF EXISTS {name};\n{statement[found[0].start :].decode(errors='surrogatepass')}"
-    return Correction("Drop it before it is made", ((found[0].start, found[-1].end, text),), safe=False, whole=True)
+    return Mending("Drop it before it is made", ((found[0].start, found[-1].end, text),), safe=False)
 
 
-def _member_if(found: Sequence[_Token], data: bytes) -> Correction | None:
+def _member_if(found: Sequence[_Token], data: bytes) -> Mending | None:
     """ALTER PUBLICATION ... ADD TABLE IF NOT EXISTS or DROP TABLE IF EXISTS, of one table: with more, all or none."""
     if _words(found, 0, 2) != "alter publication" or len(found) < 8:
         return None
@@ -183,7 +163,7 @@ def _lists_several(found: Sequence[_Token]) -> bool:
     return False
 
 
-def _block(title: str, statement: bytes, condition: str, found: Sequence[_Token]) -> Correction:
+def _block(title: str, statement: bytes, condition: str, found: Sequence[_Token]) -> Mending:
     inner = statement[found[0].start :].decode(errors="surrogatepass")
     text = f"DO $pubcheck$\nBEGIN\n  {inner};\nEXCEPTION WHEN {condition} THEN NULL;\nEND\n$pubcheck$"
-    return Correction(title, ((found[0].start, found[-1].end, text),), safe=False, whole=True)
+    return Mending(title, ((found[0].start, found[-1].end, text),), safe=False)

@@ -78,8 +78,8 @@ UNCLEAR = (
 )
 
 
-def corrected(sql: str, *, embedded: bool = False) -> str | None:
-    found = correction(sql, embedded=embedded)
+def corrected(sql: str) -> str | None:
+    found = correction(sql)
     return None if found is None else applied(found, sql)
 
 
@@ -93,9 +93,9 @@ def test_the_grammar_refuses_what_is_corrected(sql: str) -> None:
 def test_what_can_mean_one_thing_only_is_corrected_safely(sql: str) -> None:
     found = correction(sql)
     assert found is not None
-    assert (applied(found, sql), found.safe, found.whole) == (SAFE[sql], True, False)
+    assert (applied(found, sql), found.safe) == (SAFE[sql], True)
     assert applied(found, f"{sql};") == f"{SAFE[sql]};"
-    assert corrected(sql, embedded=True) == SAFE[sql]
+    assert corrected(SAFE[sql]) is None
     parse(SAFE[sql])
 
 
@@ -104,7 +104,6 @@ def test_what_is_likely_meant_is_corrected_unsafely(sql: str) -> None:
     found = correction(sql)
     assert found is not None
     assert (applied(found, sql), found.safe) == (UNSAFE[sql], False)
-    assert corrected(sql, embedded=True) == (None if found.whole else UNSAFE[sql])
 
 
 @pytest.mark.parametrize("sql", UNCLEAR)
