@@ -389,6 +389,8 @@ class _Run:
 
     def _syntax_error(self, statement: StatementText, refusal: SyntaxRefused, certainty: Certainty) -> None:
         # Loaded only where a statement about publications is refused.
+        from pubcheck import edits
+        from pubcheck.checks.corrections import correction
         from pubcheck.checks.syntax import syntax_help
 
         message = refusal.message
@@ -404,6 +406,8 @@ class _Run:
         position = None if at is None else at + 1
         if at is None and "end of input" in message:
             position = len(text) + 1
+        meant = correction(text)
+        fixes = (edits.mended(statement, meant, certain=certainty == "certain"),) if meant is not None else ()
         self.diagnostics.extend(
             Diagnostic(
                 rule=rule.code,
@@ -423,6 +427,7 @@ class _Run:
                     refusal.hint,
                     position=position,
                 ),
+                fixes=fixes,
             )
             for said, majors in _wordings(message, self.majors)
         )
