@@ -62,10 +62,15 @@ def fix(plan: Plan, judge: Judge, *, unsafe: bool, wanted: Wanted = everything) 
     allowed: frozenset[Applicability] = frozenset(("safe", "unsafe") if unsafe else ("safe",))
 
     def edits(judged: Judged) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+        tables: dict[str, tuple[Edit, ...]] = {}
         for diagnostic, yes in zip(judged.diagnostics, wanted(judged.findings), strict=True):
             fixes = (each for each in diagnostic.fixes if each.applicability in allowed and each.edits)
             chosen = next(fixes, None) if yes else None
-            if chosen is not None:
+            if chosen is None:
+                continue
+            table = diagnostic.object if diagnostic.phase == "write" else None
+            # What lets UPDATE through may let DELETE through as well: one way a table, then look again.
+            if table is None or tables.setdefault(table, chosen.edits) == chosen.edits:
                 yield diagnostic.rule, chosen.edits
 
     return _change(plan, judge, edits, ROUNDS)
@@ -181,8 +186,12 @@ class _Text:
     def takes(self, edit: Edit) -> bool:
         """Whether an edit can be made: it meets no other, and in a program it stays within its string."""
         start, end = edit.span.start, edit.span.end
-        if any(start <= other.span.end and other.span.start <= end for other in self.edits):
-            return False
+        for other in self.edits:
+            if start == other.span.start and end == other.span.end:
+                if start < end:
+                    return False
+            elif start < other.span.end and other.span.start < end:
+                return False
         if self._encoded(edit.text) is None:
             return False
         if self.source.original is None:

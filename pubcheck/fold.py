@@ -151,6 +151,12 @@ _SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
 _MAX_REWRITINGS = 200
 """Refused filters for which another way of writing is looked for, at about a millisecond each; nobody reads more."""
 
+_CHANGES_IDENTITY = (" REPLICA IDENTITY ", "CREATE UNIQUE INDEX ", " SET NOT NULL", " (publish_generated_columns = ")
+
+
+def _of_identity(statement: str) -> bool:
+    return any(part in statement for part in _CHANGES_IDENTITY)
+
 
 class Fold:
     """One major's view of a unit."""
@@ -439,9 +445,9 @@ class Fold:
         )
 
     def _way_out(self, found: Refusal, ways: Sequence[Way], statements: Statements) -> tuple[Fix, ...]:
-        """A wider column list where it stands, or else the best way out after the last statement of the unit.
+        """A wider column list where it stands, or else another replica identity after the last statement of the unit.
 
-        No way that adds a column: which it should be is for people to say.
+        Whether a table should get another column, or send less, is for people to say.
         """
         session = self.session
         if not found.certain or session.healed:
@@ -456,7 +462,7 @@ class Fold:
             if mending is not None:
                 return (edits.mended(statement, mending, certain=True),)
         plain = session.setting("search_path") == DEFAULT_PATH and session.superuser() and session.transaction is None
-        way = next((way for way in ways if not any(" ADD COLUMN " in each for each in way.statements)), None)
+        way = next((way for way in ways if all(map(_of_identity, way.statements))), None)
         fix = edits.appended(statements, way.statements) if plain and way is not None else None
         return () if fix is None else (fix,)
 

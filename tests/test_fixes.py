@@ -1,0 +1,237 @@
+"""Fixes: what they leave lints clean of their rule, applying them twice changes nothing, and servers accept it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pglast
+import pytest
+from msgspec import Struct
+
+from pubcheck import Config, Linter
+from pubcheck.fix import Changes, fix
+from pubcheck.rulebook import RULES, read_pages
+from pubcheck.sources.files import File, Plan
+from pubcheck.unit import judge
+from tests.conformance.judging import DATABASE, text_of
+from tests.support.cases import DDL_PHASES, Case
+from tests.support.servers import Servers, answer, execute, prepare
+
+PAGES = read_pages(str(Path(__file__).parent.parent / "rules"))
+
+
+def applied(sql: str, major: int = 18, *, unsafe: bool = False, select: tuple[str, ...] = ()) -> Changes:
+    linter = Linter(Config(postgres=(major,), complete=True, database=DATABASE, select=select))
+    plan = Plan("a", (File("a.sql", "a.sql", content=sql.encode()),), "file", "")
+    return fix(plan, lambda plan: judge(plan, linter, excerpts=False), unsafe=unsafe)
+
+
+def fixed(sql: str, major: int = 18, *, unsafe: bool = False, select: tuple[str, ...] = ()) -> str:
+    """The text after its fixes."""
+    files = applied(sql, major, unsafe=unsafe, select=select).files
+    return files[0].after.decode() if files else sql
+
+
+class Given(Struct, frozen=True):
+    """Statements and the one that is looked at."""
+
+    name: str
+    setup: tuple[str, ...]
+    statement: str
+    major: int
+
+    @property
+    def sql(self) -> str:
+        return "".join(f"{each};\n" for each in self.setup) + self.statement
+
+
+def of_pages() -> Iterator[Given]:
+    for page in PAGES:
+        for number, example in enumerate(page.bad, 1):
+            *setup, statement = pglast.split(example.sql, with_parser=False)
+            for major in page.rule.postgres if page.rule.fix else ():
+                yield Given(f"{page.rule.code}-{number}-{major}", tuple(setup), statement, major)
+
+
+def of_corpus(corpus: list[Case]) -> Iterator[Given]:
+    for case in corpus:
+        if case.phase in DDL_PHASES:
+            sql, start = text_of(case)
+            setup = tuple(each.replace("@@DB@@", DATABASE).replace("@@PORT@@", "5432") for each in case.setup)
+            for major, recorded in case.answers.items():
+                if not recorded.ok:
+                    yield Given(f"{case.id}-{major}", setup, sql[start:], major)
+
+
+def problems(given: Given, *, unsafe: bool) -> Iterator[str]:
+    """What is wrong with the fixes of a statement."""
+    changes = applied(given.sql, given.major, unsafe=unsafe)
+    left = {each.entry.rule for each in changes.judged.findings if each.entry.certainty == "certain"}
+    done = {rule for rule, _ in changes.done}
+    if left & done:
+        yield f"{given.name}: {', '.join(left & done)} is still found"
+    if changes.files:
+        text = changes.files[0].after.decode()
+        again = fixed(text, given.major, unsafe=unsafe)
+        if again != text:
+            yield f"{given.name}: a second run changes {text!r} into {again!r}"
+
+
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_what_is_fixed_is_found_no_more_and_not_fixed_again(corpus: list[Case], unsafe: bool) -> None:
+    latest = [each for each in (*of_pages(), *of_corpus(corpus)) if each.major == 18]
+    assert [problem for given in latest for problem in problems(given, unsafe=unsafe)] == []
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_servers_accept_what_safe_fixes_leave(servers: Servers, corpus: list[Case]) -> None:
+    checked, refused = 0, []
+    for given in (*of_pages(), *of_corpus(corpus)):
+        changes = applied(given.sql, given.major)
+        after = changes.files[0].after.decode() if changes.files else given.sql
+        before = "".join(f"{each};\n" for each in given.setup)
+        if after == given.sql or not after.startswith(before):
+            continue
+        checked += 1
+        # What another rule refuses about the statement is still found.
+        expected = not any(found.refused for found in changes.judged.diagnostics)
+        said = answer(servers[given.major], given.setup, after[len(before) :])
+        if said.ok != expected:
+            refused.append(f"{given.name}: {said.sqlstate} {said.message}\n  in: {after[len(before) :]}")
+    assert checked > 50
+    assert refused == []
+
+
+@pytest.mark.server
+def test_servers_accept_a_fixed_write(servers: Servers) -> None:
+    for given in of_pages():
+        if RULES[given.name[:6]].phase != "write":
+            continue
+        *script, write = [*given.setup, given.statement]
+        after = fixed("".join(f"{each};\n" for each in script), given.major, unsafe=True)
+        with servers[given.major].database() as name, servers[given.major].connect(name) as connection:
+            prepare(connection, pglast.split(after, with_parser=False))
+            said = execute(connection, write)
+        assert said.ok, f"{given.name}: {said.message} in {after}"
+
+
+# --- Each mending -------------------------------------------------------------------------------------------------
+
+Q = "CREATE PUBLICATION q"
+T = "CREATE TABLE t (id int PRIMARY KEY, a int NOT NULL, b text);\nCREATE TABLE u (id int PRIMARY KEY);\n"
+P = "CREATE PUBLICATION p FOR TABLE t;\n"
+
+
+@pytest.mark.parametrize(
+    ("bad", "good"),
+    [
+        ("CREATE PUBLICATION q FOR TABLE t (id, a, id, a);", "CREATE PUBLICATION q FOR TABLE t (id, a);"),
+        (Q + " FOR TABLE t (id, A, a) WHERE (id > 1);", Q + " FOR TABLE t (id, A) WHERE (id > 1);"),
+        ('CREATE PUBLICATION q FOR TABLE t ( ID , "B" );', "CREATE PUBLICATION q FOR TABLE t ( ID , b );"),
+        (Q + " WITH (publish = 'insert', publish='insert');", Q + " WITH (publish = 'insert');"),
+        (Q + " WITH (publish = insert, delete);", Q + " WITH (publish = 'insert, delete');"),
+        (Q + " WITH (publish = 'INSERT update,');", Q + " WITH (publish = 'insert, update');"),
+        (Q + " WITH (publish_via_partition_root = 'no');", Q + " WITH (publish_via_partition_root = false);"),
+        (Q + " WITH (publish_generated_columns = on);", Q + " WITH (publish_generated_columns = stored);"),
+        (P + "ALTER PUBLICATION p ADD TABLE u, t;", P + "ALTER PUBLICATION p ADD TABLE u;"),
+        (P + "ALTER PUBLICATION p ADD TABLE t, u;", P + "ALTER PUBLICATION p ADD TABLE u;"),
+        (P + "ALTER PUBLICATION p ADD TABLE t, TABLE u;", P + "ALTER PUBLICATION p ADD TABLE u;"),
+        (P + "ALTER PUBLICATION p DROP TABLE u, t;", P + "ALTER PUBLICATION p DROP TABLE t;"),
+        (P + "ALTER PUBLICATION p DROP TABLE t (id);", P + "ALTER PUBLICATION p DROP TABLE t;"),
+        (P + "ALTER PUBLICATION p DROP TABLE public.t WHERE (id > 1);", P + "ALTER PUBLICATION p DROP TABLE public.t;"),
+        ('CREATE PUBLICATION "Q"; DROP PUBLICATION Q;', 'CREATE PUBLICATION "Q"; DROP PUBLICATION "Q";'),
+        ('CREATE PUBLICATION q FOR TABLE public."T";', "CREATE PUBLICATION q FOR TABLE public.t;"),
+    ],
+)
+def test_what_can_mean_one_thing_is_fixed_safely(bad: str, good: str) -> None:
+    assert fixed(T + bad) == T + good
+
+
+@pytest.mark.parametrize(
+    ("bad", "good"),
+    [
+        ("CREATE PUBLICATION q FOR TABLE tt_orders;", "CREATE PUBLICATION q FOR TABLE t_orders;"),
+        ("CREATE PUBLICATION q FOR TABLE t_orders (id, totl);", "CREATE PUBLICATION q FOR TABLE t_orders (id, total);"),
+        ("CREATE PUBLICATION q FOR TABLE t_orders (id, ctid);", "CREATE PUBLICATION q FOR TABLE t_orders (id);"),
+        ("CREATE PUBLICATION q FOR TABLE t_orders (ctid, id);", "CREATE PUBLICATION q FOR TABLE t_orders (id);"),
+        (Q + " WITH (publish = 'inserts, udpate');", Q + " WITH (publish = 'insert, update');"),
+        ("CREATE PUBLICATION q WITH (publsh = 'insert');", "CREATE PUBLICATION q WITH (publish = 'insert');"),
+        (P + "ALTER PUBLICATION p ADD TABLE t;\nSELECT 1;", P + "SELECT 1;"),
+        (P + "SELECT 1; ALTER PUBLICATION p ADD TABLE t; SELECT 2;", P + "SELECT 1; SELECT 2;"),
+        (P + "ALTER PUBLICATION p ADD TABLE u, t WHERE (id > 1);", P + "ALTER PUBLICATION p ADD TABLE u;"),
+        (
+            "CREATE PUBLICATION q FOR TABLE root WHERE (id > 1);",
+            "CREATE PUBLICATION q FOR TABLE root WHERE (id > 1) WITH (publish_via_partition_root = true);",
+        ),
+        (
+            "CREATE PUBLICATION q FOR TABLE root (id) WITH (publish = 'insert');",
+            "CREATE PUBLICATION q FOR TABLE root (id) WITH (publish = 'insert', publish_via_partition_root = true);",
+        ),
+        (
+            "CREATE PUBLICATION q;\nALTER PUBLICATION q ADD TABLE root (id);",
+            "CREATE PUBLICATION q;\nALTER PUBLICATION q SET (publish_via_partition_root = true);\n"
+            "ALTER PUBLICATION q ADD TABLE root (id);",
+        ),
+        ("CREATE PUBLICATION q FOR TABLE t (a, b)", "CREATE PUBLICATION q FOR TABLE t (a, b, id)"),
+        (
+            "CREATE PUBLICATION q FOR TABLE t WHERE (a > 1)",
+            "CREATE PUBLICATION q FOR TABLE t WHERE (a > 1);\nCREATE UNIQUE INDEX t_identity ON t (id, a);\n"
+            "ALTER TABLE t REPLICA IDENTITY USING INDEX t_identity;\n",
+        ),
+        (Q + " FOR TABLE n;", Q + " FOR TABLE n;\nALTER TABLE n REPLICA IDENTITY FULL;\n"),
+    ],
+)
+def test_what_is_a_guess_or_does_more_is_fixed_when_asked_for(bad: str, good: str) -> None:
+    setup = T + (
+        "CREATE TABLE t_orders (id int PRIMARY KEY, total int);\nCREATE TABLE n (a int);\n"
+        "CREATE TABLE root (id int) PARTITION BY RANGE (id);\n"
+    )
+    assert fixed(setup + bad) == setup + bad
+    assert fixed(setup + bad, unsafe=True) == setup + good
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE PUBLICATION q WITH (publish = 'insert', publish = 'update');",
+        "CREATE PUBLICATION q WITH (publish = 'upsert');",
+        'CREATE TABLE "tT" (); CREATE TABLE "Tt" (); CREATE PUBLICATION q FOR TABLE tt;',
+        "CREATE PUBLICATION q FOR TABLE t (ctid);",
+        "CREATE PUBLICATION q FOR TABLE t (b) WHERE (a > 1);",
+        "BEGIN; CREATE TABLE n (a int); CREATE PUBLICATION q FOR TABLE n;",
+        "SET search_path = other, public; CREATE TABLE public.n (a int); CREATE PUBLICATION q FOR TABLE n;",
+    ],
+)
+def test_what_is_not_clear_is_left_alone(sql: str) -> None:
+    assert fixed(T + sql, unsafe=True) == T + sql
+
+
+def test_many_tables_are_fixed_in_one_round() -> None:
+    tables = "".join(f"CREATE TABLE n{number} (a int);\n" for number in range(30))
+    after = fixed(tables + "CREATE PUBLICATION q FOR ALL TABLES;\n", unsafe=True)
+    assert after.count("REPLICA IDENTITY FULL;\n") == 30
+
+
+def test_the_last_file_of_a_unit_is_where_statements_are_added() -> None:
+    files = [("1.sql", "CREATE TABLE n (a int); CREATE PUBLICATION q FOR TABLE n;\n"), ("2.sql", "SELECT 1;\n")]
+    plan = Plan("x", tuple(File(name, name, content=text.encode()) for name, text in files), "folder", "")
+    linter = Linter()
+    (changed,) = fix(plan, lambda plan: judge(plan, linter, excerpts=False), unsafe=True).files
+    assert (changed.path, changed.after) == ("2.sql", b"SELECT 1;\nALTER TABLE n REPLICA IDENTITY FULL;\n")
+
+
+def test_context_is_never_changed() -> None:
+    bad = b"CREATE TABLE t (id int PRIMARY KEY);\n-- pubcheck: ignore\nCREATE PUBLICATION q FOR TABLE t;\n"
+    files = (File("1.sql", "1.sql", content=bad, context=True), File("2.sql", "2.sql", content=b"SELECT 1;"))
+    linter = Linter()
+    plan = Plan("x", files, "folder", "")
+    assert fix(plan, lambda plan: judge(plan, linter, excerpts=False), unsafe=True).files == ()
+
+
+def test_a_rule_that_fixes_says_so_on_its_page(corpus: list[Case]) -> None:
+    found = {
+        rule for given in of_corpus(corpus) if given.major == 18 for rule, _ in applied(given.sql, unsafe=True).done
+    }
+    assert {rule for rule in found if not RULES[rule].fix} == set()
