@@ -117,7 +117,7 @@ def _json(found: Survey) -> Iterator[str]:
 
 def _text(found: Survey, *, color: bool) -> Iterator[str]:
     def styled(text: str, **style: bool) -> str:
-        return click.style(text, **style) if color else text  # type: ignore[arg-type]
+        return click.style(text, **style) if color else text
 
     for plan in found.plans:
         majors = f", PostgreSQL {', '.join(map(str, plan.postgres))}" if plan.postgres else ""

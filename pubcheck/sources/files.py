@@ -38,6 +38,9 @@ class Plan(Struct, frozen=True):
     postgres: tuple[int, ...] = ()
 
 
+GUESSED = frozenset(["file", "folder", "references", "numbered", "dump", "rails"])
+"""Habits that are of no tool: a file of such a unit that is given by name is a unit of its own."""
+
 SUFFIXES: tuple[str, ...] = (".sql", ".psql", ".pgsql")
 """How the names of files end that are read for what they are called, in any case."""
 

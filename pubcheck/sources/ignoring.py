@@ -37,7 +37,7 @@ class Patterns:
 
     def decide(self, path: str, *, folder: bool) -> bool | None:
         """Whether a path is matched; None where these patterns say nothing of it. False: one with `!` is the last."""
-        if not path.startswith(self._beginning):
+        if not path.startswith(self._beginning) or not self.occurs(path):
             return None
         if self._decide is None:
             from pathspec import GitIgnoreSpec

@@ -16,10 +16,14 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.sources.discover import folders_of, join, walk
-from pubcheck.sources.files import STDIN, File, Plan, label_of, view_of
-from pubcheck.sources.traits import Names, Traits, kind_of, mentions, names, traits
-from pubcheck.sources.units import GUESSED, Look, groups_of
+from pubcheck.sources.files import GUESSED, STDIN, File, Plan, label_of, view_of
+from pubcheck.sources.traits import Traits, traits
 from pubcheck.sources.units.anchors import history_of
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.sources.names import Names
+    from pubcheck.sources.units.tree import Look
 
 Identity = tuple[int, int] | str
 
@@ -132,7 +136,7 @@ class _Finder:
     def folder(self, path: str) -> None:
         found = walk(path, self._config)
         top, given = os.path.abspath(path), len(join(path, ""))
-        files = [(join(top, each[given:]), File(each, label_of(each))) for each in found.files]
+        files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
         if self._config.units:
             files = self._without_configured(files)
         plans, passed_over = arrange(files, self._look)
@@ -149,7 +153,7 @@ class _Finder:
         history = self._history(path)
         if history is None:
             label = label_of(path)
-            file = File(path, label, view=self._view(path))
+            file = File(path, label, view=view_of(path))
             self.add(Plan(label, (file,), "file", "given by name"))
             return
         identity = _identity(File(path, ""))
@@ -178,7 +182,7 @@ class _Finder:
         for plan in self._units():
             if any(os.path.abspath(file.path) == absolute and not file.context for file in plan.files):
                 return plan
-        for places in history_of(absolute, self._head):
+        for places in history_of(absolute, self._kind):
             if places not in self._histories:
                 relative = not os.path.isabs(path)
                 found = [each for place in places for each in self._below(place)]
@@ -193,19 +197,17 @@ class _Finder:
             return walk(place, self._config).files
         return [place] if os.path.isfile(place) else []
 
-    def _head(self, path: str) -> str | None:
+    def _kind(self, path: str) -> str | None:
         return self._look.traits(path).kind
-
-    def _view(self, path: str) -> str:
-        view = view_of(path)
-        return self._look.traits(path).kind or view if view == "sql" else view
 
     def _units(self) -> list[Plan]:
         """The units that the configuration names."""
         if self._configured is None:
-            from pubcheck.sources.units.configured import configured
+            self._configured = []
+            if self._config.units:
+                from pubcheck.sources.units.configured import configured
 
-            self._configured = configured(self._config) if self._config.units else []
+                self._configured = configured(self._config)
         return self._configured
 
     def _without_configured(self, files: list[tuple[str, File]]) -> list[tuple[str, File]]:
@@ -218,7 +220,7 @@ class _Finder:
                 continue
             taken |= own
             members = tuple(
-                replace(met[path], view=self._view(file.path))
+                met[path]
                 if (path := os.path.abspath(file.path)) in met and not file.context
                 else replace(file, context=True)
                 for file in plan.files
@@ -229,7 +231,7 @@ class _Finder:
 
 def _as_given(path: str, relative: bool) -> File:
     path = os.path.relpath(path) if relative else path
-    return File(path, label_of(path))
+    return File(path, label_of(path), view=view_of(path))
 
 
 class Disk:
@@ -247,6 +249,9 @@ class Disk:
         return known
 
     def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
+        # Loaded only where files of no habit are about publications.
+        from pubcheck.sources.names import Names, mentions, names
+
         known = self._names.get(path)
         if known is None:
             content = self._read(path)
@@ -269,18 +274,15 @@ def arrange(files: Sequence[tuple[str, File]], look: Look) -> tuple[list[Plan], 
     Each file comes with the path by which habits know it, and by which ``look`` is asked: absolute, or from the top of
     its repository.
     """
+    from pubcheck.sources.units.habits import groups_of
+
     known = {path.replace(os.sep, "/"): file for path, file in files}
     groups, undone = groups_of(known, look)
     plans = []
     taken: set[str] = set()
     for group in groups:
-        members = tuple(
-            known[member.path]
-            if known[member.path].view == member.view
-            else replace(known[member.path], view=member.view)
-            for member in group.members
-        )
-        name = _name(group.name, [member.path for member in group.members], members)
+        members = tuple(known[path] for path in group.members)
+        name = _name(group.name, group.members, members)
         if name in taken:
             name = members[-1].label
         taken.add(name)
@@ -288,7 +290,7 @@ def arrange(files: Sequence[tuple[str, File]], look: Look) -> tuple[list[Plan], 
     return plans, [(known[path].label, why) for path, why in sorted(undone.items())]
 
 
-def _name(name: str, paths: list[str], files: Sequence[File]) -> str:
+def _name(name: str, paths: Sequence[str], files: Sequence[File]) -> str:
     """A unit's name, which is the path of a folder or a file, in the words of the labels."""
     for path, file in zip(paths, files, strict=True):
         if path == name:
@@ -342,12 +344,9 @@ def _repository(name: str, path: str, config: Config, *, into: bool = True) -> I
         return
     found = walk(path, config, into=into)
     top, given = os.path.abspath(path), len(join(path, ""))
-    files = [(join(top, each[given:]), File(each, label_of(each))) for each in found.files]
+    files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
     files += [
         (os.path.abspath(folder), File(folder, label_of(folder), error=problem)) for folder, problem in found.problems
     ]
     if files:
         yield Repository(name, tuple(sorted(files, key=lambda each: each[0])))
-
-
-__all__ = ["Disk", "Look", "Repository", "Survey", "arrange", "find_plans", "find_repositories", "kind_of", "survey"]

@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from pubcheck.report.fingerprints import fingerprints
 from pubcheck.sources.discover import readable
-from pubcheck.sources.files import SUFFIXES, File
+from pubcheck.sources.files import SUFFIXES, File, view_of
+from pubcheck.sources.names import Names, names
 from pubcheck.sources.plans import Disk, arrange
 from pubcheck.sources.selection import may_publish
-from pubcheck.sources.traits import Names, Traits, names, traits
+from pubcheck.sources.traits import Traits, traits
 from pubcheck.spark.child import Limits, Request, RequestFile
 from pubcheck.spark.process import ChildProcess
 from pubcheck.spark.tables import FACTS, FILES, OUTCOMES, SCANNED, arrow
@@ -103,7 +104,7 @@ def group_table(given: pa.Table) -> pa.Table:
     if any(row["location"] is None for row in rows):
         met = frozenset(readable(known.rows))
         known.rows = {path: row for path, row in known.rows.items() if path in met}
-    plans, _ = arrange([(path, File(path, row["path"])) for path, row in known.rows.items()], known)
+    plans, _ = arrange([(path, File(path, row["path"], view=view_of(path))) for path, row in known.rows.items()], known)
     places = {
         file.path: (plan.name, plan.habit, ordinal, file.view)
         for plan in plans

@@ -51,7 +51,7 @@ def joined(groups: list[Group], look: Look) -> list[Group]:
     every = frozenset[str]().union(*missing.values())
     for number, group in enumerate(groups):
         for member in group.members:
-            found = look.names(member.path, every)
+            found = look.names(member, every)
             for name in every & found.makes:
                 makers[name].add(number)
             for name in every & found.needs:
@@ -78,21 +78,21 @@ def joined(groups: list[Group], look: Look) -> list[Group]:
 
 
 def _publishes(group: Group, look: Look) -> bool:
-    return any(look.traits(member.path).may_publish for member in group.members)
+    return any(look.traits(member).may_publish for member in group.members)
 
 
 def _missing(group: Group, look: Look) -> frozenset[str]:
     """The relations that the unit's DDL and publications name and that none of its files makes."""
-    if any(_TEST.fullmatch(member.path.rpartition("/")[2]) for member in group.members):
+    if any(_TEST.fullmatch(member.rpartition("/")[2]) for member in group.members):
         return frozenset()
-    known = [look.names(member.path) for member in group.members]
+    known = [look.names(member) for member in group.members]
     made = frozenset[str]().union(*(names.makes for names in known))
     return frozenset[str]().union(*(names.needs for names in known)) - made
 
 
 def _near(group: Group, other: Group) -> bool:
     """Whether a unit that lies aside, with tests or examples, has the other one beside it."""
-    mine, theirs = (each.members[0].path.split("/")[:-1] for each in (group, other))
+    mine, theirs = (each.members[0].split("/")[:-1] for each in (group, other))
     aside = next((number for number, part in enumerate(mine) if part.lower() in _ASIDE), None)
     return (
         mine[: aside + 2] == theirs[: aside + 2]

@@ -25,7 +25,7 @@ def plans(tree: Tree) -> Iterator[Group]:
                     files.append((folder, name))
         files.sort(key=lambda file: natural(tree.path(*file)))
         if files:
-            yield tree.group(shown(history), files, kind, f"files with the marks of {kind}, in order", look=True)
+            yield tree.group(shown(history), files, kind, f"files with the marks of {kind}, in order")
 
 
 def top(folder: str) -> str:

@@ -25,7 +25,7 @@ def plans(tree: Tree) -> Iterator[Group]:
             continue
         files = [(folder, name) for name in _ordered(tree, folder, [*names, *programs])]
         habit = "migrations" if history else "numbered"
-        yield tree.group(shown(folder), files, habit, "numbered files in order", look=True)
+        yield tree.group(shown(folder), files, habit, "numbered files in order")
 
 
 def _migrates(tree: Tree, folder: str, name: str) -> bool:

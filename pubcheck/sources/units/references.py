@@ -12,8 +12,11 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
-from pubcheck.sources.traits import Names
 from pubcheck.sources.units.tree import Group, Tree, shown
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.sources.names import Names
 
 _TEARS_DOWN = re.compile(
     r"(?:.*[._ -])?(?:drop|drops|teardown|tear_down|tear-down|cleanup|clean|clean_up|clean-up|down|undo|rollback|revert"
@@ -36,13 +39,11 @@ def plans(tree: Tree) -> Iterator[Group]:
 def _of_folder(tree: Tree, folder: str) -> Iterator[Group]:
     files = list(tree.sql[folder])
     if len(files) == 1:
-        yield tree.group(shown(folder), [(folder, files[0])], "folder", "the only file of its folder", look=True)
+        yield tree.group(shown(folder), [(folder, files[0])], "folder", "the only file of its folder")
         return
     traits = {name: tree.look.traits(tree.path(folder, name)) for name in files}
     if not any(each.concerned for each in traits.values()):
-        yield tree.group(
-            shown(folder), [(folder, name) for name in files], "folder", "the files of a folder", look=True
-        )
+        yield tree.group(shown(folder), [(folder, name) for name in files], "folder", "the files of a folder")
         return
     known = {name: tree.look.names(tree.path(folder, name)) for name in files}
     concerned = {name for name, each in traits.items() if each.concerned}
@@ -59,7 +60,7 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[Group]:
             habit, reason = "references", "files of a folder that name each other's tables"
         else:
             habit, reason = "folder", "the other files of a folder"
-        yield tree.group(called, [(folder, name) for name in names], habit, reason, look=True)
+        yield tree.group(called, [(folder, name) for name in names], habit, reason)
 
 
 def _main(units: list[list[str]], concerned: set[str]) -> list[str] | None:

@@ -9,8 +9,12 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from pubcheck.sources.files import SUFFIXES, view_of
-from pubcheck.sources.traits import LISTS, Names, Traits
+from pubcheck.sources.files import SUFFIXES
+from pubcheck.sources.traits import LISTS, Traits
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.sources.names import Names
 
 
 class Look(Protocol):
@@ -22,18 +26,11 @@ class Look(Protocol):
         """``wanted``: only these names are asked for, so that a file which does not hold one need not be searched."""
 
 
-class Member(Struct, frozen=True):
-    """A file of a unit, and the view in which its text is SQL."""
-
-    path: str
-    view: str = "sql"
-
-
 class Group(Struct, frozen=True):
-    """Files that make a unit, as a habit finds them. ``postgres``: the majors that they name."""
+    """Files that make a unit, by their paths, as a habit finds them. ``postgres``: the majors that they name."""
 
     name: str
-    members: tuple[Member, ...]
+    members: tuple[str, ...]
     habit: str
     reason: str
     postgres: tuple[int, ...] = ()
@@ -90,24 +87,14 @@ class Tree:
         self.undone.update((self.path(folder, name), why) for name in dropped)
         self.take(folder, dropped)
 
-    def group(
-        self, name: str, files: Sequence[tuple[str, str]], habit: str, reason: str, *, look: bool = False
-    ) -> Group:
-        """Takes (folder, name) pairs as a unit in this order. ``look``: whether their marks say how they are read."""
-        members = []
+    def group(self, name: str, files: Sequence[tuple[str, str]], habit: str, reason: str) -> Group:
+        """Takes (folder, name) pairs as a unit in this order."""
         folders: dict[str, list[str]] = {}
         for folder, each in files:
             folders.setdefault(folder, []).append(each)
-            members.append(self.member(self.path(folder, each), look=look))
         for folder, taken in folders.items():
             self.take(folder, taken)
-        return Group(name, tuple(members), habit, reason)
-
-    def member(self, path: str, *, look: bool = True) -> Member:
-        kind = view_of(path)
-        if look and kind == "sql":
-            kind = self.look.traits(path).kind or kind
-        return Member(path, kind)
+        return Group(name, tuple(self.path(*file) for file in files), habit, reason)
 
 
 Habit = Callable[[Tree], Iterable[Group]]

@@ -44,9 +44,7 @@ def plans(tree: Tree) -> Iterator[Group]:
             if name not in undone and (name in certain or name in plain or (name[:1].isdigit() and name not in downs))
         ]
         ordered = sorted(files, key=lambda name: (natural(name.partition(".")[0]), name))
-        yield tree.group(
-            shown(folder), [(folder, name) for name in ordered], "up-down", "the ways up in order", look=True
-        )
+        yield tree.group(shown(folder), [(folder, name) for name in ordered], "up-down", "the ways up in order")
 
 
 def _folders(tree: Tree) -> Iterator[Group]:
@@ -61,4 +59,4 @@ def _folders(tree: Tree) -> Iterator[Group]:
         for up in ups:
             if up in tree.sql:
                 files = [(up, name) for name in sorted(tree.sql[up], key=natural)]
-                yield tree.group(shown(up), files, "up-down", f"{last(up)}/ beside {last(folder)}/", look=True)
+                yield tree.group(shown(up), files, "up-down", f"{last(up)}/ beside {last(folder)}/")

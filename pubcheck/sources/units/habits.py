@@ -1,0 +1,53 @@
+"""Which files together build one database: every habit is asked in turn.
+
+A habit is asked with the files that no habit before it has taken. None opens a file; what they ask of one is answered
+by a ``Look``, which may have it from a disk or from a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pubcheck.sources.units import (
+    apart,
+    drizzle,
+    dumps,
+    flyway,
+    initdb,
+    marked,
+    nested,
+    numbered,
+    references,
+    sqitch,
+    supabase,
+    updown,
+)
+from pubcheck.sources.units.tree import Group, Habit, Look, Tree
+
+_HABITS: tuple[Habit, ...] = (
+    sqitch.plans,
+    nested.plans,
+    drizzle.plans,
+    supabase.plans,
+    flyway.plans,
+    updown.plans,
+    initdb.plans,
+    marked.plans,
+    numbered.plans,
+    dumps.plans,
+    references.plans,
+)
+
+
+def groups_of(paths: Iterable[str], look: Look) -> tuple[list[Group], dict[str, str]]:
+    """The units of a tree of files in the order of its folders, each with a name of its own; and the files that are in
+    none, with the reason."""
+    tree = Tree(paths, look)
+    found = [group for habit in _HABITS for group in habit(tree)]
+    found.sort(key=_place)
+    return apart.joined(found, look), tree.undone
+
+
+def _place(group: Group) -> tuple[list[str], str]:
+    folder, _, name = group.members[0].rpartition("/")
+    return (folder.split("/"), name)
