@@ -24,20 +24,23 @@ class Patterns:
     def __init__(self, base: str, lines: Sequence[str]) -> None:
         self._beginning = base if base.endswith(os.sep) else base + os.sep
         self._lines = [line for line in lines if line.strip() and not line.startswith("#")]
-        cut = [_CUT.split(line.rstrip()) for line in self._lines if not line.startswith("!")]
-        self._letters = [tuple(piece for piece in pieces if piece) for pieces in cut]
+        self._letters = [_letters(line) for line in self._lines if not line.startswith("!")]
+        self._exceptions = [_letters(line[1:]) for line in self._lines if line.startswith("!")]
         self._decide: Callable[[str], bool | None] | None = None
 
     def __bool__(self) -> bool:
-        return bool(self._letters)
+        return bool(self._lines)
 
     def occurs(self, text: str) -> bool:
-        """Whether one of the patterns may match a path whose parts all stand in the text."""
+        """Whether one of the patterns may match a path whose parts all stand in the text; of those with `!` only what
+        another one matches is taken out."""
         return any(all(piece in text for piece in pieces) for pieces in self._letters)
 
     def decide(self, path: str, *, folder: bool) -> bool | None:
         """Whether a path is matched; None where these patterns say nothing of it. False: one with `!` is the last."""
-        if not path.startswith(self._beginning) or not self.occurs(path):
+        if not path.startswith(self._beginning):
+            return None
+        if not any(all(piece in path for piece in pieces) for pieces in (*self._letters, *self._exceptions)):
             return None
         if self._decide is None:
             from pathspec import GitIgnoreSpec
@@ -46,6 +49,11 @@ class Patterns:
             self._decide = lambda relative: check(relative).include
         relative = path[len(self._beginning) :].replace(os.sep, "/")
         return self._decide(relative + "/" if folder else relative)
+
+
+def _letters(pattern: str) -> tuple[str, ...]:
+    """The pieces of a pattern that are letters, each of which stands in whatever it matches."""
+    return tuple(piece for piece in _CUT.split(pattern.rstrip()) if piece)
 
 
 class Ignoring(Struct, frozen=True):

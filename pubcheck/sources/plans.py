@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -138,8 +138,8 @@ class _Finder:
         top, given = os.path.abspath(path), len(join(path, ""))
         files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
         if self._config.units:
-            files = self._without_configured(files)
-        plans, passed_over = arrange(files, self._look)
+            files = self._without_configured(path, files)
+        plans, passed_over = arrange(files, self._look, every=bool(self._config.include))
         self.passed_over += passed_over
         for folder, problem in found.problems:
             label = label_of(folder)
@@ -156,19 +156,22 @@ class _Finder:
             file = File(path, label, view=view_of(path))
             self.add(Plan(label, (file,), "file", "given by name"))
             return
-        identity = _identity(File(path, ""))
-        if identity in self._reported:
-            return
-        self._reported.add(identity)
-        key = tuple(file.path for file in history.files)
+        if _identity(File(path, "")) not in self._reported:
+            self._report(history, {os.path.abspath(path): File(path, label_of(path), view=view_of(path))})
+
+    def _report(self, unit: Plan, met: Mapping[str, File]) -> None:
+        """A unit of which the files that were met, by their absolute paths, are reported about and the others followed;
+        the unit once, whenever its files are met."""
+        key = tuple(file.path for file in unit.files)
         if key not in self._places:
             self._places[key] = len(self.plans)
-            self.plans.append(replace(history, files=tuple(replace(file, context=True) for file in history.files)))
-        plan, absolute = self.plans[self._places[key]], os.path.abspath(path)
+            self.plans.append(replace(unit, files=tuple(replace(file, context=True) for file in unit.files)))
+        plan = self.plans[self._places[key]]
         files = tuple(
-            File(path, label_of(path), view=file.view) if os.path.abspath(file.path) == absolute else file
-            for file in plan.files
+            met.get(os.path.abspath(before.path), file) if file.context and not before.context else file
+            for file, before in zip(plan.files, unit.files, strict=True)
         )
+        self._reported.update(_identity(file) for file in files if not file.context)
         self.plans[self._places[key]] = replace(plan, files=files)
 
     def in_unit(self, path: str) -> bool:
@@ -210,22 +213,21 @@ class _Finder:
                 self._configured = configured(self._config)
         return self._configured
 
-    def _without_configured(self, files: list[tuple[str, File]]) -> list[tuple[str, File]]:
-        """The files that are in no unit of the configuration; those units, as far as they were met, are added."""
+    def _without_configured(self, top: str, files: list[tuple[str, File]]) -> list[tuple[str, File]]:
+        """The files below a folder that are in no unit of the configuration; those units that have some there are
+        added."""
         met = dict(files)
         taken: set[str] = set()
+        beginning = join(os.path.abspath(top), "")
         for plan in self._units():
             own = {os.path.abspath(file.path) for file in plan.files if not file.context}
-            if own.isdisjoint(met):
-                continue
-            taken |= own
-            members = tuple(
-                met[path]
-                if (path := os.path.abspath(file.path)) in met and not file.context
-                else replace(file, context=True)
-                for file in plan.files
-            )
-            self.add(replace(plan, files=members))
+            for path in own:
+                if path not in met and path.startswith(beginning):  # not found by its name
+                    given = join(top, path[len(beginning) :])
+                    met[path] = File(given, label_of(given), view=view_of(given))
+            if not own.isdisjoint(met):
+                taken |= own
+                self._report(plan, met)
         return [(path, file) for path, file in files if path not in taken]
 
 
@@ -268,16 +270,18 @@ class Disk:
             return None  # it is said where the unit is read
 
 
-def arrange(files: Sequence[tuple[str, File]], look: Look) -> tuple[list[Plan], list[tuple[str, str]]]:
+def arrange(
+    files: Sequence[tuple[str, File]], look: Look, *, every: bool = False
+) -> tuple[list[Plan], list[tuple[str, str]]]:
     """The units of the files of a tree, and the labels of files that are in none, with the reason.
 
     Each file comes with the path by which habits know it, and by which ``look`` is asked: absolute, or from the top of
-    its repository.
+    its repository. ``every``: templates are read whether or not they hold a publication.
     """
     from pubcheck.sources.units.habits import groups_of
 
     known = {path.replace(os.sep, "/"): file for path, file in files}
-    groups, undone = groups_of(known, look)
+    groups, undone = groups_of(known, look, every=every)
     plans = []
     taken: set[str] = set()
     for group in groups:

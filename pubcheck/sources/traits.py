@@ -83,9 +83,9 @@ def dump_of(head: bytes) -> int | None:
 def _order(name: str, content: bytes) -> tuple[str, ...]:
     text = content.decode(errors="replace")
     if name == "sqitch.plan":
-        # A change is a line that begins with its name; an @ or % begins a tag or a pragma.
+        # A line begins with the name of a change, or with that of a tag, which has an @; a % begins a pragma.
         lines = (line.split("#")[0].split() for line in text.splitlines())
-        return tuple(line[0].lstrip("+") for line in lines if line and line[0][0] not in "@%-")
+        return tuple(line[0].lstrip("+") for line in lines if line and line[0][0] not in "%-")
     if name == "_journal.json":
         import msgspec
 

@@ -39,10 +39,10 @@ _HABITS: tuple[Habit, ...] = (
 )
 
 
-def groups_of(paths: Iterable[str], look: Look) -> tuple[list[Group], dict[str, str]]:
+def groups_of(paths: Iterable[str], look: Look, *, every: bool = False) -> tuple[list[Group], dict[str, str]]:
     """The units of a tree of files in the order of its folders, each with a name of its own; and the files that are in
     none, with the reason."""
-    tree = Tree(paths, look)
+    tree = Tree(paths, look, every=every)
     found = [group for habit in _HABITS for group in habit(tree)]
     found.sort(key=_place)
     return apart.joined(found, look), tree.undone

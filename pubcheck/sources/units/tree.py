@@ -9,7 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from pubcheck.sources.files import SUFFIXES
+from pubcheck.sources.files import language_of
 from pubcheck.sources.traits import LISTS, Traits
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -43,7 +43,7 @@ class Tree:
     tools keep of their migrations: the names in each folder, in order.
     """
 
-    def __init__(self, paths: Iterable[str], look: Look) -> None:
+    def __init__(self, paths: Iterable[str], look: Look, *, every: bool = False) -> None:
         self.look = look
         self.sql: dict[str, list[str]] = {}
         self.programs: dict[str, list[str]] = {}
@@ -54,8 +54,9 @@ class Tree:
             folder, _, name = path.rpartition("/")
             if path.startswith("/") and not folder:
                 folder = "/"
-            lower = name.lower()
-            kind = self.lists if name in LISTS else self.sql if lower.endswith(SUFFIXES) else self.programs
+            language = language_of(name)
+            is_sql = language is None or (every and language == "sql")
+            kind = self.lists if name in LISTS else self.sql if is_sql else self.programs
             kind.setdefault(folder, []).append(name)
 
     def path(self, folder: str, name: str) -> str:

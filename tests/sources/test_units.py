@@ -1,0 +1,534 @@
+"""Which files together build one database: the habits of the tools that people use, each on a small tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pubcheck.config import Config, UnitConfig
+from pubcheck.sources.plans import find_plans, survey
+
+TABLE = "CREATE TABLE {} (id int PRIMARY KEY);\n"
+PUBLICATION = "CREATE PUBLICATION p FOR TABLE {};\n"
+
+Grow = Callable[..., None]
+Units = dict[str, tuple[str, list[str]]]
+
+
+@pytest.fixture
+def grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Grow:
+    """Writes files below an empty folder, which is entered: paths alone, or with their texts."""
+    monkeypatch.chdir(tmp_path)
+
+    def grown(*paths: str, **texts: str) -> None:
+        for path in paths:
+            write(path, "")
+
+    return grown
+
+
+def write(path: str, text: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text)
+
+
+def plant(texts: dict[str, str]) -> None:
+    for path, text in texts.items():
+        write(path, text)
+
+
+def units(top: str = "repo") -> Units:
+    """By its name each unit's habit and its files, without the folder."""
+    cut = len(top) + 1
+    return {
+        plan.name[cut:] or ".": (plan.habit, [file.label[cut:] for file in plan.files]) for plan in find_plans([top])
+    }
+
+
+def passed_over(top: str = "repo") -> list[str]:
+    return [label[len(top) + 1 :] for label, _ in survey([top]).passed_over]
+
+
+def shown(*paths: str, config: Config = Config(), schema: tuple[str, ...] = ()) -> list[list[str]]:
+    """The files of each unit, those of the context in brackets."""
+    return [
+        [f"({file.label})" if file.context else file.label for file in plan.files]
+        for plan in find_plans(paths, config, schema=schema)
+    ]
+
+
+# Tools.
+
+
+def test_supabase_runs_migrations_by_time_and_then_the_seed(grow: Grow) -> None:
+    grow(
+        "repo/supabase/migrations/20240102000000_b.sql",
+        "repo/supabase/migrations/20240101000000_a.sql",
+        "repo/supabase/migrations/notes.sql",
+        "repo/supabase/seed.sql",
+        "repo/supabase/schemas/b.sql",
+        "repo/supabase/schemas/auth/a.sql",
+        "repo/supabase/tests/a_test.sql",
+    )
+    assert units() == {
+        "supabase/migrations": (
+            "supabase",
+            [
+                "supabase/migrations/20240101000000_a.sql",
+                "supabase/migrations/20240102000000_b.sql",
+                "supabase/seed.sql",
+            ],
+        ),
+        "supabase/migrations/notes.sql": ("folder", ["supabase/migrations/notes.sql"]),
+        "supabase/schemas": ("supabase-schemas", ["supabase/schemas/b.sql", "supabase/schemas/auth/a.sql"]),
+        "supabase/tests": ("folder", ["supabase/tests/a_test.sql"]),
+    }
+
+
+def test_flyway_runs_versions_by_number_then_what_is_repeatable_and_nothing_that_undoes(grow: Grow) -> None:
+    names = ("V10__j.sql", "V2.1__b.sql", "V2__a.sql", "R__views.sql", "R__a.sql", "U2__a.sql", "afterMigrate.sql")
+    grow(*(f"repo/db/migration/{name}" for name in names), "repo/db/migration/2024/V11__k.sql")
+    ordered = ("V2__a.sql", "V2.1__b.sql", "V10__j.sql", "2024/V11__k.sql", "R__a.sql", "R__views.sql")
+    files = [f"db/migration/{name}" for name in (*ordered, "afterMigrate.sql")]
+    assert units() == {"db/migration": ("flyway", files)}
+    assert passed_over() == ["db/migration/U2__a.sql"]
+
+
+def test_a_baseline_of_flyway_stands_for_the_versions_up_to_its_own(grow: Grow) -> None:
+    grow(*(f"repo/sql/{name}" for name in ("V1__a.sql", "V2__b.sql", "B2__base.sql", "V3__c.sql")))
+    assert units() == {"sql": ("flyway", ["sql/B2__base.sql", "sql/V3__c.sql"])}
+    assert passed_over() == ["sql/V1__a.sql", "sql/V2__b.sql"]
+
+
+def test_vendors_of_flyway_are_databases_of_their_own(grow: Grow) -> None:
+    grow("repo/db/migration/h2/V1__a.sql", "repo/db/migration/postgresql/V1__a.sql")
+    assert units() == {
+        "db/migration/h2": ("flyway", ["db/migration/h2/V1__a.sql"]),
+        "db/migration/postgresql": ("flyway", ["db/migration/postgresql/V1__a.sql"]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "mark"),
+    [
+        ("goose", "-- +goose Up"),
+        ("dbmate", "-- migrate:up"),
+        ("sql-migrate", "-- +migrate Up"),
+        ("node-pg-migrate", "-- Up Migration"),
+        ("liquibase", "--liquibase formatted sql"),
+    ],
+)
+def test_files_with_the_marks_of_a_tool_are_its_history(grow: Grow, kind: str, mark: str) -> None:
+    grow()
+    plant({f"repo/changes/{name}": f"{mark}\nSELECT 1;\n" for name in ("10_c.sql", "9_b.sql", "1_a.sql")})
+    plant({"repo/changes/2_unmarked.sql": "SELECT 1;", "repo/other/a.sql": "SELECT 1;"})
+    own = ["changes/1_a.sql", "changes/2_unmarked.sql", "changes/9_b.sql", "changes/10_c.sql"]
+    if kind == "liquibase":  # in which a file without marks is another kind of change
+        own.remove("changes/2_unmarked.sql")
+    assert units()["changes"] == (kind, own)
+
+
+def test_change_logs_of_liquibase_may_have_folders(grow: Grow) -> None:
+    grow()
+    plant(
+        {f"repo/db/changelog/{name}": "--liquibase formatted sql\n" for name in ("v2/a.sql", "v1/b.sql", "v10/c.sql")}
+    )
+    files = [f"db/changelog/{name}" for name in ("v1/b.sql", "v2/a.sql", "v10/c.sql")]
+    assert units() == {"db/changelog": ("liquibase", files)}
+
+
+@pytest.mark.parametrize(
+    ("ups", "downs"),
+    [
+        (("1_a.up.sql", "2_b.up.sql", "10_c.up.sql"), ("1_a.down.sql", "2_b.down.sql")),
+        (("001.do.a.sql", "002.do.b.sql"), ("001.undo.a.sql", "002.undo.b.sql")),
+        (("001_do.sql", "002_do.sql"), ("001_undo.sql", "002_undo.sql")),
+        (("20240101-a-up.sql", "20240102-b-up.sql"), ("20240101-a-down.sql", "20240102-b-down.sql")),
+        (("0001_a.sql", "0002_b.sql"), ("0001_a.rollback.sql", "0002_b.rollback.sql")),
+        (("0001_a_upgrade.sql", "0002_b_upgrade.sql"), ("0001_a_downgrade.sql", "0002_b_downgrade.sql")),
+    ],
+)
+def test_of_pairs_only_the_way_up_is_run(grow: Grow, ups: tuple[str, ...], downs: tuple[str, ...]) -> None:
+    grow(*(f"repo/db/{name}" for name in (*ups, *downs)))
+    assert units() == {"db": ("up-down", [f"db/{name}" for name in ups])}
+    assert passed_over() == sorted(f"db/{name}" for name in downs)
+
+
+def test_a_folder_of_ways_down_beside_that_of_ways_up_is_not_run(grow: Grow) -> None:
+    grow("repo/db/up/1.sql", "repo/db/up/10.sql", "repo/db/up/2.sql", "repo/db/down/1.sql", "repo/db/down/2.sql")
+    assert units() == {"db/up": ("up-down", ["db/up/1.sql", "db/up/2.sql", "db/up/10.sql"])}
+    assert passed_over() == ["db/down/1.sql", "db/down/2.sql"]
+
+
+def test_sqitch_deploys_in_the_order_of_its_plan(grow: Grow) -> None:
+    grow(
+        *(f"repo/{way}/{name}.sql" for way in ("deploy", "revert", "verify") for name in ("users", "app/flips", "aaa")),
+        "repo/deploy/users@v1.sql",
+    )
+    write(
+        "repo/sqitch.plan",
+        "%syntax-version=1.0.0\n%project=flipr\n\n"
+        "users 2024-01-01T00:00:00Z A <a@b> # first\n@v1 2024-01-01T00:00:00Z A <a@b> # tag\n\n"
+        "app/flips [users] 2024-01-02T00:00:00Z A <a@b> # second\nusers [users@v1] 2024-01-03T00:00:00Z A <a@b>\n",
+    )
+    found = units()
+    assert found["."] == ("sqitch", ["deploy/users@v1.sql", "deploy/app/flips.sql", "deploy/users.sql"])
+    assert len(passed_over()) == 6
+
+
+def test_prisma_runs_the_folders_of_its_migrations_in_order(grow: Grow) -> None:
+    grow(
+        "repo/prisma/migrations/20240102000000_b/migration.sql",
+        "repo/prisma/migrations/20240101000000_a/migration.sql",
+        "repo/prisma/migrations/migration_lock.toml",
+    )
+    files = [f"prisma/migrations/{name}/migration.sql" for name in ("20240101000000_a", "20240102000000_b")]
+    assert units() == {"prisma/migrations": ("prisma", files)}
+
+
+def test_diesel_and_hasura_run_the_way_up_of_each_folder(grow: Grow) -> None:
+    grow(*(f"repo/migrations/{name}/{way}.sql" for name in ("2_b", "10_c", "1_a") for way in ("up", "down")))
+    files = [f"migrations/{name}/up.sql" for name in ("1_a", "2_b", "10_c")]
+    assert units() == {"migrations": ("up-down", files)}
+
+
+def test_drizzle_runs_what_its_journal_lists(grow: Grow) -> None:
+    grow("repo/drizzle/0000_b.sql", "repo/drizzle/0001_a.sql", "repo/drizzle/custom.sql")
+    write(
+        "repo/drizzle/meta/_journal.json",
+        '{"version": "7", "entries": [{"idx": 1, "tag": "0000_b"}, {"idx": 0, "tag": "0001_a"}]}',
+    )
+    found = units()
+    assert found["drizzle"] == ("drizzle", ["drizzle/0001_a.sql", "drizzle/0000_b.sql"])
+    assert found["drizzle/custom.sql"] == ("folder", ["drizzle/custom.sql"])
+
+
+def test_a_journal_that_cannot_be_read_lists_nothing(grow: Grow) -> None:
+    grow("repo/drizzle/0001_b.sql", "repo/drizzle/0000_a.sql")
+    write("repo/drizzle/meta/_journal.json", "{")
+    assert units() == {"drizzle": ("numbered", ["drizzle/0000_a.sql", "drizzle/0001_b.sql"])}
+
+
+def test_the_image_of_postgresql_runs_sql_and_shell_by_name(grow: Grow) -> None:
+    top = "docker-entrypoint-initdb.d"
+    grow(f"repo/{top}/10.sql", f"repo/{top}/2.sh", f"repo/{top}/1.sql", f"repo/{top}/readme.md")
+    assert units() == {top: ("initdb", [f"{top}/{name}" for name in ("1.sql", "10.sql", "2.sh")])}
+
+
+def test_numbered_migrations_run_as_people_count(grow: Grow) -> None:
+    grow("repo/migrations/10_c.sql", "repo/migrations/9_b.sql", "repo/migrations/1_a.sql", "repo/steps/2.sql")
+    write("repo/steps/10.sql", TABLE.format("t"))
+    assert units() == {
+        "migrations": ("migrations", [f"migrations/{name}" for name in ("1_a.sql", "9_b.sql", "10_c.sql")]),
+        "steps": ("numbered", ["steps/2.sql", "steps/10.sql"]),
+    }
+
+
+def test_numbered_files_that_make_the_same_tables_are_databases_of_their_own(grow: Grow) -> None:
+    grow()
+    demo = TABLE.format("t") + PUBLICATION.format("t")
+    plant({"repo/demos/01_a.sql": demo, "repo/demos/02_b.sql": demo})
+    assert [files for _, files in units().values()] == [["demos/01_a.sql"], ["demos/02_b.sql"]]
+
+
+def test_migrations_in_other_languages_take_part_when_they_publish(grow: Grow) -> None:
+    grow()
+    execute = 'execute "ALTER PUBLICATION p ADD TABLE t"\n'
+    plant({"repo/db/migrate/20240102_b.rb": execute, "repo/db/migrate/20240101_a.rb": execute})
+    plant({"repo/db/migrate/20240103_c.rb": "add_column :t, :a, :int\n", "repo/app/models/t.rb": "class T; end\n"})
+    assert units() == {"db/migrate": ("migrations", ["db/migrate/20240101_a.rb", "db/migrate/20240102_b.rb"])}
+
+
+def test_migrations_of_alembic_run_in_the_order_of_their_revisions(grow: Grow) -> None:
+    grow()
+
+    def migration(own: str, after: str | None, does: str = 'op.execute("ALTER PUBLICATION p ADD TABLE t")') -> str:
+        return f"revision: str = {own!r}\ndown_revision = {after!r}\n\ndef upgrade():\n    {does}\n"
+
+    plant(
+        {
+            "repo/alembic/versions/aaa_last.py": migration("aaa", "bbb"),
+            "repo/alembic/versions/bbb_middle.py": migration("bbb", "ccc", "pass"),
+            "repo/alembic/versions/ccc_first.py": migration("ccc", None),
+        }
+    )
+    files = ["alembic/versions/ccc_first.py", "alembic/versions/aaa_last.py"]
+    assert units() == {"alembic/versions": ("migrations", files)}
+
+
+def test_a_dump_beside_migrations_is_a_database_of_its_own(grow: Grow) -> None:
+    grow()
+    dump = "--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 16.3\n\n" + TABLE.format("public.t")
+    plant({"repo/db/schema.sql": dump, "repo/db/structure.sql": TABLE.format("t"), "repo/db/seed.sql": "SELECT 1;"})
+    plant({"repo/db/migrations/1_a.sql": TABLE.format("t"), "repo/db/migrations/2_b.sql": PUBLICATION.format("t")})
+    found = {plan.name: (plan.habit, plan.postgres) for plan in find_plans(["repo"])}
+    assert found == {
+        "repo/db": ("folder", ()),
+        "repo/db/schema.sql": ("dump", (16,)),
+        "repo/db/structure.sql": ("rails", ()),
+        "repo/db/migrations": ("migrations", ()),
+    }
+
+
+# No habit.
+
+
+def test_a_folder_that_is_about_no_publication_is_one_unit(grow: Grow) -> None:
+    grow()
+    plant({"repo/a.sql": TABLE.format("t"), "repo/b.sql": TABLE.format("t")})
+    assert units() == {".": ("folder", ["a.sql", "b.sql"])}
+
+
+def test_files_that_name_each_others_tables_belong_together_the_makers_first(grow: Grow) -> None:
+    grow()
+    plant(
+        {
+            "repo/a_publication.sql": PUBLICATION.format("orders"),
+            "repo/b_keys.sql": "ALTER TABLE orders REPLICA IDENTITY FULL;",
+            "repo/c_tables.sql": 'CREATE TABLE public.orders (id int REFERENCES "Users");',
+            "repo/d_users.sql": 'CREATE TABLE "Users" (id int PRIMARY KEY);',
+        }
+    )
+    assert units() == {
+        ".": ("references", ["d_users.sql", "c_tables.sql", "a_publication.sql", "b_keys.sql"]),
+    }
+
+
+def test_files_that_make_all_they_need_are_databases_of_their_own(grow: Grow) -> None:
+    grow()
+    plant(
+        {f"repo/{name}.sql": TABLE.format(name) + PUBLICATION.format(name).replace(" p ", f" {name} ") for name in "ab"}
+    )
+    assert [files for _, files in units().values()] == [["a.sql"], ["b.sql"]]
+
+
+def test_a_name_that_two_files_make_joins_none(grow: Grow) -> None:
+    grow()
+    plant({"repo/new.sql": TABLE.format("t"), "repo/old.sql": TABLE.format("t"), "repo/p.sql": PUBLICATION.format("t")})
+    assert [files for _, files in units().values()] == [["new.sql"], ["old.sql"], ["p.sql"]]
+
+
+def test_publisher_and_subscriber_of_a_demo_are_databases_of_their_own(grow: Grow) -> None:
+    grow()
+    plant(
+        {
+            "repo/demo/publisher.sql": TABLE.format("t") + PUBLICATION.format("t"),
+            "repo/demo/subscriber.sql": TABLE.format("t") + "CREATE SUBSCRIPTION s CONNECTION '' PUBLICATION p;",
+        }
+    )
+    assert [files for _, files in units().values()] == [["demo/publisher.sql"], ["demo/subscriber.sql"]]
+
+
+def test_what_tears_all_down_is_not_run_after_what_builds_it(grow: Grow) -> None:
+    grow()
+    plant({"repo/setup.sql": TABLE.format("t") + PUBLICATION.format("t"), "repo/teardown.sql": "DROP PUBLICATION p;"})
+    assert [files for _, files in units().values()] == [["setup.sql"], ["teardown.sql"]]
+
+
+def test_a_publication_for_all_tables_needs_the_tables_of_its_folder(grow: Grow) -> None:
+    grow()
+    plant({"repo/all.sql": "CREATE PUBLICATION p FOR ALL TABLES;", "repo/tables.sql": TABLE.format("t")})
+    assert [files for _, files in units().values()] == [["tables.sql", "all.sql"]]
+
+
+def test_demo_folders_are_databases_of_their_own(grow: Grow) -> None:
+    grow()
+    for demo in ("one", "two"):
+        plant({f"repo/{demo}/p.sql": PUBLICATION.format("t"), f"repo/{demo}/t.sql": TABLE.format("t")})
+    assert [files for _, files in units().values()] == [["one/t.sql", "one/p.sql"], ["two/t.sql", "two/p.sql"]]
+
+
+def test_a_publication_follows_the_tables_that_another_folder_makes(grow: Grow) -> None:
+    grow()
+    plant(
+        {
+            "repo/db/migrations/1_t.sql": TABLE.format("t"),
+            "repo/ops/publication.sql": PUBLICATION.format("t"),
+            "repo/ops/identity/full.sql": "ALTER TABLE t REPLICA IDENTITY FULL;",
+        }
+    )
+    (plan,) = find_plans(["repo"])
+    assert [file.label for file in plan.files] == [
+        "repo/db/migrations/1_t.sql",
+        "repo/ops/identity/full.sql",
+        "repo/ops/publication.sql",
+    ]
+    assert (plan.name, plan.habit) == ("repo/ops", "references")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"repo/other/t.sql": TABLE.format("t")},
+        {"repo/other/p.sql": PUBLICATION.format("t").replace(" p ", " q ")},
+        {"repo/db/p.sql": PUBLICATION.format("t").replace(" p ", " q ")},
+    ],
+    ids=["made-twice", "published-twice", "published-by-the-maker"],
+)
+def test_in_doubt_folders_are_not_joined(grow: Grow, more: dict[str, str]) -> None:
+    grow()
+    plant({"repo/db/t.sql": TABLE.format("t"), "repo/ops/publication.sql": PUBLICATION.format("t"), **more})
+    assert ["ops/publication.sql"] in [files for _, files in units().values()]
+
+
+def test_a_test_does_not_publish_the_tables_of_the_application(grow: Grow) -> None:
+    grow()
+    plant({"repo/db/t.sql": TABLE.format("t"), "repo/tests/publication.sql": PUBLICATION.format("t")})
+    plant({"repo/src/db_test.go": f'db.Exec("{PUBLICATION.format("t").strip()}")'})
+    assert len(units()) == 3
+
+
+def test_a_program_is_read_when_it_holds_a_publication(grow: Grow) -> None:
+    grow()
+    plant({"repo/db/t.sql": TABLE.format("t"), "repo/src/setup.ts": f"await sql`{PUBLICATION.format('t')}`"})
+    plant({"repo/src/other.ts": "await sql`SELECT 1`", "repo/readme.md": PUBLICATION.format("t")})
+    (plan,) = find_plans(["repo"])
+    assert [(file.label, file.view) for file in plan.files] == [
+        ("repo/db/t.sql", "sql"),
+        ("repo/src/setup.ts", "javascript"),
+    ]
+
+
+# Files given by name.
+
+
+HISTORIES = {
+    "supabase": ("supabase/migrations/1_a.sql", "supabase/migrations/2_b.sql"),
+    "flyway": ("db/V1__a.sql", "db/V2__b.sql"),
+    "prisma": ("prisma/migrations/1_a/migration.sql", "prisma/migrations/2_b/migration.sql"),
+    "up-down": ("db/1_a.up.sql", "db/2_b.up.sql"),
+    "initdb": ("docker-entrypoint-initdb.d/1.sql", "docker-entrypoint-initdb.d/2.sql"),
+    "migrations": ("db/migrations/1_a.sql", "db/migrations/2_b.sql"),
+}
+
+
+@pytest.mark.parametrize("habit", HISTORIES)
+def test_a_file_of_a_history_is_linted_in_it(grow: Grow, habit: str) -> None:
+    first, second = HISTORIES[habit]
+    grow(first, second)
+    assert shown(second) == [[f"({first})", second]]
+    assert shown(f"./{first}", second) == [[f"./{first}", second]]
+    assert find_plans([first])[0].habit == habit
+
+
+def test_a_file_with_the_marks_of_a_tool_is_linted_in_its_history(grow: Grow) -> None:
+    grow()
+    plant({f"db/{name}.sql": "-- +goose Up\nSELECT 1;" for name in ("1", "2")})
+    assert shown("db/2.sql") == [["(db/1.sql)", "db/2.sql"]]
+
+
+def test_a_file_that_sqitch_or_drizzle_lists_is_linted_in_its_history(grow: Grow) -> None:
+    grow("deploy/b.sql", "deploy/a.sql", "drizzle/0000_a.sql", "drizzle/0001_b.sql")
+    write("sqitch.plan", "b 2024-01-01T00:00:00Z A <a@b>\na 2024-01-01T00:00:00Z A <a@b>\n")
+    write("drizzle/meta/_journal.json", '{"entries": [{"idx": 0, "tag": "0000_a"}, {"idx": 1, "tag": "0001_b"}]}')
+    assert shown("deploy/a.sql") == [["(deploy/b.sql)", "deploy/a.sql"]]
+    assert shown("drizzle/0001_b.sql") == [["(drizzle/0000_a.sql)", "drizzle/0001_b.sql"]]
+
+
+def test_the_history_is_found_from_within_it_and_by_absolute_paths(
+    grow: Grow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grow("supabase/migrations/1_a.sql", "supabase/migrations/2_b.sql", "supabase/seed.sql")
+    top = f"{tmp_path}/supabase"
+    assert shown(f"{top}/seed.sql") == [
+        [f"({top}/migrations/1_a.sql)", f"({top}/migrations/2_b.sql)", f"{top}/seed.sql"]
+    ]
+    monkeypatch.chdir("supabase/migrations")
+    assert shown("2_b.sql") == [["(1_a.sql)", "2_b.sql", "(../seed.sql)"]]
+
+
+def test_files_of_no_history_stay_apart_when_they_are_named(grow: Grow) -> None:
+    grow()
+    plant({"cases/01_a.sql": TABLE.format("t"), "cases/02_b.sql": PUBLICATION.format("t"), "cases/x.sql": ""})
+    assert shown("cases/02_b.sql", "cases/01_a.sql", "cases/x.sql") == [
+        ["cases/02_b.sql"],
+        ["cases/01_a.sql"],
+        ["cases/x.sql"],
+    ]
+
+
+def test_a_history_beyond_what_git_watches_over_is_not_looked_for(grow: Grow) -> None:
+    grow("prisma/migrations/1_a/migration.sql", "prisma/migrations/2_b/migration.sql")
+    Path("prisma/migrations/2_b/.git").mkdir()
+    assert shown("prisma/migrations/2_b/migration.sql") == [["prisma/migrations/2_b/migration.sql"]]
+
+
+def test_a_folder_brings_the_history_of_a_file_in_it(grow: Grow) -> None:
+    grow("db/V1__a.sql", "db/V2__b.sql")
+    assert shown("db/V2__b.sql", "db") == [["db/V1__a.sql", "db/V2__b.sql"]]
+
+
+def test_what_is_said_to_be_context_comes_first_in_every_unit(grow: Grow) -> None:
+    grow("schema.sql", "db/V1__a.sql", "db/V2__b.sql", "x.sql")
+    assert shown("db/V2__b.sql", "x.sql", "schema.sql", schema=("schema.sql",)) == [
+        ["(schema.sql)", "db/V2__b.sql"],
+        ["(schema.sql)", "x.sql"],
+        ["schema.sql"],
+    ]
+
+
+# The configuration.
+
+
+def test_the_configuration_says_what_a_unit_is(grow: Grow) -> None:
+    grow("a/2.sql", "a/1.sql", "b/x.sql", "base/s.sql", "c/y.sql", "b/z.txt")
+    shop = UnitConfig(name="shop", files=("b/x.sql", "a/*.sql", "b/z.txt"), schema=("base",), postgres=(16,))
+    config = Config(units=(shop,))
+    plans = find_plans(["a", "b", "c"], config)
+    assert [(plan.name, plan.habit, plan.postgres) for plan in plans] == [
+        ("shop", "configuration", (16,)),
+        ("c", "folder", ()),
+    ]
+    assert shown("b/x.sql", config=config) == [["(base/s.sql)", "b/x.sql", "(a/1.sql)", "(a/2.sql)", "(b/z.txt)"]]
+    assert shown(".", config=config)[0] == ["(base/s.sql)", "./b/x.sql", "./a/1.sql", "./a/2.sql", "./b/z.txt"]
+
+
+def test_paths_of_the_configuration_start_from_its_folder(grow: Grow, monkeypatch: pytest.MonkeyPatch) -> None:
+    grow("project/a/1.sql", "project/b/2.sql", "project/sub/x.sql")
+    config = Config(units=(UnitConfig(files=("b/2.sql", "a/1.sql")),), root=str(Path("project").resolve()))
+    monkeypatch.chdir("project/a")
+    (files,) = shown("1.sql", config=config)
+    assert files[1] == "1.sql"
+
+
+def test_what_the_configuration_excludes_is_not_found_and_still_read_by_name(grow: Grow) -> None:
+    grow("db/a.sql", "db/gen/b.sql", "db/c.ddl", "db/d.txt")
+    config = Config(exclude=("gen/", "db/d*"))
+    assert shown("db", config=config) == [["db/a.sql"]]
+    assert shown("db/gen/b.sql", config=config) == [["db/gen/b.sql"]]
+    assert shown("db", config=Config(include=("*.txt", "*.ddl"))) == [["db/c.ddl", "db/d.txt"]]
+
+
+# What git ignores.
+
+
+def test_what_git_ignores_is_not_found(grow: Grow) -> None:
+    grow("a.sql", "build/b.sql", "db/c.sql", "db/local.sql", "db/keep.sql", "db/sub/local.sql", "x/secret.sql")
+    Path(".git/info").mkdir(parents=True)
+    plant(
+        {
+            ".gitignore": "build/\n*local*\n",
+            "db/.gitignore": "!sub/local.sql\nkeep.sql\n",
+            ".git/info/exclude": "secret.sql\n",
+        }
+    )
+    assert sorted(file for files in shown(".") for file in files) == ["./a.sql", "./db/c.sql", "./db/sub/local.sql"]
+    assert shown("db") == [["db/c.sql"], ["db/sub/local.sql"]]
+    assert len(shown(".", config=Config(respect_gitignore=False))) == 5
+
+
+def test_an_ignored_folder_given_by_name_is_read(grow: Grow) -> None:
+    grow("build/b.sql", "build/sub/c.sql")
+    Path(".git").mkdir()
+    write(".gitignore", "build/\n")
+    assert shown("build") == [["build/b.sql"], ["build/sub/c.sql"]]
+
+
+def test_patterns_that_can_match_nothing_load_nothing(grow: Grow, monkeypatch: pytest.MonkeyPatch) -> None:
+    grow("db/a.sql")
+    Path(".git").mkdir()
+    write(".gitignore", "node_modules/\n*.log\n/dist\n[a-z]*.tmp\n")
+    monkeypatch.setitem(__import__("sys").modules, "pathspec", None)
+    assert shown("db") == [["db/a.sql"]]
