@@ -60,15 +60,20 @@ class Linter:
     def follow(self, unit: Unit) -> Followed:
         """As ``lint``, and what the judgement rests on: the final state of each major."""
         run = _Run(self.config, unit)
-        return Followed(run.result(), tuple(run.folds), run.statements)
+        result = run.result()
+        return Followed(result, tuple(run.folds), run.statements, run.found)
 
 
 class Followed(Struct, frozen=True):
-    """A unit followed to its end: what was found, one fold a major in the order of ``result.postgres``."""
+    """A unit followed to its end: what was found, one fold a major in the order of ``result.postgres``.
+
+    ``found`` is what the selected rules say, that too which comments and the configuration keep out of the result.
+    """
 
     result: Result
     folds: tuple[Fold, ...]
     statements: Statements
+    found: tuple[Diagnostic, ...]
 
 
 # First words of statements that change no catalog kept here. Their syntax is not ours to judge and they are not parsed;
@@ -129,6 +134,7 @@ class _Run:
     def __init__(self, config: Config, unit: Unit) -> None:
         self.config, self.unit = config, unit
         self.diagnostics: list[Diagnostic] = [*unit.remarks]
+        self.found: tuple[Diagnostic, ...] = ()
         self.majors = unit.postgres or config.postgres or self._major_of_dump() or (DEFAULT_MAJOR,)
         platform = Platform(config, unit.habit)
         self.folds = [
@@ -172,9 +178,9 @@ class _Run:
             fold.writes(self.statements)
             fold.afterwards(self.statements, reported)
             self.diagnostics.extend(fold.diagnostics)
-        chosen = settle(
-            _merged(self.diagnostics), self.unit.sources, self.statements, self.config, tuple(self.majors)
-        )
+        found = (each for each in _merged(self.diagnostics) if each.rule in reported)
+        self.found = tuple(sorted(found, key=Diagnostic.sort_key))
+        chosen = settle(self.found, self.unit.sources, self.statements, self.config, tuple(self.majors))
         return Result(tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements))
 
     def _source(self, number: int, source: Source) -> None:

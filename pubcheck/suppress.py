@@ -237,16 +237,16 @@ def settle(
     config: Config,
     majors: tuple[int, ...],
 ) -> list[Diagnostic]:
-    """What is reported of all diagnostics of a unit, unordered, with the severities of the configuration; diagnostics
-    about comments come on top. ``statements`` are those of ``sources``, by number."""
-    reported = rulebook.selected(config.select, config.ignore, config.extend_select)
-    found = [each for each in diagnostics if each.rule in reported]
+    """What is reported of what the selected rules say of a unit, unordered, with the severities of the configuration;
+    diagnostics about comments come on top. ``statements`` are those of ``sources``, by number."""
+    found = list(diagnostics)
     files = {
         id(source): _File(source, statements.bounds(number))
         for number, source in enumerate(sources)
         if MARK in source.shown
     }
     if files:
+        reported = rulebook.selected(config.select, config.ignore, config.extend_select)
         found = [each for each in found if not _taken(each, files)]
         for file in files.values():
             about = (each for each in _about_comments(file, reported, majors) if each.rule in reported)

@@ -169,7 +169,7 @@ def explain(plans: Sequence[Plan], config: Config, wanted: Wanted) -> tuple[Expl
             followed = linter.follow(Unit(reading.sources, majors_of(plan), plan.habit))
             result, fold = followed.result, followed.folds[-1]
             done.append(
-                explained(fold, followed.statements, result.diagnostics, labels, wanted, sampler(fold), findings)
+                explained(fold, followed.statements, followed.found, labels, wanted, sampler(fold), findings)
             )
         except Exception as error:
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""

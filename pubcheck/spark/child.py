@@ -110,7 +110,7 @@ def main() -> None:
     gc.set_threshold(500_000)  # as the command line does, and for its reason
     linter, limits = pickle.loads(requests.recv_bytes()), Limits(float(sys.argv[3]), int(sys.argv[4]))
     following = _Following(linter)
-    refusals_known = selected(linter.config.select, linter.config.ignore) >= WRITE_RULES
+    refusals_known = selected(linter.config.select, linter.config.ignore, linter.config.extend_select) >= WRITE_RULES
     decoder, encode = msgspec.msgpack.Decoder(Request), msgspec.msgpack.Encoder().encode
 
     def answer(request: bytes) -> bytes:

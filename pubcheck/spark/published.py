@@ -54,7 +54,7 @@ def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
     """The rows of a unit; those that are alike in several majors are one."""
     majors: dict[Published, tuple[int, ...]] = {}
     for major, fold in zip(followed.result.postgres, followed.folds, strict=True):
-        found = [each for each in followed.result.diagnostics if major in each.postgres]
+        found = [each for each in followed.found if major in each.postgres]
         unit = explained(fold, followed.statements, found, (), Wanted(), lambda *_: Samples())
         for publication in unit.publications:
             base = _base(publication)
