@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.checks.history import RefusedWrites
+from pubcheck.checks.history import Change, RefusedWrites
 from pubcheck.checks.refusals import explain, explain_unseen, frozen_words, unjudged_words
 from pubcheck.checks.write import Refusal
 from pubcheck.config import Config
@@ -31,7 +31,16 @@ from pubcheck.diagnostics import (
     StatementRef,
 )
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation, Type
+from pubcheck.postgres.catalog.rows import (
+    Constraint,
+    Index,
+    Place,
+    Publication,
+    PublicationNamespace,
+    PublicationRel,
+    Relation,
+    Type,
+)
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
@@ -52,7 +61,8 @@ class StatementText(Struct, frozen=True):
     """A statement and its place in its source; ``start`` is the offset of its first token in code points.
 
     ``text`` is what the server gets; ``edits`` are the (start, end, sent) offsets from ``start`` where that has another
-    length than what stands in the source.
+    length than what stands in the source. A statement inside another one has that one's index and ``embedded``, its
+    own number there.
     """
 
     source: Source
@@ -60,9 +70,10 @@ class StatementText(Struct, frozen=True):
     start: int
     text: str
     edits: tuple[tuple[int, int, str], ...] = ()
+    embedded: tuple[int, ...] = ()
 
     def ref(self) -> StatementRef:
-        return StatementRef(self.source, self.index, self.start)
+        return StatementRef(self.source, self.index, self.start, self.embedded)
 
     def offset(self, byte: int, *, end: bool = False) -> int:
         """A byte offset in the statement as an offset in its source; ``end``: as that of what ends there."""
@@ -106,6 +117,9 @@ class Statements:
         """The long statement asked for last, with its key: one can have thousands of findings."""
         self._edited: dict[tuple[int, int], StatementText] = {}
         """Those of which the server gets another text than that of the source."""
+        self._inside: list[StatementText] = []
+        """Those inside others, by their number from ``EMBEDDED`` on."""
+        self._numbers: dict[tuple[int, int, tuple[int, ...], int, str], int] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self._starts))
@@ -124,6 +138,15 @@ class Statements:
         """A statement that cannot be cut out of its source again."""
         self._edited[source, statement.index] = statement
 
+    def embed(self, source: int, statement: StatementText) -> int:
+        """The number by which a statement inside another one of the source is to be asked for."""
+        key = (source, statement.index, statement.embedded, statement.start, statement.text)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = EMBEDDED + len(self._inside)
+            self._inside.append(statement)
+        return number
+
     def bounds(self, source: int) -> tuple[Sequence[int], Sequence[int]]:
         """The offsets in a source at which its statements begin, and those at which they end."""
         return self._starts[source], self._ends[source]
@@ -131,25 +154,17 @@ class Statements:
     def __getitem__(self, key: tuple[int, int]) -> StatementText:
         if self._long is not None and self._long[0] == key:
             return self._long[1]
+        source, index = key
+        if index >= EMBEDDED:
+            return self._inside[index - EMBEDDED]
         if key in self._edited:
             return self._edited[key]
-        source, index = key
         start, end = self._starts[source][index], self._ends[source][index]
         found = StatementText(self.sources[source], index, start, self.sources[source].text[start:end])
         if end - start > _LONG:
             self._long = key, found
         return found
 
-
-_LONG = 4096
-"""Characters from which on it takes longer to cut a statement out of its source than to keep it."""
-
-
-_WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")
-_DUPLICATE = "42710"
-_SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
-_MAX_REWRITINGS = 200
-"""Refused filters for which another way of writing is looked for, at about a millisecond each; nobody reads more."""
 
 _CHANGES_IDENTITY = (" REPLICA IDENTITY ", "CREATE UNIQUE INDEX ", " SET NOT NULL", " (publish_generated_columns = ")
 
@@ -158,10 +173,33 @@ def _of_identity(statement: str) -> bool:
     return any(part in statement for part in _CHANGES_IDENTITY)
 
 
+EMBEDDED = 1 << 40
+"""The first number of a statement inside another one; there are never so many others."""
+_LONG = 4096
+"""Characters from which on it takes longer to cut a statement out of its source than to keep it."""
+
+
+_CALLING = frozenset(("DoStmt", "SelectStmt", "CallStmt"))
+WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")
+_DUPLICATE = "42710"
+_SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
+_MAX_REWRITINGS = 200
+"""Refused filters for which another way of writing is looked for, at about a millisecond each; nobody reads more."""
+
+
 class Fold:
     """One major's view of a unit."""
 
-    def __init__(self, major: int, *, complete: bool, database: str, platform: Platform | None = None) -> None:
+    def __init__(
+        self,
+        major: int,
+        *,
+        complete: bool,
+        database: str,
+        platform: Platform | None = None,
+        statements: Statements | None = None,
+    ) -> None:
+        self.statements = Statements(()) if statements is None else statements
         self.catalog = Catalog(major, database, database_known=database != Config().database)
         self.session = Session(self.catalog, complete=complete, platform=platform)
         self.major = major
@@ -169,16 +207,27 @@ class Fold:
         self._refused_writes = RefusedWrites(self.session)
         self._history: History | None = None
         self._refused_now: list[tuple[Refusal, Place]] = []
-        self._repeats: list[tuple[int, Place, str]] = []
+        self.repeats: list[tuple[int, Place, str]] = []
         """Findings that point at what was said before, by their number: the place, and what is to be said of it."""
         self._rewritings = 0
         self._keys: Keys = {}
+        self.called: set[int] = set()
+        """Functions whose bodies were run."""
+        self.told_not_seen: set[int] = set()
+        """Sources of which it was said that a statement about a publication is not seen."""
 
     def apply(self, statement: StatementText, source: int, name: str, node: Node, *, filled: bool = False) -> None:
         """Do one statement. ``source`` numbers the unit's sources.
 
         ``filled``: a placeholder in it was filled in, or whether it runs is not known.
         """
+        if name in _CALLING and (name == "DoStmt" or self.catalog.routines):
+            # Loaded only where there are DO blocks, or functions whose bodies may matter.
+            from pubcheck.inside import Inside, calls
+
+            if name == "DoStmt" or calls(self.session, node):
+                Inside(self, statement, source, filled=filled).run(name, node)
+                return
         session, journal = self.session, self.catalog.journal
         session.begin_statement(source, statement.index, statement.text)
         session.assumed = filled
@@ -188,28 +237,42 @@ class Fold:
         journal.undone.clear()
         try:
             apply(session, name, node)
+            if name == "CreateFunctionStmt" and self.catalog.routines:
+                from pubcheck.inside import check_body
+
+                check_body(self, statement)
         except ServerError as error:
             journal.undo(mark)
             session.forget_path()
             if error.rule is not None:
-                self._refused(statement, error)
+                self.refuse(statement, error)
                 if session.assumed:
-                    self._perhaps(name, node)
+                    self.perhaps(name, node)
             return
         except RecursionError:
             journal.undo(mark)
             session.forget_path()
             raise TooDeep from None
         if filled:
-            self._doubt(journal.entries[mark:])
+            self.doubt_changes(journal.entries[mark:])
         if session.unseen:
-            self._unseen(statement, session.unseen)
-        if name in _WITH_FILTERS:
-            self._filters(statement, journal.entries[mark:])
+            self.tell_unseen(statement, session.unseen)
+        if name in WITH_FILTERS:
+            self.tell_filters(statement, journal.entries[mark:])
         if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
-            changes = journal.entries[mark:]
+            self.follow(name, node, source, statement.index, journal.entries[mark:], journal.undone)
+
+    def follow(
+        self, name: str, node: Node, source: int, number: int, changes: list[Change], undone: list[Change]
+    ) -> None:
+        """Take in what a statement changed, and what it took back, for what is said of the unit's history."""
+        if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
             self._remember(name, node, changes)
-            self._refused_writes.follow(source, statement.index, itertools.chain(changes, journal.undone))
+            self._refused_writes.follow(source, number, itertools.chain(changes, undone))
+
+    def follow_back(self, source: int, number: int, undone: list[Change]) -> None:
+        """Take in that statements that were followed never happened."""
+        self._refused_writes.follow(source, number, undone)
 
     def connect(self, statement: StatementText, source: int, user: str) -> None:
         """A connection of its own for what follows, after this statement."""
@@ -219,14 +282,20 @@ class Fold:
     def beside(self, database: str) -> Fold:
         """Another database of the same server, with nothing in it."""
         session = self.session
-        return Fold(self.major, complete=session.complete, database=database, platform=session.platform)
+        return Fold(
+            self.major,
+            complete=session.complete,
+            database=database,
+            platform=session.platform,
+            statements=self.statements,
+        )
 
     def share(self, other: Fold) -> None:
         """Take over what all databases of a server have in common."""
         self.catalog.share_roles(other.catalog)
         self.session.defaults = other.session.defaults
 
-    def _perhaps(self, name: str, node: Node) -> None:
+    def perhaps(self, name: str, node: Node) -> None:
         """A statement whose refusal is only assumed: what it would have made may be there after all."""
         if name == "AlterTableStmt":
             self.session.blind = True
@@ -240,17 +309,31 @@ class Fold:
             if row.seen and row.place is not None and row.place.source == source:
                 relations[oid] = replace(row, seen=False)
 
-    def _doubt(self, changes: list[tuple[dict[Any, Any], Any, Any]]) -> None:
+    def doubt_changes(self, changes: list[tuple[dict[Any, Any], Any, Any]]) -> None:
         """What a statement with a filled-in placeholder made is there by assumption."""
         for heap, key, former in changes:
             row = heap.get(key)
-            if former is not row and isinstance(row, Relation | Publication | Type) and row.seen:
-                self.catalog.journal.entries.append((heap, key, row))
-                heap[key] = replace(row, seen=False)
+            if former is row or (key in heap and row == former):
+                continue
+            if isinstance(row, Relation | Publication | Type):
+                self.unsee(heap, key)
+            other = row if row is not None else former
+            if isinstance(other, PublicationRel | PublicationNamespace):
+                self.unsee(self.catalog.publications, other.publication)
+            elif isinstance(other, Index):
+                self.unsee(self.catalog.relations, other.table)
+            elif isinstance(other, Constraint):
+                self.unsee(self.catalog.relations, other.relation)
+
+    def unsee(self, heap: dict[Any, Any], key: Any) -> None:
+        row = heap.get(key)
+        if row is not None and row.seen:
+            self.catalog.journal.entries.append((heap, key, row))
+            heap[key] = replace(row, seen=False)
 
     # Findings about the statement at hand.
 
-    def _refused(self, statement: StatementText, error: ServerError) -> None:
+    def refuse(self, statement: StatementText, error: ServerError) -> None:
         rule = rule_for_spec(error.rule or "", error.sqlstate)
         certainty: Certainty = "assumed" if self.session.assumed else "certain"
         told = self._told(error)
@@ -262,9 +345,9 @@ class Fold:
 
                 before = said_before(self.session, error)
                 if before is not None:
-                    self._repeats.append((len(self.diagnostics), *before))
+                    self.repeats.append((len(self.diagnostics), *before))
             mended = self._mended(rule, statement, error, certain=certainty == "certain")
-            self._report(rule, rule.severity, certainty, message, help_text, statement, error, fixes=mended)
+            self.report(rule, rule.severity, certainty, message, help_text, statement, error, fixes=mended)
             return
         span = statement.span(told.start, told.end)
         fixes: tuple[Fix, ...] = ()
@@ -273,10 +356,11 @@ class Fold:
             edited = Span(statement.source, statement.offset(told.edit_start), end)
             applicability: Applicability = "safe" if told.safe and certainty == "certain" else "unsafe"
             view = statement.source.view
-            if statement.edits or (view is not None and view.quoted):
+            in_string = bool(statement.embedded) and "'" in told.text
+            if statement.edits or in_string or (view is not None and view.quoted):
                 applicability = "display"  # what stands there is not SQL letter by letter
             fixes = (Fix(told.title, applicability, (Edit(edited, told.text),)),)
-        self._report(rule, rule.severity, certainty, told.headline, told.help, statement, error, (), span, fixes)
+        self.report(rule, rule.severity, certainty, told.headline, told.help, statement, error, (), span, fixes)
 
     def _mended(self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool) -> tuple[Fix, ...]:
         """How to write the statement at hand so that it is not refused, where that is known."""
@@ -300,7 +384,7 @@ class Fold:
         self._rewritings += 1
         return tell(error, with_rewriting=self._rewritings <= _MAX_REWRITINGS)
 
-    def _filters(self, statement: StatementText, changes: Iterable[tuple[dict[Any, Any], Any, Any]]) -> None:
+    def tell_filters(self, statement: StatementText, changes: Iterable[tuple[dict[Any, Any], Any, Any]]) -> None:
         """What is to be said of filters that the statement gave to members of publications."""
         said: set[tuple[str, Place]] = set()
         for heap, key, former in changes:
@@ -352,7 +436,7 @@ class Fold:
             )
         )
 
-    def _unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
+    def tell_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
         """One note for all names of a statement that are not visible, with the server's answer for the first."""
         first = errors[0]
         rule = rule_for_spec(first.rule or "")
@@ -362,9 +446,9 @@ class Fold:
             for error in errors[1:]
             if error.culprit is not None
         )
-        self._report(rule, "note", "assumed", message, help_text, statement, first, related)
+        self.report(rule, "note", "assumed", message, help_text, statement, first, related)
 
-    def _report(
+    def report(
         self,
         rule: Rule,
         severity: Severity,
@@ -404,9 +488,16 @@ class Fold:
             )
         )
 
+    def rehearse(self) -> None:
+        """Judge what stands in functions that nothing called: they may be some day."""
+        if self.catalog.routines:
+            from pubcheck.inside import rehearse
+
+            rehearse(self)
+
     def writes(self, statements: Statements) -> None:
         """Report what is refused in the final state; ``statements`` are all of the unit, by source and index."""
-        for number, place, message in self._repeats:
+        for number, place, message in self.repeats:
             related = statements[place.source, place.statement].span(place.start, place.end, message)
             self.diagnostics[number] = replace(self.diagnostics[number], related=(related,))
         self._refused_now = list(self._refused_writes.refused())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pubcheck.anew import Made, in_any_order
 from pubcheck.config import Config
 from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span
 from pubcheck.fold import Fold, Statements, StatementText
@@ -137,16 +138,24 @@ class _Run:
         self.found: tuple[Diagnostic, ...] = ()
         self.majors = unit.postgres or config.postgres or self._major_of_dump() or (DEFAULT_MAJOR,)
         platform = Platform(config, unit.habit)
+        self.statements = Statements(unit.sources)
         self.folds = [
-            Fold(major, complete=config.complete, database=config.database, platform=platform)
+            Fold(
+                major,
+                complete=config.complete,
+                database=config.database,
+                platform=platform,
+                statements=self.statements,
+            )
             for major in self.majors
         ]
-        self.statements = Statements(unit.sources)
         self.database = config.database
         self.databases: dict[str, list[Fold]] = {}
         """The databases that psql's \\connect led away from, by name."""
         self.foreign: bool | None = None
         """Whether the source at hand is another database's; None until a statement of it is refused."""
+        self.made: Made | None = None
+        """What a program has made so far, if the source at hand is one."""
 
     def _major_of_dump(self) -> tuple[int, ...]:
         """The major that a pg_dump header names; another than the supported ones is judged as the nearest."""
@@ -175,6 +184,7 @@ class _Run:
         reported = selected(self.config.select, self.config.ignore, self.config.extend_select)
         self.databases[self.database] = self.folds
         for fold in itertools.chain.from_iterable(self.databases.values()):
+            fold.rehearse()
             fold.writes(self.statements)
             fold.afterwards(self.statements, reported)
             self.diagnostics.extend(fold.diagnostics)
@@ -190,6 +200,9 @@ class _Run:
         branches: Branches | None = None
         before = StatementText(source, 0, 0, "")
         self._begin(source)
+        if in_any_order(source):
+            self.made = Made()
+            self._transaction(before, number, "TRANS_STMT_BEGIN")
         for item in splitter:
             if isinstance(item, PsqlCommand):
                 if branches is None:
@@ -216,6 +229,13 @@ class _Run:
                     return
             elif branches is not None:
                 before = StatementText(source, item.index, item.start, item.text)
+        if self.made is not None:
+            self._transaction(before, number, "TRANS_STMT_COMMIT")
+            self.made = None
+
+    def _transaction(self, before: StatementText, source: int, kind: str) -> None:
+        for fold in self.folds:
+            fold.apply(before, source, "TransactionStmt", {"kind": kind})
 
     def _begin(self, source: Source) -> None:
         """What is to be said of how the source became SQL."""
@@ -281,6 +301,12 @@ class _Run:
             self._long_names(statement)
         if unsure:
             self._hidden(item.text)
+        if self.made is not None:
+            if name == "TransactionStmt":
+                return
+            if self.made.again(name, node):
+                self._transaction(statement, source, "TRANS_STMT_ROLLBACK")
+                self._transaction(statement, source, "TRANS_STMT_BEGIN")
         try:
             for fold in self.folds:
                 fold.apply(statement, source, name, node, filled=unsure)
@@ -400,7 +426,7 @@ class _Run:
         from pubcheck.checks.syntax import syntax_help
 
         message = refusal.message
-        spec = _LIST_ERRORS.get(message, "relation-missing" if message.startswith("improper") else "syntax-error")
+        spec, detail = spec_of_syntax_error(message)
         rule = rule_for_spec(spec)
         at = refusal.location
         text = statement.text
@@ -429,7 +455,7 @@ class _Run:
                 server=ServerAnswer(
                     refusal.sqlstate,
                     said,
-                    _LIST_DETAIL if spec == "bad-object-list" else None,
+                    detail,
                     refusal.hint,
                     position=position,
                 ),
@@ -509,6 +535,12 @@ def _of_system_catalog(item: Statement) -> bool:
 def _same_file(path: str, label: str) -> bool:
     """Whether the file that a script includes is probably the source of that label: their names are equal."""
     return path.replace("\\", "/").rpartition("/")[2] == label.replace("\\", "/").rpartition("/")[2]
+
+
+def spec_of_syntax_error(message: str) -> tuple[str, str | None]:
+    """The specification's rule for what the grammar says of a statement about publications, and its DETAIL."""
+    spec = _LIST_ERRORS.get(message, "relation-missing" if message.startswith("improper") else "syntax-error")
+    return spec, _LIST_DETAIL if spec == "bad-object-list" else None
 
 
 def _about_publications(text: str) -> bool:

@@ -50,9 +50,15 @@ def _later(name: str) -> ModuleType:
 
 _parser = _load_parser()
 _parse_json = _parser.parse_sql_json
-_ParseError: type[Exception] = _parser.ParseError
+ParseError: type[Exception] = _parser.ParseError
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _decode = Decoder().decode
+
+
+def plpgsql_json(text: str) -> str:
+    """The PL/pgSQL functions and DO blocks of a text as JSON. Raises ParseError."""
+    found: str = _parser.parse_plpgsql_json(text)
+    return found
 
 
 _SQLSTATES = (
@@ -97,7 +103,7 @@ def _exact_location(sql: str, otherwise: int | None) -> int | None:
     """
     try:
         _parse_json(_BEYOND_ASCII.sub("x", sql))
-    except _ParseError as refusal:
+    except ParseError as refusal:
         return refusal.args[1] if len(refusal.args) > 1 else None
     return otherwise
 
@@ -141,7 +147,7 @@ def parse(sql: str) -> tuple[str, Node] | None:
     """
     try:
         tree: str = _parse_json(sql)
-    except _ParseError as refusal:
+    except ParseError as refusal:
         message, location = refusal.args[0], refusal.args[1] if len(refusal.args) > 1 else None
         if "stack depth limit" in message or "memory exhausted" in message:
             raise TooDeep from None

@@ -276,7 +276,7 @@ class Session:
                 return self.temporary()
             error = ServerError("3F000", f'schema "{name}" does not exist', rule=rule, culprit=location)
             # Names that begin with pg_ are the server's own: nobody else makes such a schema.
-            if name.startswith("pg_") or self._closed(NAMESPACE, 0, name):
+            if name.startswith("pg_") or self.is_closed(NAMESPACE, 0, name):
                 raise error
             oid = self._assume_namespace(name)
             if oid is None:
@@ -295,7 +295,7 @@ class Session:
             self.forget_path()
         return row
 
-    def _closed(self, kind: str, namespace: int, name: str) -> bool:
+    def is_closed(self, kind: str, namespace: int, name: str) -> bool:
         """Whether a missing name is certainly missing: the unit is all there is, or took the name away itself.
 
         What an extension made is not seen, so that where there is one a table or schema may be its.
@@ -318,6 +318,66 @@ class Session:
         if kind == NAMESPACE:
             return platform.has_schema(name)
         return kind == RELATION and platform.has_table(self.catalog.namespaces[namespace].name, name)
+
+    def certainly_none(self, text: str) -> bool:
+        """Whether a name as regclass takes it, which means no relation, certainly means none."""
+        parts = _name_parts(text)
+        if not parts or parts[-1].startswith("pg_"):
+            return False
+        if len(parts) == 1:
+            return self.complete and all(self.is_closed(RELATION, oid, parts[0]) for oid in self.path)
+        namespace = self.catalog.namespace_names.get(parts[-2])
+        if namespace is None:
+            return self.is_closed(NAMESPACE, 0, parts[-2])
+        return namespace not in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST) and self.is_closed(
+            RELATION, namespace, parts[-1]
+        )
+
+    def suppose(self, assumed: Iterable[tuple[str, str, str]]) -> list[tuple[str, int]]:
+        """Publications and relations, as (kind, schema or "", name), that are there where a condition holds.
+
+        They are assumed to exist without a word. What is new of them is given back, for ``unsuppose``.
+        """
+        catalog, added = self.catalog, list[tuple[str, int]]()
+        for kind, schema, name in assumed:
+            if kind == "publication":
+                if name not in catalog.publication_names and not self.is_closed(PUBLICATION, 0, name):
+                    row = Publication(catalog.new_oid(), name, self.setting("role"), seen=False)
+                    catalog.add_publication(row)
+                    added.append((PUBLICATION, row.oid))
+                continue
+            namespace = catalog.namespace_names.get(schema) if schema else self._search_path()[1]
+            if not namespace or namespace in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST, TEMPORARY):
+                continue
+            if (namespace, name) in catalog.relation_names or self.is_closed(RELATION, namespace, name):
+                continue
+            table = Relation(
+                catalog.new_oid(), name, namespace, "r", self.setting("role"), seen=False, noted=True
+            )
+            catalog.add_relation(table)
+            added.append((RELATION, table.oid))
+        return added
+
+    def unsuppose(self, added: Iterable[tuple[str, int]]) -> None:
+        """The condition need not hold any more: what was not used in the meantime goes, without being gone."""
+        catalog = self.catalog
+        for kind, oid in added:
+            if kind == PUBLICATION:
+                row = catalog.publications.get(oid)
+                used = row is None or row.seen or catalog.members_of.has(oid) or catalog.schemas_of.has(oid)
+                if row is not None and not used:
+                    catalog.publications.remove(oid)
+                    catalog.publication_names.remove(row.name)
+                continue
+            table = catalog.relations.get(oid)
+            if table is None or table.seen:
+                continue
+            if table.columns or catalog.memberships.has(oid) or catalog.indexes_of.has(oid):
+                catalog.relations.put(oid, replace(table, noted=False))
+                continue
+            catalog.relations.remove(oid)
+            catalog.relation_names.remove((table.namespace, table.name))
+            catalog.relations_in.remove(table.namespace, oid)
 
     def note_unseen(self, error: ServerError, *what: Any) -> None:
         """A name is not visible; ``what`` it is called: its kind, its namespace and it. The platform's are no news."""
@@ -351,13 +411,9 @@ class Session:
 
     def regclass(self, text: str) -> Relation | None:
         """The relation that the text of a regclass constant names, or None."""
-        if _PLAIN_NAME.fullmatch(text):
-            parts = text.split(".")
-        else:
-            parts = [folded(token) for kind, token, _ in tokens(text.encode(errors="surrogatepass")) if kind == "name"]
+        parts = _name_parts(text)
         if not parts:
             return None
-        parts = [part.encode(errors="surrogatepass")[:63].decode(errors="ignore") for part in parts]
         rv: Node = {"relname": parts[-1]}
         if len(parts) > 1:
             rv["schemaname"] = parts[-2]
@@ -436,7 +492,7 @@ class Session:
             if not known:
                 error = ServerError("3F000", f'schema "{schema}" does not exist', rule=rule, culprit=rv.get("location"))
                 if schema == "pg_temp" or (
-                    self._closed(NAMESPACE, 0, schema)
+                    self.is_closed(NAMESPACE, 0, schema)
                     and not (self.platform is not None and self.platform.has_table(schema, name))
                 ):
                     raise error
@@ -447,7 +503,7 @@ class Session:
             namespace = self._search_path()[1]
         own = namespace in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST, TEMPORARY)
         gone = schema is None and any((RELATION, oid, name) in catalog.gone for oid in self.path)
-        if not namespace or own or gone or self._closed(RELATION, namespace, name):
+        if not namespace or own or gone or self.is_closed(RELATION, namespace, name):
             raise error
         row = Relation(
             catalog.new_oid(),
@@ -580,7 +636,7 @@ class Session:
                 "42704", f'publication "{name}" does not exist', rule="publication-undefined", culprit=location
             )
             error.publication = name
-            if self._closed(PUBLICATION, 0, name):
+            if self.is_closed(PUBLICATION, 0, name):
                 self.assumed = self.assumed or name in self.doubted
                 raise error
             row = Publication(catalog.new_oid(), name, self.setting("role"), seen=False)
@@ -609,7 +665,7 @@ class Session:
         if oid is not None:
             return catalog.roles[oid]
         own = self.syscache.builtin.role(name) if name.startswith("pg_") else 0
-        if not own and (name.startswith("pg_") or self._closed(ROLE, 0, name)):
+        if not own and (name.startswith("pg_") or self.is_closed(ROLE, 0, name)):
             raise ServerError("42704", f'role "{name}" does not exist', rule=rule)
         row = Role(own or catalog.new_oid(), name, seen=own != 0)
         catalog.add_role(row)
@@ -674,6 +730,15 @@ class Session:
     def _savepoint(self, name: str) -> int | None:
         levels = self.transaction or []
         return next((at for at in range(len(levels) - 1, 0, -1) if levels[at][0] == name), None)
+
+
+def _name_parts(text: str) -> list[str]:
+    """The parts of a qualified name as regclass reads it."""
+    if _PLAIN_NAME.fullmatch(text):
+        parts = text.split(".")
+    else:
+        parts = [folded(token) for kind, token, _ in tokens(text.encode(errors="surrogatepass")) if kind == "name"]
+    return [part.encode(errors="surrogatepass")[:63].decode(errors="ignore") for part in parts]
 
 
 def names(nodes: Iterable[Node]) -> list[str]:

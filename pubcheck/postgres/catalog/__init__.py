@@ -109,6 +109,8 @@ class Catalog:
         self.gone: Heap[tuple[Any, ...], bool] = Heap(journal)
         """Names that the unit itself dropped or renamed away: (class, namespace, name)."""
         self.settings: Heap[str, Any] = Heap(journal)
+        self.routines: Heap[int, object] = Heap(journal)
+        """By oid, the functions whose bodies may matter: ``plpgsql.routines.Routine``."""
 
         for oid, name, owner in (
             (PG_CATALOG, "pg_catalog", SUPERUSER),

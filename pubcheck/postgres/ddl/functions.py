@@ -106,12 +106,31 @@ def create_function(session: Session, node: Node) -> None:
         effect=_effect(session, options),
     )
     row = enter_proc(session, row, replace_existing=node.get("replace", False))
+    _keep_body(session, node, row, options)
     this = (PROC, row.oid, 0)
     for oid in {*types, returns}:
         catalog.depend(this, (TYPE, oid, 0), NORMAL)
     if "sql_body" in node:
         for relation in relations_named(session, node["sql_body"]):
             catalog.depend(this, (RELATION, relation, 0), NORMAL)
+
+
+def _keep_body(session: Session, node: Node, row: Proc, options: dict[str, Any]) -> None:
+    """Keeps the body of a function that may change something, or that speaks of publications, for its calls."""
+    parts = options.get("as", {}).get("List", {}).get("items", ())
+    routine = None
+    if parts and (row.effect or _PUBLICATION.search(parts[0]["String"].get("sval", ""))):
+        from pubcheck.postgres.plpgsql.routines import routine as routine_of
+
+        routine = routine_of(session, node, session.text.decode(errors="surrogatepass"))
+    routines = session.catalog.routines
+    if routine is not None:
+        routines.put(row.oid, routine)
+    elif routines:
+        routines.remove(row.oid)
+
+
+_PUBLICATION = re.compile("publication", re.IGNORECASE)
 
 
 def _result(

@@ -21,6 +21,7 @@ _FOLLOWED = frozenset(("search_path", "role", "session_authorization"))
 VALUES: dict[str, tuple[str, ...]] = {
     "array_nulls": ("on", "off"),
     "bytea_output": ("hex", "escape"),
+    "check_function_bodies": ("on", "off"),
     "datestyle": (),
     "default_text_search_config": (),
     "extra_float_digits": (),

@@ -1,0 +1,366 @@
+"""What a fold does with statements inside others: DO blocks, and the bodies of functions that statements call."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from msgspec import Struct
+
+from pubcheck.checks.refusals import explain
+from pubcheck.diagnostics import Diagnostic
+from pubcheck.fold import WITH_FILTERS, Fold, StatementText
+from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
+from pubcheck.postgres.ddl import apply
+from pubcheck.postgres.ddl.types import functions_named
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node, TooDeep
+from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.interpret import Excuse, Exhausted, Inner, Interpreter, Raised, do_body
+from pubcheck.postgres.plpgsql.program import NotParsed, program
+from pubcheck.postgres.plpgsql.routines import Routine
+from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.tree import find
+from pubcheck.rulebook import by_name, rule_for_spec
+
+_PUBLICATION = re.compile("publication", re.IGNORECASE)
+_TO_DROP = ("DropStmt", "DropOwnedStmt")
+
+
+def calls(session: Session, node: Node) -> bool:
+    """Whether a statement calls a function whose body is kept."""
+    routines = session.catalog.routines
+    return any(
+        oid in routines
+        for _, call in find(node, "FuncCall", "funccall")
+        for oid in functions_named(session, names(call["funcname"]))
+    )
+
+
+class _Mark(Struct, frozen=True):
+    """A point to go back to: lengths of the journal and of what was found."""
+
+    entries: int
+    diagnostics: int
+    repeats: int
+
+
+class Inside:
+    """The host of an interpreter (``interpret.Host``): one top-level statement of a fold and all inside it."""
+
+    def __init__(self, fold: Fold, statement: StatementText, source: int, *, filled: bool = False) -> None:
+        self.fold = fold
+        self.session = fold.session
+        self.statement = statement
+        self.source = source
+        self.filled = filled
+        """Whether the whole statement is run is not known."""
+        self.rehearsing = False
+        text = statement.text
+        sites = [(0, statement.start)]
+        for start, end, sent in statement.edits:
+            shift = sites[-1][0] + statement.start - sites[-1][1] if len(sites) > 1 else 0
+            inside = start + shift + len(sent)
+            sites.append((inside, statement.start + end))
+        self.text = Text(text, tuple(sites), statement.start, statement.place(len(text), end=True))
+        """The statement itself, with offsets in the source."""
+        self.implicit = False
+        self.begun = _Mark(0, 0, 0)
+
+    # Running.
+
+    def run(self, name: str, node: Node) -> None:
+        """Do a DO block, or a statement that calls functions."""
+        session, journal = self.session, self.fold.catalog.journal
+        session.begin_statement(self.source, self.statement.index, self.statement.text)
+        self.implicit = session.transaction is None
+        if self.implicit:
+            journal.entries.clear()
+            session.begin()
+        journal.undone.clear()
+        self.begun = self.mark()
+        interpreter = Interpreter(self, self.routine_of)
+        interpreter.doubts = int(self.filled)
+        interpreter.atomic = not self.implicit
+        try:
+            self._interpreted(interpreter, name, node)
+        except Raised as raised:
+            self.undo(self.begun)
+            self._refuse(raised)
+        except (Exhausted, TooDeep, RecursionError):
+            self.unfollowed(None, self.statement.text)
+        finally:
+            if self.implicit and session.transaction is not None:
+                apply(session, "TransactionStmt", {"kind": "TRANS_STMT_COMMIT"})
+            session.forget_path()
+
+    def _interpreted(self, interpreter: Interpreter, name: str, node: Node) -> None:
+        if name != "DoStmt":
+            interpreter.statement(self.text, name, node)
+            return
+        body = do_body(self.text, node)
+        if body is None:
+            # In another language.
+            self.unfollowed(None, self.statement.text)
+            return
+        try:
+            interpreter.block(body)
+        except NotParsed as failure:
+            if failure.refusal is not None and not self.filled:
+                raise Raised(_syntax_error(self.statement, body, failure), None, compiled=True) from None
+            self.unfollowed(None, body.text)
+
+    def routine_of(self, row: Proc) -> Routine | None:
+        found = self.fold.catalog.routines.get(row.oid)
+        if not isinstance(found, Routine):
+            return None
+        self.fold.called.add(row.oid)
+        return found
+
+    # interpret.Host.
+
+    def do(self, inner: Inner, name: str, node: Node, *, doubtful: bool, excuse: Excuse) -> bool:
+        fold, session, journal = self.fold, self.session, self.fold.catalog.journal
+        text = self.statement_text(inner)
+        number = fold.statements.embed(self.source, text)
+        session.begin_statement(self.source, number, text.text)
+        session.assumed = doubtful
+        mark, undone = journal.mark(), len(journal.undone)
+        try:
+            apply(session, name, node)
+        except ServerError as error:
+            journal.undo(mark)
+            session.forget_path()
+            if not session.assumed:
+                raise Raised(error, inner) from None
+            if error.rule is not None and not excuse(error, False):
+                fold.refuse(text, error)
+                fold.perhaps(name, node)
+            return False
+        except RecursionError:
+            journal.undo(mark)
+            self.unfollowed(inner, text.text)
+            return False
+        sure = not session.assumed
+        if doubtful:
+            self._doubt(name, mark)
+        unseen = [error for error in session.unseen if not excuse(error, True)]
+        if unseen:
+            fold.tell_unseen(text, unseen)
+        changes = journal.entries[mark:]
+        if name in WITH_FILTERS:
+            fold.tell_filters(text, changes)
+        if not self.rehearsing:
+            fold.follow(name, node, self.source, number, changes, journal.undone[undone:])
+        return sure
+
+    def _doubt(self, name: str, mark: int) -> None:
+        """What a statement that perhaps ran did. What it took away may still be there: it is, by assumption."""
+        journal = self.fold.catalog.journal
+        if name not in _TO_DROP:
+            self.fold.doubt_changes(journal.entries[mark:])
+            return
+        taken = [
+            (heap, key)
+            for heap, key, former in journal.entries[mark:]
+            if isinstance(former, Relation | Publication | Type) and key not in heap
+        ]
+        journal.undo(mark)
+        for heap, key in taken:
+            self.fold.unsee(heap, key)
+
+    def unfollowed(self, inner: Inner | None, known: str | None) -> None:
+        session = self.session
+        if self.rehearsing:
+            return
+        session.unfollowed(known)
+        if known is not None and _PUBLICATION.search(known):
+            self._not_seen(inner)
+
+    def _not_seen(self, inner: Inner | None) -> None:
+        """Once a source, that a statement about a publication may be run that is not known."""
+        fold = self.fold
+        if self.source in fold.told_not_seen:
+            return
+        fold.told_not_seen.add(self.source)
+        statement = self.statement if inner is None else self.statement_text(inner)
+        rule = by_name("publication-not-seen")
+        fold.diagnostics.append(
+            Diagnostic(
+                rule=rule.code,
+                name=rule.name,
+                phase=rule.phase,
+                severity=rule.severity,
+                certainty="assumed",
+                postgres=(fold.major,),
+                message="what this runs is only known when it runs, and it may be about a publication",
+                help="what is said of the same publications and tables from here on is assumed",
+                span=statement.span(0),
+                statement=statement.ref(),
+            )
+        )
+
+    def mark(self) -> _Mark:
+        fold = self.fold
+        return _Mark(fold.catalog.journal.mark(), len(fold.diagnostics), len(fold.repeats))
+
+    def undo(self, mark: _Mark) -> None:
+        fold, journal = self.fold, self.fold.catalog.journal
+        before = len(journal.undone)
+        journal.undo(mark.entries)
+        del fold.diagnostics[mark.diagnostics :]
+        del fold.repeats[mark.repeats :]
+        self.session.forget_path()
+        if not self.rehearsing:
+            fold.follow_back(self.source, self.statement.index, journal.undone[before:])
+
+    def finish(self, *, commit: bool) -> bool:
+        if not self.implicit or self.rehearsing:
+            return False
+        session = self.session
+        apply(session, "TransactionStmt", {"kind": f"TRANS_STMT_{'COMMIT' if commit else 'ROLLBACK'}"})
+        session.begin()
+        self.begun = self.mark()
+        return True
+
+    def swallowed(self, raised: Raised) -> None:
+        """A handler for everything takes a refusal that is certain, and nobody hears of it."""
+        error = raised.error
+        if error.rule is None or raised.inner is None:
+            return
+        statement, rule = self.statement_text(raised.inner), by_name("refusal-swallowed")
+        message, _ = explain(error)
+        self.fold.diagnostics.append(
+            Diagnostic(
+                rule=rule.code,
+                name=rule.name,
+                phase=rule.phase,
+                severity=rule.severity,
+                certainty="certain",
+                postgres=(self.fold.major,),
+                message=f"this never works, and EXCEPTION WHEN OTHERS hides it: {message}",
+                help="name the condition that is meant, as in WHEN duplicate_object, so that other errors are seen",
+                span=statement.span(error.culprit or 0),
+                statement=statement.ref(),
+                object=error.relation,
+                publications=(error.publication,) if error.publication else (),
+            )
+        )
+
+    # Places.
+
+    def statement_text(self, inner: Inner) -> StatementText:
+        """An inner statement as the fold's findings need it."""
+        return embedded(self.statement, inner)
+
+    def _refuse(self, raised: Raised) -> None:
+        """The block is refused: one finding, with the first error that the server raises."""
+        error, inner = raised.error, raised.inner
+        if error.rule is None:
+            return
+        statement = self.statement if inner is None else self.statement_text(inner)
+        self.session.assumed = False
+        self.session.notices = []
+        if error.sqlstate == "42601" or raised.compiled:
+            self._refuse_syntax(statement, error)
+        else:
+            self.fold.refuse(statement, error)
+
+    def _refuse_syntax(self, statement: StatementText, error: ServerError) -> None:
+        from pubcheck.checks.syntax import syntax_help
+        from pubcheck.linter import spec_of_syntax_error
+
+        spec, error.detail = spec_of_syntax_error(error.message)
+        rule = rule_for_spec(spec)
+        message = f"PostgreSQL cannot read this statement: {error.message}"
+        told = statement.text if error.evidence is None else str(error.evidence)
+        self.fold.report(rule, rule.severity, "certain", message, syntax_help(told), statement, error)
+
+
+def embedded(outer: StatementText, inner: Inner) -> StatementText:
+    """A statement inside another one, with its exact place in the source."""
+    text = inner.text
+    if not text.sites:
+        start = text.start
+        edits: tuple[tuple[int, int, str], ...] = ((0, max(0, text.end - start), text.text),)
+        return StatementText(outer.source, outer.index, start, text.text, edits, inner.number)
+    start = text.sites[0][1]
+    found: list[tuple[int, int, str]] = []
+    for (inside, outside), (after, then) in itertools.pairwise(text.sites):
+        # What stands between two pieces beyond what the text has of it.
+        found.append((outside + after - inside - start, then - start, ""))
+    return StatementText(outer.source, outer.index, start, text.text, tuple(found), inner.number)
+
+
+def _syntax_error(statement: StatementText, body: Text, failure: NotParsed) -> ServerError:
+    """What the server says of a body whose SQL the grammar refuses: its position is that in the whole statement."""
+    refusal = failure.refusal
+    assert refusal is not None
+    at = None if refusal.location is None else body.outside(failure.offset + refusal.location) - statement.start
+    location = None if at is None else len(statement.text[:at].encode(errors="surrogatepass"))
+    error = ServerError(
+        refusal.sqlstate, refusal.message, rule="syntax-error", hint=refusal.hint, location=location
+    )
+    error.evidence = failure.statement
+    return error
+
+
+def check_body(fold: Fold, statement: StatementText) -> None:
+    """What CREATE FUNCTION checks of a body about publications (plpgsql_validator). Raises ServerError 42601."""
+    catalog = fold.catalog
+    if fold.session.setting("check_function_bodies") == "off" or not _PUBLICATION.search(statement.text):
+        return
+    for heap, key, _ in reversed(catalog.journal.entries):
+        if heap is not catalog.routines:
+            continue
+        found = catalog.routines.get(key)
+        if isinstance(found, Routine) and found.language == "plpgsql" and _PUBLICATION.search(found.body.text):
+            try:
+                program(found.header(), found.body.text)
+            except NotParsed as failure:
+                if failure.refusal is not None and failure.refusal.location is not None:
+                    body = Text(statement.text, ((0, statement.start),)).within(found.body)
+                    raise _syntax_error(statement, body, failure) from None
+            except TooDeep:
+                pass
+        return
+
+
+def rehearse(fold: Fold) -> None:
+    """Runs what functions that nothing called say about publications, in doubt, and takes it all back."""
+    session, catalog = fold.session, fold.catalog
+    if session.transaction is not None:
+        session.commit()
+    for oid, found in list(catalog.routines.items()):
+        if not isinstance(found, Routine) or oid in fold.called or oid not in catalog.procs:
+            continue
+        if not _PUBLICATION.search(found.body.text) or found.source >= len(fold.statements.sources):
+            continue
+        statement = fold.statements[found.source, found.statement]
+        catalog.journal.entries.clear()
+        session.begin()
+        inside = Inside(fold, statement, found.source)
+        inside.rehearsing = True
+        placed = _at_its_place(inside, found)
+        kept = session.blind, session.healed, set(session.doubted)
+        mark = inside.mark()
+        interpreter = Interpreter(inside, inside.routine_of)
+        interpreter.atomic = True
+        try:
+            interpreter.rehearse(placed)
+        except (NotParsed, TooDeep, Exhausted, RecursionError, Raised):
+            pass
+        finally:
+            catalog.journal.undo(mark.entries)
+            catalog.journal.undone.clear()
+            session.rollback()
+            session.blind, session.healed, session.doubted = kept
+
+
+def _at_its_place(inside: Inside, found: Routine) -> Routine:
+    """A routine whose body has offsets in the source."""
+    from msgspec.structs import replace
+
+    return replace(found, body=inside.text.within(found.body))
+
+

@@ -1,0 +1,88 @@
+"""What a condition that holds says to be there: the publications and tables that it looks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql.evaluate import Evaluator
+from pubcheck.postgres.session import names
+
+Assumption = tuple[str, str, str]
+"""("publication", "", name) or ("relation", schema or "", name)."""
+
+
+def assumptions(evaluator: Evaluator, node: Node, positive: bool) -> list[Assumption]:
+    """What is there where an expression is true (or, not ``positive``, false)."""
+    return list(_assumed(evaluator, node, positive))
+
+
+def _assumed(evaluator: Evaluator, node: Node, positive: bool) -> Iterator[Assumption]:
+    for kind, body in node.items():
+        if kind == "BoolExpr":
+            if body["boolop"] == "NOT_EXPR":
+                yield from _assumed(evaluator, body["args"][0], not positive)
+            elif (body["boolop"] == "AND_EXPR") == positive:
+                for item in body["args"]:
+                    yield from _assumed(evaluator, item, positive)
+        elif kind == "SubLink" and positive and "SelectStmt" in body.get("subselect", {}):
+            select = body["subselect"]["SelectStmt"]
+            if body["subLinkType"] == "EXISTS_SUBLINK":
+                yield from _rows(evaluator, select)
+            elif body["subLinkType"] == "EXPR_SUBLINK" and len(select.get("targetList", ())) == 1:
+                # "count(*) > 0 FROM ...", as PL/pgSQL lets one write it.
+                yield from _counted(evaluator, select, select["targetList"][0]["ResTarget"].get("val", {}))
+        elif kind == "A_Expr" and positive and "SubLink" in body.get("lexpr", {}):
+            select = body["lexpr"]["SubLink"].get("subselect", {}).get("SelectStmt", {})
+            sign = names(body["name"])[-1]
+            if sign in (">", "<>") or (sign in (">=", "=") and evaluator.value(body["rexpr"]) != 0):
+                yield from _rows(evaluator, select)
+        elif kind == "NullTest" and "FuncCall" in body["arg"]:
+            call = body["arg"]["FuncCall"]
+            if names(call["funcname"])[-1] == "to_regclass" and (body["nulltesttype"] == "IS_NOT_NULL") == positive:
+                said = evaluator.value(call["args"][0])
+                if isinstance(said, str):
+                    schema, _, name = said.replace('"', "").rpartition(".")
+                    yield "relation", schema, name
+
+
+def _counted(evaluator: Evaluator, select: Node, value: Node) -> Iterator[Assumption]:
+    body = value.get("A_Expr", {})
+    if body and names(body["name"])[-1] in (">", "<>") and evaluator.value(body["rexpr"]) == 0:
+        yield from _rows(evaluator, select)
+
+
+_NAMES = {
+    "pubname": "publication",
+    "tablename": "relation",
+    "relname": "relation",
+    "table_name": "relation",
+}
+_SCHEMAS = ("schemaname", "table_schema", "nspname")
+
+
+def _rows(evaluator: Evaluator, select: Node) -> Iterator[Assumption]:
+    """What a row of a query over catalogs says by the equalities that it satisfies."""
+    found: dict[str, str] = {}
+    stack = [select.get("whereClause", {})]
+    stack += [item["JoinExpr"].get("quals", {}) for item in select.get("fromClause", ()) if "JoinExpr" in item]
+    while stack:
+        node = stack.pop()
+        body = node.get("BoolExpr")
+        if body is not None:
+            if body["boolop"] == "AND_EXPR":
+                stack.extend(body["args"])
+            continue
+        body = node.get("A_Expr")
+        if body is None or body["kind"] != "AEXPR_OP" or names(body["name"])[-1] != "=":
+            continue
+        for one, other in ((body.get("lexpr", {}), body["rexpr"]), (body["rexpr"], body.get("lexpr", {}))):
+            fields = one.get("ColumnRef", {}).get("fields", ())
+            if fields and "String" in fields[-1]:
+                value = evaluator.value(other)
+                if isinstance(value, str):
+                    found[fields[-1]["String"]["sval"]] = value
+    schema = next((found[column] for column in _SCHEMAS if column in found), "")
+    for column, kind in _NAMES.items():
+        if column in found:
+            yield kind, schema if kind == "relation" else "", found[column]

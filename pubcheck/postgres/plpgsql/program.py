@@ -1,0 +1,184 @@
+"""A PL/pgSQL body through libpg_query's parser: its statements, its variables, and where its SQL stands in it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct
+from msgspec.json import Decoder
+
+from pubcheck.postgres import parse as grammar
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.scan import tokens
+
+_decode = Decoder().decode
+
+
+class Site(Struct, frozen=True):
+    """Where a statement's SQL stands in the body (characters), and its number among those that have some."""
+
+    number: int
+    start: int
+    end: int
+
+
+class Program(Struct, frozen=True):
+    """A parsed body. ``sites`` are by the identity of a statement's node."""
+
+    body: list[Node]
+    label: str
+    lineno: int
+    exceptions: Node | None
+    variables: list[tuple[str, Node]]
+    sites: dict[int, Site]
+
+
+class NotParsed(Exception):
+    """PL/pgSQL's parser refuses the body. ``refusal`` says which SQL statement of it is at fault, ``offset`` where
+    that begins in the body (in characters), and ``statement`` its text, where that is known."""
+
+    def __init__(
+        self, message: str, refusal: SyntaxRefused | None = None, offset: int = 0, statement: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.refusal = refusal
+        self.offset = offset
+        self.statement = statement
+
+
+@lru_cache(maxsize=64)
+def program(header: str, body: str) -> Program:
+    """The program of a body; ``header`` is what comes before ``AS``: ``DO`` or a CREATE FUNCTION. Raises NotParsed."""
+    tag = "$b$"
+    while tag in body:
+        tag = f"$b{len(tag)}{tag[1:]}"
+    text = f"{header} {tag}{body}{tag}"
+    try:
+        functions = _decode(grammar.plpgsql_json(text))
+    except grammar.ParseError as refusal:
+        message = str(refusal.args[0])
+        raise NotParsed(message, *_culprit(body, message)) from None
+    except (RecursionError, UnicodeEncodeError):
+        raise TooDeep from None
+    if not functions:
+        raise NotParsed("no body")
+    function = functions[0]["PLpgSQL_function"]
+    variables: list[tuple[str, Node]] = []
+    for datum in function.get("datums", ()):
+        ((kind, node),) = datum.items()
+        variables.append((kind, node))
+    block = function["action"]["PLpgSQL_stmt_block"]
+    while "exceptions" not in block and "label" not in block:
+        # The parser wraps a block with handlers in one without, and ends it with a RETURN.
+        inner = [item for item in block.get("body", ()) if item != _RETURN]
+        if "lineno" in block or len(inner) != 1 or "PLpgSQL_stmt_block" not in inner[0]:
+            break
+        block = inner[0]["PLpgSQL_stmt_block"]
+    return Program(
+        block.get("body", []),
+        block.get("label", ""),
+        block.get("lineno", 1),
+        block.get("exceptions"),
+        variables,
+        _Places(body).of(block),
+    )
+
+
+_RETURN: Node = {"PLpgSQL_stmt_return": {}}
+
+
+def _culprit(body: str, message: str) -> tuple[SyntaxRefused | None, int, str]:
+    """Which statement about publications of a body the grammar refuses in these words, and where that begins."""
+    data = body.encode(errors="surrogatepass")
+    words = [(token.lower(), offset, token) for kind, token, offset in tokens(data)]
+    for at, (word, offset, _) in enumerate(words[:-1]):
+        if word not in (b"create", b"alter", b"drop") or words[at + 1][0] not in (b"publication", b"or"):
+            continue
+        end = next((where for other, where, _ in words[at:] if other == b";"), len(data))
+        text = data[offset:end].decode(errors="surrogatepass").rstrip()
+        try:
+            parse(text)
+        except SyntaxRefused as refusal:
+            start = len(data[:offset].decode(errors="surrogatepass"))
+            if refusal.message == message:
+                return refusal, start, text
+            if "end of input" in refusal.message and message.startswith("syntax error at or near"):
+                return refusal, start, text
+        except TooDeep:
+            continue
+    return None, 0, ""
+
+
+# What of a statement is SQL that is run: the field that holds it.
+SQL_FIELDS = {
+    "PLpgSQL_stmt_execsql": ("sqlstmt",),
+    "PLpgSQL_stmt_dynexecute": ("query",),
+    "PLpgSQL_stmt_perform": ("expr",),
+    "PLpgSQL_stmt_call": ("expr",),
+    "PLpgSQL_stmt_dynfors": ("query",),
+    "PLpgSQL_stmt_fors": ("query",),
+    "PLpgSQL_stmt_return_query": ("query", "dynquery"),
+}
+
+
+class _Places:
+    """Finds statements in the body that the parser gives the line and the text of, in the order of the text."""
+
+    def __init__(self, body: str) -> None:
+        self._body = body
+        self._lines = [0, *(match.end() for match in re.finditer("\n", body))]
+        self._cursor = 0
+        self._sites: dict[int, Site] = {}
+
+    def of(self, block: Node) -> dict[int, Site]:
+        stack: list[Any] = [block]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, list):
+                stack.extend(reversed(item))
+                continue
+            if not isinstance(item, dict):
+                continue
+            below: list[Any] = []
+            for key, value in item.items():
+                fields = SQL_FIELDS.get(key)
+                if fields is not None:
+                    self._enter(value, next((value[field] for field in fields if field in value), None))
+                if isinstance(value, dict | list):
+                    # A loop's body stands behind its query, the handlers behind their block.
+                    below.append(value)
+            stack.extend(reversed(below))
+        return self._sites
+
+    def _enter(self, node: Node, expression: Node | None) -> None:
+        if expression is None:
+            return
+        query: str = expression["PLpgSQL_expr"]["query"]
+        line = min(node.get("lineno", 1), len(self._lines)) - 1
+        start = max(self._lines[line], self._cursor)
+        number = len(self._sites)
+        found = self._find(query, start)
+        if found is None:
+            self._sites[id(node)] = Site(number, start, start)
+            return
+        self._cursor = found[0] + 1
+        self._sites[id(node)] = Site(number, *found)
+
+    def _find(self, query: str, start: int) -> tuple[int, int] | None:
+        at = self._body.find(query, start)
+        if at >= 0:
+            return at, at + len(query)
+        # INTO and its target are blanked; PERFORM is written SELECT.
+        if query.startswith("SELECT "):
+            match = re.compile(r"(?ai:perform)(?=\W)").search(self._body, start)
+            if match is not None and self._body.startswith(query[6:], match.end()):
+                return match.start(), match.end() + len(query) - 6
+        pieces = re.split(r"( {5,})", query)
+        pattern = "".join(
+            f"(?s:.{{{len(piece)}}})" if at % 2 else re.escape(piece) for at, piece in enumerate(pieces)
+        )
+        found = re.compile(pattern).search(self._body, start)
+        return (found.start(), found.end()) if found is not None and len(pieces) > 1 else None

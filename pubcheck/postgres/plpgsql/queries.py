@@ -1,0 +1,546 @@
+"""SELECT over the system catalogs, constant lists and functions that return sets: which rows there are, for all that
+is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql import catalogs
+from pubcheck.postgres.plpgsql.evaluate import LIMIT, Evaluator, Scope, set_returning, walk
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Relid, Value, array, both, coerced, unknown
+from pubcheck.postgres.session import names
+
+
+class Rows(Struct):
+    """What a query gives: its columns, its rows with whether each is surely there, and whether there may be others."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[tuple[Value, ...], bool]]
+    open: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether these rows are the result."""
+        return not self.open and all(sure for _, sure in self.rows)
+
+    def exists(self) -> Value:
+        if any(sure for _, sure in self.rows):
+            return True
+        return UNKNOWN if self.open or self.rows else False
+
+    def scalar(self) -> Value:
+        """The value of the query as an expression."""
+        if not self.known or len(self.rows) > 1:
+            return UNKNOWN
+        return self.rows[0][0][0] if self.rows else None
+
+    def column(self) -> list[Value]:
+        return [values[0] for values, _ in self.rows]
+
+
+UNKNOWN_ROWS = Rows((), [], open=True)
+
+
+class _TooMany(Exception):
+    """More rows than are followed."""
+
+
+class _Item(Struct):
+    """Something in FROM: its alias, its columns (None: not known), its node; ``left``: of an outer join, with ``on``.
+
+    ``catalog`` is the name of the system catalog that it reads, if it does.
+    """
+
+    alias: str
+    columns: tuple[str, ...] | None
+    node: Node
+    catalog: str = ""
+    left: bool = False
+    on: Node | None = None
+
+
+class _Condition(Struct):
+    """A conjunct of WHERE, and the aliases that it needs; None for all."""
+
+    node: Node
+    needs: frozenset[str] | None
+
+
+def run(evaluator: Evaluator, node: Node, outer: Scope | None = None) -> Rows:
+    """The rows of a SelectStmt."""
+    try:
+        return _Query(evaluator, node, outer).result()
+    except _TooMany:
+        return UNKNOWN_ROWS
+
+
+_PLAIN = frozenset(
+    (
+        "targetList", "fromClause", "whereClause", "limitCount", "limitOption", "op", "sortClause", "distinctClause",
+        "valuesLists", "all", "larg", "rarg",
+    )
+)  # fmt: skip
+_AGGREGATES = frozenset(("count", "max", "min", "array_agg", "string_agg", "bool_or", "bool_and", "sum"))
+
+
+class _Query:
+    def __init__(self, evaluator: Evaluator, node: Node, outer: Scope | None) -> None:
+        self.evaluator, self.node, self.outer = evaluator, node, outer
+        self.open = False
+        self.steps = 0
+
+    def result(self) -> Rows:
+        node = self.node
+        if set(node) - _PLAIN:
+            return UNKNOWN_ROWS
+        if "valuesLists" in node:
+            rows = [
+                tuple(self.evaluator.value(item, self.outer) for item in each["List"]["items"])
+                for each in node["valuesLists"]
+            ]
+            return Rows(tuple(f"column{at}" for at in range(1, len(rows[0]) + 1)), [(row, True) for row in rows])
+        if "larg" in node:
+            return self._union()
+        items: list[_Item] = []
+        conditions: list[Node] = []
+        for each in node.get("fromClause", ()):
+            if not self._flatten(each, items, conditions):
+                return UNKNOWN_ROWS
+        if "whereClause" in node:
+            conditions.append(node["whereClause"])
+        conjuncts = [_Condition(each, self._needs(each, items)) for each in _conjuncts(conditions)]
+        found: list[tuple[tuple[Value, ...], Value, tuple[Value, ...]]] = []
+        targets = [target["ResTarget"] for target in node.get("targetList", ())]
+        aggregated = any(
+            kind == "FuncCall" and names(call["funcname"])[-1] in _AGGREGATES
+            for kind, call in walk([target.get("val") for target in targets])
+        )
+        columns = tuple(self._names(targets, items))
+        scopes: list[tuple[Scope, Value]] = []
+        for scope, sure in self._joined({}, items, conjuncts, True):
+            self._step()
+            scopes.append((scope, sure))
+        if aggregated:
+            return self._aggregates(columns, targets, scopes)
+        for scope, sure in scopes:
+            keys = tuple(self.evaluator.value(key["SortBy"]["node"], scope) for key in node.get("sortClause", ()))
+            found += [(values, sure, keys) for values in self._projected(targets, scope, items)]
+        return self._finished(columns, found)
+
+    def _step(self) -> None:
+        self.steps += 1
+        if self.steps > LIMIT * 20:
+            raise _TooMany
+
+    def _union(self) -> Rows:
+        node = self.node
+        if node.get("op") != "SETOP_UNION" or "sortClause" in node or "limitCount" in node:
+            return UNKNOWN_ROWS
+        one, other = (run(self.evaluator, node[side], self.outer) for side in ("larg", "rarg"))
+        rows = one.rows + other.rows
+        if not node.get("all"):
+            if any(unknown(*values) for values, _ in rows):
+                return UNKNOWN_ROWS
+            distinct: dict[Any, bool] = {}
+            for values, sure in rows:
+                distinct[values] = distinct.get(values, False) or sure
+            rows = list(distinct.items())
+        return Rows(one.columns, rows, one.open or other.open)
+
+    # FROM.
+
+    def _flatten(self, node: Node, items: list[_Item], conditions: list[Node]) -> bool:
+        """Take in something of FROM; False for what is not followed."""
+        for kind, body in node.items():
+            if kind == "RangeVar":
+                items.append(self._table(body))
+                return True
+            if kind in ("RangeFunction", "RangeSubselect"):
+                item = self._derived(kind, body)
+                if item is None:
+                    return False
+                items.append(item)
+                return True
+            if kind == "JoinExpr" and "usingClause" not in body and not body.get("isNatural") and "alias" not in body:
+                if not self._flatten(body["larg"], items, conditions):
+                    return False
+                count = len(items)
+                if body.get("jointype", "JOIN_INNER") == "JOIN_INNER":
+                    if "quals" in body:
+                        conditions.append(body["quals"])
+                    return self._flatten(body["rarg"], items, conditions)
+                if body["jointype"] != "JOIN_LEFT" or not self._flatten(body["rarg"], items, conditions):
+                    return False
+                if len(items) != count + 1:
+                    return False
+                items[count].left, items[count].on = True, body.get("quals")
+                return True
+        return False
+
+    def _table(self, node: Node) -> _Item:
+        schema, name = node.get("schemaname"), node["relname"]
+        alias = node.get("alias", {}).get("aliasname", name)
+        session = self.evaluator.session
+        if schema is None:
+            row = session.find_unqualified(name) if not name.startswith("pg_") else None
+            schema = "pg_catalog" if row is None else ""
+        columns = catalogs.columns(schema, name) if schema in ("pg_catalog", "information_schema") else None
+        if columns is not None and "colnames" in node.get("alias", {}):
+            columns = None
+        return _Item(alias, columns, node, name if columns is not None else "")
+
+    def _derived(self, kind: str, body: Node) -> _Item | None:
+        alias = body.get("alias", {})
+        renamed = tuple(names(alias.get("colnames", ())))
+        if kind == "RangeFunction":
+            if body.get("ordinality") or body.get("is_rowsfrom") or len(body["functions"]) != 1:
+                return None
+            call = body["functions"][0]["List"]["items"][0]
+            if "FuncCall" not in call:
+                return None
+            name = alias.get("aliasname", names(call["FuncCall"]["funcname"])[-1])
+            return _Item(name, renamed or (name,), body)
+        return _Item(alias.get("aliasname", "?"), renamed or None, body)
+
+    def _needs(self, node: Node, items: list[_Item]) -> frozenset[str] | None:
+        """The aliases that an expression reads; None for those of which that is not known."""
+        found: set[str] = set()
+        for kind, body in walk(node):
+            if kind == "SubLink":
+                return None
+            if kind == "ColumnRef":
+                parts = [field["String"]["sval"] for field in body["fields"] if "String" in field]
+                if len(parts) > 1:
+                    found.update(item.alias for item in items if item.alias == parts[-2])
+                    continue
+                for item in items:
+                    if item.columns is None or parts[0] in item.columns:
+                        found.add(item.alias)
+        return frozenset(found)
+
+    def _joined(
+        self, tables: dict[str, Any], items: list[_Item], conditions: list[_Condition], sure: Value
+    ) -> Iterator[tuple[Scope, Value]]:
+        """Every combination of rows that the conditions do not exclude, with what is known of their truth."""
+        scope = Scope(tables, self.outer)
+        left: list[_Condition] = []
+        for condition in conditions:
+            if items and (condition.needs is None or not condition.needs <= tables.keys()):
+                left.append(condition)
+                continue
+            truth = coerced(self.evaluator.value(condition.node, scope), "boolean")
+            if truth is False or truth is None:
+                return
+            sure = both(sure, truth)
+        if not items:
+            yield scope, sure
+            return
+        item, rows, closed = self._next(scope, items, left)
+        self.open = self.open or not closed
+        rest = [each for each in items if each is not item]
+        matched = False
+        for row, present in rows:
+            self._step()
+            here = {**tables, item.alias: (item.columns or tuple(row), row)}
+            truth = True if present else UNKNOWN
+            if item.on is not None:
+                on = coerced(self.evaluator.value(item.on, Scope(here, self.outer)), "boolean")
+                if on is False or on is None:
+                    continue
+                truth = both(truth, on)
+            matched = matched or truth is True
+            yield from self._joined(here, rest, left, both(sure, truth))
+        if item.left and not matched:
+            empty: dict[str, Value] = dict.fromkeys(item.columns or ())
+            certain = closed and not rows
+            here = {**tables, item.alias: (item.columns, empty)}
+            yield from self._joined(here, rest, left, sure if certain else both(sure, UNKNOWN))
+
+    def _next(
+        self, scope: Scope, items: list[_Item], conditions: list[_Condition]
+    ) -> tuple[_Item, list[tuple[catalogs.Row, bool]], bool]:
+        """What to join next: of the catalogs one whose rows are all known, the fewest; else what stands first."""
+        best: tuple[_Item, list[tuple[catalogs.Row, bool]], bool] | None = None
+        for item in items:
+            if not item.catalog or item.left:
+                if best is None:
+                    best = (item, *self._read(item, scope, conditions))
+                break
+            rows, closed = self._read(item, scope, conditions)
+            if best is None or (closed, -len(rows)) > (best[2], -len(best[1])):
+                best = (item, rows, closed)
+        assert best is not None
+        return best
+
+    def _read(
+        self, item: _Item, scope: Scope, conditions: list[_Condition]
+    ) -> tuple[list[tuple[catalogs.Row, bool]], bool]:
+        if item.catalog:
+            wanted = self._wanted(item, scope, conditions)
+            found = catalogs.scan(self.evaluator.session, item.catalog, wanted)
+            return list(catalogs.matching(found.rows, wanted)), found.closed
+        body = item.node
+        if "functions" in body:
+            call = body["functions"][0]["List"]["items"][0]["FuncCall"]
+            values = set_returning(self.evaluator, call, scope)
+            if values is None or len(item.columns or ()) != 1:
+                return [], False
+            return [({item.columns[0]: value}, True) for value in values], True  # type: ignore[index]
+        if "subquery" in body:
+            rows = run(self.evaluator, body["subquery"]["SelectStmt"], scope if body.get("lateral") else self.outer)
+            columns = item.columns or rows.columns
+            if len(columns) < len(rows.columns):
+                columns = columns + rows.columns[len(columns) :]
+            item.columns = columns
+            return [(dict(zip(columns, values, strict=False)), sure) for values, sure in rows.rows], not rows.open
+        return [], False
+
+    def _wanted(self, item: _Item, scope: Scope, conditions: list[_Condition]) -> dict[str, tuple[Value, ...]]:
+        """What equalities ask of an item's columns, as far as the other sides are known by now."""
+        found: dict[str, tuple[Value, ...]] = {}
+        nodes = [condition.node for condition in conditions]
+        if item.on is not None:
+            nodes += _conjuncts([item.on])
+        for node in nodes:
+            body = node.get("A_Expr")
+            if body is None or names(body["name"])[-1] != "=" or body["kind"] not in _EQUALITIES:
+                continue
+            sides = [(body["lexpr"], body["rexpr"])]
+            if body["kind"] == "AEXPR_OP":
+                sides.append((body["rexpr"], body["lexpr"]))
+            for one, other in sides:
+                column = self._column_of(item, one, scope)
+                if column is None or column in found:
+                    continue
+                if body["kind"] == "AEXPR_IN":
+                    values = [self.evaluator.value(each, scope) for each in other["List"]["items"]]
+                else:
+                    value = self.evaluator.value(other, scope)
+                    values = array(value) if body["kind"] == "AEXPR_OP_ANY" else [value]
+                if isinstance(values, list) and not unknown(values) and all(each is not None for each in values):
+                    found[column] = tuple(each.oid if isinstance(each, Relid) else each for each in values)
+        return found
+
+    def _column_of(self, item: _Item, node: Node, scope: Scope) -> str | None:
+        while "TypeCast" in node:
+            # A name cast to text says the same.
+            said = names(node["TypeCast"]["typeName"]["names"])[-1]
+            if said not in ("text", "name", "varchar"):
+                return None
+            node = node["TypeCast"]["arg"]
+        fields = node.get("ColumnRef", {}).get("fields", ())
+        parts = tuple(field["String"]["sval"] for field in fields if "String" in field)
+        if not parts or len(parts) != len(fields) or item.columns is None or parts[-1] not in item.columns:
+            return None
+        if len(parts) > 1:
+            return parts[-1] if parts[-2] == item.alias else None
+        from pubcheck.postgres.plpgsql.evaluate import MISSING
+
+        if self.evaluator.variable(parts) is not MISSING:
+            return None
+        return parts[0] if not any(parts[0] in (columns or ()) for columns, _ in scope.tables.values()) else None
+
+    # The select list.
+
+    def _names(self, targets: list[Node], items: list[_Item]) -> Iterator[str]:
+        for target in targets:
+            node = target.get("val", {})
+            fields = node.get("ColumnRef", {}).get("fields", ())
+            if "name" in target:
+                yield target["name"]
+            elif fields and "A_Star" in fields[-1]:
+                for item in items:
+                    yield from item.columns or ()
+            else:
+                yield _figured_name(node)
+
+    def _projected(self, targets: list[Node], scope: Scope, items: list[_Item]) -> Iterator[tuple[Value, ...]]:
+        values: list[Value] = []
+        expanded: tuple[int, list[Value]] | None = None
+        for target in targets:
+            node = target.get("val", {})
+            fields = node.get("ColumnRef", {}).get("fields", ())
+            if fields and "A_Star" in fields[-1]:
+                for item in items:
+                    columns, row = scope.tables[item.alias]
+                    values += [row.get(column, UNKNOWN) for column in columns or ()]
+                continue
+            call = node.get("FuncCall")
+            if call is not None and names(call["funcname"])[-1] in ("unnest", "generate_series"):
+                several = set_returning(self.evaluator, call, scope)
+                if several is None or expanded is not None:
+                    self.open = True
+                    return
+                expanded = (len(values), several)
+                values.append(None)
+                continue
+            values.append(self.evaluator.value(node, scope))
+        if expanded is None:
+            yield tuple(values)
+            return
+        at, several = expanded
+        for value in several:
+            yield (*values[:at], value, *values[at + 1 :])
+
+    def _finished(
+        self, columns: tuple[str, ...], found: list[tuple[tuple[Value, ...], Value, tuple[Value, ...]]]
+    ) -> Rows:
+        """Sorted, without doubles, cut to the limit, as far as that can be told."""
+        node = self.node
+        keys = node.get("sortClause", ())
+        if keys and len(found) > 1:
+            plain = all(key["SortBy"].get("sortby_dir", "SORTBY_DEFAULT") != "SORTBY_USING" for key in keys)
+            if not (plain and all(_sortable(each[2]) for each in found)):
+                keys = ()
+            else:
+                for at in range(len(keys) - 1, -1, -1):
+                    down = keys[at]["SortBy"].get("sortby_dir") == "SORTBY_DESC"
+                    found.sort(key=_key(at), reverse=down)
+        rows: list[tuple[tuple[Value, ...], bool]] = [(values, sure is True) for values, sure, _ in found]
+        if "distinctClause" in node:
+            if any(node["distinctClause"]) or any(unknown(*values) for values, _ in rows):
+                return Rows(columns, [], open=True)
+            distinct: dict[Any, bool] = {}
+            for values, sure in rows:
+                distinct[values] = distinct.get(values, False) or sure
+            rows = list(distinct.items())
+        if "limitCount" in node:
+            limit = self.evaluator.value(node["limitCount"])
+            if not isinstance(limit, int):
+                return Rows(columns, rows, open=True)
+            if len(rows) > limit:
+                # Which ones are kept is known only where all of them are, in an order that is said.
+                if self.open or not all(sure for _, sure in rows) or not keys:
+                    return Rows(columns, [((UNKNOWN,) * len(columns), sure) for _, sure in rows[:limit]], self.open)
+                rows = rows[:limit]
+            elif limit == 1 and rows and rows[0][1]:
+                # One row is all there is to be; another one might stand before it.
+                return Rows(columns, rows if not self.open else [((UNKNOWN,) * len(rows[0][0]), True)])
+        return Rows(columns, rows, self.open)
+
+    def _aggregates(self, columns: tuple[str, ...], targets: list[Node], scopes: list[tuple[Scope, Value]]) -> Rows:
+        """One row of aggregates; unknown where a row is, or may be missing."""
+        known = not self.open and all(sure is True for _, sure in scopes)
+        values: list[Value] = []
+        for target in targets:
+            node = target.get("val", {})
+            while "TypeCast" in node:
+                node = node["TypeCast"]["arg"]
+            call = node.get("FuncCall")
+            values.append(self._aggregate(call, [scope for scope, _ in scopes]) if known and call else UNKNOWN)
+            if call is None and known:
+                values[-1] = self._over_aggregate(node, [scope for scope, _ in scopes])
+        if not known and len(targets) == 1 and any(sure is True for _, sure in scopes):
+            # At least so many: enough for "count(*) > 0".
+            values = [self._at_least(targets[0].get("val", {}))]
+        return Rows(columns, [(tuple(values), True)])
+
+    def _at_least(self, node: Node) -> Value:
+        body = node.get("A_Expr")
+        if body is not None and "FuncCall" in body.get("lexpr", {}) and "A_Const" in body.get("rexpr", {}):
+            call = body["lexpr"]["FuncCall"]
+            limit = self.evaluator.value(body["rexpr"])
+            if names(call["funcname"])[-1] == "count" and call.get("agg_star"):
+                sign = names(body["name"])[-1]
+                if (sign, limit) in ((">", 0), (">=", 1), ("<>", 0)):
+                    return True
+                if (sign, limit) in (("=", 0), ("<", 1)):
+                    return False
+        return UNKNOWN
+
+    def _over_aggregate(self, node: Node, scopes: list[Scope]) -> Value:
+        """``count(*) > 0`` and its like."""
+        body = node.get("A_Expr")
+        if body is None or body["kind"] != "AEXPR_OP" or "lexpr" not in body or "FuncCall" not in body["lexpr"]:
+            return UNKNOWN
+        value = self._aggregate(body["lexpr"]["FuncCall"], scopes)
+        if not isinstance(value, int):
+            return UNKNOWN
+        constant: Node = {"A_Const": {"ival": {"ival": value}}}
+        return self.evaluator.value({"A_Expr": {**body, "lexpr": constant}}, self.outer)
+
+    def _aggregate(self, call: Node, scopes: list[Scope]) -> Value:
+        name = names(call["funcname"])[-1]
+        if "agg_filter" in call or "over" in call or call.get("agg_distinct"):
+            return UNKNOWN
+        if name == "count" and call.get("agg_star"):
+            return len(scopes)
+        arguments = call.get("args", ())
+        if not arguments:
+            return UNKNOWN
+        values = [self.evaluator.value(arguments[0], scope) for scope in scopes]
+        if "agg_order" in call:
+            order = [key["SortBy"] for key in call["agg_order"]]
+            keys = [tuple(self.evaluator.value(key["node"], scope) for key in order) for scope in scopes]
+            if not all(map(_sortable, keys)) or any("DESC" in key.get("sortby_dir", "") for key in order):
+                return UNKNOWN
+            values = [value for _, value in sorted(zip(keys, values, strict=True), key=lambda pair: pair[0])]
+        if unknown(*values):
+            return UNKNOWN
+        if name == "count":
+            return sum(value is not None for value in values)
+        if name == "array_agg":
+            return values or None
+        if name == "string_agg" and len(arguments) == 2:
+            separator = self.evaluator.value(arguments[1], self.outer)
+            texts = [value for value in values if value is not None]
+            if isinstance(separator, str) and all(isinstance(value, str) for value in texts):
+                return separator.join(texts) if texts else None
+            return UNKNOWN
+        kept = [value for value in values if value is not None]
+        if not kept:
+            return None
+        if name in ("bool_or", "bool_and") and all(isinstance(value, bool) for value in kept):
+            return any(kept) if name == "bool_or" else all(kept)
+        if name in ("max", "min") and (len(kept) == 1 or all(isinstance(value, int) for value in kept)):
+            return max(kept) if name == "max" else min(kept)
+        return UNKNOWN
+
+
+_EQUALITIES = ("AEXPR_OP", "AEXPR_IN", "AEXPR_OP_ANY")
+
+
+def _key(at: int) -> Callable[[tuple[Any, Any, tuple[Value, ...]]], Any]:
+    return lambda each: each[2][at]
+
+
+def _sortable(key: tuple[Value, ...]) -> bool:
+    """Whether values order as they do in Python under any collation: numbers, or names in lower case of one kind."""
+    return all(
+        (isinstance(value, int) and not isinstance(value, bool))
+        or (isinstance(value, str) and value.isascii() and value.isalnum() and value == value.lower())
+        for value in key
+    )
+
+
+def _conjuncts(conditions: list[Node]) -> list[Node]:
+    found: list[Node] = []
+    stack = list(reversed(conditions))
+    while stack:
+        node = stack.pop()
+        body = node.get("BoolExpr")
+        if body is not None and body["boolop"] == "AND_EXPR":
+            stack.extend(reversed(body["args"]))
+        else:
+            found.append(node)
+    return found
+
+
+def _figured_name(node: Node) -> str:
+    """FigureColname, as far as anybody refers to such a column."""
+    for kind, body in node.items():
+        if kind == "ColumnRef" and "String" in body["fields"][-1]:
+            name: str = body["fields"][-1]["String"]["sval"]
+            return name
+        if kind == "FuncCall":
+            return names(body["funcname"])[-1]
+        if kind == "TypeCast":
+            found = _figured_name(body["arg"])
+            return names(body["typeName"]["names"])[-1] if found == "?column?" else found
+        if kind == "SubLink" and body["subLinkType"] == "EXISTS_SUBLINK":
+            return "exists"
+    return "?column?"
