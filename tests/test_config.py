@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.config import Config, ConfigError, from_options, load
+from pubcheck.config import Config, ConfigError, UnitConfig, from_options, load
 
 
 def refused(options: dict[str, object]) -> str:
@@ -44,7 +44,14 @@ def test_every_option_can_be_written(tmp_path: Path) -> None:
     file = tmp_path / "any.toml"
     file.write_text(
         'postgres = [18, 15]\ncomplete = true\nselect = ["PUB3", "pub107"]\nignore = ["PUB301"]\n'
-        'fail-on = "error"\nfail-on-assumed = true\ndatabase = "shop"\n'
+        'fail-on = "error"\nfail-on-assumed = true\ndatabase = "shop"\nextend-select = "PUB604"\n'
+        'include = ["db/**/*.ddl"]\nexclude = "db/seed"\nrespect-gitignore = false\nbaseline = "known.json"\n'
+        'platform-publications = ["ours_*"]\nplatform-tables = ["auth.*", "migrations"]\n'
+        '[per-file-ignores]\n"old/**" = ["PUB3", "all"]\n"*.ddl" = "PUB101"\n'
+        '[severity]\nPUB603 = "error"\n"PUB8" = "note"\n'
+        '[variables]\nschema = "app"\nport = 5432\n'
+        '[[unit]]\nname = "shop"\nfiles = ["db/roles.sql", "db/*.sql"]\nschema = "dump.sql"\npostgres = 16\n'
+        '[[unit]]\nfiles = "other.sql"\n'
     )
     assert load(path=str(file)) == Config(
         postgres=(15, 18),
@@ -54,6 +61,20 @@ def test_every_option_can_be_written(tmp_path: Path) -> None:
         fail_on="error",
         fail_on_assumed=True,
         database="shop",
+        extend_select=("PUB604",),
+        include=("db/**/*.ddl",),
+        exclude=("db/seed",),
+        respect_gitignore=False,
+        baseline="known.json",
+        platform_publications=("ours_*",),
+        platform_tables=("auth.*", "migrations"),
+        per_file_ignores=(("old/**", ("PUB3", "PUB")), ("*.ddl", ("PUB101",))),
+        severity=(("PUB603", "error"), ("PUB8", "note")),
+        variables=(("schema", "app"), ("port", "5432")),
+        units=(
+            UnitConfig(name="shop", files=("db/roles.sql", "db/*.sql"), schema=("dump.sql",), postgres=(16,)),
+            UnitConfig(files=("other.sql",)),
+        ),
         root=str(tmp_path),
     )
 
@@ -71,6 +92,13 @@ def test_a_file_given_by_name_may_be_a_pyproject(tmp_path: Path) -> None:
         ("postgres = 19", "pubcheck.toml: postgres: PostgreSQL 19 is not supported"),
         ("fail_on = 'error'", "pubcheck.toml: fail_on: there is no such option; did you mean fail-on?"),
         ("nonsense = 1", "nonsense: there is no such option; there are postgres, complete, "),
+        ("[tool.pubcheck]\ncomplete = true", "tool.pubcheck: in a file of this name the options stand outside of any"),
+        ("[[unit]]\nfile = 'a.sql'", "pubcheck.toml: unit 1: file: there is no such option; did you mean files?"),
+        (
+            "[[unit]]\nfiles = 'a'\n[[unit]]\nname = 'x'",
+            "pubcheck.toml: unit 2: files: must name the files of the unit",
+        ),
+        ("[per-file-ignores]\n'a/*.sql' = ['PUB999']", 'per-file-ignores."a/*.sql": no rule has the code PUB999'),
     ],
 )
 def test_a_wrong_file_is_named_with_the_key(tmp_path: Path, content: str, complaint: str) -> None:
@@ -83,6 +111,12 @@ def test_a_wrong_file_is_named_with_the_key(tmp_path: Path, content: str, compla
 def test_a_table_of_another_kind_is_named(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool]\npubcheck = 3")
     with pytest.raises(ConfigError, match=r"tool\.pubcheck must be a table"):
+        load(str(tmp_path))
+
+
+def test_a_folder_of_that_name_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "pubcheck.toml").mkdir()
+    with pytest.raises(ConfigError, match=r"pubcheck\.toml: is a folder; the configuration must be a file"):
         load(str(tmp_path))
 
 
@@ -101,6 +135,24 @@ def test_a_missing_file_given_by_name_is_an_error() -> None:
         ({"postgres": 9.6}, "must be a number"),
         ({"complete": "yes"}, "complete: must be true or false, not a text"),
         ({"select": 3}, "select: must be a list of codes, not a number"),
+        ({"ignore": [1]}, "ignore: must be a list of codes, and its item 1 is a number"),
+        ({"ignore": ["PUB1", ""]}, "ignore: must be a list of codes, and its item 2 is an empty text"),
+        ({"severity": "error"}, "severity: must be a table of codes and severities, not a text"),
+        ({"severity": {"PUB301": "fatal"}}, "severity.PUB301: must be one of note, warning, error, not 'fatal'"),
+        ({"severity": {"P301": "note"}}, "severity.P301: no rule has the code P301"),
+        (
+            {"per-file-ignores": ["PUB301"]},
+            "must be a table of patterns and the codes to ignore in the files that they",
+        ),
+        ({"include": 1}, "include: must be a list of patterns, not a number"),
+        ({"exclude": [[]]}, "exclude: must be a list of patterns, and its item 1 is a list"),
+        ({"unit": {"files": "a"}}, "unit: must be written [[unit]], once for each unit; it is a table"),
+        ({"unit": [1]}, "unit 1: must be a table, not a number"),
+        ({"unit": [{"files": "a", "postgres": 9}]}, "unit 1: postgres: PostgreSQL 9 is not supported"),
+        ({"unit": [{"name": "x", "files": "a"}] * 2}, "unit 2: name: another unit is already called 'x'"),
+        ({"variables": {"a": ["b"]}}, "variables.a: must be a text, not a list"),
+        ({"platform-tables": {}}, "platform-tables: must be a list of names, not a table"),
+        ({"baseline": ""}, "baseline: must be a text, not an empty text"),
         ({"select": ["PUB310"]}, "no rule has the code PUB310; did you mean PUB30"),
         ({"select": ["relation-missing"]}, "select by code: PUB107"),
         ({"ignore": ["W"]}, "no rule has the code W; `pubcheck rules` lists them"),
