@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pglast
+import psycopg
 import pytest
 from msgspec import Struct
 
@@ -15,8 +17,8 @@ from pubcheck.rulebook import RULES, read_pages
 from pubcheck.sources.files import File, Plan
 from pubcheck.unit import judge
 from tests.conformance.judging import DATABASE, text_of
-from tests.support.cases import DDL_PHASES, Case
-from tests.support.servers import Servers, answer, execute, prepare
+from tests.support.cases import DDL_PHASES, MAJORS, Case
+from tests.support.servers import Servers, answer_in, execute, prepare
 
 PAGES = read_pages(str(Path(__file__).parent.parent / "rules"))
 
@@ -85,10 +87,9 @@ def test_what_is_fixed_is_found_no_more_and_not_fixed_again(corpus: list[Case], 
 
 
 @pytest.mark.server
-@pytest.mark.slow
 def test_servers_accept_what_safe_fixes_leave(servers: Servers, corpus: list[Case]) -> None:
     checked, refused = 0, []
-    for given in (*of_pages(), *of_corpus(corpus)):
+    for given, connection in _connected(servers, (*of_pages(), *of_corpus(corpus))):
         changes = applied(given.sql, given.major)
         after = changes.files[0].after.decode() if changes.files else given.sql
         before = "".join(f"{each};\n" for each in given.setup)
@@ -97,11 +98,17 @@ def test_servers_accept_what_safe_fixes_leave(servers: Servers, corpus: list[Cas
         checked += 1
         # What another rule refuses about the statement is still found.
         expected = not any(found.refused for found in changes.judged.diagnostics)
-        said = answer(servers[given.major], given.setup, after[len(before) :])
+        said = answer_in(connection, given.setup, after[len(before) :])
         if said.ok != expected:
             refused.append(f"{given.name}: {said.sqlstate} {said.message}\n  in: {after[len(before) :]}")
     assert checked > 50
     assert refused == []
+
+
+def _connected(servers: Servers, all_given: Iterable[Given]) -> Iterator[tuple[Given, psycopg.Connection[Any]]]:
+    for major in MAJORS:
+        with servers[major].database() as name, servers[major].connect(name) as connection:
+            yield from ((given, connection) for given in all_given if given.major == major)
 
 
 @pytest.mark.server
