@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pubcheck.anew import Made, in_any_order
 from pubcheck.config import Config
-from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span
+from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span, StatementRef
 from pubcheck.fold import Fold, Statements, StatementText
 from pubcheck.platform import Platform
 from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
@@ -119,6 +119,9 @@ _DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILIN
 _HEADER_LENGTH = 2000
 # Templates and placeholders: what stands there when the text is run is not known.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
+_NAMES = re.compile(r"\$?[{%#<]+[^\"]*?[}>]+|\w+")
+"""Names in what is said of them, and placeholders within quotes."""
+_OF_OPTIONS = "PUB12"
 _LIST_ERRORS = {
     "invalid publication object list": "bad-object-list",
     "invalid table name": "continuation-kind",
@@ -156,6 +159,10 @@ class _Run:
         """Whether the source at hand is another database's; None until a statement of it is refused."""
         self.made: Made | None = None
         """What a program has made so far, if the source at hand is one."""
+        self.stand_ins: set[str] = set()
+        """Names that were put in the place of what is not known: nothing is said of what they name."""
+        self.unknown: set[StatementRef] = set()
+        """Statements with such names."""
 
     def _major_of_dump(self) -> tuple[int, ...]:
         """The major that a pg_dump header names; another than the supported ones is judged as the nearest."""
@@ -188,10 +195,27 @@ class _Run:
             fold.writes(self.statements)
             fold.afterwards(self.statements, reported)
             self.diagnostics.extend(fold.diagnostics)
+        if self.stand_ins:
+            self.diagnostics = [found for found in self.diagnostics if not self._of_a_stand_in(found)]
         found = (each for each in _merged(self.diagnostics) if each.rule in reported)
         self.found = tuple(sorted(found, key=Diagnostic.sort_key))
         chosen = settle(self.found, self.unit.sources, self.statements, self.config, tuple(self.majors))
         return Result(tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements))
+
+    def _stand_in(self, statement: StatementText, item: Statement) -> None:
+        names = item.stand_ins()
+        if names:
+            self.stand_ins |= names
+            self.unknown.add(statement.ref())
+
+    def _of_a_stand_in(self, found: Diagnostic) -> bool:
+        """Whether something is said of what stands for something unknown: of its name, or as the value of an option."""
+        if found.certainty == "certain":
+            return False
+        if found.rule.startswith(_OF_OPTIONS) and found.statement in self.unknown:
+            return True
+        said = f"{found.message} {found.server.message if found.server is not None else ''} {found.object}"
+        return not self.stand_ins.isdisjoint(_NAMES.findall(said))
 
     def _source(self, number: int, source: Source) -> None:
         variables = dict(self.config.variables)
@@ -301,6 +325,7 @@ class _Run:
             self._long_names(statement)
         if unsure:
             self._hidden(item.text)
+            self._stand_in(statement, item)
         if self.made is not None:
             if name == "TransactionStmt":
                 return

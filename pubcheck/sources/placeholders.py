@@ -21,8 +21,8 @@ _TOKEN = re.compile(
 _WORD = re.compile(r"[\w$]+\Z|[\")]\Z")
 # After these words, and after all that is no word, comes a name or an expression.
 _NAME_FOLLOWS = (
-    " publication table only schema in for add set drop exists to from where and or not by on as select with references "
-    "index column constraint rename owner identity using join into update values key "
+    " publication table only schema in for add set drop exists to from where and or not by on as select with "
+    "references index column constraint rename owner identity using join into update values key "
 )
 
 

@@ -178,7 +178,7 @@ class Statement(Struct, frozen=True, gc=False):
         sql = _replaced(self.sql, [(start, _stand_in(self.sql, start, end)) for start, end in self.variables])
         guesses = guessed(sql)
         if self.variables or guesses:
-            sql = _replaced(sql, [(start, filler(end - start)) for start, end in guesses])
+            sql = _replaced(sql, [(start, filler(sql[start:end])) for start, end in guesses])
             yield edited(sql, self.edits)
         sites = sorted({*self.placeholders, *guesses})
         # A placeholder may stand for a whole clause, or for nothing.
@@ -186,9 +186,28 @@ class Statement(Struct, frozen=True, gc=False):
         for blanked in (optional, sites) if optional and optional != sites else (sites,) if sites else ():
             yield edited(_replaced(sql, [(start, " " * (end - start)) for start, end in blanked]), self.edits)
 
+    def stand_ins(self) -> set[str]:
+        """The names that ``filled`` and views put in the place of what is not known, and what they stand for."""
+        # Loaded only where something is not known.
+        from pubcheck.sources.placeholders import guessed
+        from pubcheck.sources.views.canvas import filler
+
+        names = set()
+        for start, end in (*self.placeholders, *guessed(self.sql)):
+            written = self.sql[start:end]
+            names |= {_name_around(self.sql, start, end), filler(written), written}
+        return names
+
     def restartable(self) -> bool:
         """Whether a line of it begins as a statement does: a stray quote may then have made one of several."""
         return _RESTART.search(self.text) is not None
+
+
+def _name_around(sql: str, start: int, end: int) -> str:
+    """The name that something in it is part of."""
+    while start and sql[start - 1] != "$" and _NAME_REST.match(sql, start - 1).end() >= start:  # type: ignore[union-attr]
+        start -= 1
+    return sql[start : _NAME_REST.match(sql, end).end()]  # type: ignore[union-attr]
 
 
 class PsqlCommand(Struct, frozen=True, gc=False):

@@ -25,6 +25,7 @@ from pubcheck.postgres.catalog.rows import Column, Constraint, Index, NotNull, R
 from pubcheck.postgres.ddl.bounds import STRATEGIES, read_bound, refuse_overlap
 from pubcheck.postgres.ddl.columns import DIFFERENT, SYSTEM_COLUMNS, adopt_members, difference, renamed
 from pubcheck.postgres.ddl.constraints import add_constraint
+from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import adopt_index, define_index, spec_of
 from pubcheck.postgres.ddl.names import choose_constraint_name, choose_relation_name
 from pubcheck.postgres.ddl.not_null import name_constraints
@@ -82,7 +83,14 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
             session.notices.append(f'relation "{name}" already exists, skipping')
             return
         raise ServerError("42P07", f'relation "{name}" already exists')
+    if existing is not None and existing.place is not None:
+        # It was perhaps made, otherwise than here, or dropped since: nothing of it, as its indexes, is this one's.
+        perform_deletion(session, [(RELATION, existing.oid, 0)], True)
+        session.notices.clear()
+        existing = None
     parents = [session.relation(parent["RangeVar"]) for parent in node.get("inhRelations", ())]
+    if existing in parents:
+        raise ServerError("42P01", f'relation "{name}" does not exist')
     partition = "partbound" in node
     for at, parent in enumerate(parents):
         if parent in parents[:at]:

@@ -28,9 +28,12 @@ def padded(text: str, given: str) -> str:
     return room
 
 
-def filler(length: int) -> str:
-    """A name of this length, to stand where a name is not known."""
-    return "_" * length if length < 3 else "_" + "x" * (length - 2) + "_"
+_NO_LETTER = re.compile(r"[^A-Za-z0-9_]")
+
+
+def filler(placeholder: str) -> str:
+    """A name as long as a placeholder, to stand in its place: the same one for the same placeholder."""
+    return "_" + _NO_LETTER.sub("_", placeholder[1:])
 
 
 class Canvas:

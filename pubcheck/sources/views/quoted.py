@@ -208,7 +208,7 @@ def worked_out(text: str, group: Sequence[Piece], end: int) -> Written:
     """What the pieces of some strings say, at their place; ``end`` is where the last one ends."""
     if not group:
         return Written(end, end, "", [], [])
-    parts = [filler(each.end - each.start) if each.hole else each.said for each in group]
+    parts = [filler(text[each.start : each.end]) if each.hole else each.said for each in group]
     starts, at = [], 0
     for part in parts:
         starts.append(at)
@@ -285,7 +285,7 @@ def _lexed(said: str) -> _Lexed:
             out.append(blank(said[found.start() : end]))
         elif kind == "placeholder":
             placeholders.append(found.span())
-            out.append(filler(len(token)))
+            out.append(filler(token))
         else:
             if kind in ("literal", "escaped", "name"):
                 quote = '"' if kind == "name" else "'"

@@ -207,8 +207,8 @@ def _paint(text: str, start: int, end: int, painted: _Painting) -> None:
 def _named(token: str) -> str:
     """A name in the place of a value; over several lines as long as the last of them."""
     if "\n" not in token and "\r" not in token:
-        return filler(len(token))
-    return padded(token, filler(2))
+        return filler(token)
+    return padded(token, "__")
 
 
 def _block(found: re.Match[str], painted: _Painting) -> None:

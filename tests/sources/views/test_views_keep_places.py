@@ -1,4 +1,4 @@
-"""Whatever the text and the kind: a view is as long as its text, ends its lines where it does, and takes linear time."""
+"""Whatever the text and the kind: a view is as long as its text, ends lines where it does, and takes linear time."""
 
 from __future__ import annotations
 
