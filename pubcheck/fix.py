@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from pubcheck.diagnostics import Applicability, Diagnostic, Edit, Span
 from pubcheck.report.document import Finding
-from pubcheck.sources.files import SUFFIXES, File, Plan
+from pubcheck.sources.files import SUFFIXES, File, Plan, view_of
 from pubcheck.sources.text import Source, decode
 from pubcheck.suppress import UNCLEAR, UNUSED, Comment, comments
 from pubcheck.unit import Judged
@@ -194,7 +194,7 @@ class _Text:
                 return False
         if self._encoded(edit.text) is None:
             return False
-        if self.source.original is None:
+        if self.source.original is None or start == len(self.source.shown):
             return True
         # In the view of a program what it escapes, or fills in, is not what the program says.
         same = self.source.text[start:end] == self.source.shown[start:end]
@@ -222,7 +222,7 @@ def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tupl
         if found.name in (UNUSED, UNCLEAR) or not source.shown:
             continue
         if statement is None:
-            if _is_sql(source):
+            if _sign(source):
                 places.setdefault((id(source), -1, 0), []).append(found)
         elif statement.source is source:
             places.setdefault((id(source), statement.index, statement.start), []).append(found)
@@ -272,4 +272,15 @@ def _at_the_end(source: Source, codes: Collection[str]) -> Edit:
     text = source.shown
     newline = "" if not text or text.endswith(("\n", "\r")) else "\n"
     end = len(text)
-    return Edit(Span(source, end, end), f"{newline}-- pubcheck: ignore-file[{', '.join(codes)}]\n")
+    return Edit(Span(source, end, end), f"{newline}{_sign(source)} pubcheck: ignore-file[{', '.join(codes)}]\n")
+
+
+_SIGNS = {
+    **dict.fromkeys(("python", "ruby", "shell", "elixir", "yaml"), "#"),
+    **dict.fromkeys(("javascript", "go", "java", "csharp", "rust"), "//"),
+}
+"""By the view of a program what begins a comment at its end."""
+
+
+def _sign(source: Source) -> str:
+    return "--" if _is_sql(source) else _SIGNS.get(view_of(source.label), "")

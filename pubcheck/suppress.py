@@ -35,6 +35,7 @@ _VERB = re.compile(r"(?P<verb>[\w-]*)(?:[ \t]*\[(?P<codes>[^\]]*)(?P<closed>\]?)
 _CODE = re.compile(r"[^\s,]+")
 _LIKE_A_CODE = re.compile(r"[\s:=(]*PUB\d", re.IGNORECASE)
 _ENDS = {"/*": "*/", "<!--": "-->"}
+_CLOSING = re.compile(r"[\s\"'`)\]},;.]*")
 
 
 class Code(Struct, frozen=True):
@@ -159,11 +160,20 @@ class _File:
             followed = before + 1 < len(self._starts) and not _has_line_end(
                 text[comment.end : self._starts[before + 1]]
             )
-            if comment.start < end or not (followed or _has_line_end(text[end : comment.start])):
+            if comment.start < end or not (followed or self._apart(end, comment.start)):
                 yield before
                 return
         if before + 1 < len(self._starts):
             yield before + 1
+
+    def _apart(self, end: int, start: int) -> bool:
+        """Whether a comment is not on the line of the statement that ends before it. In a program the quotes and
+        parentheses around the statement may close on a later line."""
+        between = self.source.shown[end:start]
+        if not _has_line_end(between):
+            return False
+        last = re.split(r"[\n\r]", between)[-1]
+        return self.source.original is None or not last.strip() or _CLOSING.fullmatch(between) is None
 
     def takes(self, diagnostic: Diagnostic) -> bool:
         """Whether a comment takes a diagnostic of this source away; all of those that do are used then."""

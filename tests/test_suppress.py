@@ -150,8 +150,9 @@ def view(program: str, *statements: str) -> str:
 
 def test_a_comment_of_a_program_is_on_the_statement_that_comes_next_or_ends_on_its_line() -> None:
     table, bad = TABLE[:-2], BAD[:-1]
-    for before, after in (("# pubcheck: ignore[PUB301]\n\n", ""), ("", "  # pubcheck: ignore[PUB301]")):
-        program = f'execute("{table}")\n{before}execute("{bad}"){after}\n'
+    comment = "# pubcheck: ignore[PUB301]"
+    for before, after in ((f"{comment}\n\n", '")'), ("", f'")  {comment}'), ("", f'\n  ")  {comment}')):
+        program = f'execute("{table}")\n{before}execute("{bad}{after}\n'
         assert lint(view(program, table, bad), original=program) == []
 
 

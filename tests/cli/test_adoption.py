@@ -183,6 +183,22 @@ def test_findings_of_a_whole_file_are_ignored_at_its_end(pubcheck: Call) -> None
     assert pubcheck("lint", "a.sql").out.startswith("Nothing found")
 
 
+def test_comments_go_into_blocks_and_programs_where_their_statements_stand(pubcheck: Call) -> None:
+    inner = "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1)"
+    block = f"DO $$\nBEGIN\n  {inner};\n  EXECUTE '{inner.replace(' p ', ' q ').replace(' t ', ' u ')}';\nEND $$;\n"
+    Path("a.sql").write_text(TABLE + OTHER + block)
+    program = 'run("CREATE TABLE t (id int)")\nrun("CREATE PUBLICATION p FOR TABLE t (id, id)")\n'
+    Path("b.py").write_text(program)
+    assert pubcheck("lint", "--add-ignore", "a.sql", "b.py").status == 0
+    assert Path("a.sql").read_text() == TABLE + OTHER + block.replace(
+        f"  {inner}", f"  -- pubcheck: ignore[PUB301]\n  {inner}"
+    ).replace("EXECUTE '", "EXECUTE '/* pubcheck:ignore[PUB301] */ ")
+    assert (
+        Path("b.py").read_text().startswith(program.replace("CREATE PUB", "/* pubcheck:ignore[PUB403] */ CREATE PUB"))
+    )
+    assert pubcheck("lint", "a.sql", "b.py").out.startswith("Nothing found")
+
+
 def test_add_ignore_can_be_shown_first(pubcheck: Call) -> None:
     Path("a.sql").write_text(TABLE + BAD)
     called = pubcheck("lint", "--add-ignore", "--diff", "a.sql")
