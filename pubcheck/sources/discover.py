@@ -17,9 +17,11 @@ _INSTALLED = frozenset(["node_modules", "__pycache__"])
 
 
 class Found(Struct, frozen=True):
-    """What a walk met: the paths of files, and folders that could not be listed, each with the reason."""
+    """What a walk met: the paths of files, those of them that are links, and folders that could not be listed, each
+    with the reason."""
 
     files: list[str]
+    links: list[str]
     problems: list[tuple[str, str]]
 
 
@@ -32,7 +34,7 @@ def walk(top: str, config: Config, *, into: bool = True) -> Found:
     """
     included = Patterns(os.path.abspath(config.root), config.include) if config.include else None
     ignoring = above(os.path.abspath(top), config.exclude, config.root, gitignore=config.respect_gitignore)
-    found = Found([], [])
+    found = Found([], [], [])
     waiting = [(top, ignoring)]
     while waiting:
         folder, ignoring = waiting.pop()
@@ -47,6 +49,8 @@ def walk(top: str, config: Config, *, into: bool = True) -> Found:
                             folders.append(name)
                     elif name == ".gitignore" or ((included is not None or _by_name(name)) and _may_be_read(entry)):
                         files.append(name)
+                        if entry.is_symlink():
+                            found.links.append(join(folder, name))
         except OSError as error:
             found.problems.append((folder, error.strerror or str(error)))
             continue

@@ -63,7 +63,7 @@ def survey(
     stdin_label: str = "<stdin>",
 ) -> Survey:
     """As ``find_plans``, with what is passed over."""
-    finder = _Finder(config, alone=together or bool(schema))
+    finder = _Finder(config, alone=together or bool(schema), distinct=len(paths) == 1)
     folders = [os.path.abspath(path) for path in paths if os.path.isdir(path)]
     later = []
     for path in paths:
@@ -106,12 +106,13 @@ def _identity(file: File) -> Identity:
 
 
 class _Finder:
-    """Collects the units of a run. ``alone``: files given by name are not looked up in a history."""
+    """Collects the units of a run. ``alone``: files given by name are not looked up in a history. ``distinct``: no file
+    is met twice."""
 
-    def __init__(self, config: Config, *, alone: bool) -> None:
+    def __init__(self, config: Config, *, alone: bool, distinct: bool) -> None:
         self.plans: list[Plan] = []
         self.passed_over: list[tuple[str, str]] = []
-        self._config, self._alone = config, alone
+        self._config, self._alone, self._distinct = config, alone, distinct
         self._look = Disk()
         self._reported: set[Identity] = set()
         self._histories: dict[tuple[str, ...], list[Plan]] = {}
@@ -120,6 +121,9 @@ class _Finder:
 
     def add(self, plan: Plan) -> None:
         """A unit, of whose files those are left out, or only followed, that were met before."""
+        if self._distinct:
+            self.plans.append(plan)
+            return
         files, fresh = [], False
         for file in plan.files:
             identity = _identity(file)
@@ -135,6 +139,7 @@ class _Finder:
 
     def folder(self, path: str) -> None:
         found = walk(path, self._config)
+        self._distinct = self._distinct and not found.links
         top, given = os.path.abspath(path), len(join(path, ""))
         files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
         if self._config.units:
@@ -171,7 +176,8 @@ class _Finder:
             met.get(os.path.abspath(before.path), file) if file.context and not before.context else file
             for file, before in zip(plan.files, unit.files, strict=True)
         )
-        self._reported.update(_identity(file) for file in files if not file.context)
+        if not self._distinct:
+            self._reported.update(_identity(file) for file in files if not file.context)
         self.plans[self._places[key]] = replace(plan, files=files)
 
     def in_unit(self, path: str) -> bool:
@@ -236,12 +242,18 @@ def _as_given(path: str, relative: bool) -> File:
     return File(path, label_of(path), view=view_of(path))
 
 
+_KEPT = 16 << 20
+"""Bytes of contents that are kept while units are found: those of most repositories."""
+
+
 class Disk:
     """Tells of files by opening them, each as seldom as it can."""
 
     def __init__(self) -> None:
         self._traits: dict[str, Traits] = {}
         self._names: dict[str, Names] = {}
+        self._kept: dict[str, bytes] = {}
+        self._room = _KEPT
 
     def traits(self, path: str) -> Traits:
         known = self._traits.get(path)
@@ -263,11 +275,24 @@ class Disk:
         return known
 
     def _read(self, path: str) -> bytes | None:
+        kept = self._kept.get(path)
+        if kept is not None:
+            return kept
         try:
-            with open(path, "rb") as stream:
-                return stream.read()
+            # Half the time that `open` takes for a small file.
+            descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            try:
+                content = os.read(descriptor, os.fstat(descriptor).st_size + 1)
+                while more := os.read(descriptor, 1 << 16):
+                    content += more
+            finally:
+                os.close(descriptor)
         except (OSError, ValueError):
             return None  # it is said where the unit is read
+        if len(content) <= self._room:
+            self._room -= len(content)
+            self._kept[path] = content
+        return content
 
 
 def arrange(

@@ -98,10 +98,12 @@ def together(known: Mapping[str, Names], concerned: Container[str]) -> list[list
         if len(group & alone) > 1:
             for file in group:
                 after[file] -= alone
-    groups = _connected(after)
-    about = [group for group in groups if not group <= last and any(file in concerned for file in group)]
-    rest = [group for group in groups if group not in about and group.isdisjoint(alone)]
-    others = [group for group in groups if group not in about and group not in rest]
+    about, rest, others = list[set[str]](), list[set[str]](), list[set[str]]()
+    for group in _connected(after):
+        if not group <= last and any(file in concerned for file in group):
+            about.append(group)
+        else:
+            (rest if group.isdisjoint(alone) else others).append(group)
     if rest:
         main = about.pop() if len(about) == 1 else set[str]()
         about.append(main.union(*rest))
