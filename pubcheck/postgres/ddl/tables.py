@@ -89,8 +89,10 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         session.notices.clear()
         existing = None
     parents = [session.relation(parent["RangeVar"]) for parent in node.get("inhRelations", ())]
-    if existing in parents:
+    if any(parent.name == name and parent.namespace == namespace for parent in parents):
         raise ServerError("42P01", f'relation "{name}" does not exist')
+    if existing is not None and any(existing.oid in catalog.ancestors(parent.oid) for parent in parents):
+        raise ServerError("42P07", f'relation "{name}" already exists')  # its parent could not be made before it
     partition = "partbound" in node
     for at, parent in enumerate(parents):
         if parent in parents[:at]:
