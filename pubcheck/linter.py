@@ -161,6 +161,8 @@ class _Run:
         """What a program has made so far, if the source at hand is one."""
         self.stand_ins: set[str] = set()
         """Names that were put in the place of what is not known: nothing is said of what they name."""
+        self.templates: set[int] = set()
+        """Sources of which it was said that something with a placeholder cannot be read."""
         self.unknown: set[StatementRef] = set()
         """Statements with such names."""
 
@@ -203,7 +205,8 @@ class _Run:
         return Result(tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements))
 
     def _stand_in(self, statement: StatementText, item: Statement) -> None:
-        names = item.stand_ins()
+        # As they are in what is said: in lower case, and no longer than a name may be.
+        names = {name.lower()[:NAME_BYTES] for name in item.stand_ins()}
         if names:
             self.stand_ins |= names
             self.unknown.add(statement.ref())
@@ -215,7 +218,7 @@ class _Run:
         if found.rule.startswith(_OF_OPTIONS) and found.statement in self.unknown:
             return True
         said = f"{found.message} {found.server.message if found.server is not None else ''} {found.object}"
-        return not self.stand_ins.isdisjoint(_NAMES.findall(said))
+        return not self.stand_ins.isdisjoint(_NAMES.findall(said.lower()))
 
     def _source(self, number: int, source: Source) -> None:
         variables = dict(self.config.variables)
@@ -387,6 +390,10 @@ class _Run:
             return
         if self.foreign is None and self._of_another_database(source, statement.source):
             return
+        if item.placeholders:
+            if source in self.templates:
+                return
+            self.templates.add(source)
         shown = statement if rest is None else self.statements[source, item.index]
         name = "statement-not-parsed" if rest is None else "text-skipped"
         message = (

@@ -37,8 +37,13 @@ def clauses(sql: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]
     """Those of the spans that stand where a clause may, and no name: behind a name or a closing bracket."""
     found = []
     for start, end in spans:
-        before = sql[max(0, start - 80) : start].rstrip()
+        stretch = sql[max(0, start - 80) : start]
+        before = stretch.rstrip()
         word = _WORD.search(before)
-        if before and word is not None and before != sql[:start] and f" {word[0].lower()} " not in _NAME_FOLLOWS:
+        if word is None:
+            continue
+        # Next to a word it is part of the word, unless that one is whole without it.
+        apart = before != stretch or word[0].lower() in ("tables", ")")
+        if apart and f" {word[0].lower()} " not in _NAME_FOLLOWS:
             found.append((start, end))
     return found

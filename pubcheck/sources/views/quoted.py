@@ -335,7 +335,7 @@ def _judged(lexed: _Lexed, written: Written, unknown: Sequence[tuple[int, int]],
 
 
 _SPOKEN = re.compile(r"(?ai:\b(?:create|alter|drop)\s+publication\b)")
-_CUT = re.compile(r"(?ai:\b(?:create|alter|drop)\s+publication\s*)$")
+_CUT = re.compile(r"\s*(?ai:(?:create|alter|drop)\s+publication\s+)$")
 
 
 def _fragments(text: str, found: Sequence[Literal], used: set[int], down: Sequence[tuple[int, int]]) -> list[int]:
@@ -346,7 +346,7 @@ def _fragments(text: str, found: Sequence[Literal], used: set[int], down: Sequen
             continue
         spoken = _SPOKEN.search(text, literal.body, literal.close)
         if spoken is not None and (
-            text.find("psql", literal.body, literal.close) >= 0 or _CUT.search(text, spoken.start(), literal.close)
+            text.find("psql", literal.body, literal.close) >= 0 or _CUT.match(text[literal.body : literal.close])
         ):
             places.append(spoken.start())
     return places
