@@ -196,9 +196,12 @@ class _Text:
             return False
         if self.source.original is None or start == len(self.source.shown):
             return True
-        # In the view of a program what it escapes, or fills in, is not what the program says.
-        same = self.source.text[start:end] == self.source.shown[start:end]
-        return (same or edit.text == "") and _PLAIN.fullmatch(edit.text) is not None
+        # In a view what is escaped, or filled in, is not what the file says; what is blank is the file's own.
+        seen = self.source.text[start:end]
+        if seen.strip() and seen != self.source.shown[start:end]:
+            return False
+        view = self.source.view
+        return (view is not None and not view.quoted) or _PLAIN.fullmatch(edit.text) is not None
 
     def content(self) -> bytes:
         """The bytes with all edits."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from pubcheck import config
 from pubcheck.config import Config, ConfigError, UnitConfig, from_options, load
 
 
@@ -186,3 +189,10 @@ def test_the_toml_parser_is_imported_only_for_a_configuration(tmp_path: Path) ->
         env={"PYTHONPATH": str(root)},
     )
     assert done.stdout == "False\n"
+
+
+def test_the_readme_shows_a_configuration() -> None:
+    (shown,) = re.findall(r"```toml\n(.*?)```", (Path(__file__).parents[1] / "README.md").read_text(), re.DOTALL)
+    keys = tomllib.loads(shown)
+    from_options(keys)
+    assert set(keys) == set(config._READERS)

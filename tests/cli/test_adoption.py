@@ -199,6 +199,25 @@ def test_comments_go_into_blocks_and_programs_where_their_statements_stand(pubch
     assert pubcheck("lint", "a.sql", "b.py").out.startswith("Nothing found")
 
 
+def test_migrations_with_a_way_back_and_templates_are_changed_where_they_are_sql(pubcheck: Call) -> None:
+    goose = f"-- +goose Up\n{TABLE}{IDLE}{BAD}-- +goose Down\nDROP PUBLICATION p;\n"
+    template = f"{TABLE}{IDLE}{BAD}SELECT '{{{{ name }}}}';\n"
+    for text in (goose, template):
+        Path("1_a.sql").write_text(text)
+        pubcheck("lint", "--fix", "1_a.sql")
+        assert Path("1_a.sql").read_text() == text.replace(IDLE, "")
+        pubcheck("lint", "--add-ignore", "1_a.sql")
+        assert Path("1_a.sql").read_text() == text.replace(IDLE, "-- pubcheck: ignore[PUB301]\n")
+
+
+def test_a_comment_of_a_program_is_shortened(pubcheck: Call) -> None:
+    comment = "# pubcheck: ignore[PUB403,PUB301]"
+    text = f'run("CREATE TABLE t (id int)")\n{comment}\nrun("CREATE PUBLICATION p FOR TABLE t (id, id)")\n'
+    Path("a.py").write_text(text)
+    pubcheck("lint", "--fix", "a.py")
+    assert Path("a.py").read_text() == text.replace(",PUB301", "")
+
+
 def test_add_ignore_can_be_shown_first(pubcheck: Call) -> None:
     Path("a.sql").write_text(TABLE + BAD)
     called = pubcheck("lint", "--add-ignore", "--diff", "a.sql")
