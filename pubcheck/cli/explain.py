@@ -16,7 +16,14 @@ from pubcheck.cli.app import (
     internal_error,
     use_color,
 )
-from pubcheck.cli.inputs import read_plans, schema_option, stdin_option, together_option
+from pubcheck.cli.inputs import (
+    read_plans,
+    schema_option,
+    stdin_option,
+    together_option,
+    variables_option,
+    with_variables,
+)
 from pubcheck.config import Config, from_options, load
 from pubcheck.sources.files import Plan
 from pubcheck.sources.reading import read_unit
@@ -79,6 +86,7 @@ so that something is missing; 2 bad arguments or configuration, no input, or an 
 )
 @together_option
 @schema_option
+@variables_option
 @stdin_option
 @click.option(
     "--config",
@@ -98,6 +106,7 @@ def command(
     complete: bool | None,
     together: bool,
     schema: tuple[str, ...],
+    variables: dict[str, str],
     stdin_filename: str,
     config_path: str | None,
     color: str,
@@ -111,6 +120,7 @@ def command(
     config = from_options(
         {key: value for key, value in given.items() if value is not None}, load(path=config_path), where="--"
     )
+    config = with_variables(config, variables)
     if postgres is not None and len(config.postgres) > 1:
         raise click.UsageError("--postgres: one major at a time can be explained")
     from pubcheck.explain.build import Wanted
@@ -168,9 +178,7 @@ def explain(plans: Sequence[Plan], config: Config, wanted: Wanted) -> tuple[Expl
         try:
             followed = linter.follow(Unit(reading.sources, majors_of(plan), plan.habit))
             result, fold = followed.result, followed.folds[-1]
-            done.append(
-                explained(fold, followed.statements, followed.found, labels, wanted, sampler(fold), findings)
-            )
+            done.append(explained(fold, followed.statements, followed.found, labels, wanted, sampler(fold), findings))
         except Exception as error:
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             crashes.append(internal_error(f" in {labels[0]}{more}", error))

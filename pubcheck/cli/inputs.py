@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import click
@@ -23,6 +24,32 @@ schema_option = click.option(
 stdin_option = click.option(
     "--stdin-filename", metavar="NAME", default="<stdin>", help="What standard input is called in the report."
 )
+
+
+def _variables(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    variables = {}
+    for assignment in given:
+        name, sign, value = assignment.partition("=")
+        if not sign or not re.fullmatch(r"[^\x00-/:-@\[-^`{-\x7f]+", name):
+            raise click.BadParameter(f"{assignment!r} is not NAME=VALUE")
+        variables[name] = value
+    return variables
+
+
+variables_option = click.option(
+    "-v",
+    "--variable",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_variables,
+    help="The value of a psql variable, as psql's own -v sets it. Repeatable.",
+)
+
+
+def with_variables(config: Config, variables: dict[str, str]) -> Config:
+    """The configuration with more variables of psql, or other values for them."""
+    return replace(config, variables=tuple({**dict(config.variables), **variables}.items())) if variables else config
 
 
 def read_plans(

@@ -10,7 +10,14 @@ from msgspec.structs import replace
 
 from pubcheck import rulebook
 from pubcheck.cli.app import FOUND, color_option, complain, emit, forget_stdout, use_color
-from pubcheck.cli.inputs import read_plans, schema_option, stdin_option, together_option
+from pubcheck.cli.inputs import (
+    read_plans,
+    schema_option,
+    stdin_option,
+    together_option,
+    variables_option,
+    with_variables,
+)
 from pubcheck.cli.output import Output, OutputType, write
 from pubcheck.cli.work import Outcome, Task, lint_units
 from pubcheck.config import Config, ConfigError, from_options, load
@@ -77,6 +84,7 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
 )
 @together_option
 @schema_option
+@variables_option
 @click.option(
     "--jobs",
     type=click.IntRange(min=0),
@@ -122,6 +130,7 @@ def command(
     complete: bool | None,
     together: bool,
     schema: tuple[str, ...],
+    variables: dict[str, str],
     jobs: int,
     fail_on: str | None,
     fail_on_assumed: bool | None,
@@ -155,7 +164,7 @@ def command(
     }
     options = {key: value for key, value in given.items() if value is not None}
     base = load(path=config_path)
-    config = from_options(options, base, where="--")
+    config = with_variables(from_options(options, base, where="--"), variables)
     if extend_select:
         config = replace(config, extend_select=base.extend_select + config.extend_select)
     if statistics and format_ not in ("text", "json"):
