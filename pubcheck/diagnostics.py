@@ -69,7 +69,8 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
 
     ``certainty`` has no default on purpose: a rule must say whether all that it rests on was seen. ``postgres`` are the
     majors for which it holds, ascending. ``object`` is the qualified name of the relation the server names;
-    ``publications`` are all culprits in the server's order and ``publication`` the first of them.
+    ``publications`` are all culprits in the server's order and ``publication`` the first of them. ``also`` are further
+    relations of which the same is said; reports know them by the message alone.
     """
 
     rule: str
@@ -89,6 +90,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     server: ServerAnswer | None = None
     notices: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
+    also: tuple[str, ...] = ()
 
     @property
     def publication(self) -> str | None:

@@ -636,5 +636,6 @@ class Fold:
                 operation=finding.operation,
                 server=finding.server,
                 notices=finding.notices,
+                also=finding.also,
             )
         )

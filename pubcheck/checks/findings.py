@@ -23,6 +23,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     """A diagnostic before it has its statement. ``rule`` is the page's name, ``place`` what is to be changed.
 
     ``related`` is the other side, each place with what is to be said of it. ``severity`` is the page's where None.
+    ``also`` are the relations of which the same is said as of ``object``.
     """
 
     rule: str
@@ -37,6 +38,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     severity: Severity | None = None
     server: ServerAnswer | None = None
     notices: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 class Filtered(Struct, frozen=True):
@@ -88,6 +90,10 @@ class Ground:
         if relation.namespace == PUBLIC:
             return relation.name
         return f"{self.catalog.namespaces[relation.namespace].name}.{relation.name}"
+
+    def qualified(self, relations: Iterable[Relation]) -> tuple[str, ...]:
+        """With their schemas, each once."""
+        return tuple(dict.fromkeys(map(self.session.qualified, relations)))
 
     @cached_property
     def entries(self) -> list[PublicationRel]:

@@ -339,6 +339,7 @@ def set_drops_members(ground: Ground) -> Iterator[Finding]:
             certain=publication.seen,
             related=others([(one.entry.place, "was made a member here") for one in found]),
             object=ground.session.qualified(catalog.relations[found[0].entry.relation]),
+            also=ground.qualified(catalog.relations[one.entry.relation] for one in found)[1:],
             publications=(publication.name,),
         )
     yield from _schemas_dropped(ground)

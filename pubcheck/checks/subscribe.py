@@ -255,6 +255,7 @@ def _conflict(
         certain=subscription is not None and seen,
         related=others(related),
         object=ground.session.qualified(relations[0]),
+        also=ground.qualified(relations)[1:],
         publications=tuple(names),
         severity="error" if subscription is not None else "note",
         server=answer,

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
-from pubcheck.cli.app import (
-    FOUND,
-    color_option,
-    complain,
-    emit,
-    forget_stdout,
-    internal_error,
-    use_color,
-)
+from pubcheck.cli.app import FOUND, color_option, complain, emit, forget_stdout, use_color
 from pubcheck.cli.inputs import (
     read_plans,
     schema_option,
@@ -25,13 +17,13 @@ from pubcheck.cli.inputs import (
     with_variables,
 )
 from pubcheck.config import Config, from_options, load
+from pubcheck.diagnostics import SEVERITIES
 from pubcheck.sources.files import Plan
-from pubcheck.sources.reading import read_unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pubcheck.explain.build import Wanted
-    from pubcheck.explain.document import Explanation, UnitExplained
+    from pubcheck.explain.document import Explanation
 
 
 @click.command(
@@ -45,8 +37,8 @@ Examples:
   pg_dump -s shop | pubcheck explain --format json -
 
 \b
-Exit status: 0; 1 when a statement about a publication is certainly refused or a file cannot be read,
-so that something is missing; 2 bad arguments or configuration, no input, or an internal error.""",
+Exit status: 0 nothing certain that `lint` reports is told that is at least --fail-on; 1 something is;
+2 bad arguments or configuration, no input, or an internal error.""",
 )
 @click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option(
@@ -87,6 +79,21 @@ so that something is missing; 2 bad arguments or configuration, no input, or an 
 @together_option
 @schema_option
 @variables_option
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=1,
+    metavar="N",
+    show_default=True,
+    help="Databases to explain at a time; 0 means one a core.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(SEVERITIES),
+    default=None,
+    help="The least severity that fails the run.  [default: warning]",
+)
+@click.option("--fail-on-assumed/--no-fail-on-assumed", default=None, help="Let assumed findings fail the run too.")
 @stdin_option
 @click.option(
     "--config",
@@ -107,6 +114,9 @@ def command(
     together: bool,
     schema: tuple[str, ...],
     variables: dict[str, str],
+    jobs: int,
+    fail_on: str | None,
+    fail_on_assumed: bool | None,
     stdin_filename: str,
     config_path: str | None,
     color: str,
@@ -116,7 +126,7 @@ def command(
     A PATH is a folder, in which the habits of migration tools tell what files build a database (`pubcheck files` shows
     it); a file, which is explained in the history that it lies in, or else on its own; or - for standard input.
     """
-    given = {"postgres": postgres, "complete": complete}
+    given = {"postgres": postgres, "complete": complete, "fail-on": fail_on, "fail-on-assumed": fail_on_assumed}
     config = from_options(
         {key: value for key, value in given.items() if value is not None}, load(path=config_path), where="--"
     )
@@ -127,7 +137,7 @@ def command(
 
     named = tuple(tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions)
     wanted = Wanted(publications, tables, tuple(names for names in named if names))
-    explanation, crashes = explain(
+    explanation, crashes, failed = explain(
         read_plans(
             paths,
             config,
@@ -138,9 +148,10 @@ def command(
         ),
         config,
         wanted,
+        jobs,
     )
     _check(explanation, wanted)
-    status = FOUND if _incomplete(explanation.units) else 0
+    status = FOUND if failed else 0
     try:
         _write(_rendered(explanation, format_, color, to_file=output is not None), output)
     except BrokenPipeError:
@@ -150,44 +161,23 @@ def command(
     return status
 
 
-def explain(plans: Sequence[Plan], config: Config, wanted: Wanted) -> tuple[Explanation, list[str]]:
-    """The document, and what to tell of errors of pubcheck's own: a unit that caused one is left out."""
-    from msgspec.structs import replace
-
+def explain(plans: Sequence[Plan], config: Config, wanted: Wanted, jobs: int) -> tuple[Explanation, list[str], bool]:
+    """The document; what to tell of errors of pubcheck's own, the units of which are left out; and whether what it
+    tells fails the run."""
     from pubcheck import __version__
-    from pubcheck.explain.build import explained
+    from pubcheck.cli.explaining import Task, died, explain_unit
+    from pubcheck.cli.work import spread
     from pubcheck.explain.document import SCHEMA_VERSION, Explanation
-    from pubcheck.explain.sampling import sampler
-    from pubcheck.linter import Linter, Unit
     from pubcheck.postgres.versions import DEFAULT_MAJOR
-    from pubcheck.report.document import Resolver
-    from pubcheck.unit import majors_of
 
-    # All rules speak: those that would fire on most correct publications are off in lint, but not here.
-    config = replace(config, postgres=config.postgres[-1:], select=("PUB",), ignore=())
-    linter = Linter(config)
-    done: list[UnitExplained] = []
-    crashes: list[str] = []
-    majors: list[int] = []
-    statements = 0
-    for plan in plans:
-        files = plan.files
-        labels = [file.label for file in files]
-        reading = read_unit(files, config.postgres or (DEFAULT_MAJOR,))
-        findings = Resolver(excerpts=False).findings(reading.diagnostics)
-        try:
-            followed = linter.follow(Unit(reading.sources, majors_of(plan), plan.habit))
-            result, fold = followed.result, followed.folds[-1]
-            done.append(explained(fold, followed.statements, followed.found, labels, wanted, sampler(fold), findings))
-        except Exception as error:
-            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-            crashes.append(internal_error(f" in {labels[0]}{more}", error))
-            continue
-        statements += result.statements
-        majors += result.postgres
+    done = list(spread(explain_unit, [Task(plan, config, wanted) for plan in plans], jobs, died))
+    units = tuple(each.unit for each in done if each.unit is not None)
+    majors = [major for each in done for major in each.postgres]
     major = max(majors, default=(config.postgres or (DEFAULT_MAJOR,))[-1])
-    files_read = sum(len(plan.files) for plan in plans)
-    return Explanation(__version__, SCHEMA_VERSION, major, files_read, statements, tuple(done)), crashes
+    files = sum(len(plan.files) for plan in plans)
+    statements = sum(each.statements for each in done)
+    explanation = Explanation(__version__, SCHEMA_VERSION, major, files, statements, units)
+    return explanation, [each.crash for each in done if each.crash], any(each.fails for each in done)
 
 
 def _check(explanation: Explanation, wanted: Wanted) -> None:
@@ -206,13 +196,6 @@ def _check(explanation: Explanation, wanted: Wanted) -> None:
     for name in wanted.tables:
         if not any(name in (table, table.partition(".")[2]) for table in tables):
             raise click.UsageError(f"no publication sends anything of a table {name}")
-
-
-def _incomplete(units: Iterable[UnitExplained]) -> bool:
-    """Whether something was certainly refused or could not be read, so that the explanation lacks it."""
-    return any(
-        finding.severity == "error" and finding.certainty == "certain" for unit in units for finding in unit.findings
-    )
 
 
 def _rendered(explanation: Explanation, format_: str, color: str, *, to_file: bool) -> Iterator[str]:

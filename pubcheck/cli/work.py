@@ -14,7 +14,10 @@ from pubcheck.sources.files import Plan
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
-    from typing import Literal
+    from typing import Any, Literal, TypeVar
+
+    T = TypeVar("T")
+    R = TypeVar("R")
 
     from pubcheck.baseline import Baseline
     from pubcheck.fix import Rewritten
@@ -69,7 +72,7 @@ def lint_unit(task: Task) -> Outcome:
     if judged.error is not None:
         from pubcheck.cli.app import internal_error
 
-        crash = internal_error(f" in {_named(task.plan)}", judged.error)
+        crash = internal_error(f" in {named(task.plan)}", judged.error)
     files = own_files(task.plan)
     return Outcome(findings, judged.postgres, files, judged.statements, crash, known, rewritten, done)
 
@@ -92,7 +95,8 @@ def own_files(plan: Plan) -> int:
     return sum(not file.context for file in plan.files)
 
 
-def _named(plan: Plan) -> str:
+def named(plan: Plan) -> str:
+    """A unit by its first file."""
     files = plan.files
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
     return files[0].label + more
@@ -100,17 +104,25 @@ def _named(plan: Plan) -> str:
 
 def lint_units(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     """The outcomes in the order of the tasks; with several ``jobs`` in as many processes (0: one a core)."""
+    yield from spread(lint_unit, tasks, jobs, died)
+
+
+def spread(work: Callable[[T], R], tasks: Sequence[T], jobs: int, died: Callable[[T], R]) -> Iterator[R]:
+    """What ``work`` makes of each task, in their order; as ``in_processes`` where there is more than one job.
+
+    ``jobs`` of 0 are one a core.
+    """
     if jobs == 0:
         import os
 
         cores = getattr(os, "sched_getaffinity", None)
         jobs = len(cores(0)) if cores else os.cpu_count() or 1
     jobs = min(jobs, len(tasks))
-    yield from map(lint_unit, tasks) if jobs <= 1 else in_processes(lint_unit, tasks, jobs)
+    yield from map(work, tasks) if jobs <= 1 else in_processes(work, tasks, jobs, died)
 
 
-def in_processes(work: Callable[[Task], Outcome], tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
-    """The outcomes of ``work`` in the order of the tasks. A task that kills its process is an outcome with a crash.
+def in_processes(work: Callable[[T], R], tasks: Sequence[T], jobs: int, died: Callable[[T], R]) -> Iterator[R]:
+    """The outcomes of ``work`` in the order of the tasks; ``died`` makes that of a task that kills its process.
 
     ``work`` must be a function of a module's top level.
     """
@@ -135,13 +147,13 @@ def in_processes(work: Callable[[Task], Outcome], tasks: Sequence[Task], jobs: i
                 try:
                     yield alone.submit(_nth, work, 0).result()
                 except BrokenProcessPool:
-                    yield _died(tasks[done])
+                    yield died(tasks[done])
             done += 1
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _pool(tasks: Sequence[Task], jobs: int) -> ProcessPoolExecutor:
+def _pool(tasks: Sequence[object], jobs: int) -> ProcessPoolExecutor:
     """Processes that have the tasks and are asked for them by number.
 
     A queue of tasks would fill its pipe, and a pool that waits to write to processes that died never ends.
@@ -153,11 +165,11 @@ def _pool(tasks: Sequence[Task], jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_begin, initargs=(tuple(tasks),))
 
 
-_given: tuple[Task, ...] = ()
+_given: tuple[Any, ...] = ()
 """The tasks of a worker process."""
 
 
-def _begin(tasks: tuple[Task, ...]) -> None:
+def _begin(tasks: tuple[object, ...]) -> None:
     import signal
 
     global _given
@@ -182,10 +194,11 @@ def _interrupts_later() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def _nth(work: Callable[[Task], Outcome], number: int) -> Outcome:
+def _nth(work: Callable[[Any], R], number: int) -> R:
     return work(_given[number])
 
 
-def _died(task: Task) -> Outcome:
-    crash = f"internal error in {_named(task.plan)}: the process that linted it died, perhaps for lack of memory"
+def died(task: Task) -> Outcome:
+    """The outcome of a task whose process died."""
+    crash = f"internal error in {named(task.plan)}: the process that linted it died, perhaps for lack of memory"
     return Outcome((), task.config.postgres, own_files(task.plan), 0, crash)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,7 +13,9 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.explain.document import (
     Answer,
     Condition,
+    CopyDifference,
     Identity,
+    InitialCopy,
     Note,
     NotSent,
     PartOfFilter,
@@ -32,9 +35,10 @@ from pubcheck.explain.written import condition
 from pubcheck.fold import Fold, Statements
 from pubcheck.postgres.catalog import rows
 from pubcheck.replication.combined import Combined, Filters, combine
+from pubcheck.replication.copied import Copied, copied
 from pubcheck.replication.identity import replica_identity
-from pubcheck.replication.sent import OPERATIONS, Reason, Sent, not_sent, sent_by
-from pubcheck.report.document import Finding, Resolver
+from pubcheck.replication.sent import OPERATIONS, Reason, Sent, not_sent, sent_by, unpublishable
+from pubcheck.report.document import Resolver
 
 
 class Wanted(Struct, frozen=True):
@@ -53,13 +57,13 @@ def explained(
     paths: Sequence[str],
     wanted: Wanted,
     sampler: Sampler,
-    findings: Iterable[Finding] = (),
 ) -> UnitExplained:
-    """One unit in one major. ``diagnostics`` are all, those of rules that are off in `lint` among them; ``findings``
-    what there was to say of reading the files."""
-    return _Builder(fold, statements, diagnostics, wanted, sampler).unit(paths, findings)
+    """One unit in one major. ``diagnostics`` are all, those of rules that are off in `lint` among them."""
+    return _Builder(fold, statements, diagnostics, wanted, sampler).unit(paths)
 
 
+_COMPARED = 100
+"""Other publications of a table with which one is compared, those without a filter first."""
 _OF_THE_FIRST = frozenset(("filter-widened",))
 """Rules that speak of one publication and name the others that have to do with it; all else speaks of each."""
 
@@ -96,6 +100,9 @@ class _Builder:
                 self.of_table.setdefault(sent.relation, []).append(sent)
         self._facts: dict[int, _Facts] = {}
         self._conditions: dict[int, Condition] = {}
+        self._same_name: dict[tuple[int, int], list[Sent]] = {}
+        self._copies: dict[int, dict[int, Copied]] = {}
+        self._lost: dict[int, dict[str, list[str]]] = {}
         self.refused: dict[str, list[Refused]] = {}
         self.notes: dict[str, dict[str, list[Diagnostic]]] = {}
         """By publication, "" for those that name none, and table."""
@@ -140,8 +147,10 @@ class _Builder:
             elif found.phase in ("silent", "subscribe") and (found.publications or found.object is not None):
                 about = found.publications[:1] if found.name in _OF_THE_FIRST else found.publications
                 for publication in about or ("",):
-                    if found.object is None:
-                        self.general.setdefault(publication, []).append(found)
+                    if found.object is None or found.also:
+                        # What is said of several tables is said once, of the publication.
+                        if self._asked_about(found):
+                            self.general.setdefault(publication, []).append(found)
                     else:
                         self.notes.setdefault(publication, {}).setdefault(found.object, []).append(found)
             else:
@@ -181,14 +190,14 @@ class _Builder:
                 ),
             )
             if entry.object is not None:
-                counted.setdefault(key, {})[entry.object] = None
+                counted.setdefault(key, {}).update(dict.fromkeys((entry.object, *found.also)))
         order = {"error": 0, "warning": 1, "note": 2}
         made = [replace(note, tables=tuple(counted.get(key, ()))) for key, note in notes.items()]
         return tuple(sorted(made, key=lambda note: (order[note.severity], note.rule)))
 
     # --- The unit ---------------------------------------------------------------------------------------------------
 
-    def unit(self, paths: Sequence[str], findings: Iterable[Finding]) -> UnitExplained:
+    def unit(self, paths: Sequence[str]) -> UnitExplained:
         self._find_not_sent()
         publications = tuple(self._publication(row) for row in self.shown)
         subscriptions = tuple(self._subscription(names) for names in self._together())
@@ -201,14 +210,14 @@ class _Builder:
                 if self.catalog.relations[lost].partition:
                     for oid in reversed(self._family(lost)):
                         reached[oid] = None
-        entries = [*findings, *self.resolver.findings(self.left)]
+        findings = self.resolver.findings(self.left)
         return UnitExplained(
             tuple(paths),
             tuple(self.catalog.publication_names),
             tuple(self._table(oid) for oid in reached),
             publications,
             subscriptions,
-            tuple(finding.entry for finding in sorted(entries, key=lambda finding: finding.order)),
+            tuple(finding.entry for finding in sorted(findings, key=lambda finding: finding.order)),
         )
 
     def _find_not_sent(self) -> None:
@@ -314,8 +323,10 @@ class _Builder:
         )
 
     def _asked_about(self, found: Diagnostic) -> bool:
-        """Whether a note on a table that no answer shows is on one that was asked for: it may name several."""
-        return not self.wanted.tables or any(name in found.message for name in self.wanted.tables)
+        """Whether a note that no answer shows is on a table that was asked for, or on none."""
+        wanted = self.wanted.tables
+        tables = () if found.object is None else (found.object, *found.also)
+        return not wanted or any(name in wanted or name.partition(".")[2] in wanted for name in tables)
 
     def _noted_tables(self, row: rows.Publication) -> set[str]:
         """The names that notes on a publication speak of."""
@@ -336,6 +347,7 @@ class _Builder:
             None if sent.arrives_as == sent.relation else sent.arrives_as,
             None if sent.filter is None else (self._reading(sent), facts.identity),
             tuple(self._condition(each).sql for each in self._unused(sent)),
+            None if facts.alone else self._initial_copy(row, sent),
             tuple(self._names(sent)) if listed else None,
             frozenset(found.rule for found in self._about(sent, row.name)),
             tuple(self._widening(sent)) if sent.filter is not None else (),
@@ -427,15 +439,87 @@ class _Builder:
             tuple(self._same(first)) if first.filter is not None else (),
             self._noted(notes),
             "certain" if first.certain and (first.filter is None or first.filter.judged) else "assumed",
+            self._initial_copy(row, first),
+            self._not_compared(first) if first.filter is not None else 0,
         )
 
+    def _alongside(self, sent: Sent) -> list[Sent]:
+        """What publications send of the same table under the same name, those without a filter first."""
+        key = sent.relation, sent.arrives_as
+        if key not in self._same_name:
+            found = [other for other in self.of_table[sent.relation] if other.arrives_as == sent.arrives_as]
+            self._same_name[key] = sorted(found, key=lambda other: other.filter is not None)
+        return self._same_name[key]
+
     def _others(self, sent: Sent) -> list[Sent]:
-        """What other publications send of the same table under the same name."""
-        return [
-            other
-            for other in self.of_table.get(sent.relation, ())
-            if other.publication != sent.publication and other.arrives_as == sent.arrives_as
-        ]
+        """The others among them, as many as are compared."""
+        others = (other for other in self._alongside(sent) if other.publication != sent.publication)
+        return list(islice(others, _COMPARED))
+
+    def _not_compared(self, sent: Sent) -> int:
+        return max(0, len(self._alongside(sent)) - 1 - _COMPARED)
+
+    # --- The initial copy -------------------------------------------------------------------------------------------
+
+    def _initial_copy(self, row: rows.Publication, sent: Sent) -> InitialCopy | None:
+        differences: list[CopyDifference] = []
+        if "insert" not in sent.operations:
+            text = "the rows that are there are copied, although INSERT is not published"
+            differences.append(CopyDifference("insert not published", text))
+        if not self.catalog.relations[sent.relation].partition:
+            sql = None if sent.filter is None else self.condition(sent).sql
+            return InitialCopy(None, sql, None, tuple(differences))
+        if row.oid not in self._copies:
+            self._copies[row.oid] = {each.relation: each for each in copied(self.catalog, [row.oid])}
+        found = [each for oid in self._family(sent.relation) if (each := self._copies[row.oid].get(oid)) is not None]
+        if not found:
+            return None
+        taken = next((each for each in found if each.relation == sent.arrives_as), found[-1])
+        if not _same_rows([condition for _, condition in taken.filters], sent.filter):
+            differences.append(CopyDifference("other rows", "the changes are sent by another filter"))
+        return self._copied(found, taken, sent.relation, self._names(sent), differences)
+
+    def _copied(
+        self, found: list[Copied], taken: Copied, relation: int, sent: Sequence[str], differences: list[CopyDifference]
+    ) -> InitialCopy:
+        """``found``: all copies that take the rows of ``relation``, ``taken`` the one that counts."""
+        catalog = self.catalog
+        source = catalog.relations[taken.relation]
+        columns = [source.columns[number - 1].name for number in taken.columns]
+        if set(columns) != set(sent):
+            lacking = [name for name in columns if name not in sent]
+            more = f"{', '.join(lacking)} too" if lacking else f"only {', '.join(columns)}"
+            differences.append(CopyDifference("other columns", f"the copy has {more}"))
+        lost = self._never_sent(taken.relation) if source.kind == "p" else {}
+        for reason, names in lost.items():
+            text = f"the copy has the rows of {', '.join(names)} ({reason}), of which no change is ever sent"
+            differences.append(CopyDifference("never sent", text))
+        if len(found) > 1:
+            names = [self.name(each.relation) for each in found]
+            differences.append(CopyDifference("twice", f"the rows are copied once for each of {', '.join(names)}"))
+        parts = [self._condition(self._member(oid, taken.relation)).sql for oid, _ in taken.filters]
+        return InitialCopy(
+            None if taken.relation == relation else self.name(taken.relation),
+            (parts[0] if len(parts) == 1 else " OR ".join(f"({part})" for part in parts)) if parts else None,
+            None if set(columns) == set(sent) else tuple(columns),
+            tuple(differences),
+        )
+
+    def _never_sent(self, root: int) -> dict[str, list[str]]:
+        """The partitions below a root of which changes are never sent, by the reason."""
+        if root not in self._lost:
+            lost: dict[str, list[str]] = {}
+            self._lost[root] = lost
+            for oid in self.catalog.descendants(root):
+                reason = unpublishable(self.catalog.relations[oid])
+                if reason is not None:
+                    lost.setdefault(reason, []).append(self.name(oid))
+        return self._lost[root]
+
+    def _member(self, publication: int, relation: int) -> rows.PublicationRel:
+        return self.catalog.publication_rels[self.catalog.members[publication, relation]]
+
+    # --- What other publications of a table have to do with it --------------------------------------------------------
 
     def _widening(self, sent: Sent) -> list[Widening]:
         found = []
@@ -480,17 +564,34 @@ class _Builder:
     def _subscription(self, names: tuple[str, ...]) -> Subscription:
         known = self.catalog.publication_names
         oids = [known[name] for name in names if name in known]
-        groups: dict[object, list[Combined]] = {}
+        groups: dict[object, tuple[list[Combined], InitialCopy | None]] = {}
         tables = dict.fromkeys(sent.relation for oid in oids for sent in self.sent[oid])
+        copies = {each.relation: each for each in copied(self.catalog, oids)}
         for table in tables:
             combined = combine(self.catalog, oids, table)
             if combined is not None:
-                groups.setdefault(self._combined_key(combined), []).append(combined)
+                copy = self._copied_together(combined, copies)
+                groups.setdefault((self._combined_key(combined), copy), ([], copy))[0].append(combined)
         return Subscription(
             names,
             tuple(name for name in names if name not in known),
-            tuple(self._combined(members) for members in groups.values()),
+            tuple(self._combined(members, copy) for members, copy in groups.values()),
         )
+
+    def _copied_together(self, row: Combined, copies: Mapping[int, Copied]) -> InitialCopy | None:
+        found = [each for oid in self._family(row.relation) if (each := copies.get(oid)) is not None]
+        if row.conflict is not None or not found:
+            return None
+        taken = next((each for each in found if each.relation == row.arrives_as), found[-1])
+        differences: list[CopyDifference] = []
+        if row.insert is None:
+            text = "the rows that are there are copied, although INSERT is not published"
+            differences.append(CopyDifference("insert not published", text))
+        elif {oid for oid, _ in taken.filters} != {oid for oid, _ in row.insert}:
+            who = ", ".join(self.catalog.publications[oid].name for oid, _ in row.insert)
+            text = f"INSERTs are sent by the filters of {who} alone" if who else "INSERTs of all rows are sent"
+            differences.append(CopyDifference("other rows", text))
+        return self._copied(found, taken, row.relation, self._column_names(row), differences)
 
     def _combined_key(self, row: Combined) -> object:
         filters = tuple(
@@ -524,7 +625,7 @@ class _Builder:
         return True
 
     def _part(self, publication: int, row: Combined) -> PartOfFilter:
-        entry = self.catalog.publication_rels[self.catalog.members[publication, row.arrives_as]]
+        entry = self._member(publication, row.arrives_as)
         return PartOfFilter(self.catalog.publications[publication].name, self._condition(entry).sql)
 
     def _sending(self, operation: str, filters: Filters, row: Combined) -> Sending:
@@ -532,7 +633,7 @@ class _Builder:
         whole = " OR ".join(f"({part.sql})" for part in parts)
         return Sending(operation, parts, _canonical(whole) if parts else None)  # type: ignore[arg-type]
 
-    def _combined(self, members: list[Combined]) -> Together:
+    def _combined(self, members: list[Combined], copy: InitialCopy | None) -> Together:
         first = members[0]
         publications = self.catalog.publications
         found = [(operation, first.filters(operation)) for operation in OPERATIONS]
@@ -546,6 +647,7 @@ class _Builder:
             tuple(publications[oid].name for oid in first.widened_by),
             None if first.conflict is None else first.conflict.server.message,
             "certain" if first.certain else "assumed",
+            copy,
         )
 
 
@@ -563,6 +665,10 @@ def _refused(found: Diagnostic) -> Refused:
         found.rule,
         found.help,
     )
+
+
+def _same_rows(filters: Sequence[rows.Filter], one: rows.Filter | None) -> bool:
+    return list(filters) == ([] if one is None else [one])
 
 
 @cache

@@ -86,6 +86,27 @@ class Example(Struct, frozen=True):
     error: str | None = None
 
 
+class CopyDifference(Struct, frozen=True):
+    """Wherein the initial copy is another than the changes that are sent afterwards: ``kind`` for programs, ``text``
+    for people."""
+
+    kind: Literal["insert not published", "other rows", "other columns", "never sent", "twice"]
+    text: str
+
+
+class InitialCopy(Struct, frozen=True):
+    """What a new subscriber of PostgreSQL 15 or later gets of the rows that are there, unless it asks for no copy.
+
+    ``table`` is the one whose name they bear, null for the answer's own. ``filter`` is the condition on which they are
+    copied, null for all. ``columns`` are null where they are those that are sent later.
+    """
+
+    table: str | None
+    filter: str | None
+    columns: tuple[str, ...] | None
+    differences: tuple[CopyDifference, ...]
+
+
 class Refused(Struct, frozen=True):
     """An operation that the publisher refuses because of publications, with the server's answer for the first table."""
 
@@ -137,7 +158,8 @@ class Answer(Struct, frozen=True):
     null where they are all that the publication's options send (generated columns are told in ``left_out``).
     ``truncate`` is false where TRUNCATE of the table itself is not sent, ``named`` the ancestor that the publication
     names. ``unused_filters`` were accepted and do not count here: the schema is published too, or another table of the
-    partition tree has the filter that does.
+    partition tree has the filter that does. ``initial_copy`` is null where no rows are copied. ``not_compared`` counts
+    publications of these tables that were too many to be looked at for ``widened_by`` and ``same_filter``.
     """
 
     tables: tuple[str, ...]
@@ -158,6 +180,8 @@ class Answer(Struct, frozen=True):
     same_filter: tuple[Same, ...]
     notes: tuple[Note, ...]
     certainty: Certainty
+    initial_copy: InitialCopy | None = None
+    not_compared: int = 0
 
 
 class NotSent(Struct, frozen=True):
@@ -210,6 +234,7 @@ class Together(Struct, frozen=True):
     widened_by: tuple[str, ...]
     conflict: str | None
     certainty: Certainty
+    initial_copy: InitialCopy | None = None
 
 
 class Subscription(Struct, frozen=True):

@@ -14,6 +14,7 @@ from pubcheck.explain.document import (
     Change,
     Condition,
     Explanation,
+    InitialCopy,
     Note,
     Publication,
     Row,
@@ -26,13 +27,17 @@ from pubcheck.report import explain_drawing as drawing
 from pubcheck.report.explain_text import (
     REASONS,
     arrives,
+    copied,
+    count,
     filters_together,
     handled,
     identity_of,
+    joined,
     options,
     refusals,
     row_text,
     rows_seen,
+    same,
     summary,
     tables_of,
     what_it_names,
@@ -223,6 +228,7 @@ class _Page:
         yield "Identity", escape(identity_of(given))
         items = "".join(f"<li><b>{name}</b> {escape(what)}</li>" for name, what in handled(given))
         yield "Changes", f'<ul class="plain">{items}</ul>' if items else "none"
+        yield "Initial copy", _copy(given.initial_copy, given.filter.sql if given.filter is not None else None)
 
     def _columns(self, given: Answer) -> str:
         if len(given.tables) > 1 and given.columns is None:
@@ -285,15 +291,24 @@ def _filtered(given: Answer, condition: Condition) -> Iterator[tuple[str, str]]:
         elif example.result == "error":
             error = escape(example.error or "an error")
             yield "Fails", f'<span class="bad">decoding stops with {error}</span> at a row like {_row(example.row)}'
-    for same in given.same_filter:
-        how = "has the same filter" if same.identical else "has a filter that means the same"
-        yield "The same", f"publication <b>{escape(same.publication)}</b> {how}"
+    for text in same(given):
+        yield "The same", escape(text)
     for text in widened(given):
         yield "Widened by", escape(text)
+    if given.not_compared:
+        yield "And", f"{count(given.not_compared, 'more publication')} of it not compared"
 
 
 def _row(row: Row) -> str:
     return f'<code class="row">{escape(row_text(row))}</code>'
+
+
+def _copy(given: InitialCopy | None, filter_: str | None) -> str:
+    made = escape(copied(given, filter_))
+    if given is not None and given.differences:
+        items = "".join(f'<li class="warned">{escape(difference.text)}</li>' for difference in given.differences)
+        made += f'<ul class="plain">{items}</ul>'
+    return made
 
 
 _SIGNS = {"nothing": "∅", "INSERT": "+", "UPDATE": "~", "DELETE": "−"}
@@ -381,6 +396,8 @@ def _together(given: Together) -> Iterator[str]:
     if given.overruled:
         text = f"filters and lists of {', '.join(given.overruled)}: another publication publishes an ancestor"
         yield f"<dt>Overruled</dt><dd>{escape(text)}</dd>"
+    if given.conflict is None:
+        yield f"<dt>Initial copy</dt><dd>{_copy(given.initial_copy, joined(given))}</dd>"
     yield "</dl>"
     if given.conflict is not None:
         yield f'<p class="bad box"><strong>Decoding stops:</strong> ERROR: {escape(given.conflict)}</p>'

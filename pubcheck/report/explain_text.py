@@ -14,6 +14,7 @@ from msgspec import Struct
 from pubcheck.explain.document import (
     Answer,
     Explanation,
+    InitialCopy,
     Note,
     Publication,
     Row,
@@ -263,6 +264,21 @@ def handled(answer: Answer) -> Iterator[tuple[str, str]]:
             yield "TRUNCATE", f"sent if {answer.arrives_as} is truncated, not for the partition alone"
 
 
+def copied(copy: InitialCopy | None, filter_: str | None) -> str:
+    """Which rows the initial copy takes; ``filter_`` is the one that was told already."""
+    if copy is None:
+        return "nothing: no table of that name is asked for"
+    if copy.filter is None:
+        text = "all rows"
+    elif copy.filter == filter_:
+        text = "the rows that match"
+    else:
+        text = f"rows for which this is true: {shortened(copy.filter)}"
+    if copy.table is not None:
+        text += f", as those of {copy.table}"
+    return text
+
+
 def refusals(answer: Answer, publication: str) -> Iterator[tuple[str, str]]:
     """What the publisher refuses, and its detail or hint; operations that are refused for one reason together."""
     found: dict[tuple[str, tuple[str, ...], str, str], list[str]] = {}
@@ -314,7 +330,14 @@ def _answer(given: Answer, publication: Publication, columns: Mapping[str, tuple
                 for change in given.changes
             ),
         )
+    yield from _copy(given.initial_copy, given.filter.sql if given.filter is not None else None)
     yield from _notes(given.notes)
+
+
+def _copy(given: InitialCopy | None, filter_: str | None) -> Iterator[Block]:
+    yield Field("initial copy", copied(given, filter_))
+    for difference in given.differences if given is not None else ():
+        yield Field("", difference.text, "warn")
 
 
 _SENT: dict[str, Style] = {"nothing": "quiet", "INSERT": "good", "UPDATE": "name", "DELETE": "bad"}
@@ -346,22 +369,35 @@ def _filter(given: Answer) -> Iterator[Block]:
             yield Field("NULL", f"not sent where the filter is NULL, as for {row_text(example.row)}", "warn")
         elif example.result == "error":
             yield Field("fails", f"decoding stops with {example.error} at a row like {row_text(example.row)}", "bad")
-    for same in given.same_filter:
-        how = "has the same filter" if same.identical else "has a filter that means the same"
-        yield Field("the same", f"publication {same.publication} {how}")
+    for text in same(given):
+        yield Field("the same", text)
     for text in widened(given):
         yield Field("widened by", text, "warn")
+    if given.not_compared:
+        yield Field("", f"{count(given.not_compared, 'more publication')} of it not compared", "quiet")
+
+
+def same(given: Answer) -> Iterator[str]:
+    """Publications with the same filter, and those whose filter means the same."""
+    for identical, what in ((True, "the same filter"), (False, "a filter that means the same")):
+        names = [one.publication for one in given.same_filter if one.identical == identical]
+        if names:
+            noun = "publication" if len(names) == 1 else "publications"
+            yield f"{noun} {tables_of(names)} {'has' if len(names) == 1 else 'have'} {what}"
 
 
 def widened(given: Answer) -> Iterator[str]:
-    """Other publications that let more rows through, those without a filter together."""
+    """Other publications that let more rows through, those without a filter together, and of the rest the first."""
     open_ = [one.publication for one in given.widened_by if one.filter is None]
     if open_:
         have = "has" if len(open_) == 1 else "have"
         yield f"{tables_of(open_)}, which {have} no filter: subscribed together, all rows are sent"
-    for one in given.widened_by:
-        if one.filter is not None:
-            yield f"{one.publication}: subscribed together, rows for which {shortened(one.filter)} are sent too"
+    filtered = [one for one in given.widened_by if one.filter is not None]
+    for one in filtered[:NAMED]:
+        yield f"{one.publication}: subscribed together, rows for which {shortened(one.filter or '')} are sent too"
+    rest = [one.publication for one in filtered[NAMED:]]
+    if rest:
+        yield f"{tables_of(rest)}, which {'has a filter of its' if len(rest) == 1 else 'have filters of their'} own"
 
 
 def _notes(notes: Sequence[Note]) -> Iterator[Block]:
@@ -419,6 +455,16 @@ def _together(given: Together) -> Iterator[Block]:
         yield Field("overruled", text, "warn")
     if given.conflict is not None:
         yield Field("fails", given.conflict, "bad")
+    else:
+        yield from _copy(given.initial_copy, joined(given))
+
+
+def joined(given: Together) -> str | None:
+    """The filters as one condition, written as that of the initial copy is, where all operations have the same."""
+    if len(filters_together(given)) != 1:
+        return None
+    parts = next((sending.filters for sending in given.operations if sending.filters), ())
+    return parts[0].sql if len(parts) == 1 else " OR ".join(f"({part.sql})" for part in parts) or None
 
 
 # --- Plain --------------------------------------------------------------------------------------------------------

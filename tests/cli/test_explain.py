@@ -47,7 +47,7 @@ def test_a_page_in_a_file(pubcheck: Call) -> None:
 
 def test_standard_input_and_several_units(pubcheck: Call) -> None:
     called = pubcheck("explain", "-", "shop.sql", stdin=b"CREATE TABLE t (a int);\nCREATE PUBLICATION p FOR TABLE t;\n")
-    assert called.status == 0
+    assert called.status == 1  # its UPDATE is refused
     assert "Publication p " in called.out
     assert called.out.startswith("<stdin>\n=======\n")
 
@@ -107,6 +107,42 @@ def test_what_is_refused_is_noted_and_the_rest_explained(pubcheck: Call) -> None
     assert called.status == 1
     assert "Publication fine" in called.out
     assert "a.sql:2: " in called.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("t.sql",), 1),
+        (("--publication", "other", "t.sql"), 0),
+        (("--fail-on", "error", "wide.sql"), 0),
+        (("wide.sql",), 1),
+        (("elsewhere.sql",), 0),
+        (("--fail-on-assumed", "--fail-on", "note", "elsewhere.sql"), 1),
+        (("--config", "ignoring.toml", "t.sql"), 0),
+    ],
+)
+def test_the_exit_status_is_that_of_lint_for_what_is_told(
+    pubcheck: Call, arguments: tuple[str, ...], status: int
+) -> None:
+    table = "CREATE TABLE t (a int, b text PRIMARY KEY);\n"
+    other = "CREATE TABLE u (a int PRIMARY KEY);\nCREATE PUBLICATION other FOR TABLE u;\n"
+    Path("t.sql").write_text(f"{table}CREATE PUBLICATION p FOR TABLE t WHERE (a = 1);\n{other}")
+    Path("wide.sql").write_text(
+        "CREATE TABLE t (a int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t WHERE (a > 0);\n"
+        "CREATE PUBLICATION q FOR TABLE t;\nCREATE SUBSCRIPTION s CONNECTION '' PUBLICATION p, q;\n"
+    )
+    Path("elsewhere.sql").write_text("CREATE PUBLICATION p FOR TABLE t WHERE (a = 1);\n")
+    Path("ignoring.toml").write_text("ignore = ['PUB301', 'PUB5', 'PUB6']\n")
+    assert pubcheck("explain", *arguments).status == status
+
+
+def test_databases_in_several_processes_are_told_in_their_order(pubcheck: Call) -> None:
+    for name in "abc":
+        Path(f"{name}.sql").write_text(
+            f"CREATE TABLE {name} (id int PRIMARY KEY);\nCREATE PUBLICATION p{name} FOR TABLE {name};"
+        )
+    paths = ("c.sql", "a.sql", "b.sql")
+    assert pubcheck("explain", "--jobs", "2", *paths) == pubcheck("explain", *paths)
 
 
 def test_a_file_that_cannot_be_read_is_noted_and_the_rest_explained(pubcheck: Call) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from pubcheck.cli.work import Outcome, Task, in_processes
+from pubcheck.cli.work import Outcome, Task, died, in_processes
 from pubcheck.config import Config
 from pubcheck.sources.files import File, Plan
 
@@ -23,11 +23,11 @@ def tasks(*labels: str) -> list[Task]:
 
 def test_outcomes_come_in_the_order_of_the_tasks() -> None:
     given = tasks(*("x" * number for number in range(40)))
-    assert [outcome.statements for outcome in in_processes(work, given, 2)] == list(range(40))
+    assert [outcome.statements for outcome in in_processes(work, given, 2, died)] == list(range(40))
 
 
 def test_a_task_that_kills_its_process_is_named_and_loses_no_other() -> None:
-    outcomes = list(in_processes(work, tasks("a", "bb", "die", "cccc", "die", "ffffff"), 2))
+    outcomes = list(in_processes(work, tasks("a", "bb", "die", "cccc", "die", "ffffff"), 2, died))
     assert [outcome.statements for outcome in outcomes] == [1, 2, 0, 4, 0, 6]
     assert [outcome.crash for outcome in outcomes if outcome.crash] == [
         "internal error in die: the process that linted it died, perhaps for lack of memory"

@@ -161,6 +161,90 @@ def test_comments_do_not_hide_what_follows() -> None:
     assert one_line("a -- b\n AND /* c */ d = '--e'") == "a AND d = '--e'"
 
 
+TREE = (
+    "CREATE TABLE r (a int PRIMARY KEY, b int NOT NULL, g int GENERATED ALWAYS AS (b) STORED) PARTITION BY RANGE (a);\n"
+    "CREATE TABLE r1 PARTITION OF r FOR VALUES FROM (1) TO (9);\nCREATE UNLOGGED TABLE r2 PARTITION OF r DEFAULT;\n"
+)
+
+
+def test_the_initial_copy_of_a_root_has_the_rows_of_partitions_that_are_never_sent() -> None:
+    unit = explain(f"{TREE}CREATE PUBLICATION p FOR TABLE r WHERE (a < 5) WITH (publish_via_partition_root);\n")
+    copy = answer(unit, "p", "public.r1").initial_copy
+    assert copy is not None
+    assert (copy.table, copy.filter, copy.columns) == ("public.r", "a < 5", None)
+    assert [each.kind for each in copy.differences] == ["never sent"]
+
+
+def test_the_initial_copy_takes_partitions_by_themselves_without_the_root() -> None:
+    unit = explain(f"{TREE}CREATE PUBLICATION p FOR TABLE r WITH (publish = 'update');\n")
+    copy = answer(unit, "p", "public.r1").initial_copy
+    assert copy is not None
+    assert (copy.table, copy.filter) == (None, None)
+    assert [each.kind for each in copy.differences] == ["insert not published"]
+
+
+@pytest.mark.parametrize(
+    ("publish", "filter_", "kinds"),
+    [
+        ("insert", "(id > 5) OR (id < 2)", []),
+        ("update, delete", "(id > 5) OR (id < 2)", ["other rows"]),
+    ],
+)
+def test_the_initial_copy_takes_what_any_filter_of_a_subscription_lets_through(
+    publish: str, filter_: str, kinds: list[str]
+) -> None:
+    unit = explain(
+        f"{ORDERS}CREATE PUBLICATION a FOR TABLE orders WHERE (id > 5);\n"
+        f"CREATE PUBLICATION b FOR TABLE orders WHERE (id < 2) WITH (publish = '{publish}');\n",
+        together=(("a", "b"),),
+    )
+    copy = unit.subscriptions[0].answers[0].initial_copy
+    assert copy is not None
+    assert copy.filter == filter_
+    assert [each.kind for each in copy.differences] == kinds
+
+
+@pytest.mark.parametrize(("postgres", "kinds"), [(15, ["twice"]), (16, [])])
+def test_15_copies_a_partition_for_itself_and_for_its_root(postgres: int, kinds: list[str]) -> None:
+    unit = explain(
+        "CREATE TABLE r (a int PRIMARY KEY) PARTITION BY LIST (a);\nCREATE TABLE r1 PARTITION OF r FOR VALUES IN (1);\n"
+        "CREATE PUBLICATION a FOR TABLE r WITH (publish_via_partition_root);\nCREATE PUBLICATION b FOR TABLE r1;\n",
+        postgres=postgres,
+        together=(("a", "b"),),
+    )
+    copy = unit.subscriptions[0].answers[0].initial_copy
+    assert copy is not None
+    assert copy.table == "public.r"
+    assert [each.kind for each in copy.differences] == kinds
+
+
+def test_of_what_the_server_refuses_to_combine_nothing_is_copied() -> None:
+    unit = explain(
+        f"{ORDERS}CREATE PUBLICATION a FOR TABLE orders (id, region);\nCREATE PUBLICATION b FOR TABLE orders;\n",
+        together=(("a", "b"),),
+    )
+    (together,) = unit.subscriptions[0].answers
+    assert together.conflict is not None
+    assert together.initial_copy is None
+
+
+def test_what_is_said_of_several_tables_is_said_of_the_publication_with_all_of_them() -> None:
+    unit = explain(
+        "CREATE TABLE a (id int PRIMARY KEY);\nCREATE TABLE b (id int PRIMARY KEY);\n"
+        "CREATE PUBLICATION p FOR TABLE a WHERE (id > 1), b WHERE (id > 2);\n"
+    )
+    found = {note.rule: note.tables for note in publication(unit, "p").notes}
+    assert found["PUB604"] == ("public.a", "public.b")
+
+
+def test_of_hundreds_of_publications_of_a_table_some_are_compared() -> None:
+    made = "".join(f"CREATE PUBLICATION p{n} FOR TABLE orders WHERE (id > {n});\n" for n in range(150))
+    unit = explain(f"{ORDERS}{made}CREATE PUBLICATION whole FOR TABLE orders;\n")
+    found = answer(unit, "p0", "public.orders")
+    assert found.widened_by[0].publication == "whole"
+    assert (len(found.widened_by), found.not_compared) == (100, 50)
+
+
 def everything() -> UnitExplained:
     """A unit with something of all there is."""
     return explain(

@@ -113,6 +113,7 @@ def _finding(
         certain=former.row.seen and publication.seen and all(row.seen for row in rows),
         related=others([*((one.place, "was like this here") for one in (*lost, *bared)), (former.place, "is dropped")]),
         object=ground.session.qualified(rows[0]) if rows else None,
+        also=ground.qualified(rows)[1:],
         publications=(publication.name,),
         severity=None if added or bared else "note",
     )

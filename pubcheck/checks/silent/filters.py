@@ -122,11 +122,10 @@ def toast_lost(ground: Ground) -> Iterator[Finding]:
         publication, relation = filtered.publication, filtered.relation
         if not publication.update or filtered.entry.filter is None or not filtered.entry.filter.columns:
             continue
-        for leaf in ground.leaves(relation):
-            lost = _lost(ground, filtered, leaf)
-            if lost is None:
-                continue
-            names, identity = lost
+        losing = ((leaf, _lost(ground, filtered, leaf)) for leaf in ground.leaves(relation))
+        found = [(leaf, lost) for leaf, lost in losing if lost is not None]
+        if found:
+            leaf, (names, identity) = found[0]
             values = "an unchanged long value" if len(names) == 1 else "unchanged long values"
             message = (
                 f'an UPDATE that brings a row of {ground.name(leaf)} into the row filter of "{publication.name}" is '
@@ -148,8 +147,8 @@ def toast_lost(ground: Ground) -> Iterator[Finding]:
                 object=ground.session.qualified(leaf),
                 publications=(publication.name,),
                 operation="update",
+                also=ground.qualified(leaf for leaf, _ in found)[1:],
             )
-            break
 
 
 def _lost(ground: Ground, filtered: Filtered, leaf: Relation) -> tuple[list[str], ReplicaIdentity] | None:
@@ -231,6 +230,7 @@ def _leaf_truncates(ground: Ground) -> Iterator[Finding]:
                 object=ground.session.qualified(roots[0]),
                 publications=(publication.name,),
                 operation="truncate",
+                also=ground.qualified(roots)[1:],
             )
 
 
@@ -266,4 +266,5 @@ def _of_filters(
         related=others([(one.entry.place, "here too") for one in rest if one.entry.place != first.entry.place]),
         object=ground.session.qualified(first.relation),
         publications=(publication.name,),
+        also=ground.qualified(one.relation for one in filters)[1:],
     )

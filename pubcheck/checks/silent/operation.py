@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pubcheck.checks.findings import Finding, Ground, listed, others
 from pubcheck.checks.naming import identifier
@@ -24,7 +24,7 @@ def _about(
     way: str,
     *,
     place: Place | None = None,
-    relation: Relation | None = None,
+    relations: Sequence[Relation] = (),
     related: tuple[tuple[Place, str], ...] = (),
     severity: Severity | None = None,
     certain: bool = True,
@@ -38,9 +38,10 @@ def _about(
             place=place,
             certain=publication.seen and certain,
             related=related,
-            object=None if relation is None else ground.session.qualified(relation),
+            object=ground.session.qualified(relations[0]) if relations else None,
             publications=(publication.name,),
             severity=severity,
+            also=ground.qualified(relations)[1:],
         )
 
 
@@ -68,7 +69,7 @@ def information_schema(ground: Ground) -> Iterator[Finding]:
                 f"{ground.name(relation)} is accepted and never sent: what initdb made is not published",
                 "take it out of the publication",
                 place=entry.place,
-                relation=relation,
+                relations=[relation],
             )
     for schema in catalog.publication_namespaces.values():
         if schema.namespace == INFORMATION_SCHEMA:
@@ -100,7 +101,7 @@ def left_out(ground: Ground) -> Iterator[Finding]:
                 publication,
                 f'publication "{publication.name}" does not send {listed(names)}: only permanent tables are published',
                 "make them permanent (ALTER TABLE ... SET LOGGED) if the subscriber needs them",
-                relation=found[0][0],
+                relations=[row for row, _ in found],
                 related=others([(row.place, reason) for row, reason in found if row.place is not None]),
             )
 
@@ -129,7 +130,7 @@ def not_replicated(ground: Ground) -> Iterator[Finding]:
                     f'publication "{publication.name}" does not send {listed(ground.name(row) for row in found)}: '
                     "sequences and materialized views are not replicated, nor are DDL and large objects",
                     "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views",
-                    relation=found[0],
+                    relations=found,
                 )
         yield from _foreign_keys(ground, publication, keys)
 
@@ -152,7 +153,6 @@ def _foreign_keys(
         if arrival(catalog, publication, child) is not None and arrival(catalog, publication, parent) is None:
             found.append((child, parent))
     if found:
-        child, parent = found[0]
         pairs = listed(f"{ground.name(one)} (to {ground.name(other)})" for one, other in found)
         yield from _about(
             ground,
@@ -161,7 +161,7 @@ def _foreign_keys(
             f'publication "{publication.name}" sends rows of {pairs} without those that their foreign keys mean: '
             "the subscriber does not check them",
             "publish the tables that are referred to as well, or drop the foreign keys on the subscriber",
-            relation=child,
+            relations=[one for one, _ in found],
         )
 
 
@@ -207,7 +207,7 @@ def updates_without_inserts(ground: Ground) -> Iterator[Finding]:
             publication,
             message,
             way,
-            relation=filtered.relation,
+            relations=[filtered.relation],
             related=((filtered.entry.place, "the filtered table"),),
             severity="warning",
         )
@@ -261,7 +261,7 @@ def initial_copy(ground: Ground) -> Iterator[Finding]:
                 f'for the filters and column lists of "{name}"',
                 "subscribe with 15 or later, or WITH (copy_data = false)",
                 place=narrowed[0].place,
-                relation=catalog.relations[narrowed[0].relation],
+                relations=[catalog.relations[entry.relation] for entry in narrowed],
             )
 
 
@@ -294,7 +294,7 @@ def generated_columns(ground: Ground) -> Iterator[Finding]:
             publication,
             f'publication "{publication.name}" does not send the generated columns {names}',
             way,
-            relation=relation,
+            relations=[row for row, _ in found],
             related=others([(row.place, f'"{name}"') for row, name in found if row.place is not None]),
         )
 

@@ -54,6 +54,7 @@ def unused(ground: Ground) -> Iterator[Finding]:
             related=others(related),
             object=ground.session.qualified(catalog.relations[entry.relation]),
             publications=(publication.name,),
+            also=ground.qualified(catalog.relations[one.relation] for one, _, _ in found)[1:],
         )
 
 
@@ -105,6 +106,7 @@ def overruled(ground: Ground) -> Iterator[Finding]:
             object=ground.session.qualified(catalog.relations[entry.relation]),
             publications=(publication.name, *rows),
             severity="warning" if subscription is not None else "note",
+            also=ground.qualified(catalog.relations[one.relation] for one, _, _ in found)[1:],
         )
 
 
@@ -141,6 +143,7 @@ def copied_twice(ground: Ground) -> Iterator[Finding]:
             related=((subscription.place, "takes both"),),
             object=ground.session.qualified(relation),
             publications=tuple(row.name for row in rows),
+            also=ground.qualified(catalog.relations[row.relation] for row in found)[1:],
         )
 
 
@@ -189,6 +192,7 @@ def row_moves(ground: Ground) -> Iterator[Finding]:
             object=ground.session.qualified(roots[0]),
             publications=(publication.name,),
             operation="update",
+            also=ground.qualified(roots)[1:],
         )
 
 
@@ -227,6 +231,7 @@ def unpublishable(ground: Ground) -> Iterator[Finding]:
             related=others(related),
             object=ground.session.qualified(leaf),
             publications=tuple(names),
+            also=ground.qualified(row for row, _ in leaves)[1:],
         )
 
 
@@ -278,4 +283,5 @@ def new_children(ground: Ground) -> Iterator[Finding]:
             ),
             object=ground.session.qualified(child),
             publications=(row.name,),
+            also=ground.qualified(one for one, _, _ in found)[1:],
         )

@@ -43,6 +43,7 @@ def schema_voids_filter(ground: Ground) -> Iterator[Finding]:
             ),
             object=ground.session.qualified(relation),
             publications=(publication.name,),
+            also=ground.qualified(catalog.relations[entry.relation] for entry in entries)[1:],
         )
 
 
@@ -75,8 +76,8 @@ def widened(ground: Ground) -> Iterator[Finding]:
         assumed: list[_Wider] = []
         for filtered in filters:
             wider = unfiltered[filtered.relation.oid]
-            together = (one for oid, one in wider.items() if oid in subscribed_with and oid != publication.oid)
-            named += [_Wider(filtered, one) for one in islice(together, COMPARED)]
+            taken = (one for oid, one in wider.items() if oid in subscribed_with and oid != publication.oid)
+            named += [_Wider(filtered, one) for one in islice(taken, COMPARED)]
             if not ground.is_subscribed(publication.oid):
                 others = (one for one in wider.values() if not ground.is_subscribed(one.oid))
                 assumed += [_Wider(filtered, one) for one in islice(others, COMPARED)]
@@ -139,6 +140,7 @@ def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, t
         object=ground.session.qualified(first.filtered.relation),
         publications=(publication.name, *names),
         severity="warning" if together else "note",
+        also=ground.qualified(one.filtered.relation for one in found)[1:],
     )
 
 
