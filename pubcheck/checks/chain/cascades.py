@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from pubcheck.checks.findings import Finding, Ground, listed, order, others
 from pubcheck.checks.write import Write
@@ -19,7 +18,7 @@ _ACTIONS = {"c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
 class _Reach(Struct, frozen=True):
     """One way in which a statement on a referenced table fails: through which foreign key, at which table, since when.
 
-    ``by`` is the statement, "delete" or "update"; ``far``: only for rows that the tables between have rows for.
+    ``by`` is the statement, "delete" or "update".
     """
 
     by: Write
@@ -29,7 +28,6 @@ class _Reach(Struct, frozen=True):
     place: Place
     certain: bool
     publications: tuple[int, ...]
-    far: bool = False
 
 
 def cascades(ground: Ground) -> Iterator[Finding]:
@@ -45,16 +43,18 @@ def cascades(ground: Ground) -> Iterator[Finding]:
     if not keys:
         return
     reached: dict[int, list[_Reach]] = {}
+    above: dict[int, list[int]] = {}
     for key in keys:
+        if key.on_delete == "c":
+            above.setdefault(key.relation, []).append(key.references)
         for reach in _direct(ground, key):
             reached.setdefault(key.references, []).append(reach)
-    _spread(catalog, keys, reached)
     for oid, ways in reached.items():
         relation = catalog.relations.get(oid)
-        if relation is not None:
-            told = [way for way in ways if (oid, way.by) not in ground.refused]
-            if told:
-                yield _finding(ground, relation, told)
+        told = [way for way in ways if (oid, way.by) not in ground.refused]
+        if relation is not None and told:
+            further = _further(oid, above) if any(way.by == "delete" for way in told) else []
+            yield _finding(ground, relation, told, [row for one in further if (row := catalog.relations.get(one))])
 
 
 def _direct(ground: Ground, key: Constraint) -> Iterator[_Reach]:
@@ -89,48 +89,46 @@ def _may_be_pruned(catalog: Catalog, leaf: Relation, key: Constraint) -> bool:
     return False
 
 
-def _spread(catalog: Catalog, keys: list[Constraint], reached: dict[int, list[_Reach]]) -> None:
-    """DELETEs that fail fail on through ON DELETE CASCADE, as far as rows refer to rows."""
-    by_child: dict[int, list[Constraint]] = {}
-    for key in keys:
-        if key.on_delete == "c" and key.references != key.relation:
-            by_child.setdefault(key.relation, []).append(key)
-    waiting = [oid for oid, ways in reached.items() if any(way.by == "delete" for way in ways)]
-    while waiting:
-        oid = waiting.pop()
-        first = next(way for way in reached[oid] if way.by == "delete")
-        for key in by_child.get(oid, ()):
-            known = reached.setdefault(key.references, [])
-            if not any(way.by == "delete" for way in known):
-                known.append(replace(first, key=key, far=True))
-                waiting.append(key.references)
+def _further(table: int, above: dict[int, list[int]]) -> list[int]:
+    """The tables further up: where rows refer to rows, their DELETEs fail with those of a table."""
+    found: dict[int, None] = {}
+    waiting = [table]
+    while waiting and len(found) < _FURTHER:
+        for oid in above.get(waiting.pop(), ()):
+            if oid not in found and oid != table:
+                found[oid] = None
+                waiting.append(oid)
+    return list(found)
 
 
-def _finding(ground: Ground, relation: Relation, ways: list[_Reach]) -> Finding:
+_FURTHER = 100
+"""How many tables further up are looked for: each table with a finding has its own."""
+
+
+def _finding(ground: Ground, relation: Relation, ways: list[_Reach], further: list[Relation]) -> Finding:
     catalog = ground.catalog
-    near = [way for way in ways if not way.far]
     place = min((way.place for way in ways), key=order)
-    stops = list({way.stops: catalog.relations[way.stops] for way in near + ways}.values())
+    stops = list({way.stops: catalog.relations[way.stops] for way in ways}.values())
     named = listed(ground.name(row) for row in stops)
     fails = dict.fromkeys("DELETE from" if way.by == "delete" else "UPDATE of the key of" for way in ways)
     actions = dict.fromkeys(f"ON {way.by.upper()} {_ACTIONS[_action(way)]}" for way in ways)
     refuses = dict.fromkeys(way.operation.upper() for way in ways)
+    message = f"{' and '.join(fails)} {ground.name(relation)} will fail: {' and '.join(actions)} leads to {named}, "
+    message += f"which {'refuses' if len(stops) == 1 else 'refuse'} {' and '.join(refuses)}"
+    if further:
+        message += f"; so will DELETE from {listed(map(ground.name, further))}, where rows refer to each other"
     related = [(row.place, "refuses what the foreign key does to it") for row in stops if row.place is not None]
-    if relation.place is not None:
-        related.append((relation.place, "the table that is referred to"))
+    related += [(row.place, "is referred to") for row in (relation, *further) if row.place is not None]
     return Finding(
         rule="cascade-into-refused-table",
-        message=f"{' and '.join(fails)} {ground.name(relation)} will fail"
-        f"{'' if near else ' where other rows refer to the row'}: {' and '.join(actions)} leads to {named}, which "
-        f"{'refuses' if len(stops) == 1 else 'refuse'} {' and '.join(refuses)}",
+        message=message,
         help=f"give {named} a replica identity that suits the publication, as the findings there say; or let the "
         "foreign key do nothing (NO ACTION), and take away the rows that refer to it another way",
         place=place,
-        certain=relation.seen and any(way.certain for way in near or ways),
+        certain=relation.seen and any(way.certain for way in ways),
         related=others([one for one in related if order(one[0]) != order(place)]),
         object=ground.session.qualified(relation),
         publications=tuple(dict.fromkeys(catalog.publications[oid].name for way in ways for oid in way.publications)),
-        severity=None if near else "warning",
     )
 
 
