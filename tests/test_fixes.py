@@ -10,9 +10,10 @@ import pglast
 import psycopg
 import pytest
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck import Config, Linter
-from pubcheck.fix import Changes, fix
+from pubcheck.fix import Changes, add_ignores, fix
 from pubcheck.rulebook import RULES, read_pages
 from pubcheck.sources.files import File, Plan
 from pubcheck.unit import judge
@@ -242,3 +243,24 @@ def test_a_rule_that_fixes_says_so_on_its_page(corpus: list[Case]) -> None:
         rule for given in of_corpus(corpus) if given.major == 18 for rule, _ in applied(given.sql, unsafe=True).done
     }
     assert {rule for rule in found if not RULES[rule].fix} == set()
+
+
+# --- Comments -----------------------------------------------------------------------------------------------------
+
+
+def test_comments_silence_all_that_is_found_and_nothing_is_left_to_comment(corpus: list[Case]) -> None:
+    linter = Linter(Config(postgres=(18,), complete=True, database=DATABASE, select=("PUB",)))
+    wrong, commented = [], 0
+    for case in corpus:
+        plan = Plan("a", (File("a.sql", "a.sql", content=text_of(case)[0].encode()),), "file", "")
+        changes = add_ignores(plan, lambda plan: judge(plan, linter, excerpts=False))
+        commented += sum(number for _, number in changes.done)
+        if changes.judged.findings:
+            wrong.append(case.id)
+        for changed in changes.files:
+            file = File("a.sql", "a.sql", content=changed.after)
+            again = add_ignores(replace(plan, files=(file,)), lambda plan: judge(plan, linter, excerpts=False))
+            if again.files:
+                wrong.append(f"{case.id}, the second time")
+    assert wrong == []
+    assert commented > 1000
