@@ -119,12 +119,14 @@ class Inside:
 
     # interpret.Host.
 
-    def do(self, inner: Inner, name: str, node: Node, *, doubtful: bool, excuse: Excuse) -> bool:
+    def do(
+        self, inner: Inner, name: str, node: Node, *, doubtful: bool, unsure: bool, excuse: Excuse
+    ) -> bool | ServerError:
         fold, session, journal = self.fold, self.session, self.fold.catalog.journal
         text = self.statement_text(inner)
         number = fold.statements.embed(self.source, text)
         session.begin_statement(self.source, number, text.text)
-        session.assumed = doubtful
+        session.assumed = doubtful or unsure
         mark, undone = journal.mark(), len(journal.undone)
         try:
             apply(session, name, node)
@@ -136,7 +138,7 @@ class Inside:
             if error.rule is not None and not excuse(error, False):
                 fold.refuse(text, error)
                 fold.perhaps(name, node)
-            return False
+            return error
         except RecursionError:
             journal.undo(mark)
             self.unfollowed(inner, text.text)

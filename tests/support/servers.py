@@ -76,8 +76,9 @@ class ServerUnavailable(RuntimeError):
 class Answer(Struct, frozen=True):
     """What a server answered to one statement.
 
-    ``position`` is libpq's: a 1-based offset in characters from the first character sent, ``None`` without an error or
-    a place. ``notices`` are the messages below ERROR, each as "SEVERITY: message", with " DETAIL: ..." and " HINT: ..."
+    ``position`` is libpq's: a 1-based offset in characters from the first character sent, or from that of the
+    statement inside it (a DO block's) that failed, ``None`` without an error or a place. ``notices`` are the
+    messages below ERROR, each as "SEVERITY: message", with " DETAIL: ..." and " HINT: ..."
     where there are any. ``rows`` are a query's, with integers and booleans as such and all else as its text.
     """
 
@@ -123,6 +124,7 @@ def execute(conn: psycopg.Connection[Any], statement: str) -> Answer:
     if result.status in (ExecStatus.COMMAND_OK, ExecStatus.EMPTY_QUERY):
         return Answer(True, notices=tuple(notices))
     position = result.error_field(DiagnosticField.STATEMENT_POSITION)
+    position = position or result.error_field(DiagnosticField.INTERNAL_POSITION)
     return Answer(
         False,
         sqlstate=_text(result.error_field(DiagnosticField.SQLSTATE)),

@@ -28,6 +28,11 @@ from pubcheck.postgres.plpgsql.values import (
 )
 from pubcheck.postgres.session import Session, names
 
+
+class Failed(ServerError):
+    """The server raises this where it evaluates the expression."""
+
+
 MISSING: Final = object()
 """What a look-up says of a name that is no variable."""
 
@@ -54,12 +59,12 @@ class Evaluator:
         self._depth = 0
 
     def of_text(self, sql: str) -> Value:
-        """The value of an expression by its text."""
+        """The value of an expression by its text. Raises Failed."""
         node = expression(sql)
         return UNKNOWN if node is None else self.value(node)
 
     def value(self, node: Node, scope: Scope | None = None) -> Value:
-        """The value of an expression's node. Raises nothing."""
+        """The value of an expression's node. Raises Failed."""
         if self._depth >= _DEPTH:
             return UNKNOWN
         self._depth += 1
@@ -68,6 +73,8 @@ class Evaluator:
                 found = _NODES.get(kind)
                 return UNKNOWN if found is None else found(self, body, scope)
             return UNKNOWN
+        except Failed:
+            raise
         except (ServerError, Unknowable, re.error, OverflowError):
             return UNKNOWN
         finally:
@@ -450,7 +457,7 @@ def literal(value: str) -> str:
 
 
 def _format(self: Evaluator, template: Value, *arguments: Value) -> Value:
-    """format() (utils/adt/varlena.c: text_format). Raises ServerError 22023, 22004."""
+    """format() (utils/adt/varlena.c: text_format). Raises Failed 22023, 22004."""
     template = text(template)
     if template is None or template is UNKNOWN:
         return template
@@ -468,13 +475,13 @@ def _format(self: Evaluator, template: Value, *arguments: Value) -> Value:
         number = int(match[1]) - 1 if match[1] else next_one
         next_one = number + 1
         if not 0 <= number < len(arguments):
-            raise ServerError("22023", "too few arguments for format()")
+            raise Failed("22023", "too few arguments for format()")
         said = text(arguments[number], cast=False)
         if said is UNKNOWN:
             return UNKNOWN
         if match[4] == "I":
             if said is None:
-                raise ServerError("22004", "null values cannot be formatted as an SQL identifier")
+                raise Failed("22004", "null values cannot be formatted as an SQL identifier")
             said = quote(self.session, said)
         elif match[4] == "L":
             said = "NULL" if said is None else literal(said)

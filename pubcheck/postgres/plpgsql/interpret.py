@@ -18,7 +18,7 @@ from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text, literal_at
 from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, EXPECTED, catches
-from pubcheck.postgres.plpgsql.evaluate import LIMIT, MISSING, Evaluator, Scope, expression, query, walk
+from pubcheck.postgres.plpgsql.evaluate import LIMIT, MISSING, Evaluator, Failed, Scope, expression, query, walk
 from pubcheck.postgres.plpgsql.guards import assumptions
 from pubcheck.postgres.plpgsql.program import NotParsed, Program, program
 from pubcheck.postgres.plpgsql.routines import Routine
@@ -64,8 +64,14 @@ class Host(Protocol):
 
     session: Session
 
-    def do(self, inner: Inner, name: str, node: Node, *, doubtful: bool, excuse: Excuse) -> bool:
-        """Apply one statement; whether that rests on nothing unseen. Raises Raised where it is certainly refused."""
+    def do(
+        self, inner: Inner, name: str, node: Node, *, doubtful: bool, unsure: bool, excuse: Excuse
+    ) -> bool | ServerError:
+        """Apply one statement: whether that rests on nothing unseen, or the refusal that is only assumed.
+
+        ``doubtful``: whether it is run is not known; ``unsure``: one before it may have failed. Raises Raised where it
+        is certainly refused.
+        """
         ...
 
     def unfollowed(self, inner: Inner | None, known: str | None) -> None:
@@ -162,11 +168,13 @@ class Interpreter:
         self.frames: list[Frame] = []
         self.doubts = 0
         """In how many ways it is not known whether the statement at hand is run."""
+        self.fallen = False
+        """Whether an error may have ended all before this."""
         self.handlers: list[list[str]] = []
         """The conditions that the handlers of the blocks around take."""
         self.shaky = 0
         """How many statements so far rest on something unseen, and so may have failed."""
-        self.errors: list[ServerError] = []
+        self.errors: list[Raised] = []
         """What the handlers around are handling."""
         self.atomic = False
         self.left = MAX_STATEMENTS
@@ -237,9 +245,21 @@ class Interpreter:
             value = self._value(node["default_val"])
         scope[name] = coerced(value, frame.types[name]) if name in frame.types else value
 
+    @property
+    def in_doubt(self) -> bool:
+        """Whether it is not known that the statement at hand is run."""
+        return self.doubts > 0 or self.fallen
+
     def _value(self, node: Node) -> Value:
-        """The value of a PLpgSQL_expr."""
-        return self.evaluator.of_text(node["PLpgSQL_expr"]["query"])
+        """The value of a PLpgSQL_expr. Raises Raised."""
+        return self._evaluated(node["PLpgSQL_expr"]["query"])
+
+    def _evaluated(self, expression_text: str) -> Value:
+        try:
+            return self.evaluator.of_text(expression_text)
+        except Failed as error:
+            self._raise_error(error)
+            return UNKNOWN
 
     def _truth(self, node: Node) -> Value:
         return coerced(self._value(node), "boolean")
@@ -375,7 +395,7 @@ class Interpreter:
                 host.swallowed(raised)
             self.handlers.pop()
             self.handlers.append([])
-            return self._handler(handlers[taken], raised.error)
+            return self._handler(handlers[taken], raised)
         finally:
             self.handlers.pop()
         way = _Way(way.certain, [signal for signal in way.perhaps if signal.kind != "raised"])
@@ -409,19 +429,21 @@ class Interpreter:
         finally:
             self.doubts = doubts
 
-    def _handler(self, handler: Node, error: ServerError | None) -> _Way:
+    def _handler(self, handler: Node, raised: Raised | None) -> _Way:
+        """What a handler does; None for an error that there perhaps is."""
+        error = raised.error if raised is not None else None
         scope: dict[str, Value] = {
             "sqlstate": error.sqlstate if error is not None else UNKNOWN,
             "sqlerrm": error.message if error is not None else UNKNOWN,
         }
         self.frame.scopes.append(scope)
-        if error is not None:
-            self.errors.append(error)
+        if raised is not None:
+            self.errors.append(raised)
         try:
             return self._statements(handler["PLpgSQL_exception"].get("action", ()))
         finally:
             self.frame.scopes.pop()
-            if error is not None:
+            if raised is not None:
                 self.errors.pop()
 
     def _if(self, node: Node) -> _Way:
@@ -603,6 +625,8 @@ class Interpreter:
         """A loop over the rows of a query; the rows that may be there stand for those that are not known."""
         if found.known and len(found.rows) > LIMIT:
             raise Exhausted
+        if found.known and not found.rows:
+            self._assign_to(node["var"], (None,) * len(found.columns), found.columns)
         if found.known:
             return self._rounds(node, found.rows, lambda row: self._assign_to(node["var"], row[0], found.columns))
         perhaps: list[_Signal] = []
@@ -673,7 +697,7 @@ class Interpreter:
     def _return(self, node: Node) -> _Way:
         if "expr" in node:
             value = self._value(node["expr"])
-            self.frame.result = value if self.doubts == 0 else UNKNOWN
+            self.frame.result = UNKNOWN if self.in_doubt else value
         return _Way(_Signal("return"))
 
     def _return_query(self, node: Node) -> _Way:
@@ -700,7 +724,7 @@ class Interpreter:
         message: Value = None
         if "condname" not in node and "message" not in node and not node.get("options"):
             if self.errors:
-                return self._raise_error(self.errors[-1])
+                return self._raise_error(self.errors[-1].error, self.errors[-1].inner)
             said = "RAISE without parameters cannot be used outside an exception handler"
             return self._raise_error(ServerError("0Z002", said))
         if "condname" in node:
@@ -734,14 +758,22 @@ class Interpreter:
             found += said + part
         return found.replace("\0", "%")
 
-    def _raise_error(self, error: ServerError) -> _Way:
+    def _raise_error(self, error: ServerError, inner: Inner | None = None) -> _Way:
         """An error that the body raises itself: for certain, or else one that takes the rest with it perhaps."""
-        if self.doubts:
-            self.shaky += 1
-            if not any(catches(conditions, error.sqlstate) for conditions in self.handlers):
-                return _Way(None, [_Signal("return")])
-            return _Way(None, [_Signal("raised")])
-        raise Raised(error, None)
+        if not self.in_doubt:
+            raise Raised(error, inner)
+        self._perhaps_failed(error)
+        return _Way(None, [_Signal("raised" if self._taken(error) else "return")])
+
+    def _taken(self, error: ServerError) -> bool:
+        """Whether a handler around takes an error."""
+        return any(catches(conditions, error.sqlstate) for conditions in self.handlers)
+
+    def _perhaps_failed(self, error: ServerError) -> None:
+        """An error that perhaps ended the block with the handler for it, or else everything."""
+        self.shaky += 1
+        if not self._taken(error):
+            self.fallen = True
 
     def _assert(self, node: Node) -> _Way:
         truth = self._truth(node["cond"])
@@ -751,9 +783,7 @@ class Interpreter:
 
     def _excuse(self, error: ServerError, unseen: bool) -> bool:
         """Whether an assumed refusal is what a guard or a handler is there for."""
-        if any(catches(conditions, error.sqlstate) for conditions in self.handlers):
-            return True
-        return self.doubts > 0 and not unseen and error.sqlstate in EXISTENCE
+        return self._taken(error) or (self.in_doubt and not unseen and error.sqlstate in EXISTENCE)
 
     # Statements.
 
@@ -861,7 +891,7 @@ class Interpreter:
                 if found.known:
                     values = found.rows[0][0] if found.rows else (None,) * max(1, len(found.columns))
                 self._assign_to(node.get("target"), values, found.columns)
-            self._script(built, node)
+            self._script(built)
         finally:
             self._without(parameters)
         return _ON
@@ -884,29 +914,37 @@ class Interpreter:
             return Inner(inner.text.within(written), inner.number)
         return Inner(Text(value, (), inner.text.start, inner.text.end), inner.number)
 
-    def _script(self, inner: Inner, node: Node | None = None) -> None:
-        """Every statement of a text."""
+    def _script(self, inner: Inner) -> None:
+        """Every statement of a text. All of it is parsed first, and places are counted from its beginning."""
         from pubcheck.sources.statements import PsqlCommand, Splitter
         from pubcheck.sources.text import Source
 
-        statements = [item for item in Splitter(Source("", inner.text.text)) if not isinstance(item, PsqlCommand)]
+        text = inner.text.text
+        statements = [item for item in Splitter(Source("", text)) if not isinstance(item, PsqlCommand)]
+        parsed: list[tuple[Inner, tuple[str, Node]]] = []
         for at, item in enumerate(statements):
+            # What stands before it is blanked, so that every offset is that in the whole text.
+            alone = " " * item.start + item.text if item.start else item.text
+            number = inner.number if len(statements) == 1 else (*inner.number, at)
+            part = Inner(inner.text.part(0, len(alone), alone), number)
+            try:
+                found = parse(alone)
+            except SyntaxRefused as refusal:
+                whole = len(text) if at == len(statements) - 1 else item.end
+                self._syntax_error(part, refusal, whole)
+                return
+            if found is not None:
+                parsed.append((part, found))
+        for part, (name, body) in parsed:
             self.left -= 1
             if self.left < 0:
                 raise Exhausted
-            number = inner.number if len(statements) == 1 else (*inner.number, at)
-            part = Inner(inner.text.part(item.start, item.end, item.text), number)
-            try:
-                parsed = parse(item.text)
-            except SyntaxRefused as refusal:
-                self._syntax_error(part, refusal)
-                return
-            if parsed is not None:
-                if parsed[0] == "TransactionStmt":
-                    raise Raised(ServerError("0A000", "EXECUTE of transaction commands is not implemented"), part)
-                self._apply(part, *parsed)
+            if name == "TransactionStmt":
+                raise Raised(ServerError("0A000", "EXECUTE of transaction commands is not implemented"), part)
+            self._apply(part, name, body)
 
-    def _syntax_error(self, part: Inner, refusal: SyntaxRefused) -> None:
+    def _syntax_error(self, part: Inner, refusal: SyntaxRefused, end: int) -> None:
+        """The grammar refuses a text that EXECUTE runs; ``end`` is where the text ends."""
         said = part.text.text
         about = re.match(r"\s*(create|alter|drop)\s+(or\s+replace\s+)?publication\b", said, re.IGNORECASE)
         error = ServerError(
@@ -917,14 +955,15 @@ class Interpreter:
             location=None if refusal.location is None else len(said[: refusal.location].encode(errors="surrogatepass")),
         )
         if error.location is None:
+            error.location = len(said.encode(errors="surrogatepass")) + end - len(said)
             error.culprit = max(0, len(said.encode(errors="surrogatepass")) - 1)
         self._fail(error, part)
 
     def _fail(self, error: ServerError, inner: Inner) -> None:
         """A refusal outside of the catalog's own."""
-        if not self.doubts:
+        if not self.in_doubt and not self.shaky:
             raise Raised(error, inner)
-        self.shaky += 1
+        self._perhaps_failed(error)
         if not self._excuse(error, False):
             self.host.unfollowed(inner, inner.text.text)
 
@@ -935,8 +974,14 @@ class Interpreter:
             return
         if name in ("SelectStmt", "CallStmt") and self._calls(inner, name, node):
             return
-        sure = self.host.do(inner, name, node, doubtful=self.doubts > 0, excuse=self._excuse)
-        if not sure:
+        self._do(inner, name, node)
+
+    def _do(self, inner: Inner, name: str, node: Node) -> None:
+        unsure = self.shaky > 0
+        outcome = self.host.do(inner, name, node, doubtful=self.in_doubt, unsure=unsure, excuse=self._excuse)
+        if isinstance(outcome, ServerError):
+            self._perhaps_failed(outcome)
+        elif not outcome:
             self.shaky += 1
 
     def _nested(self, inner: Inner, node: Node) -> None:
@@ -969,7 +1014,7 @@ class Interpreter:
         if not rows.known:
             return False
         if any(names(call["funcname"])[-1] == "set_config" for call in called):
-            self.host.do(inner, name, node, doubtful=self.doubts > 0, excuse=self._excuse)
+            self._do(inner, name, node)
         at, self._at = self._at, inner
         self.evaluator.projecting = True
         try:
@@ -987,7 +1032,7 @@ class Interpreter:
         if any(self._candidate(call) for kind, call in walk(node) if kind == "FuncCall") and not self._calls(
             inner, "SelectStmt", node
         ):
-            self.host.do(inner, "SelectStmt", node, doubtful=self.doubts > 0, excuse=self._excuse)
+            self._do(inner, "SelectStmt", node)
 
     def _candidate(self, call: Node) -> tuple[Proc, Routine] | None:
         """The one function with a known body that a call can mean."""
@@ -1084,7 +1129,7 @@ class Interpreter:
         if match is None:
             self._put(node.get("varno", 0), UNKNOWN)
             return _ON
-        value = self.evaluator.of_text(said[match.end() :])
+        value = self._evaluated(said[match.end() :])
         if "[" in match[0]:
             value = UNKNOWN
         self._put(node.get("varno", 0), value)

@@ -91,6 +91,8 @@ class _Query:
     def __init__(self, evaluator: Evaluator, node: Node, outer: Scope | None) -> None:
         self.evaluator, self.node, self.outer = evaluator, node, outer
         self.open = False
+        self.of_catalogs = False
+        """Whether all texts are names of a catalog, whose collation is C."""
         self.steps = 0
 
     def result(self) -> Rows:
@@ -112,6 +114,7 @@ class _Query:
                 return UNKNOWN_ROWS
         if "whereClause" in node:
             conditions.append(node["whereClause"])
+        self.of_catalogs = bool(items) and all(item.catalog for item in items)
         conjuncts = [_Condition(each, self._needs(each, items)) for each in _conjuncts(conditions)]
         found: list[tuple[tuple[Value, ...], Value, tuple[Value, ...]]] = []
         targets = [target["ResTarget"] for target in node.get("targetList", ())]
@@ -127,9 +130,20 @@ class _Query:
         if aggregated:
             return self._aggregates(columns, targets, scopes)
         for scope, sure in scopes:
-            keys = tuple(self.evaluator.value(key["SortBy"]["node"], scope) for key in node.get("sortClause", ()))
-            found += [(values, sure, keys) for values in self._projected(targets, scope, items)]
+            for values in self._projected(targets, scope, items):
+                keys = [self._key(key["SortBy"]["node"], scope, columns, values) for key in node.get("sortClause", ())]
+                found.append((values, sure, tuple(keys)))
         return self._finished(columns, found)
+
+    def _key(self, node: Node, scope: Scope, columns: tuple[str, ...], values: tuple[Value, ...]) -> Value:
+        """What to sort by: a column of the result by number or name, or an expression (findTargetlistEntrySQL92)."""
+        number = node.get("A_Const", {}).get("ival", {}).get("ival")
+        if number is not None:
+            return values[number - 1] if 0 < number <= len(values) else UNKNOWN
+        fields = node.get("ColumnRef", {}).get("fields", ())
+        if len(fields) == 1 and "String" in fields[0] and columns.count(fields[0]["String"]["sval"]) == 1:
+            return values[columns.index(fields[0]["String"]["sval"])]
+        return self.evaluator.value(node, scope)
 
     def _step(self) -> None:
         self.steps += 1
@@ -394,7 +408,7 @@ class _Query:
         keys = node.get("sortClause", ())
         if keys and len(found) > 1:
             plain = all(key["SortBy"].get("sortby_dir", "SORTBY_DEFAULT") != "SORTBY_USING" for key in keys)
-            if not (plain and all(_sortable(each[2]) for each in found)):
+            if not (plain and (self.of_catalogs or all(_sortable(each[2]) for each in found))):
                 keys = ()
             else:
                 for at in range(len(keys) - 1, -1, -1):

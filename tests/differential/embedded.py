@@ -1,0 +1,182 @@
+"""`python -m tests.differential.embedded FIRST LAST [--major N]... [--ports FILE]`
+
+Random DO blocks and functions (`blocks`) on servers and through pubcheck: which statements are refused, with every
+field, and what publications and tables there are in the end. With the world closed all must agree; with the world open
+nothing certain may be said that the server does not say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+from msgspec import Struct
+
+from pubcheck.config import Config
+from pubcheck.inside import Inside
+from pubcheck.linter import Followed, Linter, Unit
+from pubcheck.postgres.ddl import apply
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql.interpret import Raised
+from pubcheck.postgres.session import Session
+from pubcheck.sources.text import Source
+from tests.differential.blocks import Blocks
+from tests.support.servers import PACKAGES, Answer, Server, Servers, execute
+
+_STATE = """
+    SELECT 'publication ' || quote_ident(pubname) || ' ' || concat(pubinsert, pubupdate, pubviaroot) FROM pg_publication
+    UNION ALL
+    SELECT format('member %I of %s', pubname, prrelid::regclass)
+           || CASE WHEN prqual IS NULL THEN '' ELSE ' filtered' END || coalesce(' ' || prattrs::text, '')
+    FROM pg_publication_rel JOIN pg_publication p ON p.oid = prpubid
+    UNION ALL
+    SELECT format('schema %I of %I', pubname, nspname)
+    FROM pg_publication_namespace JOIN pg_publication p ON p.oid = pnpubid JOIN pg_namespace n ON n.oid = pnnspid
+    UNION ALL
+    SELECT format('table %s %s', oid::regclass, relreplident) FROM pg_class WHERE relkind = 'r' AND oid >= 16384
+"""
+
+
+class Difference(Struct, frozen=True):
+    """What a server and pubcheck say of a statement, or of what there is in the end."""
+
+    about: str
+    server: str
+    pubcheck: str
+
+
+def differences(server: Server, statements: list[str]) -> Iterator[Difference]:
+    """Runs a script on both sides."""
+    with server.database() as name, server.connect(name) as conn:
+        answers = [execute(conn, statement) for statement in statements]
+        state = {str(row[0]) for row in conn.execute(_STATE).fetchall()}
+    closed, silent, blind = _judged(server.major, statements, complete=True)
+    for index, answer in enumerate(answers):
+        mine = closed.get(index) or silent.get(index) or "accepted"
+        theirs = _said(answer, with_position=index in closed)
+        if mine != theirs:
+            yield Difference(f"[{index}] {statements[index]}", theirs, mine)
+    if blind:
+        yield Difference("followed to the end", "yes", "no")
+    ours = _state_of(server.major, statements)
+    if ours != state:
+        yield Difference("state", "; ".join(sorted(state - ours)), "; ".join(sorted(ours - state)))
+    told = _judged(server.major, statements, complete=False)[0]
+    for index, answer in enumerate(answers):
+        if index in told:
+            theirs = _said(answer, with_position=True)
+            if told[index] != theirs:
+                yield Difference(f"(open) [{index}] {statements[index]}", theirs, told[index])
+        elif not answer.ok:
+            return  # for pubcheck it has been done: from here on there are two worlds
+
+
+def _said(answer: Answer, *, with_position: bool) -> str:
+    if answer.ok:
+        return "accepted"
+    if not with_position:
+        return f"{answer.sqlstate} {answer.message}"
+    return f"{answer.sqlstate} {answer.message} | {answer.detail} | {answer.hint} | {answer.position}"
+
+
+def _followed(major: int, statements: list[str], complete: bool) -> Followed:
+    unit = Unit((Source("script.sql", ";\n".join(statements)),))
+    return Linter(Config(postgres=(major,), complete=complete)).follow(unit)
+
+
+def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[int, str], dict[int, str], bool]:
+    """By statement, the certain refusals that are told and those that are followed only; whether all was followed."""
+    silent: dict[int, str] = {}
+
+    def refuse(self: Inside, raised: Raised) -> None:
+        if raised.error.rule is None:
+            silent[self.statement.index] = f"{raised.error.sqlstate} {raised.error.message}"
+        original(self, raised)
+
+    def watched(session: Session, name: str, node: Node) -> None:
+        try:
+            apply(session, name, node)
+        except ServerError as error:
+            if error.rule is None:
+                silent[session.statement] = f"{error.sqlstate} {error.message}"
+            raise
+
+    original = Inside._refuse
+    with mock.patch.object(Inside, "_refuse", refuse), mock.patch("pubcheck.fold.apply", watched):
+        followed = _followed(major, statements, complete)
+    told = {
+        d.statement.index: " | ".join(
+            (f"{d.server.sqlstate} {d.server.message}", str(d.server.detail), str(d.server.hint), str(d.server.position))
+        )
+        for d in followed.result.diagnostics
+        if d.refused and d.statement is not None and d.server is not None
+    }
+    return told, silent, followed.folds[0].session.blind
+
+
+def _state_of(major: int, statements: list[str]) -> set[str]:
+    catalog = _followed(major, statements, True).folds[0].catalog
+    found: set[str] = set()
+
+    def shown(oid: int) -> str:
+        row = catalog.relations[oid]
+        schema = catalog.namespaces[row.namespace].name
+        name = row.name if row.name.isalnum() and row.name.islower() else f'"{row.name}"'
+        return name if schema == "public" else f"{schema}.{name}"
+
+    def quoted(name: str) -> str:
+        return name if name.isalnum() and name.islower() else f'"{name}"'
+
+    for publication in catalog.publications.values():
+        flags = "".join("t" if flag else "f" for flag in (publication.insert, publication.update, publication.via_root))
+        found.add(f"publication {quoted(publication.name)} {flags}")
+        for oid in catalog.members_of.get(publication.oid):
+            entry = catalog.publication_rels[oid]
+            filtered = " filtered" if entry.filter is not None else ""
+            columns = f" {' '.join(map(str, entry.columns))}" if entry.columns is not None else ""
+            found.add(f"member {quoted(publication.name)} of {shown(entry.relation)}{filtered}{columns}")
+        for oid in catalog.schemas_of.get(publication.oid):
+            schema = catalog.namespaces[catalog.publication_namespaces[oid].namespace].name
+            found.add(f"schema {quoted(publication.name)} of {schema}")
+    for row in catalog.relations.values():
+        if row.kind == "r" and row.oid >= 16384:
+            found.add(f"table {shown(row.oid)} {row.identity}")
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.differential.embedded", description=__doc__)
+    parser.add_argument("first", type=int)
+    parser.add_argument("last", type=int)
+    parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
+    parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
+    options = parser.parse_args()
+    majors = tuple(options.major or PACKAGES)
+    total = blocks = 0
+    with contextlib.ExitStack() as stack:
+        if options.ports:
+            ports = json.loads(options.ports.read_text())
+            servers = {major: Server(major, ports[str(major)]) for major in majors}
+        else:
+            servers = dict(stack.enter_context(Servers(majors)))
+        for seed in range(options.first, options.last):
+            for major in majors:
+                statements = Blocks(seed).statements
+                blocks += sum(not each.startswith(("CREATE SCHEMA", "CREATE TABLE")) for each in statements)
+                for found in differences(servers[major], statements):
+                    total += 1
+                    print(f"[{seed}/{major}] {found.about}")
+                    print(f"    server   {found.server}")
+                    print(f"    pubcheck {found.pubcheck}", flush=True)
+    print(f"{blocks:,} blocks, functions, calls and statements, {total} differences")
+    return 1 if total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
