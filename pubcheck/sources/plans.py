@@ -315,7 +315,8 @@ def arrange(
         if name in taken:
             name = members[-1].label
         taken.add(name)
-        plans.append(Plan(name, members, group.habit, group.reason, group.postgres))
+        reason = " ".join((group.reason, *(known[path].label for path in group.after)))
+        plans.append(Plan(name, members, group.habit, reason, group.postgres))
     return plans, [(known[path].label, why) for path, why in sorted(undone.items())]
 
 

@@ -82,7 +82,7 @@ def test_supabase_runs_migrations_by_time_and_then_the_seed(grow: Grow) -> None:
             ],
         ),
         "supabase/migrations/notes.sql": ("folder", ["supabase/migrations/notes.sql"]),
-        "supabase/schemas": ("supabase-schemas", ["supabase/schemas/b.sql", "supabase/schemas/auth/a.sql"]),
+        "supabase/schemas": ("supabase", ["supabase/schemas/b.sql", "supabase/schemas/auth/a.sql"]),
         "supabase/tests": ("folder", ["supabase/tests/a_test.sql"]),
     }
 

@@ -73,7 +73,7 @@ def joined(groups: list[Group], look: Look) -> list[Group]:
             and not any(each not in result or _publishes(groups[each], look) for each in others | then)
         ):
             before = [result.pop(each) for each in [*sorted(others), *sorted(then)]]
-            result[number] = _merged(groups[number], before, [groups[each].name for each in sorted(others)])
+            result[number] = _merged(groups[number], before, [groups[each].members[0] for each in sorted(others)])
     return [result[number] for number in sorted(result)]
 
 
@@ -101,6 +101,6 @@ def _near(group: Group, other: Group) -> bool:
     )
 
 
-def _merged(last: Group, before: list[Group], made_in: list[str]) -> Group:
+def _merged(last: Group, before: list[Group], makers: list[str]) -> Group:
     members = tuple(member for group in [*before, last] for member in group.members)
-    return replace(last, members=members, habit="references", reason=f"its tables are made in {', '.join(made_in)}")
+    return replace(last, members=members, habit="references", reason="its tables are made by", after=tuple(makers))

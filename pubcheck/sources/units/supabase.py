@@ -27,4 +27,4 @@ def plans(tree: Tree) -> Iterator[Group]:
     for folder in tree.folders():
         if last(folder) == "schemas" and last(parent(folder)) == "supabase":
             files = [(each, name) for each in tree.below(folder) for name in tree.sql[each]]
-            yield tree.group(shown(folder), files, "supabase-schemas", "the schema as supabase/schemas declares it")
+            yield tree.group(shown(folder), files, "supabase", "the schema as supabase/schemas declares it")

@@ -27,13 +27,15 @@ class Look(Protocol):
 
 
 class Group(Struct, frozen=True):
-    """Files that make a unit, by their paths, as a habit finds them. ``postgres``: the majors that they name."""
+    """Files that make a unit, by their paths, as a habit finds them. ``postgres``: the majors that they name;
+    ``after``: the first file of each unit that was put before, which ends the ``reason``."""
 
     name: str
     members: tuple[str, ...]
     habit: str
     reason: str
     postgres: tuple[int, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 class Tree:

@@ -1,0 +1,2 @@
+CREATE TABLE regions (name text);
+CREATE PUBLICATION regions FOR TABLE regions;

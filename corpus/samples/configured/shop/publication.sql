@@ -1,0 +1,2 @@
+CREATE PUBLICATION eu FOR TABLE orders WHERE (region = 'eu');
+ALTER PUBLICATION regions SET (publish = 'insert');

@@ -1,0 +1,5 @@
+-- migrate:up
+CREATE PUBLICATION eu FOR TABLE orders WHERE (region = 'eu');
+
+-- migrate:down
+DROP PUBLICATION eu;

@@ -1,0 +1,5 @@
+-- migrate:up
+ALTER TABLE orders REPLICA IDENTITY FULL;
+
+-- migrate:down
+ALTER TABLE orders REPLICA IDENTITY DEFAULT;

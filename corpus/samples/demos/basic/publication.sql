@@ -1,0 +1,1 @@
+CREATE PUBLICATION demo FOR TABLE orders;

@@ -1,0 +1,2 @@
+DROP PUBLICATION demo;
+DROP TABLE items;

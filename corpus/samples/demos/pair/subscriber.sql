@@ -1,0 +1,2 @@
+CREATE TABLE items (id int PRIMARY KEY);
+CREATE PUBLICATION demo FOR TABLE items;

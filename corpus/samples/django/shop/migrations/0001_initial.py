@@ -1,0 +1,5 @@
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    operations = []

@@ -1,0 +1,11 @@
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = [("shop", "0001_initial")]
+    operations = [
+        migrations.RunSQL(
+            sql="CREATE PUBLICATION eu FOR TABLE shop_order",
+            reverse_sql="DROP PUBLICATION eu",
+        ),
+    ]

@@ -1,0 +1,2 @@
+ALTER PUBLICATION eu DROP TABLE customers;
+DROP TABLE customers;

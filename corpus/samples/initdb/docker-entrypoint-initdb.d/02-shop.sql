@@ -1,0 +1,7 @@
+\c shop
+CREATE TABLE orders (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    region text NOT NULL,
+    total numeric(10, 2) NOT NULL
+);
+CREATE PUBLICATION eu FOR TABLE orders WHERE (region = 'eu');

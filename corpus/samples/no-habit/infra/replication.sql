@@ -1,0 +1,1 @@
+CREATE PUBLICATION audit FOR TABLE audit_log WHERE (kind = 'login');

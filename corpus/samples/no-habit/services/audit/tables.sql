@@ -1,0 +1,1 @@
+CREATE TABLE audit_log (id bigint PRIMARY KEY, kind text NOT NULL);

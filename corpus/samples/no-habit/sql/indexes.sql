@@ -1,0 +1,1 @@
+CREATE INDEX orders_region ON orders (region);

@@ -1,0 +1,25 @@
+--
+-- PostgreSQL database dump
+--
+
+-- Dumped from database version 18.0
+-- Dumped by pg_dump version 18.0
+
+SET statement_timeout = 0;
+SELECT pg_catalog.set_config('search_path', '', false);
+
+CREATE TABLE public.orders (
+    id bigint NOT NULL,
+    doubled bigint GENERATED ALWAYS AS ((id * 2)) STORED
+);
+
+ALTER TABLE ONLY public.orders
+    ADD CONSTRAINT orders_pkey PRIMARY KEY (id);
+
+CREATE PUBLICATION columns WITH (publish = 'insert, update, delete, truncate', publish_generated_columns = none);
+
+ALTER PUBLICATION columns ADD TABLE ONLY public.orders (id, doubled);
+
+--
+-- PostgreSQL database dump complete
+--

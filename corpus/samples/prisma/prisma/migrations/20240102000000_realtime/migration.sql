@@ -1,0 +1,1 @@
+CREATE PUBLICATION eu FOR TABLE "Order" ("region");

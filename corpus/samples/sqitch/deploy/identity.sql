@@ -1,0 +1,8 @@
+-- Deploy shop:identity to pg
+-- requires: publication
+
+BEGIN;
+
+ALTER TABLE orders REPLICA IDENTITY FULL;
+
+COMMIT;

@@ -1,0 +1,3 @@
+BEGIN;
+SELECT id, region, total FROM orders WHERE false;
+ROLLBACK;

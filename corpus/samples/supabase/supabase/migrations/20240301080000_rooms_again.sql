@@ -1,0 +1,2 @@
+-- Already a member since the twelfth of February.
+alter publication supabase_realtime add table public.rooms;
