@@ -16,6 +16,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB010', 'statements-of-a-program', 'ddl', 'note', (15, 16, 17, 18), (), (), False, True),
     ('PUB011', 'unused-ignore-comment', 'ddl', 'warning', (15, 16, 17, 18), (), (), True, True),
     ('PUB012', 'ignore-comment-not-understood', 'ddl', 'warning', (15, 16, 17, 18), (), (), False, True),
+    ('PUB013', 'git-lfs-pointer', 'ddl', 'note', (15, 16, 17, 18), (), (), False, True),
     ('PUB101', 'syntax-error', 'ddl', 'error', (15, 16, 17, 18), ('42601',), ('syntax-error',), True, True),
     ('PUB102', 'bad-object-list', 'ddl', 'error', (15, 16, 17, 18), ('42601',), ('bad-object-list',), True, True),
     ('PUB103', 'wrong-kind-in-object-list', 'ddl', 'error', (15, 16, 17, 18), ('42601',), ('continuation-kind',), False, True),

@@ -269,7 +269,7 @@ class _Run:
         self.foreign = None
         for note in source.view.notes if source.view is not None else ():
             self._note(note.rule, "certain", note.message, note.help, Span(source, note.start, note.end), None)
-            if note.rule == "publication-not-seen":
+            if note.rule in ("publication-not-seen", "git-lfs-pointer"):
                 self._hidden(None)
 
     def _command(

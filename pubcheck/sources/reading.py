@@ -20,6 +20,9 @@ class Reading(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
+_EIGHT_BIT = {"windows-1252": "Windows-1252", "iso-8859-1": "ISO 8859-1"}
+
+
 def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
     """Reads a unit's files; what cannot be read, or is no text, becomes a diagnostic for ``majors`` and is left out."""
     sources, diagnostics = [], []
@@ -38,9 +41,9 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             continue
         source = views.source(file.label, decoded.text, file.view)
         sources.append(source)
-        if decoded.encoding == "windows-1252":
+        if decoded.encoding in _EIGHT_BIT:
             start = next(at for at, char in enumerate(decoded.text) if char > "\x7f")
-            message = "this file is not UTF-8 and was read as Windows-1252"
+            message = f"this file is not UTF-8 and was read as {_EIGHT_BIT[decoded.encoding]}"
             help = "save it as UTF-8"
             diagnostics.append(_diagnostic("PUB003", Span(source, start, start + 1), message, majors, help))
     return Reading(tuple(sources), tuple(diagnostics))

@@ -63,23 +63,31 @@ class Decoded(Struct, frozen=True):
 
 
 _UTF8_BOM = b"\xef\xbb\xbf"
+_LOOKED_AT = 512
+_CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\t\n\r\f\v\b\x1b"))
+"""What text does not hold, but now and then."""
 _UTF16_BOMS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 def decode(data: bytes) -> Decoded:
-    """The text of a file's bytes: UTF-8, else Windows-1252; UTF-16 where a byte order mark says so.
+    """The text of a file's bytes: UTF-8, else Windows-1252 or, if it is text at all, ISO 8859-1, which has a character
+    for every byte; UTF-16 where a byte order mark says so, or every other byte of ASCII text is a NUL.
 
     A byte order mark is no part of the text, so offsets count without it. A NUL is a problem, for PostgreSQL's
     protocol ends a query at it. Offsets in a problem count bytes from 0, the mark included.
     """
     encoding = _UTF16_BOMS.get(data[:2])
+    marked = 2 if encoding is not None else 0
+    if encoding is None and b"\0" in data[:2]:
+        encoding = _without_mark(data)
     if encoding is not None:
         try:
-            text = data[2:].decode(encoding)
+            text = data[marked:].decode(encoding)
         except UnicodeDecodeError as error:
-            return Decoded(None, encoding, f"not UTF-16, which its byte order mark says it is: {_fault(error, 2)}")
+            why = "its byte order mark says it is" if marked else "its NUL bytes say it is"
+            return Decoded(None, encoding, f"not UTF-16, which {why}: {_fault(error, marked)}")
         nul = text.find("\0")
-        at = 2 + len(text[:nul].encode(encoding)) if nul >= 0 else -1
+        at = marked + len(text[:nul].encode(encoding)) if nul >= 0 else -1
     else:
         encoding = "utf-8"
         skipped = len(_UTF8_BOM) if data.startswith(_UTF8_BOM) else 0
@@ -89,13 +97,27 @@ def decode(data: bytes) -> Decoded:
             try:
                 text = data.decode("cp1252")
             except UnicodeDecodeError as cp1252:
-                problem = f"neither UTF-8 ({_fault(utf8, skipped)}) nor Windows-1252 ({_fault(cp1252)})"
-                return Decoded(None, encoding, problem)
-            encoding = "windows-1252"
+                if len(data.translate(None, _CONTROLS)) * 100 < len(data) * 99:
+                    problem = f"neither UTF-8 ({_fault(utf8, skipped)}) nor Windows-1252 ({_fault(cp1252)})"
+                    return Decoded(None, encoding, problem)
+                text, encoding = data.decode("latin-1"), "iso-8859-1"
+            else:
+                encoding = "windows-1252"
         at = data.find(b"\0")
     if at >= 0:
         return Decoded(None, encoding, f"a NUL byte at byte offset {at}: PostgreSQL text cannot hold it")
     return Decoded(text, encoding)
+
+
+def _without_mark(data: bytes) -> str | None:
+    """UTF-16 whose text begins with ASCII, and which of the two; None for what is something else."""
+    first, second = data[:_LOOKED_AT:2], data[1:_LOOKED_AT:2]
+    if len(data) % 2 == 0 and data:
+        if not first.count(0) and second.count(0) * 10 >= len(second) * 9:
+            return "utf-16-le"
+        if not second.count(0) and first.count(0) * 10 >= len(first) * 9:
+            return "utf-16-be"
+    return None
 
 
 def _fault(error: UnicodeDecodeError, skipped: int = 0) -> str:

@@ -20,6 +20,9 @@ from pubcheck.sources.text import Decoded, LineIndex, Utf8, decode
         (b"\xef\xbb\xbfSELECT", Decoded("SELECT", "utf-8")),
         (b"\xef\xbb\xbf\xef\xbb\xbfx", Decoded("\ufeffx", "utf-8")),
         ("größe €".encode("cp1252"), Decoded("größe €", "windows-1252")),
+        (b"-- ab\x81c", Decoded("-- ab\x81c", "iso-8859-1")),
+        ("größe".encode("utf-16-le"), Decoded("größe", "utf-16-le")),
+        ("SELECT 1".encode("utf-16-be"), Decoded("SELECT 1", "utf-16-be")),
         ("\ufeffgröße".encode("utf-16-le"), Decoded("größe", "utf-16-le")),
         ("\ufeffgröße".encode("utf-16-be"), Decoded("größe", "utf-16-be")),
     ],
@@ -36,11 +39,11 @@ def test_bytes_are_decoded(data: bytes, decoded: Decoded) -> None:
         (b"gr\xf6\0", "a NUL byte at byte offset 3"),
         ("\ufeffö\0".encode("utf-16-le"), "a NUL byte at byte offset 4"),
         (
-            b"ab\x81c",
+            b"ab\x81\x01",
             "neither UTF-8 (byte 0x81 at byte offset 2) nor Windows-1252 (byte 0x81 at byte offset 2)",
         ),
         (
-            b"\xef\xbb\xbf\xf6 \x9d",
+            b"\xef\xbb\xbf\xf6 \x9d\x02",
             "neither UTF-8 (byte 0xf6 at byte offset 3) nor Windows-1252 (byte 0x9d at byte offset 5)",
         ),
         (b"\xff\xfea\0\x00\xd8", "not UTF-16, which its byte order mark says it is: byte 0x00 at byte offset 4"),

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from msgspec.structs import replace
+
 from pubcheck.sources.text import Note, Source, View
 
 __all__ = ["VIEWS", "Note", "View", "source"]
@@ -52,7 +54,13 @@ VIEWS: Mapping[str, Callable[[str], View]] = {
 
 def source(label: str, text: str, kind: str = "sql") -> Source:
     """A file's text as the source that the engine is given. ``kind`` is a key of ``VIEWS``; others are SQL."""
-    view = VIEWS.get(kind, _sql)(text)
+    make = VIEWS.get(kind, _sql)
+    if "\r" in text and "\n" not in text:
+        # Lines that end with CR alone: views look for LF, and have the same characters in between.
+        view = make(text.replace("\r", "\n"))
+        view = replace(view, text=view.text.replace("\n", "\r"))
+    else:
+        view = make(text)
     if view == View(text):
         return Source(label, text)
     return Source(label, view.text, text, view)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from pubcheck.sources.text import View
-from pubcheck.sources.views.canvas import Canvas, filler, padded
+from pubcheck.sources.text import Note, View
+from pubcheck.sources.views.canvas import Canvas, blank, filler, padded
 
 # What every way back is announced by: looked for before anything else, for most files hold none of these.
 _DOWN = (
@@ -38,6 +38,7 @@ _PART = re.compile(
 )
 """goose, dbmate, sql-migrate, node-pg-migrate, Play's evolutions, micrate, rambler, shmig, MyBatis and tern."""
 
+_LFS = "version https://git-lfs.github.com/spec/"
 _LIQUIBASE = "liquibase formatted"
 _CHANGESET = re.compile(r"^[ \t]*--[ \t]*(?ai:changeset)[ \t]+(?P<given>[^\n]*)", re.MULTILINE)
 _DBMS = re.compile(r"(?ai:\bdbms[ \t]*:[ \t]*\"?([!\w, ]+))")
@@ -74,6 +75,10 @@ class _Painting(Struct):
 
 def script(text: str) -> View:
     """A file of SQL: its way back is blank, so are a template's control blocks, and names stand for its values."""
+    if text.startswith(_LFS):
+        message = "this is a pointer of Git LFS: the content of the file is not here"
+        note = Note("git-lfs-pointer", message, 0, len(_LFS), "run `git lfs pull` first")
+        return View(blank(text), notes=(note,))
     gone: list[tuple[int, int]] = []
     perhaps: list[tuple[int, int]] = []
     ends: list[int] = []

@@ -43,6 +43,7 @@ _WHERE = re.compile(
     r"(?:(?<=\s)-[dhp][ \t]*|--(?:dbname|host|port)[= \t]|\bexec[ \t]+(?:-{1,2}\w+[ \t]+)*)([\w\"'${}./-]+)"
 )
 _LONGEST_COMMAND = 2000
+_LINE_END = re.compile(r"[\r\n]")
 _VARIABLE = re.compile(
     r"(?:(?<=\s)-v[ \t]*|--(?:set|variable)[= \t])(?P<quote>['\"]?)(?P<name>\w+)=(?P<value>[\w.]+)(?P=quote)(?=\s|$)"
 )
@@ -153,9 +154,9 @@ def _commands(text: str, found: list[Given]) -> Iterator[tuple[int, str]]:
             continue
         line = " \\\\ ".join(said) + ("" if each.here else " \\\\")
         begin = max(each.start, taken)
-        room = text.find("\n", begin, each.end)
-        room = each.end if room < 0 else room
-        if len(line) <= room - begin and (each.here or text.find("\n", begin, each.end) < 0):
+        ends = _LINE_END.search(text, begin, each.end)
+        room = each.end if ends is None else ends.start()
+        if len(line) <= room - begin and (each.here or ends is None):
             yield begin, line
         taken = each.written.end + 1
 
