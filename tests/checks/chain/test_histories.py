@@ -46,7 +46,7 @@ def statement(random: Random) -> str:
             f"ALTER TABLE {table} ADD COLUMN r int REFERENCES {other} (id) {actions(random)}",
             f"ALTER TABLE {table} DROP COLUMN r",
             f"DROP TABLE {table}",
-            f"ALTER TABLE {table} RENAME TO {random.choice('abc')}",
+            f"ALTER TABLE {table} RENAME TO {random.choice('de' if schema else 'abc')}",
             f"CREATE UNIQUE INDEX {short}_n ON {table} (n)",
             f"ALTER TABLE {table} REPLICA IDENTITY USING INDEX {short}_n",
             f"ALTER TABLE {table} REPLICA IDENTITY {random.choice(('DEFAULT', 'FULL', 'NOTHING'))}",
