@@ -15,7 +15,7 @@ from pubcheck.config import ConfigError, suggestion
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses beside 0: something was found; pubcheck was called wrongly, had no input or failed; Ctrl-C."""
 
-_COMMANDS = ("lint", "explain", "files", "audit", "rule", "rules")
+_COMMANDS = ("lint", "explain", "files", "measure", "audit", "rule", "rules")
 
 
 class NoInput(Exception):

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
 
 from pubcheck.cli.app import FOUND, NoInput, complain, emit
+from pubcheck.cli.spark import (
+    check_installed,
+    conf_option,
+    failures,
+    master_option,
+    pair,
+    progress_of,
+    reason,
+    remote_option,
+)
 from pubcheck.config import ConfigError, from_options, load
 from pubcheck.diagnostics import SEVERITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
-    from pyspark.sql import SparkSession
-
     from pubcheck.report.audit_document import Audit, Change
     from pubcheck.spark.inputs import Input
     from pubcheck.spark.job import Summary
@@ -33,13 +36,6 @@ def _size(given: str) -> int:
     if found is None:
         raise click.BadParameter(f"{given!r} is no size; write bytes, or such as 512K, 32M, 2G")
     return int(found[1]) << 10 * " KMGT".index(found[2].upper() or " ")
-
-
-def _pair(given: str) -> tuple[str, str]:
-    key, equals, text = given.partition("=")
-    if not key or not equals:
-        raise click.BadParameter(f"{given!r} must be KEY=VALUE")
-    return key, text
 
 
 @click.command(
@@ -71,7 +67,7 @@ Exit status: as of `pubcheck lint`; what is quarantined does not fail a run.""",
 @click.option(
     "--preset", metavar="NAME", help="Columns of a well-known corpus: the-stack, github-code or bigquery-github."
 )
-@click.option("--option", "options", type=_pair, multiple=True, metavar="K=V", help="An option of the data source.")
+@click.option("--option", "options", type=pair, multiple=True, metavar="K=V", help="An option of the data source.")
 @click.option("--since", metavar="RUN", help="Carry over what has not changed since that run in DIR, or since latest.")
 @click.option("--run", metavar="ID", help="What this run is called; one of that name is replaced.  [default: the time]")
 @click.option(
@@ -98,9 +94,9 @@ Exit status: as of `pubcheck lint`; what is quarantined does not fail a run.""",
 @click.option("--fail-on", type=click.Choice(SEVERITIES), help="The least severity that fails.  [default: warning]")
 @click.option("--fail-on-assumed/--no-fail-on-assumed", default=None, help="Let assumed findings fail the run too.")
 @click.option("--config", "config_path", metavar="FILE", help="Configuration to read.")
-@click.option("--master", metavar="URL", help="Spark master, such as local[4].  [default: spark-submit's, or local[*]]")
-@click.option("--remote", metavar="URL", help="Spark Connect server, such as sc://host.")
-@click.option("--conf", type=_pair, multiple=True, metavar="K=V", help="A setting of Spark.")
+@master_option
+@remote_option
+@conf_option
 @click.option(
     "--report", metavar="FILE", help="Write the report here, a page.  [default: DIR/report.html if DIR is local]"
 )
@@ -157,14 +153,9 @@ def command(
         raise click.UsageError("--report and --no-report exclude each other")
     if report is not None and not os.path.isdir(os.path.dirname(report) or "."):
         raise click.FileError(report, "there is no such folder")
-    try:
-        import pyspark  # noqa: F401
-    except ImportError:
-        raise click.UsageError("the audit needs PySpark: pip install 'pubcheck[spark]'") from None
+    check_installed("the audit")
     columns = (repo_column, path_column, content_column)
     source = _input(input_, format_, columns, preset, dict(options))
-
-    from pyspark.errors import PySparkException
 
     from pubcheck.linter import Linter
     from pubcheck.spark.child import Limits
@@ -172,9 +163,10 @@ def command(
     from pubcheck.spark.job import Options, audit, fails
     from pubcheck.spark.reporting import collect
     from pubcheck.spark.runs import NoRun, Store
+    from pubcheck.spark.session import session
 
     try:
-        spark = _session(master, remote, dict(conf))
+        spark = session("pubcheck audit", master, remote, dict(conf))
         try:
             store = Store(spark, output)
             wanted = Options(
@@ -184,7 +176,7 @@ def command(
                 largest_unit=max_unit_size,
                 limits=Limits(unit_timeout, unit_memory),
             )
-            with _progress(spark, quiet) as progress:
+            with progress_of(spark, quiet=quiet) as progress:
                 summary = audit(spark, source, store, Linter(config), wanted, progress)
                 page = None if no_report else report or _page_in(output, wanted.run)
                 document = None
@@ -198,18 +190,11 @@ def command(
         raise NoInput(str(error)) from None
     except NoRun as error:
         raise ConfigError(f"--since: {error}") from None
-    except PySparkException as error:
+    except failures() as error:
         return complain(f"the Spark job failed: {reason(str(error))}")
     if not quiet:
         emit("\n".join(summarised(summary, output, page, document)) + "\n")
     return FOUND if fails(summary.rules, config) else 0
-
-
-def reason(error: str) -> str:
-    """The line of an error of Spark that says what was wrong: the last of a Python traceback, else the first."""
-    lines = [line.strip() for line in error.splitlines() if line.strip() and not line.startswith("\tat ")]
-    first, traceback = lines[0] if lines else "it does not say why", "Traceback (most recent call last):"
-    return lines[-1] if traceback in lines else first
 
 
 def _input(
@@ -233,53 +218,10 @@ def _input(
     return Rows(where, format_, chosen, options)
 
 
-def _session(master: str | None, remote: str | None, conf: dict[str, str]) -> SparkSession:
-    """The session that spark-submit or a notebook has made, else one as asked for, else a local one."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    if remote is not None:
-        if remote.startswith("local"):  # a server of its own on this machine
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        return builder.remote(remote).getOrCreate()
-    if master is not None:
-        builder = builder.master(master)
-    given = {"MASTER", "SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", "PYSPARK_GATEWAY_PORT"}
-    if given.isdisjoint(os.environ) and SparkSession.getActiveSession() is None:
-        # The workers are to be this Python, which has pubcheck, and not the first one of the path.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        if master is None and "spark.master" not in conf:
-            builder = builder.master("local[*,4]")  # [*] alone: a worker that is killed ends the job
-        local = {
-            "spark.log.level": "ERROR",
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",  # the progress is shown here
-            # 200, made for clusters, would be the greater part of a small run.
-            "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 4)),
-        }
-        for key, value in local.items():
-            if key not in conf:
-                builder = builder.config(key, value)
-    return builder.appName("pubcheck audit").getOrCreate()
-
-
 def _now() -> str:
     from datetime import UTC, datetime
 
     return datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-
-
-def _progress(spark: SparkSession, quiet: bool) -> AbstractContextManager[Callable[[str], None]]:
-    """Shows the steps of the job on a terminal, and nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        return nullcontext(lambda step: None)
-    from rich.console import Console
-
-    from pubcheck.spark.progress import Shown
-
-    return Shown(spark, Console(stderr=True))
 
 
 def _page_in(output: str, run: str) -> str | None:
@@ -314,8 +256,8 @@ def summarised(summary: Summary, output: str, page: str | None = None, document:
         if end == "linted" and count["units_carried"]:
             line += f" ({count['units_carried']:,} units carried over)"
         lines.append(line)
-    for reason, times in summary.quarantine.items():
-        lines.append(f"    {reason:14}{times:>10,}")
+    for why, times in summary.quarantine.items():
+        lines.append(f"    {why:14}{times:>10,}")
     severities = ((severity, count[f"{severity}s"]) for severity in reversed(SEVERITIES))
     lines.append(", ".join(f"{times:,} {severity}{'s' if times != 1 else ''}" for severity, times in severities))
     for rule, severity, certainty, times in sorted(summary.rules, key=lambda row: (-row[3], row)):

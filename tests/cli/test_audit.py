@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.cli.audit import reason, summarised
+from pubcheck.cli.audit import summarised
+from pubcheck.cli.spark import reason
 from pubcheck.spark.job import Summary
 from tests.cli.conftest import Call
 
@@ -47,6 +48,11 @@ def test_of_an_error_of_spark_the_line_that_says_something_is_told() -> None:
     assert reason("[PATH_NOT_FOUND] Path does not exist: x.\nJVM stacktrace:\n\tat org.x") == (
         "[PATH_NOT_FOUND] Path does not exist: x."
     )
+    java = (
+        "An error occurred while calling o1.x.\n: org.x.SparkException: [A] while reading\n\tat org.x\n"
+        "Caused by: org.x.Y: [B] Malformed records\n\t... 2 more\nCaused by: org.x.Z: [C] Malformed record: 1,a\n"
+    )
+    assert reason(java) == "[C] Malformed record: 1,a"
     assert reason("") == "it does not say why"
 
 

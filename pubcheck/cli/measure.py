@@ -1,0 +1,166 @@
+"""`pubcheck measure`: what the publications of a schema would send of its tables' data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from pubcheck.cli.app import FOUND, complain, emit
+from pubcheck.cli.inputs import read_plans, schema_option, stdin_option, together_option
+from pubcheck.cli.spark import (
+    check_installed,
+    conf_option,
+    failures,
+    master_option,
+    pair,
+    progress_of,
+    reason,
+    remote_option,
+)
+from pubcheck.config import Config, ConfigError, from_options, load
+from pubcheck.sources.reading import read_unit
+
+if TYPE_CHECKING:
+    from pubcheck.linter import Followed
+    from pubcheck.report.document import Entry
+    from pubcheck.sources.files import Plan
+
+_TOLD = 10
+"""Statements that are named when they are refused."""
+
+
+@click.command(
+    short_help="What the publications would send of a table's data.",
+    epilog="""\b
+Examples:
+  pubcheck measure schema.sql --data app.orders=orders.parquet
+  pubcheck measure db/ --data orders=orders.csv --data customers=customers.csv --format json
+  pubcheck measure schema.sql --data orders=table:lake.shop.orders --remote sc://host
+
+\b
+Exit status: 0; 1 when a statement about a publication is certainly refused or a file cannot be read,
+so that something is missing; 2 bad arguments, no input, or data that do not fit the table.""",
+)
+@click.argument("paths", nargs=-1, required=True, metavar="SCHEMA...")
+@click.option(
+    "--data",
+    "given",
+    type=pair,
+    multiple=True,
+    required=True,
+    metavar="TABLE=PATH",
+    help="The rows of a table: Parquet, CSV or TSV with a header, JSON lines, or table: and the name of a table of"
+    " Spark's catalog. Repeatable.",
+)
+@click.option(
+    "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to report."
+)
+@click.option(
+    "--postgres",
+    metavar="MAJOR",
+    help="The major to judge for.  [default: the configuration's last, what a pg_dump header says, or 18]",
+)
+@click.option(
+    "--complete/--no-complete",
+    default=None,
+    help="The input is the whole database: what it does not make does not exist.",
+)
+@together_option
+@schema_option
+@stdin_option
+@click.option("--config", "config_path", metavar="FILE", help="Configuration to read.")
+@master_option
+@remote_option
+@conf_option
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def command(
+    paths: tuple[str, ...],
+    given: tuple[tuple[str, str], ...],
+    format_: str,
+    postgres: str | None,
+    complete: bool | None,
+    together: bool,
+    schema: tuple[str, ...],
+    stdin_filename: str,
+    config_path: str | None,
+    master: str | None,
+    remote: str | None,
+    conf: tuple[tuple[str, str], ...],
+    quiet: bool,
+) -> int:
+    """Counts the rows that each publication would send of a table, from the table's data, with Spark.
+
+    Says for each publication how many rows the initial copy and INSERTs send, how many are held back because the row
+    filter is NULL, and of the publications together what several send and none does. A filter is run only where Spark
+    gives for every row what the server gives; of others it is said why not.
+    """
+    options = {"postgres": postgres, "complete": complete}
+    config = from_options(
+        {key: value for key, value in options.items() if value is not None}, load(path=config_path), where="--"
+    )
+    if postgres is not None and len(config.postgres) > 1:
+        raise click.UsageError("--postgres: one major at a time can be measured")
+    check_installed("measuring")
+    plans = read_plans(
+        paths,
+        config,
+        together=together,
+        schema=schema,
+        stdin_filename=stdin_filename,
+        majors=postgres is not None,
+    )
+    if len(plans) > 1:
+        names = ", ".join(plan.name for plan in plans[:_TOLD])
+        raise click.UsageError(f"SCHEMA holds {len(plans)} databases ({names}): name one, or use --together")
+    followed, missing = _follow(plans[0], config)
+
+    from pubcheck import __version__
+    from pubcheck.replication.measurable import NoTable, measurable
+    from pubcheck.report import measure as report
+    from pubcheck.spark.measure import BadData, Data, measure
+    from pubcheck.spark.session import session
+
+    try:
+        tables = [
+            (Data(name, where), measurable(followed.folds[-1], followed.statements, name)) for name, where in given
+        ]
+        spark = session("pubcheck measure", master, remote, {"spark.log.level": "OFF"} | dict(conf))
+        try:
+            counted = []
+            with progress_of(spark, quiet=quiet) as progress:
+                for data, table in tables:
+                    progress(f"counting {table.name}")
+                    counted.append(measure(spark, data, table))
+        finally:
+            spark.stop()
+    except (NoTable, BadData) as error:
+        raise ConfigError(f"--data: {error}") from None
+    except failures() as error:
+        return complain(f"the Spark job failed: {reason(str(error))}")
+    document = report.Measurement(__version__, report.SCHEMA_VERSION, followed.result.postgres[-1], tuple(counted))
+    emit(report.json(document) if format_ == "json" else "\n".join(report.text(document)) + "\n")
+    for entry in missing[:_TOLD]:
+        click.echo(f"pubcheck: left out: {entry.path}:{entry.line}: {entry.message} [{entry.rule}]", err=True)
+    if len(missing) > _TOLD:
+        click.echo(f"pubcheck: left out: {len(missing) - _TOLD} more; `pubcheck lint` tells them", err=True)
+    return FOUND if missing else 0
+
+
+def _follow(plan: Plan, config: Config) -> tuple[Followed, Sequence[Entry]]:
+    """The database at its end, and what is missing from it because it is certainly refused or could not be read."""
+    from msgspec.structs import replace
+
+    from pubcheck.linter import Linter, Unit
+    from pubcheck.postgres.versions import DEFAULT_MAJOR
+    from pubcheck.report.document import Resolver
+    from pubcheck.unit import majors_of
+
+    config = replace(config, postgres=config.postgres[-1:], select=(), ignore=())
+    reading = read_unit(plan.files, config.postgres or (DEFAULT_MAJOR,))
+    followed = Linter(config).follow(Unit(reading.sources, majors_of(plan), plan.habit))
+    refused = [each for each in followed.result.diagnostics if each.phase == "ddl" and each.server is not None]
+    found = Resolver(excerpts=False).findings([*reading.diagnostics, *refused])
+    entries = [finding.entry for finding in sorted(found, key=lambda finding: finding.order)]
+    return followed, [entry for entry in entries if (entry.severity, entry.certainty) == ("error", "certain")]

@@ -1,0 +1,71 @@
+"""What the commands that run Spark have in common."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from pyspark.sql import SparkSession
+
+
+def pair(given: str) -> tuple[str, str]:
+    """KEY=VALUE, taken apart."""
+    key, equals, text = given.partition("=")
+    if not key or not equals:
+        raise click.BadParameter(f"{given!r} must be KEY=VALUE")
+    return key, text
+
+
+master_option = click.option(
+    "--master", metavar="URL", help="Spark master, such as local[4].  [default: spark-submit's, or local[*]]"
+)
+remote_option = click.option("--remote", metavar="URL", help="Spark Connect server, such as sc://host.")
+conf_option = click.option("--conf", type=pair, multiple=True, metavar="K=V", help="A setting of Spark.")
+
+
+def check_installed(what: str) -> None:
+    """Raises UsageError where there is no PySpark."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        raise click.UsageError(f"{what} needs PySpark: pip install 'pubcheck[spark]'") from None
+
+
+def progress_of(spark: SparkSession, *, quiet: bool) -> AbstractContextManager[Callable[[str], None]]:
+    """Shows the steps of a job on a terminal, and nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        return nullcontext(lambda step: None)
+    from rich.console import Console
+
+    from pubcheck.spark.progress import Shown
+
+    return Shown(spark, Console(stderr=True))
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """What Spark raises."""
+    from pyspark.errors import PySparkException
+
+    try:
+        from py4j.protocol import Py4JJavaError
+    except ImportError:  # a client of Spark Connect alone
+        return (PySparkException,)
+    return PySparkException, Py4JJavaError
+
+
+def reason(error: str) -> str:
+    """The line of an error of Spark that says what was wrong: the last of a Python traceback, else the last cause that
+    Java names, else the first."""
+    lines = [line.strip() for line in error.splitlines() if line.strip() and not line.startswith("\tat ")]
+    first, traceback = lines[0] if lines else "it does not say why", "Traceback (most recent call last):"
+    if traceback in lines:
+        return lines[-1]
+    causes = [line.partition(": ")[2] for line in lines if line.startswith("Caused by: ")]
+    return causes[-1].partition(": ")[2] or causes[-1] if causes else first

@@ -1,0 +1,132 @@
+"""What `pubcheck measure` counted: the document, as JSON and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from pubcheck.report.text import escape
+
+SCHEMA_VERSION = 1
+
+
+class Nulls(Struct, frozen=True):
+    """Rows in which a column that a filter reads is NULL."""
+
+    column: str
+    rows: int
+
+
+class PublicationRows(Struct, frozen=True):
+    """What a publication sends of a table. ``filter`` is as written, ``spark`` what was run.
+
+    ``copied`` rows are sent by the initial copy, ``inserted`` ones as they are inserted. For ``unknown`` ones the
+    filter is NULL, so that they are not sent. All are null where they could not be counted, for this ``reason``.
+    """
+
+    publication: str
+    filter: str | None
+    spark: str | None
+    operations: tuple[str, ...]
+    certainty: str
+    copied: int | None
+    inserted: int | None
+    unknown: int | None
+    reason: str | None
+
+
+class Overlap(Struct, frozen=True):
+    """Rows that two publications both send."""
+
+    publications: tuple[str, str]
+    rows: int
+
+
+class TableRows(Struct, frozen=True):
+    """A table. ``sent_by_none`` and ``sent_by_several`` are of its publications; null where not all were counted."""
+
+    table: str
+    data: str
+    rows: int
+    nulls: tuple[Nulls, ...]
+    publications: tuple[PublicationRows, ...]
+    sent_by_none: int | None
+    sent_by_several: int | None
+    overlaps: tuple[Overlap, ...]
+
+
+class Measurement(Struct, frozen=True):
+    pubcheck: str
+    schema_version: int
+    postgres: int
+    tables: tuple[TableRows, ...]
+
+
+def json(measurement: Measurement) -> str:
+    """One document, described by `measure.schema.json`."""
+    return msgspec.json.format(msgspec.json.encode(measurement), indent=2).decode() + "\n"
+
+
+def schema() -> bytes:
+    """The schema of ``json``, which ships as `measure.schema.json`."""
+    made = msgspec.json.schema(Measurement)
+    return msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n"
+
+
+def text(measurement: Measurement) -> Iterator[str]:
+    """The document in words, line by line."""
+    for number, table in enumerate(measurement.tables):
+        if number:
+            yield ""
+        yield from _table(table)
+
+
+def _table(given: TableRows) -> Iterator[str]:
+    yield f"{escape(given.table)}: {_rows(given.rows)} in {escape(given.data)}"
+    if not given.publications:
+        yield "  no publication sends any of them"
+    for each in given.publications:
+        assumed = "" if each.certainty == "certain" else "  (assumed)"
+        yield f"  publication {escape(each.publication)}{assumed}"
+        if each.filter is not None or each.reason is None:
+            yield f"    filter      {'none: every row' if each.filter is None else escape(each.filter)}"
+        if each.reason is not None or each.copied is None:
+            yield f"    not run     {escape(each.reason or '')}"
+            continue
+        yield f"    copied      {_share(each.copied, given.rows)} by the initial copy"
+        if "insert" not in each.operations:
+            yield "    inserted    none: it publishes no INSERT"
+        if each.unknown:
+            yield f"    not sent    {_share(each.unknown, given.rows)} because the filter is NULL"
+    for nulls in given.nulls:
+        if nulls.rows:
+            yield f"  NULL          {_share(nulls.rows, given.rows)} in column {escape(nulls.column)}"
+    if given.sent_by_none is not None:
+        yield f"  gap           {_share(given.sent_by_none, given.rows)} are sent by no publication"
+    elif given.publications:
+        yield "  gap           not known: not every filter could be run"
+    if given.sent_by_several is not None and len(given.publications) > 1:
+        yield f"  overlap       {_share(given.sent_by_several, given.rows)} are sent by several publications"
+    for overlap in given.overlaps:
+        if overlap.rows:
+            both = " and ".join(map(escape, overlap.publications))
+            yield f"  overlap       {_share(overlap.rows, given.rows)} are sent by {both}"
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
+
+
+def _share(count: int, whole: int) -> str:
+    share = count / whole if whole else 0.0
+    percent = f"{share:.1%}" if not 0 < share < 0.001 else "<0.1%"
+    return f"{_rows(count):>16} {percent:>7}"
+
+
+if __name__ == "__main__":
+    import os
+
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "measure.schema.json"), "wb") as file:
+        file.write(schema())

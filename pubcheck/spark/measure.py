@@ -1,0 +1,244 @@
+"""Counts, over a table's data, what its publications would send of it: one Spark job a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from itertools import combinations
+
+from msgspec import Struct
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from pubcheck.config import suggestion
+from pubcheck.replication.measurable import Measurable
+from pubcheck.replication.spark_sql import SparkType
+from pubcheck.report.measure import Nulls, Overlap, PublicationRows, TableRows
+
+FORMATS: Mapping[str, str] = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+}
+CATALOG = "table:"
+"""What the name of a catalog table begins with."""
+_BAD = "pubcheck: not "
+_PAIRS = 12
+"""Publications of a table up to which they are compared two by two."""
+
+
+class BadData(ValueError):
+    """The data cannot be measured: it is not there, lacks a column, or holds what the column's type does not."""
+
+
+class Data(Struct, frozen=True):
+    """Where the rows of a table are: a path, or `table:` and the name of a catalog table."""
+
+    table: str
+    where: str
+
+
+def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
+    """Counts the rows. Raises BadData, and what Spark raises."""
+    counted = [each for each in table.sendings if each.reason is None]
+    needed: dict[str, SparkType] = {}
+    for sending in counted:
+        for name, kind in sending.spark.columns.items() if sending.spark is not None else ():
+            if needed.get(name, kind).name in ("ANY", kind.name):
+                needed[name] = kind
+    frame, doubtful = typed(read(spark, data), needed, f"{table.name} in {data.where}")
+    sends = [F.expr(each.spark.sql) if each.spark is not None else F.lit(True) for each in counted]
+    marked = frame.select("*", *(sent.alias(f"pubcheck: sent {number}") for number, sent in enumerate(sends)))
+    sent = [F.coalesce(F.col(f"`pubcheck: sent {number}`"), F.lit(False)) for number in range(len(counted))]
+    times = sum((each.cast("int") for each in sent), F.lit(0))
+    pairs = list(combinations(range(len(counted)), 2)) if len(counted) <= _PAIRS else []
+    row = marked.agg(
+        F.count("*"),
+        F.count_if(times == 0),
+        F.count_if(times > 1),
+        F.array(*(F.count_if(each) for each in sent)),
+        F.array(*(F.count_if(F.col(f"`pubcheck: sent {number}`").isNull()) for number in range(len(counted)))),
+        F.array(*(F.count_if(sent[one] & sent[other]) for one, other in pairs)),
+        F.array(*(F.count_if(F.col(_quoted(name)).isNull()) for name in needed)),
+        F.array(*(F.count_if(F.col(_quoted(name)).isNotNull()) for name in doubtful)),
+        F.array(*(F.min(_quoted(name)) for name in doubtful)),
+    ).collect()[0]
+    for name, bad, example in zip(doubtful, row[7], row[8], strict=True):
+        if bad:
+            column = name.removeprefix(_BAD)
+            raise BadData(
+                f"column {column} of {data.where}: {bad:,} values are not of the type that {table.name} has it of,"
+                f" such as {example[:60]!r} (in Spark {needed[column].sql})"
+            )
+    every = len(counted) == len(table.sendings) > 0
+    numbers = {id(sending): number for number, sending in enumerate(counted)}
+    publications = []
+    for sending in table.sendings:
+        number = numbers.get(id(sending))
+        copied = row[3][number] if number is not None else None
+        publications.append(
+            PublicationRows(
+                sending.publication,
+                sending.filter,
+                sending.spark.sql if sending.spark is not None else None,
+                sending.operations,
+                "certain" if sending.certain else "assumed",
+                copied,
+                copied if "insert" in sending.operations or copied is None else 0,
+                row[4][number] if number is not None else None,
+                sending.reason,
+            )
+        )
+    return TableRows(
+        table.name,
+        data.where,
+        row[0],
+        tuple(Nulls(name, count) for name, count in zip(needed, row[6], strict=True)),
+        tuple(publications),
+        row[1] if every else None,
+        row[2] if every else None,
+        tuple(
+            Overlap((counted[one].publication, counted[other].publication), count)
+            for (one, other), count in zip(pairs, row[5], strict=True)
+        ),
+    )
+
+
+def read(spark: SparkSession, data: Data) -> DataFrame:
+    """The rows as they are. Raises BadData."""
+    # As in the server, names differ by case, and what does not fit is an error instead of a NULL.
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    spark.conf.set("spark.sql.ansi.enabled", "true")
+    try:
+        if data.where.startswith(CATALOG):
+            return spark.read.table(data.where.removeprefix(CATALOG))
+        return _read(spark, data.where)
+    except AnalysisException as error:
+        raise BadData(f"{data.where} cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def _read(spark: SparkSession, where: str) -> DataFrame:
+    bare = where.rstrip("/").removesuffix(".gz").removesuffix(".bz2").removesuffix(".zst")
+    kind = FORMATS.get(os.path.splitext(bare)[1].lower(), "parquet")
+    if kind in ("csv", "tsv"):
+        return _read_csv(spark, where, "\t" if kind == "tsv" else ",")
+    if kind == "json":
+        return spark.read.option("primitivesAsString", "true").option("mode", "FAILFAST").json(where)
+    return spark.read.parquet(where)
+
+
+_EMPTY = "\ue000pubcheck: empty\ue000"
+"""What stands for an empty text until it has been told from NULL: Spark takes what equals its nullValue for NULL."""
+
+
+def _read_csv(spark: SparkSession, where: str, separator: str) -> DataFrame:
+    """As COPY writes it: a quote is doubled, nothing is trimmed, and NULL is what is empty and not quoted."""
+    options = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "nullValue": "", "sep": separator}
+    options |= {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", "mode": "FAILFAST"}
+    rows = spark.read.options(**options, emptyValue=_EMPTY).csv(where)
+    columns = ((F.col(_quoted(name)), name) for name in rows.columns)
+    return rows.select(*(F.when(column == _EMPTY, "").otherwise(column).alias(name) for column, name in columns))
+
+
+# --- Types ------------------------------------------------------------------------------------------------------------
+
+
+def typed(rows: DataFrame, needed: Mapping[str, SparkType], where: str) -> tuple[DataFrame, list[str]]:
+    """The columns that are needed, of their types, and names of columns that hold, as text, what is not of them.
+
+    Raises BadData for a column that is missing or of a type that holds other values.
+    """
+    fields = {field.name: field.dataType for field in rows.schema.fields}
+    columns: list[Column] = []
+    doubtful: list[str] = []
+    for name, kind in needed.items():
+        if name not in fields:
+            others = sorted(fields)
+            raise BadData(f"{where}: there is no column {name}{suggestion(name, others) if others else ''}")
+        given = F.col(_quoted(name))
+        if kind.name == "ANY":
+            columns.append(given.alias(name))
+            continue
+        made = _converted(given, fields[name], kind)
+        if made is None:
+            raise BadData(
+                f"{where}: column {name} is of type {fields[name].simpleString()}, where {kind.sql} is needed"
+            )
+        columns.append(made.alias(name))
+        if not isinstance(fields[name], T.StringType) or kind.name != "STRING":
+            doubtful.append(_BAD + name)
+            columns.append(F.when(made.isNull(), given.cast("string")).alias(_BAD + name))
+    return rows.select(*columns, F.lit(0).alias("pubcheck: row")), doubtful
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _converted(given: Column, of: T.DataType, kind: SparkType) -> Column | None:
+    """A column as one of another type, NULL where a value is none of that; None where types have little in common."""
+    if isinstance(of, T.StringType):
+        return _read_text(given, kind) if of.simpleString() == "string" else None
+    if kind.name in ("SMALLINT", "INT", "BIGINT"):
+        if isinstance(of, (T.ByteType, T.ShortType, T.IntegerType, T.LongType)):
+            return given.try_cast(kind.sql)
+        return given.try_cast(kind.sql) if isinstance(of, T.DecimalType) and of.scale == 0 else None
+    if kind.name == "DECIMAL":
+        if not isinstance(of, (T.DecimalType, T.ByteType, T.ShortType, T.IntegerType, T.LongType)):
+            return None
+        made = given.try_cast(kind.sql)
+        return F.when(made.try_cast(of) == given, made)  # a scale that is too small would round
+    if kind.name == "DOUBLE" and isinstance(of, T.FloatType):
+        return given.cast("double")
+    same: Mapping[str, type[T.DataType]] = {
+        "BOOLEAN": T.BooleanType,
+        "FLOAT": T.FloatType,
+        "DOUBLE": T.DoubleType,
+        "DATE": T.DateType,
+        "TIMESTAMP_NTZ": T.TimestampNTZType,
+        "TIMESTAMP": T.TimestampType,
+    }
+    return given if kind.name in same and isinstance(of, same[kind.name]) else None
+
+
+_DAY, _TIME = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\d(\.\d{1,6})?"
+_FORMS: Mapping[str, str] = {
+    "SMALLINT": r"[-+]?\d+",
+    "INT": r"[-+]?\d+",
+    "BIGINT": r"[-+]?\d+",
+    "FLOAT": r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|NaN|-?Infinity",
+    "DOUBLE": r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|NaN|-?Infinity",
+    "DATE": _DAY,
+    "TIMESTAMP_NTZ": f"{_DAY}[ T]{_TIME}",
+    "TIMESTAMP": rf"{_DAY}[ T]{_TIME}(Z|[-+]\d\d(:\d\d)?)",
+    "UUID": r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+}
+"""How the server writes values of these types, and what other programs write that means the same."""
+_TRUE, _FALSE = ("t", "true", "yes", "y", "on", "1"), ("f", "false", "no", "n", "off", "0")
+
+
+def _read_text(given: Column, kind: SparkType) -> Column:
+    """A text as a value, NULL where it is not surely one. What Spark itself takes for a number or a moment is more."""
+    if kind.name == "STRING":
+        return given
+    if kind.name == "BOOLEAN":
+        word = F.lower(given)
+        return F.when(word.isin(*_TRUE), F.lit(True)).when(word.isin(*_FALSE), F.lit(False))
+    if kind.name == "DECIMAL":
+        form = rf"[-+]?\d+(\.\d{{0,{kind.scale}}}0*)?"
+    else:
+        form = _FORMS[kind.name]
+    read: Callable[[Column], Column] = _READERS.get(kind.name, lambda text: text.try_cast(kind.sql))
+    return F.when(given.rlike(rf"\A(?:{form})\z"), read(given))
+
+
+_READERS: Mapping[str, Callable[[Column], Column]] = {
+    "UUID": F.lower,
+    # Spark knows no zone of hours alone.
+    "TIMESTAMP": lambda text: F.regexp_replace(text, r"([-+]\d\d)$", "$1:00").try_cast("timestamp"),
+}

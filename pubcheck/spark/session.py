@@ -1,0 +1,39 @@
+"""The session of Spark that a command works in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+
+def session(name: str, master: str | None, remote: str | None, conf: Mapping[str, str]) -> SparkSession:
+    """The session that spark-submit or a notebook has made, else one as asked for, else a local one."""
+    builder = SparkSession.builder
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    if remote is not None:
+        if remote.startswith("local"):  # a server of its own on this machine
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        return builder.remote(remote).getOrCreate()
+    if master is not None:
+        builder = builder.master(master)
+    given = {"MASTER", "SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", "PYSPARK_GATEWAY_PORT"}
+    if given.isdisjoint(os.environ) and SparkSession.getActiveSession() is None:
+        # The workers are to be this Python, which has pubcheck, and not the first one of the path.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        if master is None and "spark.master" not in conf:
+            builder = builder.master("local[*,4]")  # [*] alone: a worker that is killed ends the job
+        local = {
+            "spark.log.level": "ERROR",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",  # the progress is shown by pubcheck
+            # 200, made for clusters, would be the greater part of a small run.
+            "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 4)),
+        }
+        for key, value in local.items():
+            if key not in conf:
+                builder = builder.config(key, value)
+    return builder.appName(name).getOrCreate()
