@@ -199,6 +199,9 @@ class History:
                 if lost_filter or lost_list:
                     self.bared.append((entry, row.place))
             return
+        if name == "CreatePublicationStmt":
+            # One that was there by assumption gives way to this one.
+            return
         for entry in ended:
             # Of dropped tables and dropped publications there is nothing left to publish.
             if entry.relation in catalog.relations and entry.publication in catalog.publications:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.chain.finding import TABLES, of, only, places
-from tests.linting import covered
+from tests.linting import covered, run
 
 RULE = "publication-made-anew"
 
@@ -119,3 +119,9 @@ def test_a_large_publication_made_anew_is_one_finding() -> None:
     assert "tables t1, t2, t3 and 16 more" in one.message
     assert one.help is not None
     assert "ADD TABLE t1, t2, t3, ..." in one.help
+
+
+def test_one_that_perhaps_was_dropped_gives_way_without_a_word() -> None:
+    perhaps = "DO $$ BEGIN IF random() > 0.5 THEN DROP PUBLICATION p; END IF; END $$;"
+    found = run(TABLES + "CREATE PUBLICATION p FOR TABLE t;", perhaps, "CREATE PUBLICATION p FOR TABLE u;").diagnostics
+    assert [one.name for one in found if one.certainty == "certain"] == []
