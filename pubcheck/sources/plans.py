@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from pubcheck.config import Config
 from pubcheck.sources.discover import folders_of, join, walk
 from pubcheck.sources.files import GUESSED, STDIN, File, Plan, label_of, view_of
-from pubcheck.sources.traits import Traits, traits
+from pubcheck.sources.traits import HEAD, Traits, kind_of, traits
 from pubcheck.sources.units.anchors import history_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -207,7 +207,7 @@ class _Finder:
         return [place] if os.path.isfile(place) else []
 
     def _kind(self, path: str) -> str | None:
-        return self._look.traits(path).kind
+        return self._look.kind(path)
 
     def _units(self) -> list[Plan]:
         """The units that the configuration names."""
@@ -261,6 +261,17 @@ class Disk:
             content = self._read(path)
             known = self._traits[path] = Traits() if content is None else traits(path, content)
         return known
+
+    def kind(self, path: str) -> str | None:
+        """The kind alone, which the beginning of a file shows."""
+        known = self._traits.get(path)
+        if known is not None:
+            return known.kind
+        try:
+            with open(path, "rb") as file:
+                return kind_of(file.read(HEAD))
+        except (OSError, ValueError):
+            return None  # it is said where the unit is read
 
     def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
         # Loaded only where files of no habit are about publications.

@@ -52,7 +52,8 @@ LISTS = ("sqitch.plan", "_journal.json", "migration_lock.toml")
 
 _DUMP = re.compile(rb"^-- (?:Dumped from database version (\d+)|PostgreSQL database (?:cluster )?dump\s*$)", re.M)
 _IDENTITY = re.compile(rb"replica\s+identity")
-_HEAD = 4096
+HEAD = 4096
+"""Bytes of a file that show its kind."""
 
 
 def traits(path: str, content: bytes) -> Traits:
@@ -60,7 +61,7 @@ def traits(path: str, content: bytes) -> Traits:
     name = path.replace("\\", "/").rpartition("/")[2]
     if name in LISTS:
         return Traits(order=_order(name, content))
-    head = content[:_HEAD]
+    head = content[:HEAD]
     revision = _revision(content) if name.endswith(".py") and b"down_revision" in content else ()
     identifies = _IDENTITY.search(content.lower()) is not None
     return Traits(may_publish(content), identifies, kind_of(head), dump_of(head), revision=revision)
