@@ -350,7 +350,7 @@ class Fold:
             self.report(rule, rule.severity, certainty, message, help_text, statement, error, fixes=mended)
             return
         span = statement.span(told.start, told.end)
-        fixes: tuple[Fix, ...] = ()
+        fixes = () if told.title else self._mended(rule, statement, error, certain=certainty == "certain")
         if told.title:
             end = statement.offset(told.edit_end, end=True)
             edited = Span(statement.source, statement.offset(told.edit_start), end)

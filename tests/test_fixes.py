@@ -151,6 +151,23 @@ P = "CREATE PUBLICATION p FOR TABLE t;\n"
         (P + "ALTER PUBLICATION p DROP TABLE public.t WHERE (id > 1);", P + "ALTER PUBLICATION p DROP TABLE public.t;"),
         ('CREATE PUBLICATION "Q"; DROP PUBLICATION Q;', 'CREATE PUBLICATION "Q"; DROP PUBLICATION "Q";'),
         ('CREATE PUBLICATION q FOR TABLE public."T";', "CREATE PUBLICATION q FOR TABLE public.t;"),
+        ('CREATE PUBLICATION q FOR TABLE t WHERE ("ID" > 1);', "CREATE PUBLICATION q FOR TABLE t WHERE (id > 1);"),
+        (
+            "CREATE TABLE c () INHERITS (u); CREATE PUBLICATION q FOR TABLE u WHERE (u.id > 1 AND public.u.id < 9);",
+            "CREATE TABLE c () INHERITS (u); CREATE PUBLICATION q FOR TABLE u WHERE (id > 1 AND id < 9);",
+        ),
+        (
+            "CREATE PUBLICATION q FOR TABLES IN SCHEMA public, public.t;",
+            "CREATE PUBLICATION q FOR TABLES IN SCHEMA public, TABLE public.t;",
+        ),
+        (
+            "create publication q for tables in schema public, t where (id > 1), table u;",
+            "create publication q for tables in schema public, table t where (id > 1), table u;",
+        ),
+        (
+            "CREATE PUBLICATION q FOR TABLE t, CURRENT_SCHEMA;",
+            "CREATE PUBLICATION q FOR TABLE t, TABLES IN SCHEMA CURRENT_SCHEMA;",
+        ),
     ],
 )
 def test_what_can_mean_one_thing_is_fixed_safely(bad: str, good: str) -> None:
@@ -162,6 +179,10 @@ def test_what_can_mean_one_thing_is_fixed_safely(bad: str, good: str) -> None:
     [
         ("CREATE PUBLICATION q FOR TABLE tt_orders;", "CREATE PUBLICATION q FOR TABLE t_orders;"),
         ("CREATE PUBLICATION q FOR TABLE t_orders (id, totl);", "CREATE PUBLICATION q FOR TABLE t_orders (id, total);"),
+        (
+            "CREATE PUBLICATION q FOR TABLE t_orders WHERE (totla > 1) WITH (publish = 'insert');",
+            "CREATE PUBLICATION q FOR TABLE t_orders WHERE (total > 1) WITH (publish = 'insert');",
+        ),
         ("CREATE PUBLICATION q FOR TABLE t_orders (id, ctid);", "CREATE PUBLICATION q FOR TABLE t_orders (id);"),
         ("CREATE PUBLICATION q FOR TABLE t_orders (ctid, id);", "CREATE PUBLICATION q FOR TABLE t_orders (id);"),
         (Q + " WITH (publish = 'inserts, udpate');", Q + " WITH (publish = 'insert, update');"),
@@ -207,6 +228,8 @@ def test_what_is_a_guess_or_does_more_is_fixed_when_asked_for(bad: str, good: st
         "CREATE PUBLICATION q WITH (publish = 'upsert');",
         'CREATE TABLE "tT" (); CREATE TABLE "Tt" (); CREATE PUBLICATION q FOR TABLE tt;',
         "CREATE PUBLICATION q FOR TABLE t (ctid);",
+        "CREATE PUBLICATION q FOR TABLE t WHERE (region = 'EU');",
+        "CREATE PUBLICATION q FOR TABLES IN SCHEMA public, t (id), u;",
         "CREATE PUBLICATION q FOR TABLE t (b) WHERE (a > 1);",
         "BEGIN; CREATE TABLE n (a int); CREATE PUBLICATION q FOR TABLE n;",
         "SET search_path = other, public; CREATE TABLE public.n (a int); CREATE PUBLICATION q FOR TABLE n;",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from pubcheck.checks.mending import Mending
+from pubcheck.checks.mending import Change, Mending
 from pubcheck.checks.naming import identifier
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.scan import folded, tokens
@@ -29,7 +29,7 @@ def correction(sql: str) -> Mending | None:
     ]
     while found and found[-1].word == ";":
         found.pop()
-    for propose in (_beta, _plural, _singular, _schema, _no_kind, _if_not_exists, _or_replace, _member_if):
+    for propose in (_beta, _plural, _singular, _schema, _no_kind, _other_kind, _if_not_exists, _or_replace, _member_if):
         proposal = propose(found, data)
         if proposal is not None and _is_accepted(applied(proposal, sql), proposal):
             return proposal
@@ -112,6 +112,29 @@ def _no_kind(found: Sequence[_Token], data: bytes) -> Mending | None:
     if not found[4].name or found[4].word in ("all", "schema", "schemas", "table", "tables"):
         return None
     return Mending("Write TABLE", ((found[4].start, found[4].start, _like("table ", data, found[3])),), safe=False)
+
+
+def _other_kind(found: Sequence[_Token], data: bytes) -> Mending | None:
+    """What can only be a table after TABLES IN SCHEMA, and the schema of CURRENT_SCHEMA after TABLE.
+
+    An entry without a word of its own before it is of the kind of the one before it.
+    """
+    edits: list[Change] = []
+    schemas, depth = None, 0
+    for at, token in enumerate(found):
+        depth += (token.word == "(") - (token.word == ")")
+        if depth or at < 4 or found[at - 1].word not in _BEFORE or token.word in ("(", "all"):
+            continue
+        if token.word in ("table", "tables"):
+            schemas = token.word == "tables"
+        elif edits:
+            return None  # of which kind it is meant to be is not known
+        elif schemas and _words(found, at + 1, 1) in (".", "(", "where"):
+            edits.append((token.start, token.start, _like("table ", data, found[3])))
+        elif schemas is False and token.word == "current_schema":
+            edits.append((token.start, token.start, _like("tables in schema ", data, found[3])))
+    title = "Write TABLE" if schemas else "Write TABLES IN SCHEMA"
+    return Mending(title, tuple(edits)) if edits else None
 
 
 def _like(word: str, data: bytes, token: _Token) -> str:

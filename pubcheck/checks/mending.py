@@ -7,6 +7,7 @@ or whatever makes it do something that nobody wrote, is not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 
 from msgspec import Struct
@@ -128,6 +129,11 @@ class _Refused:
             if item.start <= self.culprit < item.end:
                 return item.tokens[0].name, item.tokens[2:]
         return None
+
+    def name_at_fault(self) -> list[_Token]:
+        """The parts of the (qualified) name at fault."""
+        end = name_end(self.text, self.culprit)
+        return [token for token in self.tokens if self.culprit <= token.start < end and token.kind == "name"]
 
     def objects(self) -> list[_Item]:
         """The tables and schemas that ALTER PUBLICATION adds or drops."""
@@ -332,30 +338,44 @@ def _word(token: _Token) -> str:
 
 
 def _unknown_column(refused: _Refused) -> Mending | None:
-    token = next((token for token in refused.tokens if token.start == refused.culprit and token.kind == "name"), None)
-    items = refused.group_around(refused.culprit)
+    listed = {item.tokens[0].name for item in refused.group_around(refused.culprit)}
+    return _other_column(refused, listed)
+
+
+def _unknown_filter_column(refused: _Refused) -> Mending | None:
+    return _other_column(refused, set())
+
+
+def _other_column(refused: _Refused, taken: AbstractSet[str]) -> Mending | None:
+    """The column that the name at fault may be meant to be, none of those that are taken."""
+    parts = refused.name_at_fault()
     row = _relation(refused, (refused.error.relation or "").split(".", 1)) if refused.error.relation else None
-    if token is None or row is None or not row.seen:
+    if not parts or row is None or not row.seen or refused.error.sqlstate != "42703":
         return None
-    listed = {item.tokens[0].name for item in items}
-    names = [column.name for column in row.live() if column.name not in listed]
-    return _spelled(token.name, names, (token.start, token.end))
+    names = [column.name for column in row.live() if column.name not in taken]
+    return _spelled(parts[-1].name, names, (parts[-1].start, parts[-1].end))
+
+
+def _without_qualifier(refused: _Refused) -> Mending | None:
+    """`parent.column` as `column`, which each child table has under that name."""
+    parts = refused.name_at_fault()
+    if len(parts) < 2:
+        return None
+    return Mending("Write the column without its table", ((parts[0].start, parts[-1].start, ""),))
 
 
 def _spelled(name: str, names: Sequence[str], place: tuple[int, int]) -> Mending | None:
     """The name that is meant: safe where but one of them differs in nothing but upper and lower case."""
     alike = [each for each in names if each.lower() == name.lower()]
     near = alike if len(alike) == 1 else get_close_matches(name, names, 2, 0.8)
-    if len(near) != 1:
+    if len(near) != 1 or near[0] == name:
         return None
     text = identifier(near[0])
     return Mending(f"Write {text}", ((*place, text),), safe=len(alike) == 1)
 
 
 def _missing_relation(refused: _Refused) -> Mending | None:
-    catalog, start = refused.session.catalog, refused.culprit
-    end = name_end(refused.text, start)
-    parts = [token for token in refused.tokens if start <= token.start < end and token.kind == "name"]
+    catalog, parts = refused.session.catalog, refused.name_at_fault()
     if not parts or len(parts) > 2 or refused.error.sqlstate != "42P01":
         return None
     if len(parts) == 2:
@@ -415,6 +435,8 @@ _MENDINGS: Mapping[str, Callable[[_Refused], Mending | None]] = {
     "already-member": _without_object,
     "not-member": _without_object,
     "drop-with-filter-or-columns": _drop_by_name,
+    "filter-name-unknown": _unknown_filter_column,
+    "filter-qualified-by-parent": _without_qualifier,
     "column-list-unknown-column": _unknown_column,
     "column-list-system-column": _without_column("Leave out the system column", safe=False),
     "column-list-duplicate": _duplicate_column,
