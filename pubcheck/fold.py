@@ -32,6 +32,7 @@ from pubcheck.diagnostics import (
 )
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import (
+    EMBEDDED,
     Constraint,
     Index,
     Place,
@@ -118,7 +119,7 @@ class Statements:
         self._edited: dict[tuple[int, int], StatementText] = {}
         """Those of which the server gets another text than that of the source."""
         self._inside: list[StatementText] = []
-        """Those inside others, by their number from ``EMBEDDED`` on."""
+        """Those inside others; their number, modulo ``EMBEDDED``, is where they stand here."""
         self._numbers: dict[tuple[int, int, tuple[int, ...], int, str], int] = {}
 
     def __len__(self) -> int:
@@ -143,7 +144,7 @@ class Statements:
         key = (source, statement.index, statement.embedded, statement.start, statement.text)
         number = self._numbers.get(key)
         if number is None:
-            number = self._numbers[key] = EMBEDDED + len(self._inside)
+            number = self._numbers[key] = (statement.index + 1) * EMBEDDED + len(self._inside)
             self._inside.append(statement)
         return number
 
@@ -156,7 +157,7 @@ class Statements:
             return self._long[1]
         source, index = key
         if index >= EMBEDDED:
-            return self._inside[index - EMBEDDED]
+            return self._inside[index % EMBEDDED]
         if key in self._edited:
             return self._edited[key]
         start, end = self._starts[source][index], self._ends[source][index]
@@ -173,8 +174,6 @@ def _of_identity(statement: str) -> bool:
     return any(part in statement for part in _CHANGES_IDENTITY)
 
 
-EMBEDDED = 1 << 40
-"""The first number of a statement inside another one; there are never so many others."""
 _LONG = 4096
 """Characters from which on it takes longer to cut a statement out of its source than to keep it."""
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import Operation, ServerAnswer, Severity
 from pubcheck.postgres.catalog import PUBLIC, Catalog
-from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation, Subscription
+from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Publication, PublicationRel, Relation, Subscription
 from pubcheck.postgres.session import Session
 
 if TYPE_CHECKING:
@@ -174,9 +174,12 @@ class Ground:
         return [row for row in rows if row.kind == "r"]
 
 
-def order(place: Place) -> tuple[int, int, int]:
-    """Places in the order of the unit."""
-    return place.source, place.statement, place.start
+def order(place: Place) -> tuple[int, int, int, int]:
+    """Places in the order of the unit; what is inside a statement comes after its beginning."""
+    outer, number = divmod(place.statement, EMBEDDED)
+    if outer:
+        return place.source, outer - 1, number, place.start
+    return place.source, number, -1, place.start
 
 
 def listed(names: Iterable[str], noun: str = "") -> str:

@@ -7,6 +7,10 @@ from msgspec import Struct
 # gc=False: rows refer to no row, so that they can be in no cycle, and the collector need not look at 100,000 of them.
 
 
+EMBEDDED = 1 << 32
+"""A statement inside another one, as a DO block has them, is numbered from (the other one's number + 1) times this."""
+
+
 class Place(Struct, frozen=True, gc=False):
     """Where something was said: source and statement (both by number within the unit), byte offsets in the statement.
     """
