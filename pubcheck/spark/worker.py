@@ -179,6 +179,9 @@ def _judged(reply: Row, files: int) -> tuple[str | None, str | None]:
     """Why a unit that was linted is quarantined all the same, if it is."""
     if len(reply["unread"]) == files:
         return reply["unread"][0]["reason"], "none of its files could be read"
+    others = {each["path"] for each in reply["findings"] if each["name"] == "other-dialect"}
+    if len(others) + len(reply["unread"]) == files:
+        return "not-postgresql", "its files are for another database"
     refused = {
         (each["path"], each["statement"]["index"])
         for each in reply["findings"]
