@@ -298,8 +298,9 @@ def _syntax_error(statement: StatementText, body: Text, failure: NotParsed) -> S
     """What the server says of a body whose SQL the grammar refuses: its position is that in the whole statement."""
     refusal = failure.refusal
     assert refusal is not None
-    at = None if refusal.location is None else body.outside(failure.offset + refusal.location) - statement.start
-    location = None if at is None else len(statement.text[:at].encode(errors="surrogatepass"))
+    inside = len(failure.statement) if refusal.location is None else refusal.location
+    at = body.outside(failure.offset + inside) - statement.start
+    location = len(statement.text[:at].encode(errors="surrogatepass"))
     error = ServerError(
         refusal.sqlstate, refusal.message, rule="syntax-error", hint=refusal.hint, location=location
     )
@@ -320,7 +321,7 @@ def check_body(fold: Fold, statement: StatementText) -> None:
             try:
                 program(found.header(), found.body.text)
             except NotParsed as failure:
-                if failure.refusal is not None and failure.refusal.location is not None:
+                if failure.refusal is not None:
                     body = Text(statement.text, ((0, statement.start),)).within(found.body)
                     raise _syntax_error(statement, body, failure) from None
             except TooDeep:

@@ -41,6 +41,27 @@ UNMAPPED: dict[str, str] = {
 """Cases that what can be said without a server cannot equal, with the reason. Counted, not judged."""
 
 
+FOLLOWED = frozenset(
+    (
+        "plpgsql-plain-other-ddl-fails",
+        "plpgsql-guard-select-into-strict",
+        "plpgsql-guard-case-not-found",
+        "plpgsql-handler-raises-else",
+        "plpgsql-handler-unknown-condition",
+        "plpgsql-handler-assert-not-others",
+        "plpgsql-raise-exception",
+        "plpgsql-loop-foreach-null",
+        "plpgsql-execute-format-null",
+        "plpgsql-execute-format-too-few",
+        "plpgsql-execute-null",
+        "plpgsql-execute-transaction",
+        "plpgsql-savepoint",
+        "plpgsql-function-commit",
+    )
+)
+"""DO blocks and calls that are refused for no reason of publications: followed, and not spoken of."""
+
+
 class Status(StrEnum):
     """How a case stands: `covered` must agree, `later` and `other` phases must not invent, `unmapped` is free."""
 
@@ -68,7 +89,7 @@ class Judgement(Struct, frozen=True):
 
 
 def status(case: Case) -> Status:
-    if case.phase not in DDL_PHASES and case.phase != "dml":
+    if (case.phase not in DDL_PHASES and case.phase != "dml") or case.id in FOLLOWED:
         return Status.OTHER
     if case.id in UNMAPPED:
         return Status.UNMAPPED
@@ -89,7 +110,7 @@ def judge(case: Case, major: int) -> Judgement:
     of_statement = [diagnostic for diagnostic in refused if _start(diagnostic) >= start]
     if case.phase == "dml":
         return _judge_write(case, major, found, refused)
-    if case.phase not in DDL_PHASES:
+    if case.phase not in DDL_PHASES or case.id in FOLLOWED:
         # A subscription's statement runs elsewhere and its refusal is not of phase ddl; the others were accepted.
         invented = of_setup if case.phase == "subscribe" else refused
         return Judgement(case, major, Status.OTHER, not invented, invented=tuple(invented), got=tuple(invented))

@@ -1096,14 +1096,15 @@ class Interpreter:
                 bound[name] = value
         restore = routine.enter(self.session)
         atomic, self.atomic = self.atomic, self.atomic or not routine.procedure
-        handlers = self.handlers
+        handlers, projecting = self.handlers, self.evaluator.projecting
+        self.evaluator.projecting = False
         try:
             if routine.language == "sql":
                 return self._sql_body(routine, bound, at)
             frame = Frame(program(routine.header(), routine.body.text), routine.body, at)
             return self._run(frame, bound)
         finally:
-            self.handlers = handlers
+            self.handlers, self.evaluator.projecting = handlers, projecting
             self.atomic = atomic
             routine.leave(self.session, restore)
 
