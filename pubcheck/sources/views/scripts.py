@@ -38,6 +38,8 @@ _PART = re.compile(
 )
 """goose, dbmate, sql-migrate, node-pg-migrate, Play's evolutions, micrate, rambler, shmig, MyBatis and tern."""
 
+_DUMP = re.compile(r"\s*--\s*\n-- PostgreSQL database (?:cluster )?dump")
+"""The first lines of what pg_dump writes: no template and no way back, whatever the data say, and large."""
 _LFS = "version https://git-lfs.github.com/spec/"
 _LIQUIBASE = "liquibase formatted"
 _CHANGESET = re.compile(r"^[ \t]*--[ \t]*(?ai:changeset)[ \t]+(?P<given>[^\n]*)", re.MULTILINE)
@@ -79,6 +81,8 @@ def script(text: str) -> View:
         message = "this is a pointer of Git LFS: the content of the file is not here"
         note = Note("git-lfs-pointer", message, 0, len(_LFS), "run `git lfs pull` first")
         return View(blank(text), notes=(note,))
+    if _DUMP.match(text):
+        return View(text)
     gone: list[tuple[int, int]] = []
     perhaps: list[tuple[int, int]] = []
     ends: list[int] = []
