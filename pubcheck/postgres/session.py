@@ -468,7 +468,8 @@ class Session:
             row = self._assume_relation(rv, rule)
         elif not row.seen:
             self.assumed = True
-            if rule is not None and not row.noted:
+            # What was perhaps made is no news either: the files say so.
+            if rule is not None and not row.noted and row.place is None:
                 self.note_unseen(self._missing(rv, rule), RELATION, row.namespace, row.name)
                 row = replace(row, noted=True)
                 self.catalog.relations.put(row.oid, row)

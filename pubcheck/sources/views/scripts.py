@@ -27,6 +27,8 @@ _DOWN = (
     "rambler down",
     "==== DOWN",
 )
+_DOWN_WORDS = ("own", "DOWN", "@UNDO", "below")
+"""Every one of them has one of these."""
 _PART = re.compile(
     r"^[ \t]*(?:--|\#)[ \t-]*(?ai:"
     r"(?P<up>\+goose[ \t]+up\b|migrate:up\b|\+migrate[ \t]+up\b|up[ \t]+migration\b|!ups\b|\+micrate[ \t]+up\b"
@@ -56,7 +58,7 @@ _PLAUSIBLE = re.compile(
 )
 _TOKEN = re.compile(
     r"(?P<literal>(?<!\w)[eE]'(?:[^'\\]++|\\.|'')*+'?|'(?:[^']++|'')*+'?)|(?P<name>\"[^\"]*+\"?)|(?P<comment>--[^\n]*+)"
-    r"|(?P<opened>/\*)|(?P<dollar>(?<!\w)\$(?:[A-Za-z_]\w*+)?\$)"
+    r"|(?P<opened>/\*)|(?P<data>(?ai:\bfrom\s+stdin\b)[^;\n]*+;[^\n]*+\n)|(?P<dollar>(?<!\w)\$(?:[A-Za-z_]\w*+)?\$)"
     r"|(?P<remark>\{\#(?:[^\#]++|\#(?!\}))*+\#\}|<%\#(?:[^%]++|%(?!>))*+%>|\{\{!(?:[^}]++|\}(?!\}))*+\}\})"
     r"|(?P<control>\{%(?:[^%]++|%(?!\}))*+%\}|<%(?![=%])(?:[^%]++|%(?!>))*+%>"
     r"|\{\{-?\s*(?:[#/^>]|(?:if|else|end|range|with|block|define|template|include)\b)[^{}]*+\}\})"
@@ -86,7 +88,7 @@ def script(text: str) -> View:
     gone: list[tuple[int, int]] = []
     perhaps: list[tuple[int, int]] = []
     ends: list[int] = []
-    if any(mark in text for mark in _DOWN):
+    if any(word in text for word in _DOWN_WORDS) and any(mark in text for mark in _DOWN):
         gone += _ways_back(text)
     if text.find(_LIQUIBASE, 0, 4000) >= 0:
         for start, end, runs in _changesets(text, ends):
@@ -198,6 +200,9 @@ def _paint(text: str, start: int, end: int, painted: _Painting) -> None:
             elif kind == "opened":
                 closed = text.find("*/", at, limit)
                 at = limit if closed < 0 else closed + 2
+            elif kind == "data":
+                closed = text.find("\n\\.", at - 1, limit)
+                at = limit if closed < 0 else closed + 3
             elif kind == "dollar":
                 closed = text.find(token, at, limit)
                 if closed >= 0:
