@@ -19,7 +19,7 @@ from pubcheck.cli.spark import (
     reason,
     remote_option,
 )
-from pubcheck.config import ConfigError, from_options, load
+from pubcheck.config import Config, ConfigError, from_options, load
 from pubcheck.diagnostics import SEVERITIES
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def command(
         raise click.FileError(report, "there is no such folder")
     check_installed("the audit")
     columns = (repo_column, path_column, content_column)
-    source = _input(input_, format_, columns, preset, dict(options))
+    source = _input(input_, format_, columns, preset, dict(options), config)
 
     from pubcheck.linter import Linter
     from pubcheck.spark.child import Limits
@@ -198,7 +198,12 @@ def command(
 
 
 def _input(
-    where: str, format_: str, columns: tuple[str | None, ...], preset: str | None, options: dict[str, str]
+    where: str,
+    format_: str,
+    columns: tuple[str | None, ...],
+    preset: str | None,
+    options: dict[str, str],
+    config: Config,
 ) -> Input:
     from pubcheck.spark.inputs import PRESETS, Columns, Folders, Rows
 
@@ -207,7 +212,7 @@ def _input(
             raise ConfigError("columns, presets and options are of tables: say what INPUT is with --format")
         if not os.path.exists(where) and not any(character in where for character in "*?["):
             raise NoInput(f"no input: there is no {where}")
-        return Folders(where)
+        return Folders(where, config)
     base = Columns("repository", "path", "content")
     if preset is not None:
         if preset not in PRESETS:
