@@ -16,7 +16,7 @@ from pubcheck.postgres.ddl.types import functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.body import Text
-from pubcheck.postgres.plpgsql.interpret import Excuse, Exhausted, Inner, Interpreter, Raised, do_body
+from pubcheck.postgres.plpgsql.interpret import Exhausted, Inner, Interpreter, Raised, Standing, do_body
 from pubcheck.postgres.plpgsql.program import NotParsed, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.session import Session, names
@@ -119,14 +119,12 @@ class Inside:
 
     # interpret.Host.
 
-    def do(
-        self, inner: Inner, name: str, node: Node, *, doubtful: bool, unsure: bool, excuse: Excuse
-    ) -> bool | ServerError:
+    def do(self, inner: Inner, name: str, node: Node, standing: Standing) -> bool | ServerError:
         fold, session, journal = self.fold, self.session, self.fold.catalog.journal
         text = self.statement_text(inner)
         number = fold.statements.embed(self.source, text)
         session.begin_statement(self.source, number, text.text)
-        session.assumed = doubtful or unsure
+        session.assumed = standing.doubtful or standing.unsure
         mark, undone = journal.mark(), len(journal.undone)
         try:
             apply(session, name, node)
@@ -135,7 +133,7 @@ class Inside:
             session.forget_path()
             if not session.assumed:
                 raise Raised(error, inner) from None
-            if error.rule is not None and not excuse(error, False):
+            if error.rule is not None and not standing.excuse(error, False):
                 fold.refuse(text, error)
                 fold.perhaps(name, node)
             return error
@@ -144,9 +142,9 @@ class Inside:
             self.unfollowed(inner, text.text)
             return False
         sure = not session.assumed
-        if doubtful:
+        if standing.doubtful or (standing.handled and not sure):
             self._doubt(name, mark)
-        unseen = [error for error in session.unseen if not excuse(error, True)]
+        unseen = [error for error in session.unseen if not standing.excuse(error, True)]
         if unseen:
             fold.tell_unseen(text, unseen)
         changes = journal.entries[mark:]

@@ -42,6 +42,19 @@ Excuse = Callable[[ServerError, bool], bool]
 """Whether a refusal that is only assumed shall not be spoken of; the flag says that a name is merely not visible."""
 
 
+class Standing(Struct, frozen=True):
+    """What is known of a statement before it is done.
+
+    ``doubtful``: whether it is run is not known; ``unsure``: one before it may have failed; ``handled``: there are
+    handlers around it, so that nobody would hear of it if it failed.
+    """
+
+    doubtful: bool
+    unsure: bool
+    handled: bool
+    excuse: Excuse
+
+
 class Raised(Exception):
     """An ERROR on its way out of the block. ``inner`` is the statement that raised it, None for the block's own.
 
@@ -64,13 +77,10 @@ class Host(Protocol):
 
     session: Session
 
-    def do(
-        self, inner: Inner, name: str, node: Node, *, doubtful: bool, unsure: bool, excuse: Excuse
-    ) -> bool | ServerError:
+    def do(self, inner: Inner, name: str, node: Node, standing: Standing) -> bool | ServerError:
         """Apply one statement: whether that rests on nothing unseen, or the refusal that is only assumed.
 
-        ``doubtful``: whether it is run is not known; ``unsure``: one before it may have failed. Raises Raised where it
-        is certainly refused.
+        Raises Raised where it is certainly refused.
         """
         ...
 
@@ -977,8 +987,8 @@ class Interpreter:
         self._do(inner, name, node)
 
     def _do(self, inner: Inner, name: str, node: Node) -> None:
-        unsure = self.shaky > 0
-        outcome = self.host.do(inner, name, node, doubtful=self.in_doubt, unsure=unsure, excuse=self._excuse)
+        standing = Standing(self.in_doubt, self.shaky > 0, any(self.handlers), self._excuse)
+        outcome = self.host.do(inner, name, node, standing)
         if isinstance(outcome, ServerError):
             self._perhaps_failed(outcome)
         elif not outcome:
@@ -1147,18 +1157,17 @@ class Interpreter:
         return _ON
 
     def _transaction(self, commit: bool) -> _Way:
+        if not self.atomic and any(self.handlers):
+            word = "commit" if commit else "roll back"
+            return self._raise_error(ServerError("2D000", f"cannot {word} while a subtransaction is active"))
         if self.atomic or not self.host.finish(commit=commit):
             return self._raise_error(ServerError("2D000", "invalid transaction termination"))
         return _ON
 
     def _commit(self, node: Node) -> _Way:
-        if any(self.handlers):
-            return self._raise_error(ServerError("2D000", "cannot commit while a subtransaction is active"))
         return self._transaction(True)
 
     def _rollback(self, node: Node) -> _Way:
-        if any(self.handlers):
-            return self._raise_error(ServerError("2D000", "cannot roll back while a subtransaction is active"))
         return self._transaction(False)
 
 
