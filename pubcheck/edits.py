@@ -60,7 +60,8 @@ def appended(statements: Statements, wanted: Sequence[str]) -> Fix | None:
     edits = []
     if not last.text[end:].lstrip().startswith(";"):
         edits.append(Edit(Span(last, end, end), ";"))
-    newline = "" if last.text.endswith(("\n", "\r")) else "\n"
-    text = newline + "".join(f"{statement};\n" for statement in wanted)
+    if not last.text.endswith(("\n", "\r")):
+        edits.append(Edit(Span(last, length, length), "\n"))
+    text = "".join(f"{statement};\n" for statement in wanted)
     title = f"Append {wanted[-1]}{', after what it needs' if wanted[1:] else ''}"
     return Fix(title, "unsafe", (*edits, Edit(Span(last, length, length), text)))

@@ -8,8 +8,9 @@ file whose bytes do not come back the same from its text is left alone.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -146,7 +147,7 @@ def _edited(
             same.add(key)
             done[rule] += 1
             for text, edit in places:
-                text.edits.append(edit)
+                text.take(edit)
                 taken.append(text)
     return {text.file.label: (text.bytes, text.content()) for text in {id(text): text for text in taken}.values()}, done
 
@@ -159,7 +160,11 @@ class _Text:
         self.edits: list[Edit] = []
         self._codec = _CODECS.get(encoding, encoding)
         self._mark = next((mark for mark in _BYTE_ORDER_MARKS if content.startswith(mark)), b"")
-        self._newline = "\r\n" if "\r\n" in source.shown else "\n"
+        self._replaced: list[tuple[int, ...]] = []
+        self._inserted: list[int] = []
+        self._taken: set[tuple[int, int, str]] = set()
+        shown = source.shown
+        self._newline = "\r\n" if "\r\n" in shown else "\r" if "\r" in shown and "\n" not in shown else "\n"
 
     @classmethod
     def of(cls, file: File, source: Source) -> _Text | None:
@@ -186,13 +191,7 @@ class _Text:
     def takes(self, edit: Edit) -> bool:
         """Whether an edit can be made: it meets no other, and in a program it stays within its string."""
         start, end = edit.span.start, edit.span.end
-        for other in self.edits:
-            if start == other.span.start and end == other.span.end:
-                if start < end:
-                    return False
-            elif start < other.span.end and other.span.start < end:
-                return False
-        if self._encoded(edit.text) is None:
+        if self._meets_another(start, end) or self._encoded(edit.text) is None:
             return False
         if self.source.original is None or start == len(self.source.shown):
             return True
@@ -203,11 +202,34 @@ class _Text:
         view = self.source.view
         return (view is not None and not view.quoted) or _PLAIN.fullmatch(edit.text) is not None
 
+    def _meets_another(self, start: int, end: int) -> bool:
+        """Whether a span overlaps one that is replaced; insertions may stand side by side and at the edge of a span."""
+        at = bisect_left(self._replaced, (start,))
+        if at and self._replaced[at - 1][1] > start:
+            return True
+        if start == end:
+            return False
+        if at < len(self._replaced) and self._replaced[at][0] < end:
+            return True
+        at = bisect_right(self._inserted, start)
+        return at < len(self._inserted) and self._inserted[at] < end
+
+    def take(self, edit: Edit) -> None:
+        key = (edit.span.start, edit.span.end, edit.text)
+        if key in self._taken:
+            return  # what two fixes both need
+        self._taken.add(key)
+        self.edits.append(edit)
+        if edit.span.start < edit.span.end:
+            insort(self._replaced, (edit.span.start, edit.span.end))
+        else:
+            insort(self._inserted, edit.span.start)
+
     def content(self) -> bytes:
         """The bytes with all edits."""
         text, at = self.source.shown, 0
         pieces: list[str] = []
-        for edit in sorted(self.edits, key=lambda edit: edit.span.start):
+        for edit in sorted(self.edits, key=lambda edit: (edit.span.start, edit.span.end)):
             new = re.sub(r"\r\n?|\n", self._newline, edit.text)
             pieces += (text[at : edit.span.start], new)
             at = edit.span.end
@@ -229,6 +251,7 @@ def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tupl
                 places.setdefault((id(source), -1, 0), []).append(found)
         elif statement.source is source:
             places.setdefault((id(source), statement.index, statement.start), []).append(found)
+    there: dict[int, dict[int, Comment]] = {}
     for (_, _, start), group in places.items():
         source = group[0].span.source
         codes = sorted({found.rule for found in group})
@@ -236,7 +259,11 @@ def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tupl
         if statement is None:
             edit = _at_the_end(source, codes)
         else:
-            edit = _extended(source, start, codes) or _before(source, start, codes)
+            if id(source) not in there:
+                there[id(source)] = {
+                    each.end: each for each in comments(source) if isinstance(each, Comment) and not each.file
+                }
+            edit = _extended(source, there[id(source)], start, codes) or _before(source, start, codes)
         for found in group:
             yield found.rule, (edit,)
 
@@ -245,20 +272,17 @@ def _is_sql(source: Source) -> bool:
     return source.original is None or source.label.lower().endswith(SUFFIXES)
 
 
-def _extended(source: Source, start: int, codes: Collection[str]) -> Edit | None:
-    """More codes for a comment that stands directly before a statement."""
-    for comment in comments(source):
-        if (
-            isinstance(comment, Comment)
-            and comment.codes
-            and not comment.file
-            and comment.end <= start
-            and not source.shown[comment.end : start].strip()
-        ):
-            added = [code for code in codes if code not in {known.text for known in comment.codes}]
-            at = comment.codes[-1].end
-            return Edit(Span(source, at, at), "".join(f", {code}" for code in added))
-    return None
+def _extended(source: Source, there: Mapping[int, Comment], start: int, codes: Collection[str]) -> Edit | None:
+    """More codes for a comment that stands directly before a statement; ``there`` are the source's, by their ends."""
+    end = start
+    while end > 0 and source.shown[end - 1] in " \t\r\n":
+        end -= 1
+    comment = there.get(end)
+    if comment is None or not comment.codes:
+        return None
+    added = [code for code in codes if code not in {known.text for known in comment.codes}]
+    at = comment.codes[-1].end
+    return Edit(Span(source, at, at), "".join(f", {code}" for code in added))
 
 
 def _before(source: Source, start: int, codes: Collection[str]) -> Edit:

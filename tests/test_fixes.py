@@ -243,6 +243,10 @@ def test_many_tables_are_fixed_in_one_round() -> None:
     tables = "".join(f"CREATE TABLE n{number} (a int);\n" for number in range(30))
     after = fixed(tables + "CREATE PUBLICATION q FOR ALL TABLES;\n", unsafe=True)
     assert after.count("REPLICA IDENTITY FULL;\n") == 30
+    text = "CREATE TABLE a (x int); CREATE TABLE b (x int); CREATE PUBLICATION q FOR TABLE a, b"
+    added = "ALTER TABLE a REPLICA IDENTITY FULL;\nALTER TABLE b REPLICA IDENTITY FULL;\n"
+    assert fixed(text, unsafe=True) == f"{text};\n{added}"
+    assert fixed(f"{text} -- both\n", unsafe=True) == f"{text}; -- both\n{added}"
 
 
 def test_the_last_file_of_a_unit_is_where_statements_are_added() -> None:
