@@ -25,6 +25,11 @@ from tests.cli.conftest import Call
         (("t", "--format", "table", "--preset", "x", "--output", "out"), "there is no x; there are the-stack, github"),
         ((".", "--output", "out", "--postgres", "19"), "PostgreSQL 19 is not supported"),
         ((".", "--output", "out", "--unit-timeout", "0"), "Invalid value for '--unit-timeout'"),
+        ((".", "--output", "out", "--report", "a.html", "--no-report"), "--report and --no-report exclude each other"),
+        (
+            (".", "--output", "out", "--report", "none/a.html"),
+            "Could not open file 'none/a.html': there is no such folder",
+        ),
     ],
 )
 def test_wrong_arguments_end_with_2_and_the_reason(pubcheck: Call, arguments: tuple[str, ...], reason: str) -> None:

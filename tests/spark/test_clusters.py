@@ -70,6 +70,7 @@ def audit(where: Path, *options: str) -> str:
 def expect(where: Path, told: str) -> None:
     assert "2 units of 2 repositories, 2 files" in told
     assert re.search(r"PUB301 error +certain +2 ", told)
+    assert "PUB301" in (where / "audit" / "report.html").read_text()
     found = pyarrow.parquet.read_table(where / "audit" / "findings" / "run=r1").to_pylist()
     assert [(row["path"], row["rule"]) for row in found] == [("corpus/loud/a.sql", "PUB301")] * 2
 
