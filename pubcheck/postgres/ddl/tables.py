@@ -172,7 +172,7 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     for owner, definition in owned:
         attach_default(session, oid, owner, definition)
     if parents or likes:
-        _copy_defaults(session, oid, {owner for owner, _ in owned}, [*parents, *(source for source, _ in likes)])
+        _copy_defaults(session, oid, _own_defaults(node), [*parents, *(source for source, _ in likes)])
     for source, options in likes:
         copy_constraints(session, source, oid, options)
     for parent in parents:
@@ -363,7 +363,7 @@ def define_column(
             else:
                 collation = COLLATIONS.get(oid, 0)
     not_null, identity, generated, default, of_type = body.get("is_not_null", False), "", "", False, 0
-    expression: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
     tree: object = None
     if serial:
         not_null, default, of_type = True, True, INT8
@@ -380,8 +380,10 @@ def define_column(
             if "conname" in constraint or "is_no_inherit" in constraint:
                 held = NotNull(constraint.get("conname", ""), no_inherit=constraint.get("is_no_inherit", False))
         elif kind == "CONSTR_DEFAULT":
-            default, of_type = True, default_type(session, constraint["raw_expr"], oid)
-            owned.append((name, constraint))
+            expression = constraint["raw_expr"]
+            default, of_type = True, default_type(session, expression, oid)
+            if not (oid and _is_simple(expression) and _suits(session, oid, of_type, expression)):
+                owned.append((name, constraint))
         elif kind == "CONSTR_IDENTITY":
             identity, not_null = constraint["generated_when"], True
             owned.append((name, constraint))
@@ -389,7 +391,7 @@ def define_column(
             generated = constraint.get("generated_kind", "s")
             if generated == "v" and not session.catalog.major.virtual_columns:
                 raise ServerError("42601", "syntax error at end of GENERATED ALWAYS AS (...)")
-            expression = tuple(column_names(constraint.get("raw_expr")))
+            reads = tuple(column_names(constraint.get("raw_expr")))
             if generated == "v":
                 tree = renamed(constraint["raw_expr"])
             owned.append((name, constraint))
@@ -419,7 +421,7 @@ def define_column(
         generated,
         default,
         collation=collation,
-        expression=expression,
+        expression=reads,
         constraint=held if held is not None and session.catalog.major.named_not_null else None,
         typmod=typmod,
         tree=tree,
@@ -486,7 +488,10 @@ def attach_default(session: Session, relation: int, name: str, definition: Node)
     if definition.get("contype") == "CONSTR_DEFAULT":
         expression = definition["raw_expr"]
         simple = _is_simple(expression)
-        if not _suits(session, column, expression, simple):
+        given = column.default_type
+        if not given and "sval" in expression.get("A_Const", ()):
+            given = column.type  # a partition's column does not say its type
+        if not _suits(session, column.type, given, expression):
             known = 0 if simple and _constant(expression) is not None else column.default_type
             defaults = import_module("pubcheck.postgres.ddl.defaults")
             defaults.refuse_default_value(session, row, column, expression, known)
@@ -518,6 +523,18 @@ def attach_default(session: Session, relation: int, name: str, definition: Node)
     ]
     if uses:
         _default(session, relation, column.number, uses)
+
+
+def _own_defaults(node: Node) -> set[str]:
+    """The columns of a CREATE TABLE that say what their values are unless one is given."""
+    kinds = ("CONSTR_DEFAULT", "CONSTR_IDENTITY", "CONSTR_GENERATED")
+    bodies = (element["ColumnDef"] for element in node.get("tableElts", ()) if "ColumnDef" in element)
+    return {
+        body["colname"]
+        for body in bodies
+        if any(item["Constraint"]["contype"] in kinds for item in body.get("constraints", ()))
+        or (body.get("typeName") and body["typeName"]["names"][-1]["String"]["sval"] in SERIAL)
+    }
 
 
 def _copy_defaults(session: Session, relation: int, own: set[str], sources: list[Relation]) -> None:
@@ -574,19 +591,17 @@ _LITERALS = {
 }
 
 
-def _suits(session: Session, column: Column, expression: Node, simple: bool) -> bool:
-    """Whether it shows at a glance that a column can have a default, or that nothing can be said of it.
+def _suits(session: Session, wanted: int, given: int, expression: Node) -> bool:
+    """Whether it shows at a glance that a column of type ``wanted`` can have a default of the type ``given``, or that
+    nothing can be said of it.
 
     So it is with most, and a closer look takes all that reads expressions.
     """
-    wanted, given = column.type, column.default_type
-    if not given and "sval" in expression.get("A_Const", ()):
-        given = wanted  # a partition's column does not say its type
     if not wanted or not given:
         return True
     if given != wanted and wanted not in _STRINGS and not any({given, wanted} <= alike for alike in (_NUMBERS, _TIMES)):
         return False
-    text = (_constant(expression) or {}).get("sval") if simple else None
+    text = (_constant(expression) or {}).get("sval")
     if text is None or given in _STRINGS:
         return True
     own = session.catalog.types.get(given)
