@@ -122,10 +122,10 @@ def _edited(
 
     Each of ``wanted`` is done whole or not at all; not where it meets one that was taken before.
     """
-    texts: dict[int, _Text | None] = {}
+    texts: dict[int, Editing | None] = {}
     by_label = {file.label: file for file in plan.files if not file.context}
     known = {id(source) for source in sources}
-    taken: list[_Text] = []
+    taken: list[Editing] = []
     done: Counter[str] = Counter()
     same: set[tuple[tuple[int, int, int, str], ...]] = set()
     for rule, edits in wanted:
@@ -138,7 +138,7 @@ def _edited(
             source = edit.span.source
             if id(source) not in texts:
                 file = by_label.get(source.label) if id(source) in known else None
-                texts[id(source)] = None if file is None else _Text.of(file, source)
+                texts[id(source)] = None if file is None else Editing.of(file, source)
             text = texts[id(source)]
             if text is None or not text.takes(edit):
                 break
@@ -152,7 +152,7 @@ def _edited(
     return {text.file.label: (text.bytes, text.content()) for text in {id(text): text for text in taken}.values()}, done
 
 
-class _Text:
+class Editing:
     """A file's text, what it is to have changed, and the way back to bytes."""
 
     def __init__(self, file: File, source: Source, content: bytes, encoding: str) -> None:
@@ -167,7 +167,7 @@ class _Text:
         self._newline = "\r\n" if "\r\n" in shown else "\r" if "\r" in shown and "\n" not in shown else "\n"
 
     @classmethod
-    def of(cls, file: File, source: Source) -> _Text | None:
+    def of(cls, file: File, source: Source) -> Editing | None:
         """None where the bytes cannot be had, or are not what was linted, or would not come back the same."""
         content = file.content
         if content is None:

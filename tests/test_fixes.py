@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pglast
 import psycopg
 import pytest
+from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck import Config, Linter
-from pubcheck.fix import Changes, add_ignores, fix
+from pubcheck.diagnostics import Edit, Span
+from pubcheck.fix import Changes, Editing, add_ignores, fix
 from pubcheck.rulebook import RULES, read_pages
 from pubcheck.sources.files import File, Plan
+from pubcheck.sources.text import Source
 from pubcheck.unit import judge
 from tests.conformance.judging import DATABASE, text_of
 from tests.support.cases import DDL_PHASES, MAJORS, Case
@@ -291,3 +295,31 @@ def test_comments_silence_all_that_is_found_and_nothing_is_left_to_comment(corpu
                 wrong.append(f"{case.id}, the second time")
     assert wrong == []
     assert commented > 1000
+
+
+# --- Edits --------------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.sampled_from(["", "x", "y;\n", "\xe9"])), max_size=9)
+)
+def test_edits_that_are_taken_stand_side_by_side(wanted: list[tuple[int, int, str]]) -> None:
+    before = "abcd;\r\nefgh\xe9"
+    source = Source("a.sql", before)
+    text = Editing.of(File("a.sql", "a.sql", content=before.encode("cp1252")), source)
+    assert text is not None
+    taken: list[tuple[int, int, str]] = []
+    for first, last, new in wanted:
+        span = Span(source, min(first, last), max(first, last))
+        if text.takes(Edit(span, new)):
+            text.take(Edit(span, new))
+            if (span.start, span.end, new) not in taken:
+                taken.append((span.start, span.end, new))
+    after = before
+    for start, end, new in sorted(taken, key=lambda each: each[:2], reverse=True):
+        same = [each[2] for each in taken if each[:2] == (start, end)]
+        if new == same[0]:
+            after = after[:start] + "".join(same).replace("\n", "\r\n") + after[end:]
+    assert text.content().decode("cp1252") == after
+    replaced = sorted(each[:2] for each in taken if each[0] < each[1])
+    assert all(one[1] <= other[0] for one, other in pairwise(replaced))
