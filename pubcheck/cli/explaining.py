@@ -52,10 +52,10 @@ def explain_unit(task: Task) -> Explained:
         given = Unit(reading.sources, majors_of(plan), plan.habit, reading.diagnostics)
         followed = Linter(config).follow(given)
         result, fold = followed.result, followed.folds[-1]
-        diagnostics = [found for found in followed.found if concerns(found, context)]
         labels = [file.label for file in plan.files]
-        unit = explained(fold, followed.statements, diagnostics, labels, task.wanted, sampler(fold))
-        settled = Resolver(excerpts=False).findings(result.diagnostics)
+        # What is said of a table is true or not; only whether the run fails is a matter of the files that are asked for.
+        unit = explained(fold, followed.statements, followed.found, labels, task.wanted, sampler(fold))
+        settled = Resolver(excerpts=False).findings(found for found in result.diagnostics if concerns(found, context))
     except Exception as error:
         return Explained(None, crash=internal_error(f" in {named(plan)}", error))
     return Explained(unit, result.postgres, result.statements, fails(unit, settled, task.config))
