@@ -93,7 +93,7 @@ def _ascending(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _within(at: int, found: Sequence[Literal], starts: Sequence[int]) -> bool:
     number = bisect_right(starts, at) - 1
-    return number >= 0 and found[number].start < at < found[number].end
+    return number >= 0 and found[number].start < at + found[number].heredoc and at < found[number].end
 
 
 _LINE = re.compile(r"^([ \t]*)(\S)", re.MULTILINE)

@@ -322,7 +322,8 @@ def _judged(lexed: _Lexed, written: Written, unknown: Sequence[tuple[int, int]],
         touched = any(a < end and b > start for a, b in unknown)
         about = _ABOUT.match(chunk)
         if about is not None and ((last and not lexed.whole) or _SHAPE.match(chunk) is None or _PROSE.match(chunk)):
-            if (touched or (last and not lexed.whole)) and not _PROSE.match(chunk) and written.unseen < 0:
+            cut = touched or (last and (not lexed.whole or _CUT.match(chunk)))
+            if cut and not _PROSE.match(chunk) and written.unseen < 0:
                 written.unseen = place(start + len(chunk) - len(chunk.lstrip()))
             chunk = blank(chunk)
         elif last and not lexed.whole:
