@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pglast
 import psycopg
 import pytest
@@ -300,7 +301,7 @@ def test_comments_silence_all_that_is_found_and_nothing_is_left_to_comment(corpu
 # --- Edits --------------------------------------------------------------------------------------------------------
 
 
-@given(
+@hypothesis.given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.sampled_from(["", "x", "y;\n", "\xe9"])), max_size=9)
 )
 def test_edits_that_are_taken_stand_side_by_side(wanted: list[tuple[int, int, str]]) -> None:

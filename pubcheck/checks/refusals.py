@@ -54,8 +54,8 @@ def _fields(error: ServerError) -> dict[str, str]:
 _MISSING = r'(?P<kind>relation|schema|publication) "(?P<name>.*)" does not exist'
 _KINDS = {"relation": "table", "schema": "schema", "publication": "publication"}
 _UNSEEN_HELP = (
-    "if it is made elsewhere, lint the files that make it together with these; with --complete, which says that they "
-    "are the whole database, this is an error"
+    "if it is made elsewhere, lint the files that make it together with these, or name it in the configuration where a "
+    "platform makes it; with --complete, which says that they are the whole database, this is an error"
 )
 
 
