@@ -140,6 +140,29 @@ def dropped(size: int) -> str:
     return f"{_tables(size)}CREATE PUBLICATION p FOR ALL TABLES;\n{gone}"
 
 
+def one_table_referred_to(size: int) -> str:
+    """Foreign keys with actions, of tables that refuse them."""
+    parent = "CREATE PUBLICATION p FOR ALL TABLES;\nCREATE TABLE parent (id int PRIMARY KEY);\n"
+    return parent + _tables(size, "parent int REFERENCES parent ON DELETE CASCADE")
+
+
+def referred_to_in_a_row(size: int) -> str:
+    """Each table refers to the one before, and the last refuses what goes on to it."""
+    rest = "".join(
+        f"CREATE TABLE t{n} (id int PRIMARY KEY, before int REFERENCES t{n - 1} ON DELETE CASCADE);\n"
+        for n in range(1, size)
+    )
+    last = f"CREATE TABLE last (before int REFERENCES t{size - 1} ON DELETE CASCADE);\n"
+    return f"CREATE PUBLICATION p FOR ALL TABLES;\n{_tables(1)}{rest}{last}"
+
+
+def made_anew(size: int) -> str:
+    """A publication that loses a table each time it is made anew."""
+    again = "DROP PUBLICATION p;\nCREATE PUBLICATION p;\n"
+    anew = "".join(f"ALTER PUBLICATION p ADD TABLE t{n};\n{again}" for n in range(size))
+    return f"{_tables(size)}CREATE PUBLICATION p;\n{anew}"
+
+
 def not_sql(size: int) -> str:
     return "".join(f"CREATE TABEL t{n} (id int);\n" for n in range(size))
 
@@ -167,6 +190,9 @@ SHAPES: tuple[Callable[[int], str], ...] = (
     in_one_transaction,
     equal_names,
     dropped,
+    one_table_referred_to,
+    referred_to_in_a_row,
+    made_anew,
     not_sql,
 )
 """What makes a text of a size; the sizes compared are one and ten times."""
