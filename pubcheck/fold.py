@@ -186,6 +186,12 @@ _MAX_REWRITINGS = 200
 """Refused filters for which another way of writing is looked for, at about a millisecond each; nobody reads more."""
 
 
+def _wider(former: Relation, row: Relation) -> bool:
+    """Whether a relation has only been given more columns: what it had before it has for certain."""
+    count = len(former.columns)
+    return row.columns[:count] == former.columns and replace(row, columns=former.columns) == former
+
+
 class Fold:
     """One major's view of a unit."""
 
@@ -314,14 +320,17 @@ class Fold:
             row = heap.get(key)
             if former is row or (key in heap and row == former):
                 continue
-            if isinstance(row, Relation | Publication | Type):
+            if isinstance(row, Relation):
+                if not (isinstance(former, Relation) and _wider(former, row)):
+                    self.unsee(heap, key)
+            elif isinstance(row, Publication | Type):
                 self.unsee(heap, key)
             other = row if row is not None else former
             if isinstance(other, PublicationRel | PublicationNamespace):
                 self.unsee(self.catalog.publications, other.publication)
             elif isinstance(other, Index):
                 self.unsee(self.catalog.relations, other.table)
-            elif isinstance(other, Constraint):
+            elif isinstance(other, Constraint) and other.kind in "pux":
                 self.unsee(self.catalog.relations, other.relation)
 
     def unsee(self, heap: dict[Any, Any], key: Any) -> None:

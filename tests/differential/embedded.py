@@ -27,20 +27,8 @@ from pubcheck.postgres.plpgsql.interpret import Raised
 from pubcheck.postgres.session import Session
 from pubcheck.sources.text import Source
 from tests.differential.blocks import Blocks
+from tests.differential.state import QUERY, shown
 from tests.support.servers import PACKAGES, Answer, Server, Servers, execute
-
-_STATE = """
-    SELECT 'publication ' || quote_ident(pubname) || ' ' || concat(pubinsert, pubupdate, pubviaroot) FROM pg_publication
-    UNION ALL
-    SELECT format('member %I of %s', pubname, prrelid::regclass)
-           || CASE WHEN prqual IS NULL THEN '' ELSE ' filtered' END || coalesce(' ' || prattrs::text, '')
-    FROM pg_publication_rel JOIN pg_publication p ON p.oid = prpubid
-    UNION ALL
-    SELECT format('schema %I of %I', pubname, nspname)
-    FROM pg_publication_namespace JOIN pg_publication p ON p.oid = pnpubid JOIN pg_namespace n ON n.oid = pnnspid
-    UNION ALL
-    SELECT format('table %s %s', oid::regclass, relreplident) FROM pg_class WHERE relkind = 'r' AND oid >= 16384
-"""
 
 
 class Difference(Struct, frozen=True):
@@ -55,7 +43,7 @@ def differences(server: Server, statements: list[str]) -> Iterator[Difference]:
     """Runs a script on both sides."""
     with server.database() as name, server.connect(name) as conn:
         answers = [execute(conn, statement) for statement in statements]
-        state = {str(row[0]) for row in conn.execute(_STATE).fetchall()}
+        state = {str(row[0]) for row in conn.execute(QUERY).fetchall()}
     closed, silent, blind = _judged(server.major, statements, complete=True)
     for index, answer in enumerate(answers):
         mine = closed.get(index) or silent.get(index) or "accepted"
@@ -112,7 +100,7 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
         followed = _followed(major, statements, complete)
     told = {
         d.statement.index: " | ".join(
-            (f"{d.server.sqlstate} {d.server.message}", str(d.server.detail), str(d.server.hint), str(d.server.position))
+            (f"{d.server.sqlstate} {d.server.message}", *map(str, (d.server.detail, d.server.hint, d.server.position)))
         )
         for d in followed.result.diagnostics
         if d.refused and d.statement is not None and d.server is not None
@@ -121,33 +109,7 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
 
 
 def _state_of(major: int, statements: list[str]) -> set[str]:
-    catalog = _followed(major, statements, True).folds[0].catalog
-    found: set[str] = set()
-
-    def shown(oid: int) -> str:
-        row = catalog.relations[oid]
-        schema = catalog.namespaces[row.namespace].name
-        name = row.name if row.name.isalnum() and row.name.islower() else f'"{row.name}"'
-        return name if schema == "public" else f"{schema}.{name}"
-
-    def quoted(name: str) -> str:
-        return name if name.isalnum() and name.islower() else f'"{name}"'
-
-    for publication in catalog.publications.values():
-        flags = "".join("t" if flag else "f" for flag in (publication.insert, publication.update, publication.via_root))
-        found.add(f"publication {quoted(publication.name)} {flags}")
-        for oid in catalog.members_of.get(publication.oid):
-            entry = catalog.publication_rels[oid]
-            filtered = " filtered" if entry.filter is not None else ""
-            columns = f" {' '.join(map(str, entry.columns))}" if entry.columns is not None else ""
-            found.add(f"member {quoted(publication.name)} of {shown(entry.relation)}{filtered}{columns}")
-        for oid in catalog.schemas_of.get(publication.oid):
-            schema = catalog.namespaces[catalog.publication_namespaces[oid].namespace].name
-            found.add(f"schema {quoted(publication.name)} of {schema}")
-    for row in catalog.relations.values():
-        if row.kind == "r" and row.oid >= 16384:
-            found.add(f"table {shown(row.oid)} {row.identity}")
-    return found
+    return shown(_followed(major, statements, True).folds[0].catalog)
 
 
 def main() -> int:

@@ -533,7 +533,7 @@ def functions_named(session: Session, parts: list[str]) -> list[int]:
     """The unit's functions of a name, in the first schema of the search path that has any."""
     catalog = session.catalog
     if len(parts) > 1:
-        namespace = catalog.namespace_names.get(parts[-2])
+        namespace = TEMPORARY if parts[-2] == "pg_temp" else catalog.namespace_names.get(parts[-2])
         return catalog.proc_names.get((namespace, parts[-1])) if namespace is not None else []
     for candidate in session.path:
         found = catalog.proc_names.get((candidate, parts[-1]))

@@ -76,13 +76,9 @@ reading_sql_data_not_permitted:2F004 null_value_not_allowed:22004 internal_error
 CONDITIONS: dict[str, str] = dict(pair.split(":") for pair in _NAMES.split())
 
 EXISTENCE = frozenset(
-    ("42710", "42P07", "42701", "42P06", "42723", "42704", "42P01", "42703", "3F000", "42883", "42P04", "3D000")
+    ("42710", "42P07", "42701", "42P06", "42723", "42704", "42P01", "3F000", "42883", "42P04", "3D000")
 )
 """SQLSTATEs that say that something is there already, or is not there: what a guard asks beforehand."""
-
-
-EXPECTED = EXISTENCE - {"42703"}
-"""Those of them that a handler for everything is mostly written for."""
 
 
 def catches(conditions: Iterable[str], sqlstate: str) -> bool:

@@ -135,12 +135,13 @@ class Evaluator:
         type_name = node["typeName"]
         said = names(type_name["names"])[-1]
         if said in ("regclass", "regnamespace"):
-            return self._regclass(value) if said == "regclass" else UNKNOWN
+            return self.regclass(value) if said == "regclass" else UNKNOWN
         if type_name.get("typmods") and said not in ("bpchar",):
             said += "(n)"
         return coerced(value, said + ("[]" if "arrayBounds" in type_name else ""))
 
-    def _regclass(self, value: Value) -> Value:
+    def regclass(self, value: Value) -> Value:
+        """A value as a regclass."""
         if isinstance(value, int) and not isinstance(value, bool):
             return self._relid(value)
         if not isinstance(value, str):

@@ -17,7 +17,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text, literal_at
-from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, EXPECTED, catches
+from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, catches
 from pubcheck.postgres.plpgsql.evaluate import LIMIT, MISSING, Evaluator, Failed, Scope, expression, query, walk
 from pubcheck.postgres.plpgsql.guards import assumptions
 from pubcheck.postgres.plpgsql.program import NotParsed, Program, program
@@ -253,7 +253,13 @@ class Interpreter:
         value: Value = otherwise
         if "default_val" in node:
             value = self._value(node["default_val"])
-        scope[name] = coerced(value, frame.types[name]) if name in frame.types else value
+        scope[name] = self._as(value, frame.types[name]) if name in frame.types else value
+
+    def _as(self, value: Value, type_name: str) -> Value:
+        """The value as one of a type."""
+        if type_name == "regclass" and isinstance(value, str):
+            return self.evaluator.regclass(value)
+        return coerced(value, type_name)
 
     @property
     def in_doubt(self) -> bool:
@@ -292,7 +298,7 @@ class Interpreter:
         """A variable, which a loop may have brought along."""
         frame = self.frame
         if any(name in scope for scope in frame.scopes):
-            frame.put(name, value)
+            frame.put(name, self._as(value, frame.types[name]) if name in frame.types else value)
         else:
             frame.scopes[-1][name] = value
 
@@ -401,7 +407,7 @@ class Interpreter:
             del self.frames[depth:]
             host.undo(mark)
             self.doubts = doubts
-            if any(name.lower() == "others" for name in conditions[taken]) and raised.error.sqlstate not in EXPECTED:
+            if any(name.lower() == "others" for name in conditions[taken]) and raised.error.sqlstate not in EXISTENCE:
                 host.swallowed(raised)
             self.handlers.pop()
             self.handlers.append([])
@@ -641,12 +647,14 @@ class Interpreter:
             return self._rounds(node, found.rows, lambda row: self._assign_to(node["var"], row[0], found.columns))
         perhaps: list[_Signal] = []
         before = self.frame.snapshot()
+        self.shaky += 1
+        sure = [values for values, surely in found.rows[:LIMIT] if surely]
+        way = self._rounds(node, sure, lambda row: self._assign_to(node["var"], row, found.columns))
+        perhaps += _all(way)
         self.doubts += 1
         try:
-            for values, _ in found.rows[:LIMIT]:
-                way = self._rounds(
-                    node, [values], lambda row: self._assign_to(node["var"], row, found.columns)
-                )
+            for values in [values for values, surely in found.rows[:LIMIT] if not surely]:
+                way = self._rounds(node, [values], lambda row: self._assign_to(node["var"], row, found.columns))
                 perhaps += _all(way)
             if found.open:
                 perhaps += _all(self._rounds(node, None, lambda _: self._assign_to(node["var"], (), ())))
@@ -1100,7 +1108,7 @@ class Interpreter:
         bound: dict[str, Value] = {}
         for position, (name, type_name) in enumerate(routine.inputs):
             value = UNKNOWN if arguments is None else arguments[position]
-            value = coerced(value, type_name) if type_name else value
+            value = self._as(value, type_name) if type_name else value
             bound[f"${position + 1}"] = value
             if name:
                 bound[name] = value

@@ -145,6 +145,10 @@ class _Query:
             return values[columns.index(fields[0]["String"]["sval"])]
         return self.evaluator.value(node, scope)
 
+    def _ordered(self, key: tuple[Value, ...]) -> bool:
+        """Whether the order of such keys is known: of names in catalogs, whose collation is C, it is."""
+        return _sortable(key) or (self.of_catalogs and all(type(value) is str for value in key))
+
     def _step(self) -> None:
         self.steps += 1
         if self.steps > LIMIT * 20:
@@ -408,7 +412,7 @@ class _Query:
         keys = node.get("sortClause", ())
         if keys and len(found) > 1:
             plain = all(key["SortBy"].get("sortby_dir", "SORTBY_DEFAULT") != "SORTBY_USING" for key in keys)
-            if not (plain and (self.of_catalogs or all(_sortable(each[2]) for each in found))):
+            if not (plain and all(self._ordered(each[2]) for each in found)):
                 keys = ()
             else:
                 for at in range(len(keys) - 1, -1, -1):
@@ -490,7 +494,7 @@ class _Query:
         if "agg_order" in call:
             order = [key["SortBy"] for key in call["agg_order"]]
             keys = [tuple(self.evaluator.value(key["node"], scope) for key in order) for scope in scopes]
-            if not all(map(_sortable, keys)) or any("DESC" in key.get("sortby_dir", "") for key in order):
+            if not all(map(self._ordered, keys)) or any("DESC" in key.get("sortby_dir", "") for key in order):
                 return UNKNOWN
             values = [value for _, value in sorted(zip(keys, values, strict=True), key=lambda pair: pair[0])]
         if unknown(*values):

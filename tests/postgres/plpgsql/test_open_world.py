@@ -1,0 +1,132 @@
+"""DO blocks where not everything is visible: what is guarded is not reported, what is not known is only assumed."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.diagnostics import Diagnostic
+from tests.linting import answers, lint
+
+TABLE = "CREATE TABLE public.messages (id int PRIMARY KEY, body text);\n"
+
+
+def errors(script: str) -> list[Diagnostic]:
+    return [one for one in lint(script) if one.severity == "error"]
+
+
+GUARDED = [
+    "IF NOT EXISTS (SELECT 1 FROM pg_publication_tables WHERE pubname = 'platform' AND schemaname = 'public'"
+    " AND tablename = 'messages') THEN {add} END IF;",
+    "IF NOT EXISTS (SELECT 1 FROM pg_publication_rel pr JOIN pg_publication p ON p.oid = pr.prpubid"
+    " JOIN pg_class c ON c.oid = pr.prrelid WHERE p.pubname = 'platform' AND c.relname = 'messages')"
+    " THEN {add} END IF;",
+    "BEGIN {add} EXCEPTION WHEN duplicate_object THEN NULL; END;",
+    "BEGIN {add} EXCEPTION WHEN OTHERS THEN RAISE NOTICE '%', SQLERRM; END;",
+    "IF current_setting('app.realtime', true) = 'on' THEN {add} END IF;",
+]
+
+
+@pytest.mark.parametrize("guard", GUARDED)
+def test_a_guarded_member_is_never_reported_as_there_already(guard: str) -> None:
+    block = "DO $$ BEGIN " + guard.format(add="ALTER PUBLICATION platform ADD TABLE public.messages;") + " END $$;\n"
+    assert not errors(TABLE + block + block)
+    assert not errors(TABLE + "ALTER PUBLICATION platform ADD TABLE public.messages;\n" + block)
+
+
+def test_a_guard_for_the_publication_silences_that_it_is_not_visible() -> None:
+    block = "DO $$ BEGIN IF EXISTS (SELECT 1 FROM pg_publication WHERE pubname = 'platform') THEN {} END IF; END $$;"
+    assert not lint(TABLE + block.format("ALTER PUBLICATION platform ADD TABLE public.messages;"))
+    found = lint(TABLE + block.format("ALTER PUBLICATION platform ADD TABLE public.others;"))
+    assert [(one.rule, one.certainty, one.severity) for one in found] == [("PUB107", "assumed", "note")]
+
+
+@pytest.mark.parametrize("condition", ["undefined_object", "OTHERS", "SQLSTATE '42704'"])
+def test_a_handler_silences_the_names_that_it_is_for(condition: str) -> None:
+    block = f"DO $$ BEGIN ALTER PUBLICATION platform ADD TABLE messages; EXCEPTION WHEN {condition} THEN NULL; END $$;"
+    assert not lint(TABLE + block)
+
+
+def test_without_a_guard_a_name_that_is_not_visible_is_a_note() -> None:
+    found = lint(TABLE + "DO $$ BEGIN ALTER PUBLICATION platform ADD TABLE messages; END $$;")
+    assert [(one.rule, one.severity, one.certainty) for one in found] == [("PUB106", "note", "assumed")]
+
+
+def test_a_block_that_is_followed_hides_nothing() -> None:
+    block = "DO $$ BEGIN PERFORM set_config('a.b', 'c', false); INSERT INTO x VALUES (1); END $$;"
+    script = TABLE + block + "ALTER TABLE messages DROP COLUMN body; CREATE PUBLICATION p FOR TABLE messages (body);"
+    assert answers(lint(script)) == [("42703", 'column "body" of relation "messages" does not exist', "certain")]
+
+
+def test_what_is_made_under_an_unknown_condition_is_assumed() -> None:
+    made = "CREATE PUBLICATION p FOR TABLE messages WHERE (body > 'a');"
+    found = lint(TABLE + f"DO $$ BEGIN IF random() > 0.5 THEN {made} END IF; END $$;")
+    assert {(one.phase, one.certainty) for one in found if one.phase == "write"} == {("write", "assumed")}
+
+
+def test_an_error_under_an_unknown_condition_is_assumed() -> None:
+    block = "DO $$ BEGIN IF random() > 0.5 THEN CREATE PUBLICATION p FOR TABLE messages WHERE (nope); END IF; END $$;"
+    assert answers(lint(TABLE + block)) == [("42703", 'column "nope" does not exist', "assumed")]
+
+
+def test_what_was_dropped_under_an_unknown_condition_may_still_be_there() -> None:
+    script = TABLE + "CREATE PUBLICATION p; DO $$ BEGIN IF random() > 0.5 THEN DROP PUBLICATION p; END IF; END $$;"
+    assert not errors(script + "ALTER PUBLICATION p ADD TABLE messages;")
+    assert not errors(script + "CREATE PUBLICATION p;")
+
+
+def test_after_a_return_that_is_not_certain_the_rest_is_in_doubt() -> None:
+    made = "CREATE PUBLICATION p FOR TABLE messages WHERE (no);"
+    found = lint(TABLE + f"DO $$ BEGIN IF random() > 0.5 THEN RETURN; END IF; {made} END $$")
+    assert [certainty for *_, certainty in answers(found)] == ["assumed"]
+
+
+def test_a_statement_of_unknown_text_is_said_once_a_file() -> None:
+    block = "DO $$ BEGIN EXECUTE 'ALTER PUBLICATION p ADD TABLE ' || (SELECT name FROM wanted); END $$;\n"
+    found = lint("CREATE PUBLICATION p;" + block * 3)
+    assert [one.rule for one in found if one.rule == "PUB009"] == ["PUB009"]
+
+
+def test_a_refusal_that_others_takes_is_a_note() -> None:
+    block = "DO $$ BEGIN CREATE PUBLICATION p FOR TABLE messages WHERE (nope); EXCEPTION WHEN OTHERS THEN NULL; END $$;"
+    found = lint(TABLE + block)
+    assert [(one.rule, one.severity, one.certainty) for one in found] == [("PUB135", "note", "certain")]
+    assert not lint(TABLE + "CREATE PUBLICATION p FOR TABLE messages;" + block.replace(" WHERE (nope)", ""))
+
+
+@pytest.mark.parametrize("kind", ["void", "trigger", "event_trigger"])
+def test_a_function_that_nothing_calls_is_judged_as_if_something_did(kind: str) -> None:
+    body = "BEGIN EXECUTE 'ALTER PUBLICATION p ADD TABLE messages WHERE (nope)'; END"
+    made = f"CREATE FUNCTION f() RETURNS {kind} LANGUAGE plpgsql AS $$ {body} $$;"
+    script = TABLE + "CREATE PUBLICATION p;" + made
+    assert answers(lint(script)) == [("42703", 'column "nope" does not exist', "assumed")]
+
+
+def test_a_function_that_nothing_calls_changes_nothing() -> None:
+    body = "BEGIN ALTER PUBLICATION p ADD TABLE messages; DROP TABLE messages; EXECUTE $1; END"
+    made = f"CREATE FUNCTION f(x text) RETURNS void LANGUAGE plpgsql AS $$ {body} $$;"
+    found = lint(TABLE + "CREATE PUBLICATION p FOR TABLE messages WHERE (body > 'a');" + made)
+    assert {(one.phase, one.certainty) for one in found} == {("write", "certain")}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "BEGIN LOOP CREATE PUBLICATION p; END LOOP; END",
+        "BEGIN LOOP NULL; END LOOP; END",
+        "BEGIN FOR i IN 1..1000000000 LOOP NULL; END LOOP; END",
+        "DECLARE i int := 0; BEGIN WHILE i < 1000000 LOOP i := i + 1; END LOOP; END",
+        "BEGIN nonsense; END",
+        "BEGIN x := y; END",
+        "",
+        "BEGIN " * 300 + "END; " * 299 + "END",
+        "BEGIN PERFORM f(); END",
+        "BEGIN EXECUTE repeat('x', 1000000); END",
+        "BEGIN IF " + "NOT " * 5000 + "true THEN CREATE PUBLICATION p; END IF; END",
+        "BEGIN IF " + " OR ".join(["true"] * 5000) + " THEN CREATE PUBLICATION p; END IF; END",
+        "DECLARE a nope%ROWTYPE; b x.y%TYPE; c zork[] := '{}'; BEGIN a := b; SELECT 1 INTO a.b; END",
+    ],
+)
+def test_no_body_breaks_anything(body: str) -> None:
+    function = "CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $$ BEGIN PERFORM f(); END /* publication */ $$;"
+    for complete in (False, True):
+        lint(function + f"DO $$ {body} $$; SELECT f(); CREATE PUBLICATION q;", complete=complete)
