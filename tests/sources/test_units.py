@@ -296,6 +296,18 @@ def test_files_that_name_each_others_tables_belong_together_the_makers_first(gro
     }
 
 
+def test_in_a_circle_what_is_only_read_comes_later(grow: Grow) -> None:
+    grow()
+    reads = "CREATE FUNCTION f() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM replies';\n"
+    plant(
+        {
+            "repo/a_replies.sql": "CREATE TABLE replies (post int REFERENCES posts);",
+            "repo/posts.sql": TABLE.format("posts") + reads + PUBLICATION.format("posts"),
+        }
+    )
+    assert [files for _, files in units().values()] == [["posts.sql", "a_replies.sql"]]
+
+
 def test_files_that_make_all_they_need_are_databases_of_their_own(grow: Grow) -> None:
     grow()
     plant(

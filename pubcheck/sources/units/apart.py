@@ -34,6 +34,8 @@ _ASIDE = frozenset(
         "docs",
     ]
 )
+_FAR = 5
+"""Folders between two, up and down, beyond which they are taken for two projects of one repository."""
 _TEST = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)\.\w+|.*(?:Test|Tests|IT)\.\w+)", re.S)
 
 
@@ -91,14 +93,14 @@ def _missing(group: Group, look: Look) -> frozenset[str]:
 
 
 def _near(group: Group, other: Group) -> bool:
-    """Whether a unit that lies aside, with tests or examples, has the other one beside it."""
+    """Whether two units may well be of one database: in two folders that are not far from each other, and if one lies
+    aside, with tests or examples, the other lies there too. What belongs together within a folder is known before."""
     mine, theirs = (each.members[0].split("/")[:-1] for each in (group, other))
-    aside = next((number for number, part in enumerate(mine) if part.lower() in _ASIDE), None)
-    return (
-        mine[: aside + 2] == theirs[: aside + 2]
-        if aside is not None
-        else _ASIDE.isdisjoint(part.lower() for part in theirs)
-    )
+    common = next((at for at, (one, two) in enumerate(zip(mine, theirs, strict=False)) if one != two), None)
+    common = min(len(mine), len(theirs)) if common is None else common
+    if mine == theirs or len(mine) + len(theirs) - 2 * common > _FAR:
+        return False
+    return not any(part.lower() in _ASIDE for part in (*mine[common:], *theirs[common:]))
 
 
 def _merged(last: Group, before: list[Group], makers: list[str]) -> Group:

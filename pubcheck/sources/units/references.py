@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 
 from pubcheck.sources.units.tree import Group, Tree, shown
@@ -82,6 +82,7 @@ def together(known: Mapping[str, Names], concerned: Container[str]) -> list[list
         for each in (*names.makes, *map(_publication, names.publishes)):
             makers[each].append(file)
     after: dict[str, set[str]] = {file: set() for file in known}
+    surely: dict[str, set[str]] = {file: set() for file in known}
     for file, names in known.items():
         if file in alone:
             continue
@@ -93,6 +94,7 @@ def together(known: Mapping[str, Names], concerned: Container[str]) -> list[list
         if len(found & alone) > 1:
             found -= alone
         after[file] = found - {file}
+        surely[file] = after[file] & {maker for name in names.needs for maker in makers.get(name, ())}
     groups = _connected(after)
     for group in groups:
         if len(group & alone) > 1:
@@ -107,7 +109,7 @@ def together(known: Mapping[str, Names], concerned: Container[str]) -> list[list
     if rest:
         main = about.pop() if len(about) == 1 else set[str]()
         about.append(main.union(*rest))
-    return sorted((ordered(group, after) for group in [*about, *others]), key=min)
+    return sorted((ordered(group, after, surely) for group in [*about, *others]), key=min)
 
 
 def _publication(name: str) -> str:
@@ -145,9 +147,9 @@ def _connected(after: Mapping[str, Iterable[str]]) -> list[set[str]]:
     return groups
 
 
-def ordered(files: Iterable[str], after: Mapping[str, Iterable[str]]) -> list[str]:
-    """The files so that each comes after those it is to come after, and else in the order of their names; where that
-    goes in a circle, too."""
+def ordered(files: Iterable[str], after: Mapping[str, set[str]], surely: Mapping[str, set[str]]) -> list[str]:
+    """The files so that each comes after those it is to come after, and else in the order of their names. Where that
+    goes in a circle, one goes first that is not ``surely`` to come after another one that is left."""
     left = {file: set(after[file]) for file in files}
     followers: dict[str, list[str]] = defaultdict(list)
     for file, others in left.items():
@@ -156,19 +158,14 @@ def ordered(files: Iterable[str], after: Mapping[str, Iterable[str]]) -> list[st
             followers[other].append(file)
     ready = sorted(file for file, others in left.items() if not others)
     order: list[str] = []
-    names: Sequence[str] = sorted(left)
-    at = 0
     while left:
         if not ready:
-            while names[at] not in left:
-                at += 1
-            ready.append(names[at])
+            ready.append(min(left, key=lambda file: (not surely[file].isdisjoint(left.keys() - {file}), file)))
         file = heappop(ready)
-        if left.pop(file, None) is None:
-            continue
+        del left[file]
         order.append(file)
         for follower in followers[file]:
-            if follower in left:
+            if follower in left and file in left[follower]:
                 left[follower].discard(file)
                 if not left[follower]:
                     heappush(ready, follower)
