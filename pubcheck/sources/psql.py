@@ -219,7 +219,8 @@ def _set_value(text: str, variables: Mapping[str, str]) -> str | None:
         elif found["blank"] is None:
             bare = re.match(r"""[^\s'"]*:(?:'\w+'|"\w+")""", text[at:])
             word = bare[0] if bare is not None else found[0]
-            known = interpolated(word, variables) if found["double"] is None or bare is not None else found["double"]
+            # Double quotes stay, and what is between them is taken as it is.
+            known = interpolated(word, variables) if found["double"] is None or bare is not None else word
             if known is None:
                 return None
             parts.append(known)

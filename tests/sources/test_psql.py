@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.sources.psql import Branches, Connection, connection, included
+from pubcheck.config import Config
+from pubcheck.linter import Linter, Unit
+from pubcheck.sources.psql import Branches, Connection, assign, connection, included
 from pubcheck.sources.statements import PsqlCommand, Splitter
 from pubcheck.sources.text import Source
-from tests.linting import answers, lint
+from tests.linting import answers, covered, lint
 
 T = "CREATE TABLE t (id int PRIMARY KEY, a int);\n"
 REFUSED = "CREATE PUBLICATION p FOR TABLE t WHERE (a = 'x');\n"
@@ -113,3 +115,76 @@ def test_an_included_file_among_the_sources_is_followed() -> None:
 )
 def test_another_connection(script: str, sqlstates: list[str]) -> None:
     assert [one[0] for one in answers(lint(T + script, complete=True))] == sqlstates
+
+
+def _sent(script: str, **variables: str) -> list[str]:
+    """What is sent of a script; a question mark before what holds a value that is not known."""
+    branches, found, before = Branches(), [], ""
+    for item in Splitter(Source("x.sql", script), variables):
+        if isinstance(item, PsqlCommand):
+            if not branches.follow(item, variables):
+                assign(item, variables, before, runs=branches.runs)
+        elif branches.runs is not False:
+            before = item.text
+            found.append("?" * bool(item.variables) + item.sent())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("script", "variables", "sent"),
+    [
+        ("SELECT ':x', :x, :'x', :\"x\";", {"x": "a"}, ["SELECT ':x', a, 'a', \"a\""]),
+        ("SELECT :'x', :\"x\";", {"x": "b'c\"d"}, ["SELECT 'b''c\"d', \"b'c\"\"d\""]),
+        ("SELECT :x;", {"x": "1 + 2"}, ["SELECT 1 + 2"]),
+        ("SELECT :x;", {"x": "'a;b'"}, ["SELECT 'a;b'"]),
+        ("SELECT :'x';", {"x": "a\\b"}, ["SELECT  E'a\\\\b'"]),
+        ("\\set y 'a''b' c\nSELECT :'y';", {}, ["SELECT 'a''bc'"]),
+        ("\\set y a b  c\nSELECT :'y';", {}, ["SELECT 'abc'"]),
+        ("\\set y 'a\\nb' \"q r\"\nSELECT :'y';", {}, ["SELECT 'a\nb\"q r\"'"]),
+        ("\\set y :x\nSELECT :'y';", {"x": "v w"}, ["SELECT 'v w'"]),
+        ("\\set y :'x'\nSELECT :y;", {"x": "v'w"}, ["SELECT 'v''w'"]),
+        ("\\set y pre:x\nSELECT :'y';", {"x": "v"}, ["SELECT 'prev'"]),
+        ("\\set y :\"x\"z\nSELECT :'y';", {"x": "v"}, ["SELECT '\"v\"z'"]),
+        ("\\set y\nSELECT :'y';", {}, ["SELECT ''"]),
+        ("\\set y '\\101\\x42'\nSELECT :'y';", {}, ["SELECT 'AB'"]),
+        ("\\set y 'x:x'\nSELECT :'y';", {"x": "v"}, ["SELECT 'x:x'"]),
+        ("\\if :{?x}\nSELECT 1;\n\\else\nSELECT 2;\n\\endif", {"x": ""}, ["SELECT 1"]),
+        ("\\if :x\nSELECT 1;\n\\else\nSELECT 2;\n\\endif", {"x": "off"}, ["SELECT 2"]),
+        ("SELECT :{?x};", {"x": "1"}, ["SELECT TRUE"]),
+        ("SELECT 1 AS x \\gset p_\nSELECT :x;", {"x": "z"}, ["SELECT 1 AS x", "SELECT z"]),
+        ('SELECT $$:x$$, ":x", :x::text;', {"x": "1"}, ['SELECT $$:x$$, ":x", 1::text']),
+    ],
+)
+def test_what_is_sent_is_what_psql_15_sent(script: str, variables: dict[str, str], sent: list[str]) -> None:
+    assert _sent(script, **variables) == sent
+
+
+@pytest.mark.parametrize(
+    ("script", "variables"),
+    [
+        ("SELECT :x;", {}),
+        ("\\unset x\nSELECT :x;", {"x": "1"}),
+        ("\\set x `date`\nSELECT :x;", {"x": "1"}),
+        ("\\set x :y\nSELECT :x;", {"x": "1"}),
+        ("\\getenv x HOME\nSELECT :x;", {"x": "1"}),
+        ("\\prompt 'x? ' x\nSELECT :x;", {"x": "1"}),
+        ("SELECT :x;", {"x": "1; SELECT 2"}),
+        ("SELECT :x;", {"x": "'open"}),
+        ("\\if :y\n\\set x 2\n\\endif\nSELECT :x;", {"x": "1"}),
+    ],
+)
+def test_a_value_that_is_not_known_or_does_more_than_stand_there_is_not_put_in(
+    script: str, variables: dict[str, str]
+) -> None:
+    assert _sent(script, **variables) == ["?SELECT :x"]
+
+
+def test_with_its_variables_a_statement_is_judged_for_certain_and_its_place_is_that_of_the_file() -> None:
+    source = Source("x.sql", T + "CREATE PUBLICATION :\"p\" FOR TABLE :t WHERE (id > 0 AND a = 'x');\n")
+    [found] = Linter(Config(variables=(("p", "a much longer name"), ("t", "t")))).lint(Unit((source,))).diagnostics
+    assert found.certainty == "certain"
+    assert covered(found.span) == "'x'"
+    assert found.server is not None
+    assert (
+        found.server.position == len('CREATE PUBLICATION "a much longer name" FOR TABLE t WHERE (id > 0 AND a = ') + 1
+    )

@@ -257,7 +257,8 @@ MIGRATIONS = {
     ),
     "csharp": (
         "public partial class A : Migration\n{\n    protected override void Up(MigrationBuilder b)\n    {\n"
-        '        b.Sql("CREATE PUBLICATION p FOR TABLE t");\n    }\n    protected override void Down(MigrationBuilder b)\n'
+        '        b.Sql("CREATE PUBLICATION p FOR TABLE t");\n    }\n'
+        '    protected override void Down(MigrationBuilder b)\n'
         '    {\n        b.Sql("DROP PUBLICATION p");\n    }\n}\n',
     ),
     "php": (
