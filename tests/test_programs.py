@@ -1,0 +1,109 @@
+"""Statements in strings of programs and in templates: what is certain, what is assumed, what is not said."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.config import Config
+from pubcheck.diagnostics import Diagnostic
+from pubcheck.linter import Linter, Unit
+from pubcheck.sources import views
+from tests.linting import covered
+
+
+def lint(text: str, kind: str, *others: str) -> list[Diagnostic]:
+    sources = [views.source(f"{number}.sql", other) for number, other in enumerate(others)]
+    unit = Unit((*sources, views.source("program", text, kind)))
+    return [found for found in Linter(Config(postgres=(18,))).lint(unit).diagnostics if found.rule != "PUB010"]
+
+
+def standing(found: list[Diagnostic]) -> list[tuple[str, str]]:
+    return [(one.rule, one.certainty) for one in found]
+
+
+def test_a_syntax_error_in_a_string_is_certain_and_points_into_the_program() -> None:
+    [found] = lint('run("ALTER PUBLICATION p ADD TABLEZ \\"T\\"")', "python")
+    assert (found.rule, found.certainty) == ("PUB102", "certain")
+    assert covered(found.span) == "TABLEZ"
+    assert found.server is not None
+    assert found.server.position == len("ALTER PUBLICATION p ADD ") + 1
+
+
+def test_a_place_after_escapes_is_that_of_the_program_and_the_position_that_of_the_statement() -> None:
+    text = 'run("CREATE TABLE \\"T\\" (id int)"); run("CREATE PUBLICATION p FOR TABLE \\"T\\" WHERE (random() > 1)")'
+    found = [one for one in lint(text, "javascript") if one.rule == "PUB209"]
+    assert [covered(one.span) for one in found] == ["random()"]
+    assert found[0].server is not None
+    assert found[0].server.position == len('CREATE PUBLICATION p FOR TABLE "T" WHERE (') + 1
+    assert found[0].span.source.shown == text
+
+
+def test_what_a_program_does_is_assumed_and_what_a_migration_does_is_certain() -> None:
+    table = "CREATE TABLE t (id int PRIMARY KEY);"
+    program = 'run("CREATE PUBLICATION p FOR TABLE t WHERE (random() > 1)")\n'
+    assert standing(lint(program, "python", table)) == [("PUB209", "assumed")]
+    assert standing(lint("from alembic import op\n" + program, "python", table)) == [("PUB209", "certain")]
+
+
+def test_a_program_that_makes_a_thing_again_begins_anew() -> None:
+    text = "".join(
+        f"it(() => {{ q(`CREATE TABLE t (id int PRIMARY KEY, {column} int)`);\n"
+        f"  q(`CREATE PUBLICATION p FOR TABLE t ({column}, id)`); }});\n"
+        for column in ("a", "b", "c")
+    )
+    assert lint(text, "javascript") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("python", 'run(f"ALTER PUBLICATION p ADD TABLE {t}")'),
+        ("go", 'fmt.Sprintf("CREATE PUBLICATION %s FOR TABLE %s", p, t)'),
+        ("go", 'fmt.Sprintf("CREATE PUBLICATION p FOR ALL TABLES%s", options)'),
+        ("rust", 'format!("CREATE PUBLICATION {} FOR TABLE {} WITH (publish_via_partition_root = {})", a, b, c)'),
+        ("ruby", "\"CREATE PUBLICATION p FOR TABLE t WITH (publish = '#{operations}')\""),
+        ("javascript", '`ALTER TABLE "${t}" REPLICA IDENTITY USING INDEX "${i}"`; `DROP PUBLICATION ${p}`'),
+        ("sql", "CREATE PUBLICATION {{ p }} FOR TABLE {{ t }} WITH (publish = '{{ operations }}');"),
+        ("sql", "DROP PUBLICATION %s;\nALTER PUBLICATION p ADD TABLE %I.%I;"),
+    ],
+)
+def test_nothing_is_refused_for_a_name_that_is_not_known(kind: str, text: str) -> None:
+    assert [one for one in lint(text, kind) if one.severity != "note"] == []
+
+
+def test_of_a_name_that_stands_for_another_nothing_is_said() -> None:
+    assert lint('run(f"CREATE TABLE {t} (id int)"); run(f"CREATE PUBLICATION p FOR TABLE {t}")', "python") == []
+
+
+def test_strings_that_only_look_like_statements_say_nothing() -> None:
+    text = 'run("CREATE PUBLICATION p")\nlabel = "Create table of contents"\nother = "ALTER TABLE `x` ENGINE=InnoDB"\n'
+    assert lint(text, "python") == []
+
+
+def test_a_part_of_a_template_that_cannot_be_read_is_said_once_a_file() -> None:
+    text = "CREATE TABLE {{ a }} {{ b }} nonsense here;\nCREATE TABLE {{ c }} {{ d }} nonsense there;\n"
+    assert [one.rule for one in lint(text, "sql")] == ["PUB004"]
+
+
+def test_fixes_in_strings_are_only_shown() -> None:
+    table = "CREATE TABLE t (id int PRIMARY KEY, at timestamp);"
+    text = 'from alembic import op\nrun("CREATE PUBLICATION p FOR TABLE t WHERE (at > now())")\n'
+    fixes = [fix for found in lint(text, "python", table) for fix in found.fixes]
+    assert all(fix.applicability == "display" for fix in fixes)
+
+
+def test_a_shell_script_that_speaks_to_two_servers_means_two_databases() -> None:
+    text = (
+        "psql -h primary <<'EOF'\nCREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t;\nEOF\n"
+        "psql -h replica <<'EOF'\nCREATE TABLE t (id int);\nALTER TABLE t ADD COLUMN x int;\nEOF\n"
+        "psql -h primary <<'EOF'\nALTER PUBLICATION p ADD TABLE t;\nEOF\n"
+    )
+    assert standing(lint(text, "shell")) == [("PUB130", "certain")]
+
+
+def test_what_stands_in_a_condition_of_a_shell_script_runs_perhaps() -> None:
+    text = (
+        "psql -c 'CREATE TABLE t (id int PRIMARY KEY)'\nif [ -n \"$X\" ]; then\n"
+        "  psql -c 'CREATE PUBLICATION p FOR TABLE t WHERE (random() > 1)'\nfi\n"
+    )
+    assert standing(lint(text, "shell")) == [("PUB209", "assumed")]
