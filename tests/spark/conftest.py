@@ -64,11 +64,12 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
     return written
 
 
-def linted(where: str, linter: Lints = Linter()) -> list[dict[str, Any]]:
-    """The findings of `pubcheck lint` over a path, as its JSON has them, in order."""
+def linted(*where: str, linter: Lints = Linter()) -> list[dict[str, Any]]:
+    """The findings of `pubcheck lint` over each of the paths, as its JSON has them, in order."""
     entries = [
         msgspec.to_builtins(finding.entry)
-        for plan in find_plans([where])
+        for path in where
+        for plan in find_plans([path])
         for finding in judge(plan, linter, excerpts=False).findings
     ]
     return sorted(entries, key=msgspec.json.encode)

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from pubcheck.config import Config
 from pubcheck.linter import Followed, Linter, Unit
+from pubcheck.sources.plans import find_plans
 from pubcheck.spark.child import Limits
 from pubcheck.spark.inputs import Columns, EmptyInput, Folders, Input, Rows
 from pubcheck.spark.job import Options, Summary, audit
@@ -34,6 +35,7 @@ TABLES = {
     "metrics": METRICS,
     "runs": RUNS,
 }
+SAMPLES = Path(__file__).parents[2] / "corpus" / "samples"
 QUICK = Limits(2.0, 256 << 20)
 SMALL = 1 << 16
 
@@ -201,7 +203,7 @@ def test_unchanged_units_are_carried_over_and_not_linted(audits: Audits, plant: 
     plant({"r1/a.sql": "\n" + PUBLISHES, "r2/c.sql": "SELECT 1;"})
     summary = audits.run(corpus, "r3", since="r2", linter=FaultyLinter())
     assert summary.metrics["units_carried"] == 2
-    assert exactly(audits.findings("r3")) == exactly(linted("corpus", FaultyLinter()))
+    assert exactly(audits.findings("r3")) == exactly(linted("corpus", linter=FaultyLinter()))
     prints = [Counter(row["fingerprint"] for row in audits.rows("findings", run)) for run in ("r1", "r3")]
     assert prints[0] == prints[1], "a line that moved is no other finding"
 
@@ -255,6 +257,31 @@ def test_a_run_is_written_again_and_a_failed_one_does_not_exist(audits: Audits, 
 def test_a_corpus_without_a_file_is_no_run(audits: Audits, tmp_path: Path) -> None:
     with pytest.raises(EmptyInput, match=r"no \.sql file under"):
         audits.run(tmp_path)
+
+
+@pytest.mark.parametrize("rows", [False, True], ids=["folders", "rows"])
+def test_the_units_of_the_sample_repositories_are_those_of_lint(
+    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
+) -> None:
+    top = SAMPLES.resolve()
+    samples = {path.relative_to(top).as_posix(): path.read_bytes() for path in top.rglob("*") if path.is_file()}
+    # A unit that the configuration of a repository names is none in a corpus.
+    files = {
+        name: content for name, content in samples.items() if not name.startswith(("configured/", "orders", "shop"))
+    }
+    plant(files)
+    given: Input = Folders("corpus")
+    if rows:
+        table = [(name.partition("/")[0], f"corpus/{name}", bytearray(content)) for name, content in files.items()]
+        spark.createDataFrame(table, "repository STRING, path STRING, content BINARY").createOrReplaceTempView(
+            "samples"
+        )
+        given = Rows("samples", "table", Columns("repository", "path", "content"))
+    audits.run(given)
+    repositories = sorted({f"corpus/{name.partition('/')[0]}" for name in files})
+    expected = [plan.name for repository in repositories for plan in find_plans([repository])]
+    assert Counter(audits.ends()) == Counter(dict.fromkeys(expected, ("linted", None)))
+    assert exactly(audits.findings()) == exactly(linted(*repositories))
 
 
 @pytest.mark.parametrize("format_", ["parquet", "json", "csv", "table"])

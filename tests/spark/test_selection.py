@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from pubcheck.spark import inputs
 from pubcheck.sources.selection import STATEMENT, WORD, may_publish
+from pubcheck.spark import inputs
 
 KEPT = (
     "CREATE PUBLICATION p;",
