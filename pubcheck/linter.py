@@ -324,7 +324,7 @@ class _Run:
         if parsed is None:
             return
         name, node = parsed
-        if name in _PUBLICATION_NODES:
+        if name in _PUBLICATION_NODES and not item.placeholders:
             self._long_names(statement)
         if unsure:
             self._hidden(item.text)
@@ -376,7 +376,10 @@ class _Run:
         if rest is not None:
             self.statements.put(source, item.index, rest.start, rest.end)
         if _about_publications(statement.text):
-            if item.placeholders:
+            view = statement.source.view
+            # A string may hold no more than the beginning of a statement.
+            cut = refusal.location is None and view is not None and view.quoted
+            if item.placeholders or cut:
                 self._not_seen(statement)
             else:
                 self._syntax_error(statement, refusal, "assumed" if perhaps or item.variables else "certain")
@@ -445,7 +448,7 @@ class _Run:
         self._note(
             "publication-not-seen",
             "assumed",
-            "this statement about a publication cannot be read: what stands for its placeholders is not known",
+            "this statement about a publication cannot be read: part of it is only known at run time",
             "what it changes is not followed",
             statement.span(0),
             statement,

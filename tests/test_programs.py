@@ -107,3 +107,7 @@ def test_what_stands_in_a_condition_of_a_shell_script_runs_perhaps() -> None:
         "  psql -c 'CREATE PUBLICATION p FOR TABLE t WHERE (random() > 1)'\nfi\n"
     )
     assert standing(lint(text, "shell")) == [("PUB209", "assumed")]
+
+
+def test_the_beginning_of_a_statement_is_no_syntax_error() -> None:
+    assert [one.rule for one in lint('assert "alter publication p add table" in text', "python")] == ["PUB009"]
