@@ -46,10 +46,12 @@ Examples:
   pg_dump -s shop | pubcheck lint --stdin-filename shop.sql -
   pubcheck lint --format json db/ > pubcheck.json
   pubcheck lint --output sarif:pubcheck.sarif --output junit:pubcheck.xml db/
+  pubcheck lint --diff db/
+  pubcheck lint --write-baseline known.json db/
 
 \b
 Exit status: 0 nothing found that fails the run; 1 something certain was found that is at least
---fail-on; 2 bad arguments or configuration, no input, or an internal error.""",
+--fail-on, or --diff shows a change; 2 bad arguments or configuration, no input, or an internal error.""",
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
@@ -74,6 +76,7 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
     metavar="CODE",
     help="Report these rules only: codes or beginnings (PUB3), repeated or joined by commas.",
 )
+@click.option("--extend-select", multiple=True, metavar="CODE", help="Report these rules as well.")
 @click.option(
     "--ignore", multiple=True, metavar="CODE", help="Do not report these rules; the longer of two codes wins."
 )
@@ -107,7 +110,6 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
     metavar="FILE",
     help="Configuration to read instead of the nearest pubcheck.toml or pyproject.toml.",
 )
-@click.option("--extend-select", multiple=True, metavar="CODE", help="Report these rules as well.")
 @click.option("--statistics", is_flag=True, help="Show how many findings there are of each rule, as text or json.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--fix", is_flag=True, help="Apply the safe fixes to the files; report what is left.")
