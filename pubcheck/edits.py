@@ -50,10 +50,16 @@ def _with_terminator(span: Span) -> Span:
 
 
 def appended(statements: Statements, wanted: Sequence[str]) -> Fix | None:
-    """The fix that runs statements after all others of a unit; None where its last file is not one to write them in."""
+    """The fix that runs statements after all others of a unit; None where its last file is not one to write them in.
+
+    Files of Flyway that are run again whenever they change (`R__...`) are passed over.
+    """
     sources: Sequence[Source] = statements.sources
-    last = sources[-1]
-    ends = statements.bounds(len(sources) - 1)[1]
+    number = next((at for at in reversed(range(len(sources))) if "/R__" not in f"/{sources[at].label}"), None)
+    if number is None:
+        return None
+    last = sources[number]
+    ends = statements.bounds(number)[1]
     if last.original is not None or not ends or "\\" in last.text[ends[-1] :]:
         return None  # a program; nothing that is SQL; psql goes on
     end, length = ends[-1], len(last.text)

@@ -255,7 +255,8 @@ def test_many_tables_are_fixed_in_one_round() -> None:
 
 
 def test_the_last_file_of_a_unit_is_where_statements_are_added() -> None:
-    files = [("1.sql", "CREATE TABLE n (a int); CREATE PUBLICATION q FOR TABLE n;\n"), ("2.sql", "SELECT 1;\n")]
+    made = "CREATE TABLE n (a int); CREATE PUBLICATION q FOR TABLE n;\n"
+    files = [("1.sql", made), ("2.sql", "SELECT 1;\n"), ("R__again.sql", "SELECT 2;\n")]
     plan = Plan("x", tuple(File(name, name, content=text.encode()) for name, text in files), "folder", "")
     linter = Linter()
     (changed,) = fix(plan, lambda plan: judge(plan, linter, excerpts=False), unsafe=True).files
