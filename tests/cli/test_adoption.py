@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -344,3 +345,28 @@ def test_a_comment_that_is_not_needed_fails_the_run(pubcheck: Call) -> None:
     Path("a.sql").write_text(FIXABLE)
     assert pubcheck("lint", "a.sql").status == 1
     assert pubcheck("lint", "--ignore", "PUB011", "a.sql").status == 0
+
+
+# --- The samples of every tool ------------------------------------------------------------------------------------
+
+SAMPLES = Path(__file__).parents[2] / "corpus" / "samples"
+
+
+def _texts() -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(Path().rglob("*")) if path.is_file()}
+
+
+def test_projects_of_every_tool_can_be_commented_and_fixed(pubcheck: Call) -> None:
+    shutil.copytree(SAMPLES, ".", dirs_exist_ok=True)
+    assert pubcheck("lint", "-q", ".").status == 1
+    commented = pubcheck("lint", "-q", "--add-ignore", "--format", "concise", ".")
+    assert (commented.status, commented.out) == (0, "")
+    before = _texts()
+    assert pubcheck("lint", "-q", "--add-ignore", ".").out == ""
+    assert _texts() == before
+    shutil.copytree(SAMPLES, ".", dirs_exist_ok=True)
+    pubcheck("lint", "-q", "--fix", "--unsafe-fixes", ".")
+    before = _texts()
+    assert pubcheck("lint", "--diff", "--unsafe-fixes", ".").out == ""
+    pubcheck("lint", "-q", "--fix", "--unsafe-fixes", ".")
+    assert _texts() == before
