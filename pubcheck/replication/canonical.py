@@ -16,12 +16,17 @@ from sqlglot.optimizer.normalize import normalize
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.simplify import Simplifier
 
+from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.tree import find
+
 _DIALECT = "postgres"
 _LONGEST = 4000
 _MOST = 80
 """Characters of a filter, and ANDs and ORs in it, beyond which no form is sought: operands are compared each with each.
 """
 
+_OTHER_BASES = re.compile(r"\b0[xXoObB]\w")
+"""Integers in other bases (16 and later), which sqlglot takes for bit strings."""
 _PLAIN = re.compile(r"[a-z_][a-z0-9_$]*")
 _KEPT_QUOTED = frozenset(RESERVED_KEYWORDS) | frozenset(TYPE_FUNC_NAME_KEYWORDS)
 
@@ -32,24 +37,33 @@ def canonical(condition: str) -> str | None:
     Identifiers are unqualified and unquoted where they can be, BETWEEN and NOT are resolved, operands sorted, what is
     said twice is said once, in conjunctive normal form where that is not much longer.
     """
-    if len(condition) > _LONGEST:
+    if len(condition) > _LONGEST or _OTHER_BASES.search(condition):
         return None
     try:
         tree = parse_one(condition, read=_DIALECT, into=exp.Condition)
         tree = normalize_identifiers(tree, dialect=_DIALECT)
         _unqualify(tree)
-        tree = tree.transform(_membership, copy=False)
+        tree = tree.transform(_either_way, copy=False).transform(_membership, copy=False)
         if sum(1 for _ in tree.find_all(exp.Connector)) > _MOST:
             return None
         rewritten = _Logic(dialect=_DIALECT).simplify(tree)
         rewritten = _Logic(dialect=_DIALECT).simplify(normalize(rewritten, max_distance=64))
         rewritten = rewritten.transform(_membership, copy=False)
         text = cast(str, rewritten.sql(dialect=_DIALECT, comments=False))
-        # What sqlglot cannot read again it did not understand.
+        # What sqlglot cannot read again, or PostgreSQL cannot, it did not understand.
         parse_one(text, read=_DIALECT, into=exp.Condition)
-    except (SqlglotError, RecursionError, ValueError):
+        if not _functions(text) <= _functions(condition):
+            return None
+    except (SqlglotError, SyntaxRefused, TooDeep, RecursionError, ValueError):
         return None
     return text
+
+
+def _functions(condition: str) -> set[str]:
+    """The names of the functions that PostgreSQL would call; for some sqlglot has names of its own, as HEX."""
+    parsed = parse(f"SELECT {condition}")
+    assert parsed is not None
+    return {call["funcname"][-1]["String"]["sval"] for _, call in find(parsed[1], "FuncCall")}
 
 
 def _unqualify(tree: Any) -> None:
@@ -59,6 +73,15 @@ def _unqualify(tree: Any) -> None:
         name = column.this
         if isinstance(name, exp.Identifier) and name.args.get("quoted"):
             name.set("quoted", _PLAIN.fullmatch(name.name) is None or name.name in _KEPT_QUOTED)
+
+
+def _either_way(node: Any) -> Any:
+    """BETWEEN SYMMETRIC as the server takes it, which sqlglot would take for BETWEEN (transformAExprBetween)."""
+    if not isinstance(node, exp.Between) or not node.args.get("symmetric"):
+        return node
+    value, low, high = node.this, node.args["low"], node.args["high"]
+    ways = (exp.Between(this=value.copy(), low=a.copy(), high=b.copy()) for a, b in ((low, high), (high, low)))
+    return exp.paren(exp.or_(*ways), copy=False)
 
 
 def _membership(node: Any) -> Any:
@@ -82,8 +105,27 @@ def _in(left: Any, literals: list[Any]) -> Any:
     return exp.In(this=left.copy(), expressions=[literal.copy() for literal in ordered])
 
 
+def _of_array(node: Any) -> bool:
+    """ANY, SOME or ALL with an array; ALL is read as a function."""
+    return isinstance(node, exp.SubqueryPredicate) or (isinstance(node, exp.Anonymous) and node.name.upper() == "ALL")
+
+
 class _Logic(Simplifier):
-    """Rewrites AND, OR, NOT and comparisons of a column with literals; leaves values alone."""
+    """Rewrites AND, OR, NOT and comparisons of a column with numbers; leaves values alone.
+
+    What two texts are to each other only the column's type and collation say.
+    """
+
+    def _simplify_comparison(self, expression: Any, left: Any, right: Any, or_: bool = False) -> Any:
+        if not all(isinstance(one, exp.Binary) and one.expression.is_number for one in (left, right)):
+            return None
+        return super()._simplify_comparison(expression, left, right, or_)
+
+    def simplify_not(self, expression: Any) -> Any:
+        compared = expression.this if isinstance(expression, exp.Not) else None
+        if isinstance(compared, exp.Binary) and _of_array(compared.expression):
+            return expression  # the opposite of < ALL is >= ANY
+        return super().simplify_not(expression)
 
     def simplify_equality(self, expression: Any) -> Any:
         return expression
@@ -95,4 +137,10 @@ class _Logic(Simplifier):
         return expression
 
     def simplify_datetrunc(self, expression: Any) -> Any:
+        return expression
+
+    def simplify_coalesce(self, expression: Any) -> Any:
+        return expression
+
+    def simplify_conditionals(self, expression: Any) -> Any:
         return expression

@@ -1,6 +1,7 @@
 """`python -m tests.differential.evaluation --seed S --pairs N [--major M]... [--ports FILE]`
 
-N random pairs of a row filter and a row for each major, answered by a server and by pubcheck's evaluator.
+N random pairs of a row filter and a row for each major, answered by a server and by pubcheck's evaluator; with
+`--forms`, N filters, each asked of a server beside its canonical form.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import sys
 from pathlib import Path
 
+from tests.differential.evaluation.forms import compare
 from tests.differential.evaluation.run import FILTERS, Difference, Run
 from tests.support.servers import PACKAGES, Server, Servers
 
@@ -24,6 +26,7 @@ def main() -> int:
     parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
     parser.add_argument("--show", type=int, default=20, metavar="N", help="differences to show, a filter once")
     parser.add_argument("--wide", action="store_true", help="filters of tests.differential.filters: any function")
+    parser.add_argument("--forms", type=int, metavar="N", help="compare N filters with their canonical forms instead")
     options = parser.parse_args()
     majors = tuple(options.major or PACKAGES)
     failed = False
@@ -35,6 +38,9 @@ def main() -> int:
             servers = dict(stack.enter_context(Servers(majors)))
         for major in majors:
             with Run(servers[major], options.seed, wide=options.wide) as run:
+                if options.forms:
+                    failed = _forms(run, options.forms, options.first, options.show) or failed
+                    continue
                 figures, number = run.figures, options.first
                 while figures.pairs < options.pairs:
                     run.batch(number)
@@ -54,6 +60,17 @@ def main() -> int:
                 _show(kind, found, options.show)
             failed = failed or bool(figures.differences)
     return 1 if failed else 0
+
+
+def _forms(run: Run, filters: int, first: int, most: int) -> bool:
+    forms = compare(run, -(-filters // FILTERS), first)
+    print(
+        f"{run.server.major}: {forms.filters} filters, {forms.rewritten} rewritten, {forms.without} without a form;"
+        f" {len(forms.unequal)} select otherwise, {forms.errors} fail otherwise"
+    )
+    for one in forms.unequal[:most]:
+        print(f"UNEQUAL {one.filter}\n   form {one.form}\n   {one.filtered} and {one.formed}: {one.row}")
+    return bool(forms.unequal)
 
 
 def _show(kind: str, found: list[Difference], most: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.postgres.versions import MAJORS
+from tests.differential.evaluation.forms import compare
 from tests.differential.evaluation.run import Run
 from tests.support.servers import Servers
 
@@ -32,3 +33,11 @@ def test_any_function_is_answered_rightly_or_not_at_all(servers: Servers) -> Non
         for number in range(BATCHES):
             run.batch(number)
     assert not run.figures.differences
+
+
+@pytest.mark.server
+def test_canonical_forms_select_the_same_rows(servers: Servers) -> None:
+    with Run(servers[max(MAJORS)], SEED) as run:
+        forms = compare(run, BATCHES)
+    assert not forms.unequal
+    assert forms.rewritten > BATCHES * 20
