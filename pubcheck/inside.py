@@ -12,29 +12,16 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.fold import WITH_FILTERS, Fold, StatementText
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
 from pubcheck.postgres.ddl import apply
-from pubcheck.postgres.ddl.types import functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.body import Text
 from pubcheck.postgres.plpgsql.interpret import Exhausted, Inner, Interpreter, Raised, Standing, do_body
 from pubcheck.postgres.plpgsql.program import NotParsed, program
 from pubcheck.postgres.plpgsql.routines import Routine
-from pubcheck.postgres.session import Session, names
-from pubcheck.postgres.tree import find
 from pubcheck.rulebook import by_name, rule_for_spec
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
 _TO_DROP = ("DropStmt", "DropOwnedStmt")
-
-
-def calls(session: Session, node: Node) -> bool:
-    """Whether a statement calls a function whose body is kept."""
-    routines = session.catalog.routines
-    return any(
-        oid in routines
-        for _, call in find(node, "FuncCall", "funccall")
-        for oid in functions_named(session, names(call["funcname"]))
-    )
 
 
 class _Mark(Struct, frozen=True):
@@ -309,13 +296,13 @@ def _syntax_error(statement: StatementText, body: Text, failure: NotParsed) -> S
 def check_body(fold: Fold, statement: StatementText) -> None:
     """What CREATE FUNCTION checks of a body about publications (plpgsql_validator). Raises ServerError 42601."""
     catalog = fold.catalog
-    if fold.session.setting("check_function_bodies") == "off" or not _PUBLICATION.search(statement.text):
+    if fold.session.setting("check_function_bodies") == "off":
         return
     for heap, key, _ in reversed(catalog.journal.entries):
         if heap is not catalog.routines:
             continue
         found = catalog.routines.get(key)
-        if isinstance(found, Routine) and found.language == "plpgsql" and _PUBLICATION.search(found.body.text):
+        if isinstance(found, Routine) and found.language == "plpgsql" and found.about:
             try:
                 program(found.header(), found.body.text)
             except NotParsed as failure:
@@ -335,7 +322,7 @@ def rehearse(fold: Fold) -> None:
     for oid, found in list(catalog.routines.items()):
         if not isinstance(found, Routine) or oid in fold.called or oid not in catalog.procs:
             continue
-        if not _PUBLICATION.search(found.body.text) or found.source >= len(fold.statements.sources):
+        if not found.about or found.source >= len(fold.statements.sources):
             continue
         statement = fold.statements[found.source, found.statement]
         catalog.journal.entries.clear()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -26,6 +26,9 @@ from pubcheck.postgres.catalog.rows import (
     Type,
 )
 from pubcheck.postgres.versions import BY_NUMBER, Major
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.plpgsql.routines import Routine
 
 FIRST_NORMAL_OID = 16384
 """FirstNormalObjectId (access/transam.h): what initdb made lies below."""
@@ -109,8 +112,12 @@ class Catalog:
         self.gone: Heap[tuple[Any, ...], bool] = Heap(journal)
         """Names that the unit itself dropped or renamed away: (class, namespace, name)."""
         self.settings: Heap[str, Any] = Heap(journal)
-        self.routines: Heap[int, object] = Heap(journal)
-        """By oid, the functions whose bodies may matter: ``plpgsql.routines.Routine``."""
+        self.databases: Heap[str, int] = Heap(journal)
+        """The owners of the server's databases by name; one that is not among them was made elsewhere."""
+        for known in ("postgres", "template1", database):
+            self.databases[known] = SUPERUSER
+        self.routines: Heap[int, Routine] = Heap(journal)
+        """By oid, the functions whose bodies may matter."""
 
         for oid, name, owner in (
             (PG_CATALOG, "pg_catalog", SUPERUSER),
@@ -139,10 +146,11 @@ class Catalog:
         return bool(self.relation_names or self.publications or self.types or self.procs)
 
     def share_roles(self, other: Catalog) -> None:
-        """Take over the roles of another database of the same server."""
-        for mine, theirs in ((self.roles, other.roles), (self.role_names, other.role_names)):
+        """Take over the roles and the names of databases from another database of the same server."""
+        shared = ("roles", "role_names", "databases")
+        for mine, theirs in ((getattr(self, name), getattr(other, name)) for name in shared):
             mine.clear()
-            mine.update(theirs)  # type: ignore[arg-type]
+            mine.update(theirs)
         self._next_oid = max(self._next_oid, other._next_oid)
 
     def add_role(self, row: Role) -> None:

@@ -306,14 +306,14 @@ def _pg_publication_tables(session: Session, wanted: Wanted) -> Scan:
     rows: list[tuple[Row, bool]] = []
     for publication in publications:
         lists = not publication.all_tables and not catalog.schemas_of.has(publication.oid)
-        members = [catalog.publication_rels[oid].relation for oid in catalog.members_of.get(publication.oid)]
-        grown = any(catalog.children.has(oid) or catalog.relations[oid].kind == "p" for oid in members)
-        # Only what is named is published: then it does not matter which tables there are besides.
         closed = closed and _members_closed(session, [publication])
-        closed = closed and ((lists and not grown) or (named[1] if named is not None else _all_seen(session)))
+        closed = closed and (
+            (named[1] if named is not None else _all_seen(session)) or (lists and not _grows(session, publication))
+        )
         if named is not None:
             candidates: Iterable[Relation] = named[0]
         elif lists:
+            members = [catalog.publication_rels[oid].relation for oid in catalog.members_of.get(publication.oid)]
             family = {each for oid in members for each in (oid, *catalog.descendants(oid))}
             candidates = [catalog.relations[oid] for oid in sorted(family)]
         else:
@@ -327,6 +327,13 @@ def _pg_publication_tables(session: Session, wanted: Wanted) -> Scan:
                 }
                 rows.append((values, publication.seen and row.seen))
     return Scan(rows, closed)
+
+
+def _grows(session: Session, publication: Publication) -> bool:
+    """Whether more may be published than is named: partitions and children of its members."""
+    catalog = session.catalog
+    members = (catalog.publication_rels[oid].relation for oid in catalog.members_of.get(publication.oid))
+    return any(catalog.children.has(oid) or catalog.relations[oid].kind == "p" for oid in members)
 
 
 def _pg_publication_rel(session: Session, wanted: Wanted) -> Scan:

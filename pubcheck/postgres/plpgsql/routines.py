@@ -7,16 +7,19 @@ from typing import Any
 
 from msgspec import Struct
 
+from pubcheck.postgres.ddl.types import functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.body import Text, literal_at
 from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.tree import find
 
 LANGUAGES = ("plpgsql", "sql")
 
 
 class Routine(Struct, frozen=True):
-    """A function or procedure. ``source`` and ``statement`` number the CREATE FUNCTION, ``statement_text`` is it.
+    """A function or procedure. ``source`` and ``statement`` number the CREATE FUNCTION; ``about``: its body speaks of
+    publications.
 
     ``inputs`` are the names and types of the input arguments, ``defaults`` the (position, expression) of those that
     have one; ``settings`` its SET clauses.
@@ -27,7 +30,7 @@ class Routine(Struct, frozen=True):
     body: Text
     source: int
     statement: int
-    statement_text: str
+    about: bool
     inputs: tuple[tuple[str, str], ...]
     outputs: tuple[str, ...] = ()
     defaults: tuple[tuple[int, Node], ...] = ()
@@ -127,7 +130,7 @@ def routine(session: Session, node: Node, text: str) -> Routine | None:
         literal_at(text, at if at >= 0 else option.get("location", 0), parts[0]["String"].get("sval", "")),
         session.source,
         session.statement,
-        text,
+        _PUBLICATION.search(parts[0]["String"].get("sval", "")) is not None,
         tuple(inputs),
         tuple(outputs),
         tuple(defaults),
@@ -136,6 +139,19 @@ def routine(session: Session, node: Node, text: str) -> Routine | None:
         node.get("is_procedure", False),
         tuple(settings),
     )
+
+
+_PUBLICATION = re.compile("publication", re.IGNORECASE)
+
+
+def calls(session: Session, node: Node) -> bool:
+    """Whether a statement calls a function whose body is kept."""
+    routines = session.catalog.routines
+    for _, call in find(node, "FuncCall", "funccall"):
+        path = names(call["funcname"])
+        if path[0] != "pg_catalog" and any(oid in routines for oid in functions_named(session, path)):
+            return True
+    return False
 
 
 def _type_name(node: Node) -> str:
