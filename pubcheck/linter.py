@@ -22,10 +22,13 @@ from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
 from pubcheck.rulebook import by_name, rule_for_spec, selected
 from pubcheck.sources.statements import PsqlCommand, Splitter, Statement
 from pubcheck.sources.text import Source
-from pubcheck.suppress import settle
 
 if TYPE_CHECKING:
     from pubcheck.sources.psql import Branches, Connection
+
+
+MARK = "pubcheck:"
+"""What comments begin with that are for pubcheck."""
 
 
 class Unit(Struct, frozen=True):
@@ -201,8 +204,18 @@ class _Run:
             self.diagnostics = [found for found in self.diagnostics if not self._of_a_stand_in(found)]
         found = (each for each in _merged(self.diagnostics) if each.rule in reported)
         self.found = tuple(sorted(found, key=Diagnostic.sort_key))
-        chosen = settle(self.found, self.unit.sources, self.statements, self.config, tuple(self.majors))
-        return Result(tuple(sorted(chosen, key=Diagnostic.sort_key)), tuple(self.majors), len(self.statements))
+        return Result(self._reported(), tuple(self.majors), len(self.statements))
+
+    def _reported(self) -> tuple[Diagnostic, ...]:
+        """What is left of what was found when comments and the configuration have had their say."""
+        config, sources = self.config, self.unit.sources
+        if not config.per_file_ignores and not config.severity and all(MARK not in each.shown for each in sources):
+            return self.found
+        # Loaded only where there is something to leave out.
+        from pubcheck.suppress import settle
+
+        chosen = settle(self.found, sources, self.statements, config, tuple(self.majors))
+        return tuple(sorted(chosen, key=Diagnostic.sort_key))
 
     def _stand_in(self, statement: StatementText, item: Statement) -> None:
         # As they are in what is said: in lower case, and no longer than a name may be.

@@ -19,13 +19,13 @@ from msgspec.structs import replace
 from pubcheck import rulebook
 from pubcheck.config import Config, suggestion
 from pubcheck.diagnostics import SEVERITIES, Diagnostic, Edit, Fix, Severity, Span
+from pubcheck.linter import MARK
 from pubcheck.sources.text import Source
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
     from pubcheck.fold import Statements
 
-MARK = "pubcheck:"
 UNUSED, UNCLEAR = "unused-ignore-comment", "ignore-comment-not-understood"
 
 _IN_SQL = r"--+|/\*+"

@@ -14,7 +14,6 @@ from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report.document import Finding, Resolver
 from pubcheck.sources.files import Plan
 from pubcheck.sources.reading import Reading, read_unit
-from pubcheck.suppress import configured
 
 
 class Lints(Protocol):
@@ -55,6 +54,9 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
         else:
             diagnostics, statements, majors = result.diagnostics, result.statements, result.postgres
     if not reading.sources or caught is not None:
+        # Loaded only where nothing was judged.
+        from pubcheck.suppress import configured
+
         diagnostics = tuple(configured(diagnostics, config))
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
     chosen = tuple(each for each in diagnostics if each.rule in reported and concerns(each, context))

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.linter import Linter, Unit
+from pubcheck.linter import MARK, Linter, Unit
 from pubcheck.sources.text import Source
-from pubcheck.suppress import MARK, Comment, Unclear, comments
+from pubcheck.suppress import Comment, Unclear, comments
 from tests.linting import covered
 
 UNUSED, UNCLEAR = "PUB011", "PUB012"
@@ -123,7 +123,7 @@ def test_the_mark_in_a_text_is_no_comment() -> None:
 
 
 def test_without_the_mark_nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pubcheck.suppress.comments", None)
+    monkeypatch.setattr("pubcheck.suppress.settle", None)
     assert MARK not in TABLE
     assert rules(TABLE + BAD) == {"PUB301"}
 
