@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.mending import Mending
     from pubcheck.fold import Statements, StatementText
 
-_TERMINATOR = re.compile(r"[ \t\r\n]*;[ \t]*(?:\r\n?|\n)?")
+_TERMINATOR = r"[ \t\r\n]*;[ \t]*(?:\r\n?|\n)?"
 
 
 def mended(statement: StatementText, mending: Mending, *, certain: bool) -> Fix:
@@ -40,7 +40,7 @@ def mended(statement: StatementText, mending: Mending, *, certain: bool) -> Fix:
 def _with_terminator(span: Span) -> Span:
     """A statement with what ends it, and its line where it stands alone on one."""
     text = span.source.text
-    found = _TERMINATOR.match(text, span.end)
+    found = re.compile(_TERMINATOR).match(text, span.end)
     end = found.end() if found else span.end
     line = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
     whole_line = not text[line : span.start].strip(" \t") and text[end - 1 : end] in ("\n", "\r")
