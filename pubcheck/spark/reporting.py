@@ -162,7 +162,7 @@ def _features(publications: DataFrame) -> Features:
     names = F.first("names", ignorenulls=True)
     publishes = F.max("publish")
     each = publications.groupBy(*_KEY).agg(
-        F.countDistinct("table").alias("tables"),
+        F.size(F.collect_set("table")).alias("tables"),  # a second distinct count would double the rows
         any_of(F.col("filter").isNotNull()).alias("row filter"),
         any_of(F.col("columns").isNotNull()).alias("column list"),
         (names == "all tables").alias("FOR ALL TABLES"),
@@ -176,12 +176,17 @@ def _features(publications: DataFrame) -> Features:
         any_of(F.col("certainty") == "assumed").alias("assumed in part"),
     )
     used = [name for name in each.columns if name not in (*_KEY, "tables")]
-    counted = each.agg(
+    by_repository = each.groupBy("repository").agg(
+        F.count("*").alias("all"),
+        F.sum("tables").alias("tables"),
+        *(F.count_if(F.col(f"`{name}`")).alias(name) for name in used),
+    )
+    counted = by_repository.agg(
+        F.coalesce(F.sum("all"), F.lit(0)),
         F.count("*"),
-        F.countDistinct("repository"),
         F.coalesce(F.sum("tables"), F.lit(0)),
-        *(F.count_if(F.col(f"`{name}`")) for name in used),
-        *(F.countDistinct(F.when(F.col(f"`{name}`"), F.col("repository"))) for name in used),
+        *(F.coalesce(F.sum(f"`{name}`"), F.lit(0)) for name in used),
+        *(F.count_if(F.col(f"`{name}`") > 0) for name in used),
     ).collect()[0]
     shares = zip(used, counted[3 : 3 + len(used)], counted[3 + len(used) :], strict=True)
     verdicts: dict[str, dict[str, int]] = {operation: {} for operation in OPERATIONS}
