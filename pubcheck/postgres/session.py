@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import (
+    DATABASE_OWNER,
     FIRST_NORMAL_OID,
     INFORMATION_SCHEMA,
     NAMESPACE,
@@ -205,7 +206,13 @@ class Session:
                     if oid not in found and not (by_grant and oid in row.without_inherit):
                         found.add(oid)
                         todo.append(self.catalog.roles[oid])
+        if self._database_owner() in (None, *found):
+            found.add(DATABASE_OWNER)
         return found
+
+    def _database_owner(self) -> int | None:
+        """None for a database made elsewhere: whoever works in it may be its owner."""
+        return self.catalog.databases.get(self.catalog.database)
 
     def owns(self, owner: int) -> bool:
         """object_ownercheck: superuser, or the owner, or a member of the owner that inherits."""
@@ -229,7 +236,10 @@ class Session:
         role = role or self.role
         if role.superuser or not role.seen:
             return True
-        return any((grantee, "C") in self.catalog.database_acl for grantee in (0, *self._roles_with_privileges(role)))
+        privileged = self._roles_with_privileges(role)
+        if DATABASE_OWNER in privileged:
+            return True
+        return any((grantee, "C") in self.catalog.database_acl for grantee in (0, *privileged))
 
     def may_create_in(self, namespace: Namespace) -> bool:
         if self.superuser() or not namespace.seen or namespace.oid == TEMPORARY:

@@ -61,6 +61,7 @@ _TABLE = {
     "CreateTrigStmt": "others:create_trigger",
     "CreatePolicyStmt": "others:create_policy",
     "CreateStatsStmt": "others:create_statistics",
+    "CreatedbStmt": "databases:create_database",
     "DefineStmt": "define:define",
     "DiscardStmt": "settings:discard",
     "DoStmt": "ignored:do_block",

@@ -643,6 +643,9 @@ def change_owner(session: Session, node: Node) -> None:
         _followed_owner(session, namespace.owner, owner, f"schema {namespace.name}")
         catalog.namespaces.put(namespace.oid, replace(namespace, owner=owner.oid))
         return
+    if kind == "OBJECT_DATABASE":
+        catalog.databases.put(node["object"]["String"]["sval"], owner.oid)
+        return
     found = find_object(session, kind, node.get("object", {}))
     row = _row(session, found) if found else None
     if found is None or row is None:
