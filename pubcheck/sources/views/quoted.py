@@ -46,7 +46,10 @@ _PROSE = re.compile(
     re.IGNORECASE,
 )
 
-_PLACEHOLDER = r"%(?:\(\w+\)[a-zA-Z]|\[\d+\][a-zA-Z]|\d+\$[a-zA-Z]|\{\w+\}|<\w+>[a-zA-Z]|[sqvdIL](?!\w))|\?\?"
+_PLACEHOLDER = (
+    r"%(?:\(\w+\)[a-zA-Z]|\[\d+\][a-zA-Z]|\d+\$[a-zA-Z]|\{\w+\}|<\w+>[a-zA-Z]|[sqvdIL](?!\w))|\?\?"
+    r"|[$#]\{[^{}\n]*+\}|\$[A-Za-z_]\w*+(?!\$)"
+)
 _BRACES = r"\{\{[^{}\n]*+\}\}|\{[^{}\n]*+\}"
 _IN_QUOTES = re.compile(rf"{_PLACEHOLDER}|\{{\{{[^{{}}\n]++\}}\}}|\{{[A-Za-z_0-9][\w.!:\[\]]*+\}}")
 _TOKEN = re.compile(

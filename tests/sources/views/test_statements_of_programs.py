@@ -156,6 +156,7 @@ def test_escaped_dollar_quotes_of_a_here_document_stay_quotes() -> None:
         ("go", 'fmt.Sprintf("ALTER PUBLICATION %[1]s ADD TABLE %q", a, b)', ["%[1]s", "%q"]),
         ("elixir", '"ALTER PUBLICATION p ADD TABLE #{table}"', ["#{table}"]),
         ("java", '"ALTER PUBLICATION p ADD TABLE " + name', ['" + name']),
+        ("java", '"""ALTER PUBLICATION $name ADD TABLE ${x.y}, #{z}"""', ["$name", "${x.y}", "#{z}"]),
         ("csharp", '$"ALTER PUBLICATION p ADD TABLE {Name}"', ["{Name}"]),
         ("php", '<?php "ALTER PUBLICATION p ADD TABLE {$this->t}, $x[0]";', ["{$this->t}", "$x[0]"]),
         ("rust", 'format!("ALTER PUBLICATION {} ADD TABLE {name}")', ["{}", "{name}"]),
