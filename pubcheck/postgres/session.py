@@ -368,6 +368,18 @@ class Session:
             added.append((RELATION, table.oid))
         return added
 
+    def supposed(self, text: str) -> Relation | None:
+        """The relation that a regclass constant names, which is not visible: assumed to be there, without a word."""
+        parts = _name_parts(text)
+        if not parts or (len(parts) > 1 and parts[-2] not in self.catalog.namespace_names):
+            return None
+        added = self.suppose([(RELATION, parts[-2] if len(parts) > 1 else "", parts[-1])])
+        if not added:
+            return None
+        row = replace(self.catalog.relations[added[0][1]], noted=False)
+        self.catalog.relations.put(row.oid, row)
+        return row
+
     def unsuppose(self, added: Iterable[tuple[str, int]]) -> None:
         """The condition need not hold any more: what was not used in the meantime goes, without being gone."""
         catalog = self.catalog

@@ -134,7 +134,8 @@ def _pg_class(session: Session, wanted: Wanted) -> Scan:
     spaces = wanted.get("relnamespace")
     schemas = _Schemas([int(oid) for oid in spaces] if spaces is not None else None, True)
     rows, closed = _relations(session, "rpvmiISfct", wanted.get("relname"), schemas, wanted.get("oid"))
-    return Scan([(_class_row(row), row.seen) for row in rows], closed)
+    # A regclass, whose oid it is, says that there is such a relation.
+    return Scan([(_class_row(row), row.seen or "oid" in wanted) for row in rows], closed)
 
 
 def _class_row(row: Relation) -> Row:
@@ -386,7 +387,10 @@ def _pg_namespace(session: Session, wanted: Wanted) -> Scan:
         schemas = _schemas(session, wanted.get("nspname"))
         closed = schemas.closed and (schemas.oids is not None or _all_seen(session))
         rows = [catalog.namespaces[oid] for oid in (catalog.namespaces if schemas.oids is None else schemas.oids)]
-    return Scan([({"oid": row.oid, "nspname": row.name, "nspowner": row.owner}, row.seen) for row in rows], closed)
+    by_oid = "oid" in wanted
+    return Scan(
+        [({"oid": row.oid, "nspname": row.name, "nspowner": row.owner}, row.seen or by_oid) for row in rows], closed
+    )
 
 
 def _schemata(session: Session, wanted: Wanted) -> Scan:

@@ -81,6 +81,10 @@ EXISTENCE = frozenset(
 """SQLSTATEs that say that something is there already, or is not there: what a guard asks beforehand."""
 
 
+GUARDED = EXISTENCE | {"55000"}
+"""What guards are there for besides: FOR ALL TABLES takes no table, but shows every one in pg_publication_tables."""
+
+
 def catches(conditions: Iterable[str], sqlstate: str) -> bool:
     """Whether a handler for these conditions (names or SQLSTATEs) takes an error (exception_matches_conditions).
 

@@ -147,11 +147,13 @@ class Evaluator:
         if not isinstance(value, str):
             return value if isinstance(value, Relid) or value is None else UNKNOWN
         row = self.session.regclass(value)
+        if row is None and not self.session.certainly_none(value):
+            row = self.session.supposed(value)
         return UNKNOWN if row is None else self._relid(row.oid)
 
     def _relid(self, oid: int) -> Value:
         row = self.session.catalog.relations.get(oid)
-        return Relid(oid, relation_name(self.session, row)) if row is not None and row.seen else UNKNOWN
+        return Relid(oid, relation_name(self.session, row)) if row is not None else UNKNOWN
 
     def to_regclass(self, said: Value) -> Value:
         """The relation of a name; NULL where there certainly is none."""
@@ -159,7 +161,7 @@ class Evaluator:
             return said if said is None else UNKNOWN
         row = self.session.regclass(said)
         if row is not None:
-            return self._relid(row.oid)
+            return self._relid(row.oid) if row.seen else UNKNOWN
         return None if self.session.certainly_none(said) else UNKNOWN
 
     def _array(self, node: Node, scope: Scope | None) -> Value:

@@ -17,7 +17,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text, literal_at
-from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, catches
+from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, GUARDED, catches
 from pubcheck.postgres.plpgsql.evaluate import LIMIT, MISSING, Evaluator, Failed, Scope, expression, query, walk
 from pubcheck.postgres.plpgsql.guards import assumptions
 from pubcheck.postgres.plpgsql.program import NotParsed, Program, program
@@ -801,7 +801,7 @@ class Interpreter:
 
     def _excuse(self, error: ServerError, unseen: bool) -> bool:
         """Whether an assumed refusal is what a guard or a handler is there for."""
-        return self._taken(error) or (self.in_doubt and not unseen and error.sqlstate in EXISTENCE)
+        return self._taken(error) or (self.in_doubt and not unseen and error.sqlstate in GUARDED)
 
     # Statements.
 

@@ -130,3 +130,29 @@ def test_no_body_breaks_anything(body: str) -> None:
     function = "CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $$ BEGIN PERFORM f(); END /* publication */ $$;"
     for complete in (False, True):
         lint(function + f"DO $$ {body} $$; SELECT f(); CREATE PUBLICATION q;", complete=complete)
+
+
+def test_a_member_of_all_tables_behind_its_guard_is_not_reported() -> None:
+    made = "DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM pg_publication WHERE pubname = 'p') THEN {} END IF; END $$;"
+    guard = "SELECT 1 FROM pg_publication_tables WHERE pubname = 'p' AND tablename = 'issues'"
+    added = f"DO $$ BEGIN IF NOT EXISTS ({guard}) THEN ALTER PUBLICATION p ADD TABLE issues; END IF; END $$;"
+    assert not errors(made.format("CREATE PUBLICATION p FOR ALL TABLES;") + added)
+    assert not errors("CREATE PUBLICATION p FOR ALL TABLES;" + added)
+
+
+def test_a_helper_that_takes_a_table_is_followed_for_tables_that_are_not_visible() -> None:
+    helper = """CREATE FUNCTION ensure(t regclass) RETURNS void LANGUAGE plpgsql AS $$
+      DECLARE s text; n text;
+      BEGIN
+        SELECT ns.nspname, c.relname INTO s, n FROM pg_class c JOIN pg_namespace ns ON ns.oid = c.relnamespace
+         WHERE c.oid = t;
+        IF NOT EXISTS (SELECT 1 FROM pg_publication_tables WHERE pubname = 'p' AND schemaname = s
+                         AND tablename = n) THEN
+          EXECUTE format('ALTER PUBLICATION p ADD TABLE %I.%I', s, n);
+        END IF;
+      END $$;"""
+    found = lint(TABLE + "CREATE PUBLICATION p;" + helper + "SELECT ensure('public.notes'); SELECT ensure('messages');")
+    assert [(one.rule, one.certainty) for one in found] == [("PUB107", "assumed")]
+    script = TABLE + "CREATE PUBLICATION p;" + helper + "SELECT ensure('messages');"
+    again = lint(script + "ALTER PUBLICATION p ADD TABLE messages;")
+    assert answers(again) == [("42710", 'relation "messages" is already member of publication "p"', "certain")]
