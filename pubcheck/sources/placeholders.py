@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-MARK = re.compile(r"[{%@<\[]\w*[A-Za-z_}]|\?\?")
+MARK = re.compile(r"[{%@<][^\s'\"]|\?\?")
 """Where a text may hold one at all."""
 
 _TOKEN = re.compile(
     r"(?P<skipped>(?<!\w)[eE]'(?:[^'\\]++|\\.|'')*+'?|'(?:[^']++|'')*+'?|\"[^\"]*+\"?|--[^\n]*+"
     r"|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?+)"
     r"|%(?:\(\w+\)[a-zA-Z]|\[\d+\][a-zA-Z]|\d+\$[a-zA-Z]|\{\w+\}|<\w+>[a-zA-Z]|[sqvdIL](?!\w))|\?\?"
-    r"|\$?\{\{[^{}\n]*+\}\}|\$?\{[^{}\n]*+\}|@\w+@|<[A-Za-z_][\w -]*+>|\[[A-Za-z_][\w .]*+\]",
+    r"|\$?\{\{[^{}\n]*+\}\}|\$?\{[^{}\n]*+\}|@\w+@|<[A-Za-z_][\w -]*+>",
     re.DOTALL,
 )
 _WORD = re.compile(r"[\w$]+\Z|[\")]\Z")

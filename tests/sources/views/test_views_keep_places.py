@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pubcheck.config import Config
+from pubcheck.linter import Linter, Unit
 from pubcheck.sources import views
 from pubcheck.sources.statements import Splitter, Statement
 from pubcheck.sources.text import View
@@ -126,6 +128,18 @@ def test_statements_of_a_view_lie_in_its_text(kind: str, text: str) -> None:
         if isinstance(item, Statement):
             item.sent()
             list(item.filled())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=40, deadline=None)
+@given(texts)
+def test_whatever_is_found_lies_in_the_file(kind: str, text: str) -> None:
+    table = "CREATE TABLE t (id int, a text);"
+    source = views.source("x", f'f("CREATE PUBLICATION p FOR TABLE t WHERE (a > 1)");\n{text}\n"{text}"', kind)
+    result = Linter(Config(postgres=(18,))).lint(Unit((views.source("y", table), source)))
+    for found in result.diagnostics:
+        for span in (found.span, *found.related):
+            assert 0 <= span.start <= span.end <= len(span.source.text)
 
 
 HOSTILE = {
