@@ -59,7 +59,10 @@ class Linter:
 
     def lint(self, unit: Unit) -> Result:
         """Judge a unit for every major asked for. Never raises for what its sources hold."""
-        return _Run(self.config, unit).result()
+        return _Run(self.config, unit, idle=self._idle(unit)).result()
+
+    def _idle(self, unit: Unit) -> bool:
+        return not self.config.variables and not any(map(_about_replication, unit.sources))
 
     def follow(self, unit: Unit) -> Followed:
         """As ``lint``, and what the judgement rests on: the final state of each major."""
@@ -135,10 +138,17 @@ _LIST_ERRORS = {
 _LIST_DETAIL = "One of TABLE or TABLES IN SCHEMA must be specified before a standalone table or schema name."
 
 
-class _Run:
-    """One unit under one configuration: every statement parsed once, folded once a major."""
+def _about_replication(source: Source) -> bool:
+    """Whether a publication, a subscription or a replica identity may be spoken of."""
+    text = source.text.lower()
+    return "publication" in text or "subscription" in text or "replica" in text
 
-    def __init__(self, config: Config, unit: Unit) -> None:
+
+class _Run:
+    """One unit under one configuration: every statement parsed once, folded once a major. ``idle``: there is nothing to
+    judge, so statements are only read."""
+
+    def __init__(self, config: Config, unit: Unit, *, idle: bool = False) -> None:
         self.config, self.unit = config, unit
         self.diagnostics: list[Diagnostic] = [*unit.remarks]
         self.found: tuple[Diagnostic, ...] = ()
@@ -155,6 +165,7 @@ class _Run:
             )
             for major in self.majors
         ]
+        self.idle = idle
         self.database = config.database
         self.databases: dict[str, list[Fold]] = {}
         """The databases that psql's \\connect led away from, by name."""
@@ -334,7 +345,7 @@ class _Run:
         except SyntaxRefused as refusal:
             self._unparsed(source, statement, item, splitter, refusal, perhaps)
             return
-        if parsed is None:
+        if parsed is None or self.idle:
             return
         name, node = parsed
         if name in _PUBLICATION_NODES and not item.placeholders:

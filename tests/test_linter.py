@@ -352,3 +352,9 @@ class TestWhatIsNotFollowed:
         body = "LANGUAGE plpgsql AS $$ BEGIN EXECUTE current_setting('x') || ' REPLICA IDENTITY FULL'; END $$;"
         script = f"CREATE PUBLICATION p FOR TABLE t WHERE (a > 1); CREATE PROCEDURE mend() {body} CALL mend();"
         assert {certainty for _, _, certainty in writes(lint(T + script))} == {"assumed"}
+
+
+def test_a_unit_that_speaks_of_no_replication_is_read_and_what_it_holds_is_counted() -> None:
+    result = run("CREATE TABLE t (id int);\nALTER TABLE t ADD UNIQUE (id);\nnonsense here;\n")
+    assert [found.rule for found in result.diagnostics] == ["PUB004"]
+    assert result.statements == 3
