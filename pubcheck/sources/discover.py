@@ -17,11 +17,12 @@ _INSTALLED = frozenset(["node_modules", "__pycache__"])
 
 
 class Found(Struct, frozen=True):
-    """What a walk met: the paths of files, those of them that are links, and folders that could not be listed, each
-    with the reason."""
+    """What a walk met: the paths of files, those of them that are links, folders below the first one that git watches
+    over by themselves, and folders that could not be listed, each with the reason."""
 
     files: list[str]
     links: list[str]
+    tops: list[str]
     problems: list[tuple[str, str]]
 
 
@@ -34,7 +35,7 @@ def walk(top: str, config: Config, *, into: bool = True) -> Found:
     """
     included = Patterns(os.path.abspath(config.root), config.include) if config.include else None
     ignoring = above(os.path.abspath(top), config.exclude, config.root, gitignore=config.respect_gitignore)
-    found = Found([], [], [])
+    found = Found([], [], [], [])
     waiting = [(top, ignoring)]
     while waiting:
         folder, ignoring = waiting.pop()
@@ -44,6 +45,8 @@ def walk(top: str, config: Config, *, into: bool = True) -> Found:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     name = entry.name
+                    if name == ".git" and folder != top:
+                        found.tops.append(folder)
                     if entry.is_dir(follow_symlinks=False):
                         if into and not name.startswith(".") and name not in _INSTALLED:
                             folders.append(name)

@@ -144,13 +144,16 @@ class _Finder:
         files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
         if self._config.units:
             files = self._without_configured(path, files)
-        plans, passed_over = arrange(files, self._look, every=bool(self._config.include))
-        self.passed_over += passed_over
+        plans = []
+        for part in _by_top(files, [join(top, each[given:]) for each in found.tops]):
+            units, passed_over = arrange(part, self._look, every=bool(self._config.include))
+            plans += units
+            self.passed_over += passed_over
         for folder, problem in found.problems:
             label = label_of(folder)
             plans.append(Plan(label, (File(folder, label, error=problem),), "folder", "it cannot be listed"))
-        if found.problems:
-            plans.sort(key=lambda plan: plan.files[0].label.split("/"))
+        if found.problems or found.tops:
+            plans.sort(key=lambda plan: (plan.files[0].label.split("/")[:-1], plan.files[0].label))
         for plan in plans:
             self.add(plan)
 
@@ -235,6 +238,24 @@ class _Finder:
                 taken |= own
                 self._report(plan, met)
         return [(path, file) for path, file in files if path not in taken]
+
+
+def _by_top(files: list[tuple[str, File]], tops: list[str]) -> list[list[tuple[str, File]]]:
+    """The files of each repository of its own among those below a folder, those of none of them first."""
+    if not tops:
+        return [files]
+    parts: dict[str, list[tuple[str, File]]] = {"": [], **{top: [] for top in sorted(tops)}}
+    known = {top: top for top in tops}
+    for path, file in files:
+        passed: list[str] = []
+        at = os.path.dirname(path)
+        while at not in known and at != os.path.dirname(at):
+            passed.append(at)
+            at = os.path.dirname(at)
+        top = known.get(at, "")
+        known.update((folder, top) for folder in passed)
+        parts[top].append((path, file))
+    return list(parts.values())
 
 
 def _as_given(path: str, relative: bool) -> File:

@@ -370,6 +370,14 @@ def test_a_publication_follows_the_tables_that_another_folder_makes(grow: Grow) 
     assert (plan.name, plan.habit) == ("repo/ops", "references")
 
 
+def test_repositories_in_a_folder_are_not_joined(grow: Grow) -> None:
+    grow()
+    plant({"repo/a/t.sql": TABLE.format("t"), "repo/b/p.sql": PUBLICATION.format("t")})
+    assert len(units()) == 1
+    Path("repo/b/.git").mkdir()
+    assert units() == {"a": ("folder", ["a/t.sql"]), "b": ("folder", ["b/p.sql"])}
+
+
 @pytest.mark.parametrize(
     "more",
     [
