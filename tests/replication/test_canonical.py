@@ -57,7 +57,19 @@ def test_reserved_words_stay_quoted() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a = 0b11", "to_hex(a) = 'ff'", "@ a > 1", "", "a =", ")", "SELECT 1", "a; DROP TABLE t", "(" * 3000 + "a" + ")" * 3000, "a" * 5000]
+    "text",
+    [
+        "a = 0b11",
+        "to_hex(a) = 'ff'",
+        "@ a > 1",
+        "",
+        "a =",
+        ")",
+        "SELECT 1",
+        "a; DROP TABLE t",
+        "(" * 3000 + "a" + ")" * 3000,
+        "a" * 5000,
+    ],
 )
 def test_what_cannot_be_read_has_no_form(text: str) -> None:
     assert canonical(text) is None
