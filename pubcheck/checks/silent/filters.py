@@ -46,7 +46,7 @@ def null_never_matches(ground: Ground) -> Iterator[Finding]:
             columns = [] if without == NULL else [
                 number
                 for number in filtered.entry.filter.columns
-                if _nullable(ground, filtered.relation, number)
+                if _can_be_null(ground, filtered.relation, number)
                 and not _refused_anyway(ground, filtered, number)
                 and _makes_null(cache, expr, number, without)
             ]
@@ -96,6 +96,15 @@ def _refused_anyway(ground: Ground, filtered: Filtered, number: int) -> bool:
         identity = replica_identity(ground.catalog, leaf)
         return not identity.full and not identity.columns.issuperset(mapped(filtered.relation, leaf, (number,)))
     return False
+
+
+def _can_be_null(ground: Ground, relation: Relation, number: int) -> bool:
+    """Of a partitioned table, whether it can in one of its partitions; a key of their own makes a column NOT NULL."""
+    if not _nullable(ground, relation, number):
+        return False
+    leaves = ground.leaves(relation) if relation.kind == "p" else []
+    mapped_to = [(leaf, mapped(relation, leaf, (number,))) for leaf in leaves]
+    return not leaves or any(not there or _nullable(ground, leaf, there[0]) for leaf, there in mapped_to)
 
 
 def _nullable(ground: Ground, relation: Relation, number: int) -> bool:

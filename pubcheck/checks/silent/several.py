@@ -100,6 +100,23 @@ def _unfiltered(ground: Ground, relation: Relation) -> Iterator[Publication]:
             yield other
 
 
+def _why(publication: Publication, wider: list[Publication]) -> str:
+    """What comes to a subscriber unfiltered through other publications: first what this one publishes too."""
+    groups: dict[tuple[bool, tuple[str, ...]], dict[str, None]] = {}
+    for other in wider:
+        unfiltered = tuple(name for name in _ROWS if getattr(other, name))
+        shared = tuple(name for name in unfiltered if getattr(publication, name))
+        groups.setdefault((bool(shared), shared or unfiltered), {})[other.name] = None
+    parts = []
+    for (_, actions), names in sorted(groups.items(), key=lambda group: (not group[0][0], -len(group[0][1]))):
+        if actions:
+            parts.append(f"{listed(quoted(names))} {'sends' if len(names) == 1 else 'send'} every {listed(actions)}")
+    # The copy is filtered only where all publications of the table filter it, whatever they publish.
+    if not any(shared for shared, _ in groups):
+        parts.append("the initial copy takes every row")
+    return ", and ".join(parts)
+
+
 def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, together: bool) -> Finding:
     first = found[0]
     other = first.publication
@@ -108,16 +125,8 @@ def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, t
     subscription = ground.subscription_to(publication.oid, other.oid)
     beside = listed(quoted(names), "publication")
     who = f'subscription "{subscription.name}" takes' if subscription is not None else "a subscription that takes"
-    actions = [name for name in _ROWS if getattr(publication, name) and getattr(other, name)]
-    unfiltered = [name for name in _ROWS if getattr(other, name)]
     effect = f'the row filter of "{publication.name}" on {tables} does not hold'
-    send = f"{listed(quoted(names))} {'sends' if len(names) == 1 else 'send'} every"
-    if actions:
-        why = f"{send} {listed(actions)}"
-    elif unfiltered:
-        why = f"{send} {listed(unfiltered)}, and the initial copy takes every row"
-    else:
-        why = "the initial copy takes every row"
+    why = _why(publication, [one.publication for one in found])
     if together:
         message = f"{effect}: {who} {beside} as well, and {why}"
     else:
