@@ -16,7 +16,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.body import Text
 from pubcheck.postgres.plpgsql.interpret import Exhausted, Inner, Interpreter, Raised, Standing, do_body
-from pubcheck.postgres.plpgsql.program import NotParsed, program
+from pubcheck.postgres.plpgsql.program import NotParsed, check_sql, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.rulebook import by_name, rule_for_spec
 
@@ -48,6 +48,8 @@ class Inside:
         for start, end, sent in statement.edits:
             shift = sites[-1][0] + statement.start - sites[-1][1] if len(sites) > 1 else 0
             inside = start + shift + len(sent)
+            extra = len(sent) - (end - start)
+            sites += [(inside - extra + at, statement.start + end) for at in range(extra)]
             sites.append((inside, statement.start + end))
         self.text = Text(text, tuple(sites), statement.start, statement.place(len(text), end=True))
         """The statement itself, with offsets in the source."""
@@ -274,8 +276,9 @@ def embedded(outer: StatementText, inner: Inner) -> StatementText:
     start = text.sites[0][1]
     found: list[tuple[int, int, str]] = []
     for (inside, outside), (after, then) in itertools.pairwise(text.sites):
-        # What stands between two pieces beyond what the text has of it.
-        found.append((outside + after - inside - start, then - start, ""))
+        # What stands between two pieces beyond what the text has of it, or what the text has beyond that.
+        end = outside + after - inside
+        found.append((min(end, then) - start, then - start, "?" * max(0, end - then)))
     return StatementText(outer.source, outer.index, start, text.text, tuple(found), inner.number)
 
 
@@ -302,9 +305,12 @@ def check_body(fold: Fold, statement: StatementText) -> None:
         if heap is not catalog.routines:
             continue
         found = catalog.routines.get(key)
-        if isinstance(found, Routine) and found.language == "plpgsql" and found.about:
+        if isinstance(found, Routine) and found.about:
             try:
-                program(found.header(), found.body.text)
+                if found.language == "plpgsql":
+                    program(found.header(), found.body.text)
+                else:
+                    check_sql(found.body.text)
             except NotParsed as failure:
                 if failure.refusal is not None:
                     body = Text(statement.text, ((0, statement.start),)).within(found.body)

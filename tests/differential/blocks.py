@@ -171,8 +171,10 @@ class Blocks:
                 return self.if_()
             if kind < 0.78:
                 return self.handled()
-            if kind < 0.96:
+            if kind < 0.93:
                 return self.loop()
+            if kind < 0.97:
+                return self.declared()
             return self.case()
         finally:
             self.depth -= 1
@@ -239,6 +241,12 @@ class Blocks:
             "LOOP n := n + 1; EXIT WHEN n > 2;",
         )
         return f"{head}\n{body}\nEND LOOP;"
+
+    def declared(self) -> str:
+        """A block with variables of its own, which may hide those of others."""
+        own = self.pick("t text := 'b';", "n int := 5;", "t text; n int := 1;", "own text := t;")
+        used = "EXECUTE 'ALTER PUBLICATION p ADD TABLE ' || quote_ident(own);\n" if "own" in own else ""
+        return f"DECLARE\n{own}\nBEGIN\n{used}{self.statements_of()}\nEND;"
 
     def case(self) -> str:
         return (

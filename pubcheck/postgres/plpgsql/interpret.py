@@ -135,6 +135,8 @@ class Frame:
         self.labels: dict[str, dict[str, Value]] = {}
         self.result: Value = None
         self.known: str | None = body.text
+        self.bound: set[int] = set()
+        """The variables that the blocks at hand declare, by number."""
         self.loops: set[str] = set()
         """Variables that loops brought along."""
 
@@ -348,23 +350,20 @@ class Interpreter:
     def _block(self, node: Node, outermost: bool = False) -> _Way:
         frame = self.frame
         scope: dict[str, Value] = {}
-        known = {name for each in frame.scopes for name in each} if not outermost else set(frame.scopes[0])
         line = node.get("lineno", 1)
-        above = 0 if outermost else self._line
-        for kind, variable in frame.program.variables:
-            at = variable.get("lineno", 0)
-            name = variable.get("refname", "")
-            if kind not in ("PLpgSQL_var", "PLpgSQL_rec") or not above <= at <= line or not at or name in _BY_HANDLERS:
+        floor = 0 if outermost else frame.program.floors.get(id(node), 0)
+        bound: list[int] = []
+        for number, (kind, variable) in enumerate(frame.program.variables):
+            at, name = variable.get("lineno", 0), variable.get("refname", "")
+            if kind not in ("PLpgSQL_var", "PLpgSQL_rec") or not at or not floor <= at <= line or name in _BY_HANDLERS:
                 continue
-            if not outermost and name in known:
-                # A loop's variable, or one that hides another of that name.
-                if at > above and name not in frame.loops:
-                    scope[name] = UNKNOWN
-                continue
+            if number in frame.bound or name in frame.loops or name in scope:
+                continue  # another block's, on the same line, or a loop's
+            bound.append(number)
             frame.scopes.append(scope)
             self._declare(frame, scope, kind, variable, None)
             frame.scopes.pop()
-        before, self._line = self._line, line
+        frame.bound.update(bound)
         frame.scopes.append(scope)
         if node.get("label"):
             frame.labels[node["label"]] = scope
@@ -373,7 +372,7 @@ class Interpreter:
             way = self._guarded(node, handlers) if handlers else self._statements(node.get("body", ()))
         finally:
             frame.scopes.pop()
-            self._line = before
+            frame.bound.difference_update(bound)
         label = node.get("label", "")
         if label:
             way = _Way(
@@ -381,9 +380,6 @@ class Interpreter:
                 [signal for signal in way.perhaps if signal != _Signal("exit", label)],
             )
         return way
-
-    _line = 0
-    """Where the BEGIN of the block at hand stands."""
 
     def _guarded(self, node: Node, handlers: Sequence[Node]) -> _Way:
         """A block with EXCEPTION is a subtransaction: what its handler takes never happened (exec_stmt_block)."""
@@ -1128,7 +1124,7 @@ class Interpreter:
 
     def _sql_body(self, routine: Routine, bound: dict[str, Value], at: Inner | None) -> Value:
         """A function in SQL: statement after statement; the value of its last query."""
-        frame = Frame(Program([], "", 1, None, [], {}), routine.body, at)
+        frame = Frame(Program([], "", 1, None, [], {}, {}), routine.body, at)
         frame.scopes[0] = bound
         self.frames.append(frame)
         try:

@@ -25,7 +25,8 @@ class Site(Struct, frozen=True):
 
 
 class Program(Struct, frozen=True):
-    """A parsed body. ``sites`` are by the identity of a statement's node."""
+    """A parsed body. ``sites`` are by the identity of a statement's node; so are ``floors``: of a block, the line on
+    which the last statement before it begins, for its own variables are declared after that."""
 
     body: list[Node]
     label: str
@@ -33,6 +34,7 @@ class Program(Struct, frozen=True):
     exceptions: Node | None
     variables: list[tuple[str, Node]]
     sites: dict[int, Site]
+    floors: dict[int, int]
 
 
 class NotParsed(Exception):
@@ -77,21 +79,25 @@ def program(header: str, body: str) -> Program:
         if "lineno" in block or len(inner) != 1 or "PLpgSQL_stmt_block" not in inner[0]:
             break
         block = inner[0]["PLpgSQL_stmt_block"]
+    places = _Places(body, block)
+    places.find(block)
     return Program(
         block.get("body", []),
         block.get("label", ""),
         block.get("lineno", 1),
         block.get("exceptions"),
         variables,
-        _Places(body).of(block),
+        places.sites,
+        places.floors,
     )
 
 
 _RETURN: Node = {"PLpgSQL_stmt_return": {}}
 
 
-def _culprit(body: str, message: str) -> tuple[SyntaxRefused | None, int, str]:
-    """Which statement about publications of a body the grammar refuses in these words, and where that begins."""
+def _culprit(body: str, message: str | None) -> tuple[SyntaxRefused | None, int, str]:
+    """Which statement about publications of a body the grammar refuses in these words (None: in any), and where that
+    begins."""
     data = body.encode(errors="surrogatepass")
     words = [(token.lower(), offset, token) for kind, token, offset in tokens(data)]
     for at, (word, offset, _) in enumerate(words[:-1]):
@@ -103,13 +109,20 @@ def _culprit(body: str, message: str) -> tuple[SyntaxRefused | None, int, str]:
             parse(text)
         except SyntaxRefused as refusal:
             start = len(data[:offset].decode(errors="surrogatepass"))
-            if refusal.message == message:
+            if message is None or refusal.message == message:
                 return refusal, start, text
             if "end of input" in refusal.message and message.startswith("syntax error at or near"):
                 return refusal, start, text
         except TooDeep:
             continue
     return None, 0, ""
+
+
+def check_sql(body: str) -> None:
+    """Raises NotParsed for a function's body in SQL in which a statement about publications is refused."""
+    refusal, offset, statement = _culprit(body, None)
+    if refusal is not None:
+        raise NotParsed(refusal.message, refusal, offset, statement)
 
 
 # What of a statement is SQL that is run: the field that holds it.
@@ -127,13 +140,15 @@ SQL_FIELDS = {
 class _Places:
     """Finds statements in the body that the parser gives the line and the text of, in the order of the text."""
 
-    def __init__(self, body: str) -> None:
+    def __init__(self, body: str, block: Node) -> None:
         self._body = body
         self._lines = [0, *(match.end() for match in re.finditer("\n", body))]
         self._cursor = 0
-        self._sites: dict[int, Site] = {}
+        self.sites: dict[int, Site] = {}
+        self.floors: dict[int, int] = {}
+        self._last = block.get("lineno", 0)
 
-    def of(self, block: Node) -> dict[int, Site]:
+    def find(self, block: Node) -> None:
         stack: list[Any] = [block]
         while stack:
             item = stack.pop()
@@ -144,6 +159,10 @@ class _Places:
                 continue
             below: list[Any] = []
             for key, value in item.items():
+                if key == "PLpgSQL_stmt_block":
+                    self.floors[id(value)] = self._last
+                if key.startswith("PLpgSQL_stmt_"):
+                    self._last = max(self._last, value.get("lineno", 0))
                 fields = SQL_FIELDS.get(key)
                 if fields is not None:
                     self._enter(value, next((value[field] for field in fields if field in value), None))
@@ -151,7 +170,6 @@ class _Places:
                     # A loop's body stands behind its query, the handlers behind their block.
                     below.append(value)
             stack.extend(reversed(below))
-        return self._sites
 
     def _enter(self, node: Node, expression: Node | None) -> None:
         if expression is None:
@@ -159,13 +177,13 @@ class _Places:
         query: str = expression["PLpgSQL_expr"]["query"]
         line = min(node.get("lineno", 1), len(self._lines)) - 1
         start = max(self._lines[line], self._cursor)
-        number = len(self._sites)
+        number = len(self.sites)
         found = self._find(query, start)
         if found is None:
-            self._sites[id(node)] = Site(number, start, start)
+            self.sites[id(node)] = Site(number, start, start)
             return
         self._cursor = found[0] + 1
-        self._sites[id(node)] = Site(number, *found)
+        self.sites[id(node)] = Site(number, *found)
 
     def _find(self, query: str, start: int) -> tuple[int, int] | None:
         at = self._body.find(query, start)
