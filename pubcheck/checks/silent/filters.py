@@ -135,10 +135,11 @@ def toast_lost(ground: Ground) -> Iterator[Finding]:
         found = [(leaf, lost) for leaf, lost in losing if lost is not None]
         if found:
             leaf, (names, identity) = found[0]
+            rows = f"a row of {listed(ground.name(one) for one, _ in found)}"
             values = "an unchanged long value" if len(names) == 1 else "unchanged long values"
             message = (
-                f'an UPDATE that brings a row of {ground.name(leaf)} into the row filter of "{publication.name}" is '
-                f"sent as an INSERT without {values} of {listed(quoted(names))}: the subscriber stores NULL"
+                f'an UPDATE that brings {rows} into the row filter of "{publication.name}" is sent as an INSERT '
+                f"without {values} of {listed(quoted(names))}: the subscriber stores NULL"
             )
             way = (
                 f"ALTER TABLE {identifier(leaf.name)} REPLICA IDENTITY FULL logs the old values, so that they are sent "
