@@ -212,7 +212,7 @@ def _ends(audit: Audit) -> Iterator[str]:
         heads,
         [[bar.label, *map(_number, bar.counts), _number(sum(bar.counts))] for bar in rows],
     )
-    lead = f"A repository that holds no publication has nothing to lint.{carried}"
+    lead = f"A repository without a publication has nothing to lint, nor has a file that builds no database.{carried}"
     yield from _section("coverage", "What was looked at", lead, _figure(drawing, _ENDS), table)
 
 
