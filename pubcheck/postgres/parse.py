@@ -143,7 +143,7 @@ def _decode_deep(text: str) -> Node:
 def parse(sql: str) -> tuple[str, Node] | None:
     """One statement's node name and node (locations are UTF-8 byte offsets), or None if there is no statement.
 
-    Raises SyntaxRefused with the server's message, or TooDeep.
+    Raises SyntaxRefused with the server's message, TooDeep, or MemoryError.
     """
     try:
         tree: str = _parse_json(sql)
@@ -151,6 +151,8 @@ def parse(sql: str) -> tuple[str, Node] | None:
         message, location = refusal.args[0], refusal.args[1] if len(refusal.args) > 1 else None
         if "stack depth limit" in message or "memory exhausted" in message:
             raise TooDeep from None
+        if message == "out of memory":
+            raise MemoryError from None
         raise SyntaxRefused(message, location if sql.isascii() else _exact_location(sql, location), sql) from None
     except UnicodeEncodeError as error:
         raise SyntaxRefused("invalid byte sequence for encoding \"UTF8\"", error.start) from None
