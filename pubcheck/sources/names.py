@@ -7,6 +7,7 @@ names are PostgreSQL's: unquoted ones in lower case, without the schema `public`
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -102,9 +103,22 @@ def names(content: bytes) -> Names:
 
 
 def mentions(content: bytes, wanted: frozenset[str]) -> bool:
-    """Whether a file may hold one of these names."""
+    """Whether DDL in a file may name one of these relations: looked for in a fraction of the time of ``names``."""
     lower = content.lower()
-    return any(name.rpartition(".")[2].lower().encode() in lower for name in wanted)
+    return any(name in lower for name in _lower(wanted)) and _after_words(wanted).search(lower) is not None
+
+
+@lru_cache(maxsize=8)
+def _lower(wanted: frozenset[str]) -> tuple[bytes, ...]:
+    return tuple({name.rpartition(".")[2].lower().encode() for name in wanted})
+
+
+@lru_cache(maxsize=8)
+def _after_words(wanted: frozenset[str]) -> re.Pattern[bytes]:
+    """What finds one of the names after a word that may come before the name of a relation."""
+    names = b"|".join(map(re.escape, sorted(_lower(wanted))))
+    word = rb"(?:table|exists|only|view|type|domain|references|of|on|to|inherits|[,(])"
+    return re.compile(rb"%b[\s(]*(?:%b\s*\.\s*)?\"?(?:%b)(?![\w$])" % (word, _PART, names))
 
 
 def _members(lower: bytes, text: bytes) -> set[str]:

@@ -16,6 +16,7 @@ from tests.benchmarks.filters import median_milliseconds, tables_and_publication
 from tests.benchmarks.measure import BARE_PARSER, BARE_PYTHON, cost, file_of, lint
 from tests.benchmarks.schema import dump, published
 from tests.benchmarks.shapes import HOSTILE, SHAPES
+from tests.benchmarks.trees import flat, mixed, supabase, tree_of
 
 TABLES = 5_000
 SMALL = """\
@@ -115,6 +116,21 @@ def peers() -> Iterator[Row]:
                 yield Row(f"{name}, {tables} tables", _ms(theirs.cpu), theirs.cpu / ours.cpu)
 
 
+def trees() -> Iterator[Row]:
+    """What a hook costs on one file of 300 migrations; a folder of 50,000 files; 20,000 files of all kinds."""
+    with tree_of(supabase, 300) as top:
+        (ours,) = cost(lint(top / "supabase" / "migrations" / "20240000000295_items.sql"), runs=10)
+    yield Row("one of 300 migrations", f"{ours.memory:.0f} MB", ours.cpu, 0.6, "s")
+    with tree_of(flat, 5_000) as small, tree_of(flat, 50_000) as large:
+        one, ten = cost(lint(small, "files"), lint(large, "files"), runs=2)
+    yield Row("units of ten times the files", f"{_ms(one.cpu)} to {_ms(ten.cpu)}", ten.cpu / one.cpu, 11)
+    with tree_of(mixed, 20_000) as top:
+        ours, bare, found = cost(lint(top), (*BARE_PARSER, str(top)), lint(top, "files"), runs=2)
+    yield Row("20,000 files of all kinds", f"{_ms(ours.cpu)}, parsed only {_ms(bare.cpu)}", ours.cpu / bare.cpu, 2)
+    yield Row("of that finding the units", _ms(found.cpu))
+    yield Row("memory of it", f"parsed only {bare.memory:.0f} MB", ours.memory, 300, "MB")
+
+
 BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "start-up": start_up,
     "size": size,
@@ -122,6 +138,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "growth": growth,
     "filters": filters,
     "hostile": hostile,
+    "trees": trees,
     "peers": peers,
 }
 

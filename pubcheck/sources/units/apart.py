@@ -49,21 +49,27 @@ def joined(groups: list[Group], look: Look) -> list[Group]:
     if not missing:
         return groups
     makers: dict[str, set[int]] = defaultdict(set)
-    changers: dict[str, set[int]] = defaultdict(set)
-    every = frozenset[str]().union(*missing.values())
+    wanted = frozenset[str]().union(*missing.values())
     for number, group in enumerate(groups):
         for member in group.members:
-            found = look.names(member, every)
-            for name in every & found.makes:
+            for name in wanted & look.names(member, wanted).makes:
                 makers[name].add(number)
-            for name in every & found.needs:
+                if len(makers[name]) > 1:  # there is no telling by which
+                    wanted -= {name}
+        if not wanted:
+            break
+    single = frozenset(name for name, numbers in makers.items() if len(numbers) == 1)
+    changers: dict[str, set[int]] = defaultdict(set)
+    for number, group in enumerate(groups) if single else ():
+        for member in group.members:
+            for name in single & look.names(member, single).needs:
                 changers[name].add(number)
     # By unit those that make what it lacks, and those that change what these make: without the latter too much would
     # be certain.
     first: dict[int, set[int]] = {}
     wanted_by: dict[int, set[int]] = defaultdict(set)
-    for number, wanted in missing.items():
-        first[number] = {one for name in wanted if len(makers[name]) == 1 for one in makers[name]}
+    for number, names in missing.items():
+        first[number] = {one for name in names & single for one in makers[name]}
         for other in first[number]:
             wanted_by[other].add(number)
     result = dict(enumerate(groups))
