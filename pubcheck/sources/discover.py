@@ -17,10 +17,12 @@ _INSTALLED = frozenset(["node_modules", "__pycache__"])
 
 
 class Found(Struct, frozen=True):
-    """What a walk met: the paths of files, those of them that are links, folders below the first one that git watches
-    over by themselves, and folders that could not be listed, each with the reason."""
+    """What a walk met: the paths of files, those of them that the configuration includes, those that are links, folders
+    below the first one that git watches over by themselves, and folders that could not be listed, each with the reason.
+    """
 
     files: list[str]
+    included: list[str]
     links: list[str]
     tops: list[str]
     problems: list[tuple[str, str]]
@@ -31,11 +33,11 @@ def walk(top: str, config: Config, *, into: bool = True) -> Found:
     the folders in it, its own ones. Takes time in proportion to what is there.
 
     Passed over are folders whose names begin with a dot, links to folders (so that loops end), pipes and devices, what
-    git ignores, and what the configuration excludes. With ``include`` its patterns say which files are read.
+    git ignores, and what the configuration excludes; with ``include`` other files are met as well.
     """
     included = Patterns(os.path.abspath(config.root), config.include) if config.include else None
     ignoring = above(os.path.abspath(top), config.exclude, config.root, gitignore=config.respect_gitignore)
-    found = Found([], [], [], [])
+    found = Found([], [], [], [], [])
     waiting = [(top, ignoring)]
     while waiting:
         folder, ignoring = waiting.pop()
@@ -64,8 +66,12 @@ def walk(top: str, config: Config, *, into: bool = True) -> Found:
         for name in files:
             if name == ".gitignore":
                 continue
-            if included is None or name in LISTS or included.decide(os.path.join(absolute, name), folder=False):
-                found.files.append(join(folder, name))
+            path = join(folder, name)
+            if included is not None and included.decide(os.path.join(absolute, name), folder=False):
+                found.included.append(path)
+            elif included is not None and not _by_name(name):
+                continue
+            found.files.append(path)
         waiting += [(join(folder, name), ignoring) for name in ignoring.kept(absolute, folders, folders=True)]
     return found
 

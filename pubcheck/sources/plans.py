@@ -145,8 +145,9 @@ class _Finder:
         if self._config.units:
             files = self._without_configured(path, files)
         plans = []
+        included = frozenset(join(top, each[given:]).replace(os.sep, "/") for each in found.included)
         for part in _by_top(files, [join(top, each[given:]) for each in found.tops]):
-            units, passed_over = arrange(part, self._look, every=bool(self._config.include))
+            units, passed_over = arrange(part, self._look, included)
             plans += units
             self.passed_over += passed_over
         for folder, problem in found.problems:
@@ -328,17 +329,17 @@ class Disk:
 
 
 def arrange(
-    files: Sequence[tuple[str, File]], look: Look, *, every: bool = False
+    files: Sequence[tuple[str, File]], look: Look, included: frozenset[str] = frozenset()
 ) -> tuple[list[Plan], list[tuple[str, str]]]:
     """The units of the files of a tree, and the labels of files that are in none, with the reason.
 
     Each file comes with the path by which habits know it, and by which ``look`` is asked: absolute, or from the top of
-    its repository. ``every``: templates are read whether or not they hold a publication.
+    its repository. Templates are read where they hold a publication, or are among the ``included``.
     """
     from pubcheck.sources.units.habits import groups_of
 
     known = {path.replace(os.sep, "/"): file for path, file in files}
-    groups, undone = groups_of(known, look, every=every)
+    groups, undone = groups_of(known, look, included)
     plans = []
     taken: set[str] = set()
     for group in groups:

@@ -518,7 +518,11 @@ def test_what_the_configuration_excludes_is_not_found_and_still_read_by_name(gro
     config = Config(exclude=("gen/", "db/d*"))
     assert shown("db", config=config) == [["db/a.sql"]]
     assert shown("db/gen/b.sql", config=config) == [["db/gen/b.sql"]]
-    assert shown("db", config=Config(include=("*.txt", "*.ddl"))) == [["db/c.ddl", "db/d.txt"]]
+
+
+def test_what_the_configuration_includes_is_found_as_well(grow: Grow) -> None:
+    grow("db/a.sql", "db/c.ddl", "db/d.txt", "db/e.ddl")
+    assert shown("db", config=Config(include=("*.txt", "c.ddl"))) == [["db/a.sql", "db/c.ddl", "db/d.txt"]]
 
 
 # What git ignores.

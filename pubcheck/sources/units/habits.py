@@ -39,10 +39,12 @@ _HABITS: tuple[Habit, ...] = (
 )
 
 
-def groups_of(paths: Iterable[str], look: Look, *, every: bool = False) -> tuple[list[Group], dict[str, str]]:
+def groups_of(
+    paths: Iterable[str], look: Look, included: frozenset[str] = frozenset()
+) -> tuple[list[Group], dict[str, str]]:
     """The units of a tree of files in the order of its folders, each with a name of its own; and the files that are in
     none, with the reason."""
-    tree = Tree(paths, look, every=every)
+    tree = Tree(paths, look, included)
     found = [group for habit in _HABITS for group in habit(tree)]
     found.sort(key=_place)
     return apart.joined(found, look), tree.undone

@@ -45,7 +45,7 @@ class Tree:
     tools keep of their migrations: the names in each folder, in order.
     """
 
-    def __init__(self, paths: Iterable[str], look: Look, *, every: bool = False) -> None:
+    def __init__(self, paths: Iterable[str], look: Look, included: frozenset[str] = frozenset()) -> None:
         self.look = look
         self.sql: dict[str, list[str]] = {}
         self.programs: dict[str, list[str]] = {}
@@ -57,7 +57,7 @@ class Tree:
             if path.startswith("/") and not folder:
                 folder = "/"
             language = language_of(name)
-            is_sql = language is None or (every and language == "sql")
+            is_sql = language is None or (language == "sql" and path in included)
             kind = self.lists if name in LISTS else self.sql if is_sql else self.programs
             kind.setdefault(folder, []).append(name)
 
