@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _SOLID = re.compile(r"[^\r\n]+")
 
@@ -32,8 +33,22 @@ _NO_LETTER = re.compile(r"[^A-Za-z0-9_]")
 
 
 def filler(placeholder: str) -> str:
-    """A name as long as a placeholder, to stand in its place: the same one for the same placeholder."""
+    """A name as long as a placeholder, to stand in its place: the same one for the same placeholder. Of one that goes
+    over several lines these stay, and the name is short."""
+    if "\n" in placeholder or "\r" in placeholder:
+        return padded(placeholder, "__")
     return "_" + _NO_LETTER.sub("_", placeholder[1:])
+
+
+def joined(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Spans in order, those that overlap as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((start, end))
+    return tuple(found)
 
 
 class Canvas:

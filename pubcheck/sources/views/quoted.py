@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from pubcheck.sources.text import Note, View
-from pubcheck.sources.views.canvas import Canvas, blank, filler, padded
+from pubcheck.sources.views.canvas import Canvas, blank, filler, joined, padded
 from pubcheck.sources.views.decoding import Piece, pieces
 from pubcheck.sources.views.literals import LANGUAGES, Language, Literal, literals
 
@@ -137,7 +137,7 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
             )
         )
     perhaps = () if in_order or (not edits and not filled and about < 0) else ((0, len(text)),)
-    return View(sheet.text(), tuple(sorted(filled)), perhaps, tuple(sorted(edits)), tuple(notes), quoted=True)
+    return View(sheet.text(), joined(filled), perhaps, tuple(sorted(edits)), tuple(notes), quoted=True)
 
 
 def begins_statement(text: str, start: int, end: int) -> bool:
@@ -249,7 +249,6 @@ def worked_out(text: str, group: Sequence[Piece], end: int) -> Written:
         else:
             written.edits.append((piece.start, piece.end, sent))
     written.rendered = "".join(rendered)
-    written.filled.sort()
     return written
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck.sources.text import Note, View
-from pubcheck.sources.views.canvas import Canvas, blank, filler, padded
+from pubcheck.sources.views.canvas import Canvas, blank, filler, joined, padded
 
 # What every way back is announced by: looked for before anything else, for most files hold none of these.
 _DOWN = (
@@ -98,7 +98,7 @@ def script(text: str) -> View:
         _paint(text, 0, len(text), painted)
         perhaps += [(start, len(text)) for start in painted.open[:1]]
     if not gone and not painted.pieces and not painted.filled and not ends:
-        return View(text, perhaps=tuple(sorted(perhaps)))
+        return View(text, perhaps=joined(perhaps))
     sheet = Canvas(text)
     gone = _ascending(gone)
     pieces = [each for each in painted.pieces if not _inside(each[0], gone)]
@@ -111,7 +111,7 @@ def script(text: str) -> View:
         sheet.put(start, piece)
         at = end
     sheet.keep(at, len(text))
-    return View(sheet.text(), tuple(_ascending(painted.filled)), tuple(_joined(perhaps)))
+    return View(sheet.text(), joined(painted.filled), joined(perhaps))
 
 
 def _ascending(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -120,17 +120,6 @@ def _ascending(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         if not apart or span[0] >= apart[-1][1]:
             apart.append(span)
     return apart
-
-
-def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, those that overlap as one."""
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(joined[-1][1], end)
-        else:
-            joined.append((start, end))
-    return joined
 
 
 def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
@@ -215,14 +204,7 @@ def _paint(text: str, start: int, end: int, painted: _Painting) -> None:
                     _block(found, painted)
             elif kind == "value":
                 painted.filled.append(found.span())
-                painted.pieces.append((found.start(), _named(token)))
-
-
-def _named(token: str) -> str:
-    """A name in the place of a value; over several lines as long as the last of them."""
-    if "\n" not in token and "\r" not in token:
-        return filler(token)
-    return padded(token, "__")
+                painted.pieces.append((found.start(), filler(token)))
 
 
 def _block(found: re.Match[str], painted: _Painting) -> None:

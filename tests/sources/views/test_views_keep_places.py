@@ -111,7 +111,7 @@ def check(text: str, view: View) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(texts)
 def test_a_view_is_as_long_as_its_text_and_ends_lines_where_it_does(kind: str, text: str) -> None:
     for each in (text, f"CREATE PUBLICATION x {text}", f"{text} 'CREATE PUBLICATION x' {text}"):
