@@ -22,7 +22,9 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _statement = re.compile(STATEMENT.encode()).search
 
 
-def may_publish(content: bytes) -> bool:
-    """Whether a file may hold a statement about a publication."""
+def may_publish(content: bytes, lower: bytes | None = None) -> bool:
+    """Whether a file may hold a statement about a publication; ``lower`` is its content in lower case."""
     # Far faster than the pattern, and finds the same: in bytes only ASCII letters have a case.
-    return content.startswith(UTF16_MARKS) or (b"publication" in content.lower() and _statement(content) is not None)
+    return content.startswith(UTF16_MARKS) or (
+        b"publication" in (content.lower() if lower is None else lower) and _statement(content) is not None
+    )

@@ -63,8 +63,9 @@ def traits(path: str, content: bytes) -> Traits:
         return Traits(order=_order(name, content))
     head = content[:HEAD]
     revision = _revision(content) if name.endswith(".py") and b"down_revision" in content else ()
-    identifies = _IDENTITY.search(content.lower()) is not None
-    return Traits(may_publish(content), identifies, kind_of(head), dump_of(head), revision=revision)
+    lower = content.lower()
+    identifies = _IDENTITY.search(lower) is not None
+    return Traits(may_publish(content, lower), identifies, kind_of(head), dump_of(head), revision=revision)
 
 
 def kind_of(head: bytes) -> str | None:

@@ -233,6 +233,19 @@ def test_numbered_files_that_make_the_same_tables_are_databases_of_their_own(gro
     assert [files for _, files in units().values()] == [["demos/01_a.sql"], ["demos/02_b.sql"]]
 
 
+def test_numbered_files_of_which_one_makes_a_table_anew_are_a_history(grow: Grow) -> None:
+    grow()
+    plant({f"repo/steps/{at}.sql": TABLE.format(f"t{at}") for at in range(1, 5)})
+    plant({"repo/steps/5.sql": "DROP TABLE t1;" + TABLE.format("t1") + PUBLICATION.format("t1")})
+    assert [len(files) for _, files in units().values()] == [5]
+
+
+@pytest.mark.parametrize("folder", ["db/animals_migrate", "Data/Migrations", "db-migrations"])
+def test_folders_of_migrations_go_by_several_names(grow: Grow, folder: str) -> None:
+    grow(f"repo/{folder}/20240101_a.sql")
+    assert units()[folder][0] == "migrations"
+
+
 def test_migrations_in_other_languages_take_part_when_they_publish(grow: Grow) -> None:
     grow()
     execute = 'execute "ALTER PUBLICATION p ADD TABLE t"\n'

@@ -53,5 +53,5 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
     kind = kind_of(path) if name.lower().endswith(".sql") else None
     if kind is not None:
         yield (marked.top(folder.replace(os.sep, "/")).replace("/", os.sep) if kind == "liquibase" else folder,)
-    if last in numbered.FOLDERS and numbered.NUMBERED.fullmatch(name):
+    if numbered.is_history(last) and numbered.NUMBERED.fullmatch(name):
         yield (folder,)

@@ -8,15 +8,20 @@ from collections.abc import Iterator
 
 from pubcheck.sources.units.tree import Group, Tree, last, natural, shown
 
-FOLDERS = frozenset(["migration", "migrations", "migrate", "versions"])
-"""Folders that migrations lie in, by custom."""
+_FOLDERS = frozenset(["migration", "migrations", "migrate", "versions"])
+_ENDS = ("_migrate", "_migrations", "-migrations")
 
 NUMBERED = re.compile(r"[vV]?\d+\W?.*", re.S)
 
 
+def is_history(folder: str) -> bool:
+    """Whether migrations lie in a folder of that name, by custom."""
+    return folder.lower() in _FOLDERS or folder.lower().endswith(_ENDS)
+
+
 def plans(tree: Tree) -> Iterator[Group]:
     for folder in sorted({*tree.sql, *tree.programs}):
-        history = last(folder) in FOLDERS
+        history = is_history(last(folder))
         names = [name for name in tree.sql.get(folder, ()) if NUMBERED.fullmatch(name)]
         programs = [name for name in tree.programs.get(folder, ()) if history and _migrates(tree, folder, name)]
         if len(names) < (1 if history else 2) and not programs:
@@ -34,17 +39,18 @@ def _migrates(tree: Tree, folder: str, name: str) -> bool:
 
 
 def _same_tables(tree: Tree, folder: str, names: list[str]) -> bool:
-    """Whether two of the files make the same table: then they are no history, but a database each."""
+    """Whether half of the files make a table that another one makes: then they are no history, but databases."""
     if not any(tree.look.traits(tree.path(folder, name)).concerned for name in names):
         return False
     made: set[str] = set()
+    makers = repeated = 0
     for name in names:
         found = tree.look.names(tree.path(folder, name))
         makes = found.makes - found.makes_again
-        if not makes.isdisjoint(made):
-            return True
+        makers += bool(makes)
+        repeated += not makes.isdisjoint(made)
         made |= makes
-    return False
+    return repeated > 0 and 2 * repeated >= makers
 
 
 def _ordered(tree: Tree, folder: str, names: list[str]) -> list[str]:
