@@ -9,6 +9,7 @@ from pubcheck.linter import Linter, Unit
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.sources.text import Source
 from tests.differential.compare import compare
+from tests.differential.followed import SCRIPTS
 from tests.differential.later import Later
 from tests.differential.scripts import Script
 from tests.differential.trees import Trees
@@ -27,6 +28,14 @@ def test_scripts_are_judged_as_the_server_judges_them(major: int, servers: Serve
         found |= {(seed, each) for each in compared.differences}
         found |= {(seed, each) for each in compared.probes if not each.agrees}
     assert not found
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", [min(MAJORS), max(MAJORS)])
+def test_what_other_statements_are_refused_for_is_followed(major: int, servers: Servers) -> None:
+    compared = {name: compare(servers[major], list(script)) for name, script in SCRIPTS.items()}
+    assert not {name: found.differences for name, found in compared.items() if found.differences}
+    assert not [probe for found in compared.values() for probe in found.probes if not probe.agrees]
 
 
 PROBED = range(30)
