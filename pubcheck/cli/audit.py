@@ -163,7 +163,7 @@ def command(
     from pubcheck.spark.job import Options, audit, fails
     from pubcheck.spark.reporting import collect
     from pubcheck.spark.runs import NoRun, Store
-    from pubcheck.spark.session import session
+    from pubcheck.spark.session import release, session
 
     try:
         spark = session("pubcheck audit", master, remote, dict(conf))
@@ -185,7 +185,7 @@ def command(
                     document = collect(store, wanted.run)
                     _write(document, page)
         finally:
-            spark.stop()
+            release(spark)
     except EmptyInput as error:
         raise NoInput(str(error)) from None
     except NoRun as error:

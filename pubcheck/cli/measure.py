@@ -120,7 +120,7 @@ def command(
     from pubcheck.replication.measurable import NoTable, measurable
     from pubcheck.report import measure as report
     from pubcheck.spark.measure import BadData, Data, measure
-    from pubcheck.spark.session import session
+    from pubcheck.spark.session import release, session
 
     try:
         tables = [
@@ -134,7 +134,7 @@ def command(
                     progress(f"counting {table.name}")
                     counted.append(measure(spark, data, table))
         finally:
-            spark.stop()
+            release(spark)
     except (NoTable, BadData) as error:
         raise ConfigError(f"--data: {error}") from None
     except failures() as error:

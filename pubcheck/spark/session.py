@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 
 def session(name: str, master: str | None, remote: str | None, conf: Mapping[str, str]) -> SparkSession:
     """The session that spark-submit or a notebook has made, else one as asked for, else a local one."""
+    global _found
+    _found = SparkSession.getActiveSession()
     builder = SparkSession.builder
     for key, value in conf.items():
         builder = builder.config(key, value)
@@ -30,6 +32,9 @@ def session(name: str, master: str | None, remote: str | None, conf: Mapping[str
             "spark.log.level": "ERROR",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",  # the progress is shown by pubcheck
+            # The work is Python's. What Java's second compiler, and a collector that runs beside, take from it in a run
+            # of minutes they never give back.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC",
             # 200, made for clusters, would be the greater part of a small run.
             "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 4)),
         }
@@ -37,3 +42,14 @@ def session(name: str, master: str | None, remote: str | None, conf: Mapping[str
             if key not in conf:
                 builder = builder.config(key, value)
     return builder.appName(name).getOrCreate()
+
+
+_found: SparkSession | None = None
+"""A session that was there before."""
+
+
+def release(spark: SparkSession) -> None:
+    """Stops a session that ``session`` made. One that was there before goes on, and so does that of a job of
+    Databricks, which fails when it is stopped."""
+    if _found is None and "DATABRICKS_RUNTIME_VERSION" not in os.environ:
+        spark.stop()
