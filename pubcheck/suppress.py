@@ -72,7 +72,8 @@ def comments(source: Source) -> Iterator[Comment | Unclear]:
     if MARK not in text:
         return
     signs = _IN_SQL if source.original is None else _ELSEWHERE
-    for found in re.finditer(_COMMENT.format(signs=signs), text):
+    pattern, end = re.compile(_COMMENT.format(signs=signs)), 0
+    while (found := pattern.search(text, end)) is not None:
         rest, begin = found["rest"], found.start("rest")
         sign = found["sign"]
         closing = _ENDS.get(sign[:2]) or _ENDS.get(sign[:4])
