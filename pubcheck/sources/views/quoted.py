@@ -157,10 +157,11 @@ def _statements(
         if _inside(literal.start, down):
             at += 1
             continue
-        if not begins_statement(text, literal.body, literal.close):
+        begin, holes = _after_holes(text, literal)
+        if not begins_statement(text, begin, literal.close):
             at += 1
             continue
-        group, first = list(pieces(text, literal.body, literal.close, literal.escapes, literal.holes)), at
+        group, first = list(pieces(text, begin, literal.close, literal.escapes, holes)), at
         end = literal.close
         while not literal.heredoc:
             follower = found[at + 1] if at + 1 < len(found) else None
@@ -181,6 +182,19 @@ def _statements(
         written.append(worked_out(text, group, end))
         at += 1
     return written, used
+
+
+def _after_holes(text: str, literal: Literal) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """Where a string begins to speak, and its holes from there on: what is put in before, in lines of its own, may be
+    other statements."""
+    for number, (start, end) in enumerate(literal.holes):
+        begin = literal.body if number == 0 else literal.holes[number - 1][1]
+        if text[begin:start].strip() or not _ALONE.match(text, end, literal.close):
+            return begin, literal.holes[number:]
+    return literal.holes[-1][1] if literal.holes else literal.body, ()
+
+
+_ALONE = re.compile(r"[ \t]*;?[ \t]*\r?\n")
 
 
 def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:

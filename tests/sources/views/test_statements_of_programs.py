@@ -48,6 +48,7 @@ PROGRAMS = {
         'const r = /["\'`]/g; q("CREATE PUBLICATION p " +\n  "FOR TABLE t")',
         '// "CREATE PUBLICATION no"\n/* `CREATE PUBLICATION no` */ sql`CREATE PUBLICATION p FOR TABLE t`',
         "<p>Don't</p>\nq('CREATE PUBLICATION p FOR TABLE t')",
+        "q(`\n  ${tables(f(1))}\n  CREATE PUBLICATION p FOR TABLE t;\n`)",
         "x = a / b; y = c / d; q('CREATE PUBLICATION p FOR TABLE t')",
     ),
     "go": (
