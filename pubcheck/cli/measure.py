@@ -126,7 +126,9 @@ def command(
         tables = [
             (Data(name, where), measurable(followed.folds[-1], followed.statements, name)) for name, where in given
         ]
-        spark = session("pubcheck measure", master, remote, {"spark.log.level": "OFF"} | dict(conf))
+        # The work is Java's, and its errors are told in a line.
+        local = {"spark.log.level": "OFF", "spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
+        spark = session("pubcheck measure", master, remote, dict(conf), local)
         try:
             counted = []
             with progress_of(spark, quiet=quiet) as progress:

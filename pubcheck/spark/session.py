@@ -9,8 +9,17 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 
-def session(name: str, master: str | None, remote: str | None, conf: Mapping[str, str]) -> SparkSession:
-    """The session that spark-submit or a notebook has made, else one as asked for, else a local one."""
+def session(
+    name: str,
+    master: str | None,
+    remote: str | None,
+    conf: Mapping[str, str],
+    local: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """The session that spark-submit or a notebook has made, else one as asked for, else a local one.
+
+    ``conf`` is what the user says, ``local`` what a local session has otherwise than the audit's.
+    """
     global _found
     _found = SparkSession.getActiveSession()
     builder = SparkSession.builder
@@ -28,7 +37,7 @@ def session(name: str, master: str | None, remote: str | None, conf: Mapping[str
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         if master is None and "spark.master" not in conf:
             builder = builder.master("local[*,4]")  # [*] alone: a worker that is killed ends the job
-        local = {
+        settings = {
             "spark.log.level": "ERROR",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",  # the progress is shown by pubcheck
@@ -38,7 +47,7 @@ def session(name: str, master: str | None, remote: str | None, conf: Mapping[str
             # 200, made for clusters, would be the greater part of a small run.
             "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 4)),
         }
-        for key, value in local.items():
+        for key, value in {**settings, **(local or {})}.items():
             if key not in conf:
                 builder = builder.config(key, value)
     return builder.appName(name).getOrCreate()
