@@ -38,7 +38,7 @@ class Plan(Struct, frozen=True):
     postgres: tuple[int, ...] = ()
 
 
-GUESSED = frozenset(["file", "folder", "references", "numbered", "dump", "rails"])
+GUESSED = frozenset(["file", "folder", "references", "numbered", "dump", "rails", "psql"])
 """Habits that are of no tool: a file of such a unit that is given by name is a unit of its own."""
 
 SUFFIXES: tuple[str, ...] = (".sql", ".psql", ".pgsql")

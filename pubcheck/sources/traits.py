@@ -13,15 +13,16 @@ class Traits(Struct, frozen=True, omit_defaults=True):
     """What of a file decides where it belongs.
 
     ``may_publish``: it may hold a statement about a publication; ``identifies``: or about a replica identity. ``kind``
-    is the tool whose marks it bears; ``dump`` the major in the header of a pg_dump, 0 where that
-    does not say. ``order`` is what a tool's own list of migrations says, ``revision`` an Alembic migration's own
-    identifier and those it comes after.
+    is the tool whose marks it bears; ``dump`` the major in the header of a pg_dump, 0 where that does not say.
+    ``includes`` are the files that psql is told to run, as they are written. ``order`` is what a tool's own list of
+    migrations says, ``revision`` an Alembic migration's own identifier and those it comes after.
     """
 
     may_publish: bool = False
     identifies: bool = False
     kind: str | None = None
     dump: int | None = None
+    includes: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     revision: tuple[str, ...] = ()
 
@@ -52,6 +53,7 @@ LISTS = ("sqitch.plan", "_journal.json", "migration_lock.toml")
 
 _DUMP = re.compile(rb"^-- (?:Dumped from database version (\d+)|PostgreSQL database (?:cluster )?dump\s*$)", re.M)
 _IDENTITY = re.compile(rb"replica\s+identity")
+_INCLUDE = re.compile(rb"^\s*\\(?:i|ir|include|include_relative)[ \t]+'?([^\s';]+)", re.M)
 HEAD = 4096
 """Bytes of a file that show its kind."""
 
@@ -65,7 +67,8 @@ def traits(path: str, content: bytes) -> Traits:
     revision = _revision(content) if name.endswith(".py") and b"down_revision" in content else ()
     lower = content.lower()
     identifies = _IDENTITY.search(lower) is not None
-    return Traits(may_publish(content, lower), identifies, kind_of(head), dump_of(head), revision=revision)
+    includes = tuple(name.decode(errors="replace") for name in _INCLUDE.findall(content)) if b"\\i" in content else ()
+    return Traits(may_publish(content, lower), identifies, kind_of(head), dump_of(head), includes, revision=revision)
 
 
 def kind_of(head: bytes) -> str | None:

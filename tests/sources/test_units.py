@@ -271,6 +271,18 @@ def test_migrations_of_alembic_run_in_the_order_of_their_revisions(grow: Grow) -
     assert units() == {"alembic/versions": ("migrations", files)}
 
 
+def test_a_script_of_psql_follows_what_it_includes(grow: Grow) -> None:
+    grow("repo/db/tables/z.sql", "repo/db/tables/a.sql", "repo/db/last.sql", "repo/db/other.sql")
+    plant(
+        {
+            "repo/db/all.sql": "\\set ON_ERROR_STOP on\n\\ir tables/all.sql\n\\i db/last.sql\n\\i :dir/none.sql\n",
+            "repo/db/tables/all.sql": "\\ir z.sql\n\\ir 'a.sql'\n\\ir all.sql\n",
+        }
+    )
+    files = ["db/tables/z.sql", "db/tables/a.sql", "db/tables/all.sql", "db/last.sql", "db/all.sql"]
+    assert units() == {"db/all.sql": ("psql", files), "db": ("folder", ["db/other.sql"])}
+
+
 def test_a_dump_beside_migrations_is_a_database_of_its_own(grow: Grow) -> None:
     grow()
     dump = "--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 16.3\n\n" + TABLE.format("public.t")

@@ -11,7 +11,7 @@ from pubcheck.sources.units.tree import Group, Tree, last, natural, shown
 _FOLDERS = frozenset(["migration", "migrations", "migrate", "versions"])
 _ENDS = ("_migrate", "_migrations", "-migrations")
 
-NUMBERED = re.compile(r"[vV]?\d+\W?.*", re.S)
+NUMBERED = re.compile(r"(?:v|(?:script|step|patch|part|update|migration|changeset)[ _-]?)?\d+.*", re.S | re.I)
 
 
 def is_history(folder: str) -> bool:
