@@ -62,13 +62,20 @@ class Linter:
         return _Run(self.config, unit, idle=self._idle(unit)).result()
 
     def _idle(self, unit: Unit) -> bool:
-        return not self.config.variables and not any(map(_about_replication, unit.sources))
+        if self.config.variables or sum(len(source.text) for source in unit.sources) > _SMALL:
+            return False
+        return not any(map(_about_replication, unit.sources))
 
     def follow(self, unit: Unit) -> Followed:
         """As ``lint``, and what the judgement rests on: the final state of each major."""
         run = _Run(self.config, unit)
         result = run.result()
         return Followed(result, tuple(run.folds), run.statements, run.found)
+
+
+_SMALL = 1 << 20
+"""Characters up to which a unit that speaks of no replication is only read, as most in a tree of thousands of files are.
+What a large schema costs does not double with its first publication."""
 
 
 class Followed(Struct, frozen=True):
