@@ -74,7 +74,7 @@ class Linter:
 
 
 _SMALL = 1 << 20
-"""Characters up to which a unit that speaks of no replication is only read, as most in a tree of thousands of files are.
+"""Characters up to which a unit that speaks of no replication is only read, as most in a tree of thousands of files.
 What a large schema costs does not double with its first publication."""
 
 
