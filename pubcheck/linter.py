@@ -145,10 +145,14 @@ _LIST_ERRORS = {
 _LIST_DETAIL = "One of TABLE or TABLES IN SCHEMA must be specified before a standalone table or schema name."
 
 
+_JUDGED = ("publication", "subscription", "replica", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid")
+"""What every statement that is judged speaks of, or one before it: no index may hold a system column either."""
+
+
 def _about_replication(source: Source) -> bool:
-    """Whether a publication, a subscription or a replica identity may be spoken of."""
+    """Whether there may be anything to judge."""
     text = source.text.lower()
-    return "publication" in text or "subscription" in text or "replica" in text
+    return any(word in text for word in _JUDGED)
 
 
 class _Run:

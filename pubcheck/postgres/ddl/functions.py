@@ -198,8 +198,20 @@ def run(session: Session, tree: Any) -> None:
             if row.effect and row.volatility == "v":
                 session.blind = True
                 session.healed = session.healed or row.effect == "i"
-        if not candidates and not session.blind:
-            session.blind = not _known(session, parts)
+        if not candidates and not _known(session, parts):
+            session.blind = True
+            _doubt_named(session, call)
+
+
+def _doubt_named(session: Session, call: Node) -> None:
+    """What a function that is not seen does to the relations that its arguments name, is not known.
+
+    So work the functions of extensions: a hypertable's time column becomes NOT NULL, a geometry column is added.
+    """
+    for _, constant in find(call.get("args", []), "A_Const"):
+        row = session.regclass(constant["sval"].get("sval", "")) if "sval" in constant else None
+        if row is not None and row.seen:
+            session.catalog.relations.put(row.oid, replace(row, seen=False))
 
 
 def _known(session: Session, parts: list[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.postgres.versions import MAJORS
+from tests.linting import lint
 from tests.postgres.ddl.agreement import assert_agrees, fold, last
 from tests.support.servers import Servers
 
@@ -182,3 +183,15 @@ ODD = """
 @pytest.mark.parametrize("complete", [True, False])
 def test_odd_statements_are_survived(complete: bool) -> None:
     fold(ODD, complete=complete)
+
+
+def test_what_a_function_that_is_not_seen_does_to_the_table_it_is_given_is_not_known() -> None:
+    # TimescaleDB's create_hypertable makes the time column NOT NULL.
+    made = "CREATE TABLE t (at timestamptz, x int); CREATE UNIQUE INDEX i ON t (at); CREATE TABLE u (x int);"
+    used = "ALTER TABLE t REPLICA IDENTITY USING INDEX i; ALTER TABLE u REPLICA IDENTITY USING INDEX j;"
+    found = lint(f"{made} CREATE UNIQUE INDEX j ON u (x); SELECT create_hypertable('t', 'at'); {used}")
+    refused = [(one.server.message, one.certainty) for one in found if one.server is not None and one.phase == "ddl"]
+    assert refused == [
+        ('index "i" cannot be used as replica identity because column "at" is nullable', "assumed"),
+        ('index "j" cannot be used as replica identity because column "x" is nullable', "certain"),
+    ]
