@@ -38,9 +38,21 @@ def foreign(source: Source) -> tuple[str, int] | None:
         except TooDeep:
             continue
         except SyntaxRefused:
-            refused += 1
-            splitter.recover(item)
-        else:
-            if about and item.keyword in ("create", "alter", "drop"):
-                return None
-    return found if refused * _SHARE >= tried else None
+            if not _may_be_filled(item):
+                refused += 1
+                splitter.recover(item)
+                continue
+        if about and item.keyword in ("create", "alter", "drop"):
+            return None
+    return found if refused and refused * _SHARE >= tried else None
+
+
+def _may_be_filled(item: Statement) -> bool:
+    """Whether the grammar takes a statement with something in the place of its placeholders."""
+    for text in item.filled():
+        try:
+            parse(text)
+        except (SyntaxRefused, TooDeep):
+            continue
+        return True
+    return False
