@@ -43,6 +43,7 @@ _TABLE = {
     "CreateConversionStmt": "ignored:nothing",
     "CreateDomainStmt": "types:create_domain",
     "CreateEnumStmt": "types:create_enum",
+    "CreateEventTrigStmt": "functions:create_event_trigger",
     "CreateExtensionStmt": "extensions:create_extension",
     "CreateFdwStmt": "foreign:create_wrapper",
     "CreateForeignServerStmt": "foreign:create_server",

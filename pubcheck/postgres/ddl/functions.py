@@ -214,6 +214,14 @@ def _doubt_named(session: Session, call: Node) -> None:
             session.catalog.relations.put(row.oid, replace(row, seen=False))
 
 
+def create_event_trigger(session: Session, node: Node) -> None:
+    """CREATE EVENT TRIGGER: what its function does after later statements is not followed."""
+    for oid in functions_named(session, names(node["funcname"])):
+        effect = session.catalog.procs[oid].effect
+        session.blind = session.blind or bool(effect)
+        session.healed = session.healed or effect == "i"
+
+
 def _known(session: Session, parts: list[str]) -> bool:
     """Whether a function of that name is built in, or there certainly is none."""
     if parts[0] == "pg_catalog" and len(parts) == 2:

@@ -156,3 +156,12 @@ def test_a_helper_that_takes_a_table_is_followed_for_tables_that_are_not_visible
     script = TABLE + "CREATE PUBLICATION p;" + helper + "SELECT ensure('messages');"
     again = lint(script + "ALTER PUBLICATION p ADD TABLE messages;")
     assert answers(again) == [("42710", 'relation "messages" is already member of publication "p"', "certain")]
+
+
+def test_what_an_event_trigger_does_later_is_not_followed() -> None:
+    body = "BEGIN EXECUTE format('ALTER TABLE %s ADD COLUMN z int', tg_tag); END"
+    made = f"CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$ {body} $$;"
+    fired = "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION f();"
+    script = made + "{}" + TABLE + "CREATE PUBLICATION p FOR TABLE messages (id, z);"
+    assert [certainty for *_, certainty in answers(lint(script.format("")))] == ["certain"]
+    assert [certainty for *_, certainty in answers(lint(script.format(fired)))] == ["assumed"]
