@@ -1,4 +1,12 @@
-"""`python -m pubcheck` is the command line."""
+"""`python -m pubcheck` is the command line; so is this file as a script, which is what spark-submit takes."""
+
+import os
+import sys
+
+if not __package__:
+    # Of a script the folder comes first in the path, and pubcheck's modules would stand before Python's own.
+    _folder = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _folder]
 
 from pubcheck.cli import main
 

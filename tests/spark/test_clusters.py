@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,7 +18,7 @@ import pyarrow.parquet
 import pyspark
 import pytest
 
-from tests.spark.conftest import PUBLISHES
+from tests.spark.conftest import PROJECT, PUBLISHES
 
 pytestmark = pytest.mark.spark
 
@@ -38,16 +40,15 @@ ENVIRONMENT = {
 }
 
 
-def audit(where: Path, *options: str) -> str:
-    """Audits two repositories of which one crashes nothing and one is quiet; returns what is told on the terminal."""
+def audit(where: Path, *options: str, by: tuple[str, ...] = (sys.executable, "-m", "pubcheck")) -> str:
+    """Audits two repositories of which one crashes nothing and one is quiet; returns what is told on the terminal.
+    ``by`` is what runs pubcheck."""
     for name, text in (("loud", PUBLISHES), ("quiet", "SELECT 1;")):
         (where / "corpus" / name).mkdir(parents=True)
         (where / "corpus" / name / "a.sql").write_text(text)
     done = subprocess.run(
         [
-            sys.executable,
-            "-m",
-            "pubcheck",
+            *by,
             "audit",
             "corpus",
             "--output",
@@ -61,7 +62,7 @@ def audit(where: Path, *options: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 1, done.stderr
     return done.stdout
@@ -75,8 +76,37 @@ def expect(where: Path, told: str) -> None:
     assert [(row["path"], row["rule"]) for row in found] == [("corpus/loud/a.sql", "PUB301")] * 2
 
 
-def test_a_local_cluster(tmp_path: Path) -> None:
-    expect(tmp_path, audit(tmp_path, "--master", "local-cluster[2,1,1024]", *SMALL))
+SPARK = Path(pyspark.__file__).parent / "bin"
+
+
+def archived(where: Path) -> Path:
+    """An archive with a Python that has pubcheck, which without it is not there, as `venv-pack` makes one."""
+    environment = where / "environment"
+    for name in ("pubcheck", "rules"):
+        shutil.copytree(PROJECT / name, environment / "lib" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (environment / "bin").mkdir()
+    python = environment / "bin" / "python"
+    python.write_text(
+        f'#!/bin/sh\nPYTHONPATH="$(cd "$(dirname "$0")/../lib" && pwd):$PYTHONPATH" exec {sys.executable} "$@"\n'
+    )
+    python.chmod(0o755)
+    with tarfile.open(where / "environment.tar.gz", "w:gz", compresslevel=1) as archive:
+        archive.add(environment, ".")
+    return where / "environment.tar.gz"
+
+
+def test_spark_submit_takes_an_archive_of_the_environment_to_a_local_cluster(tmp_path: Path) -> None:
+    archive = archived(tmp_path)
+    submit = (
+        str(SPARK / "spark-submit"),
+        "--master=local-cluster[2,1,1024]",
+        f"--archives={archive}#environment",
+        "--conf=spark.pyspark.python=./environment/bin/python",
+        f"--conf=spark.pyspark.driver.python={tmp_path}/environment/bin/python",
+        *SMALL,
+        str(tmp_path / "environment" / "lib" / "pubcheck" / "__main__.py"),
+    )
+    expect(tmp_path, audit(tmp_path, by=submit))
 
 
 Start = Callable[..., tuple[int, subprocess.Popen[bytes]]]
@@ -122,9 +152,6 @@ def await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
                 continue
         else:
             return
-
-
-SPARK = Path(pyspark.__file__).parent / "bin"
 
 
 def test_a_standalone_cluster_of_two_workers(tmp_path: Path, start: Start) -> None:
