@@ -18,17 +18,18 @@ from msgspec import Struct
 
 from corpus.generate import schema
 from corpus.generate.faults import FAULTS
-from corpus.generate.habits import HABITS, Files, Piece
+from corpus.generate.habits import HABITS, Files, Piece, one_file
 
 
 class Shape(Struct, frozen=True):
     """What repositories are like: the median of their tables, and shares from 0 to 1. ``quiet`` is the share that holds
-    no publication, ``faulty`` the share of the others that has faults."""
+    no publication, ``faulty`` the share of the others that has faults. ``plain``: each is a single file."""
 
     tables: float = 5.0
     spread: float = 0.9
     quiet: float = 0.4
     faulty: float = 0.15
+    plain: bool = False
 
 
 class Planted(Struct, frozen=True, omit_defaults=True):
@@ -60,15 +61,15 @@ def repository(seed: int | str, number: int, shape: Shape = Shape()) -> Reposito
     name = (
         f"{random.choice(('blue', 'quick', 'open', 'north', 'small', 'plain'))}-{random.choice(_PRODUCTS)}-{number:06}"
     )
-    habit = random.choices(list(HABITS), list(HABITS.values()))[0]
+    habit = one_file if shape.plain else random.choices(list(HABITS), list(HABITS.values()))[0]
     quiet = random.random() < shape.quiet
     faulty = not quiet and random.random() < shape.faulty
     size = max(1, min(400, round(shape.tables * exp(random.gauss(0, shape.spread)))))
     pieces = _database(random, size, quiet=quiet, faults=random.randint(1, 3) if faulty else 0)
     files = habit(random, pieces)
-    if random.random() < 0.06:
+    if random.random() < 0.06 and not shape.plain:
         files.contents["legacy/mysql/schema.sql"] = _mysql(random)
-    if random.random() < 0.04:
+    if random.random() < 0.04 and not shape.plain:
         _history(random, files)
     planted = tuple(
         Planted(

@@ -17,8 +17,9 @@ def main() -> None:
     parser.add_argument("--spread", type=float, default=default.spread, help="of it, on a logarithmic scale")
     parser.add_argument("--quiet", type=float, default=default.quiet, help="share that holds no publication")
     parser.add_argument("--faulty", type=float, default=default.faulty, help="share of the others that has faults")
+    parser.add_argument("--plain", action="store_true", help="one file a repository")
     given = parser.parse_args()
-    shape = Shape(given.tables, given.spread, given.quiet, given.faulty)
+    shape = Shape(given.tables, given.spread, given.quiet, given.faulty, given.plain)
     made = write(repositories(given.seed, given.repositories, shape), given.folder.rstrip("/"))
     print(
         f"{made.repositories:,} repositories, {made.holding:,} with publications; {made.files:,} files,"

@@ -42,7 +42,7 @@ class Request(Struct, frozen=True, array_like=True):
 
 
 class Unread(Struct, frozen=True):
-    """A file that could not be read: ``reason`` is unreadable or not-text."""
+    """A file that was left out: ``reason`` is unreadable, not-text or not-postgresql."""
 
     path: str
     reason: str
@@ -94,6 +94,8 @@ class Limits(Struct, frozen=True):
     memory: int
 
 
+OUT_OF_MEMORY = 71
+"""Status of a process that has too little memory even to say so."""
 _GRACE = 10.0
 """Seconds after the deadline at which a process ends itself, should nobody else have ended it."""
 
@@ -121,11 +123,11 @@ def main() -> None:
             for file in unit.files
         )
         judged = judge(Plan(unit.name, files, unit.habit, ""), following, excerpts=False)
-        unread = tuple(
-            Unread(each.span.source.label, _UNREAD[each.rule], each.message)
-            for each in judged.reading.diagnostics
-            if each.rule in _UNREAD
-        )
+        aside = {
+            each.span.source.label: Unread(each.span.source.label, _ASIDE[each.rule], each.message)
+            for each in (*judged.reading.diagnostics, *judged.diagnostics)
+            if each.rule in _ASIDE
+        }
         failure = _failure(judged.error) if judged.error is not None else None
         rows: tuple[Published, ...] = ()
         followed = following.taken()
@@ -136,31 +138,38 @@ def main() -> None:
                 failure = _failure(error)
         entries = tuple(finding.entry for finding in judged.findings)
         seconds = perf_counter() - begun
-        return encode(Reply(entries, rows, unread, judged.postgres, judged.statements, seconds, failure))
+        return encode(Reply(entries, rows, tuple(aside.values()), judged.postgres, judged.statements, seconds, failure))
 
     _limit_memory(limits.memory)
     replies.send_bytes(b"")
-    while True:
-        try:
-            request = requests.recv_bytes()
-        except EOFError:
-            return
-        with _alarm(limits.seconds + _GRACE):
+    try:
+        while True:
             try:
-                reply = answer(request)
-            except Exception as error:  # beside the linter: too little memory, a text that is no Unicode
-                reply = encode(Reply((), (), (), (), 0, 0.0, _failure(error)))
-        replies.send_bytes(reply)
+                request = requests.recv_bytes()
+            except EOFError:
+                return
+            with _alarm(limits.seconds + _GRACE):
+                try:
+                    reply = answer(request)
+                except Exception as error:  # beside the linter: too little memory, a text that is no Unicode
+                    reply = encode(Reply((), (), (), (), 0, 0.0, _failure(error)))
+            replies.send_bytes(reply)
+    except MemoryError:  # not even enough to be told what to do, or to tell
+        os._exit(OUT_OF_MEMORY)
 
 
-_UNREAD = {"PUB001": "unreadable", "PUB002": "not-text"}
+_ASIDE = {"PUB001": "unreadable", "PUB002": "not-text", "PUB008": "not-postgresql"}
+"""Rules that tell of a file which was left out, with the reason in the table `quarantine`."""
+
+
+TOO_LITTLE_MEMORY = "the unit needs more memory than it may take (--unit-memory)"
 
 
 def _failure(error: BaseException) -> Failure:
     from traceback import format_exception
 
     if isinstance(error, MemoryError):
-        return Failure("memory", "the unit needs more memory than it may take (--unit-memory)")
+        return Failure("memory", TOO_LITTLE_MEMORY)
     text = f"{type(error).__name__}: {error}"
     return Failure("internal-error", text, "".join(format_exception(error)))
 

@@ -7,6 +7,7 @@ rows ``files`` must have.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from functools import partial, reduce
@@ -28,6 +29,8 @@ from pubcheck.spark.tables import FACTS, FILES, LISTING, SCANNED, arrow, ddl
 
 _CHUNK = 20_000
 """Files that the driver holds at a time."""
+_GROUPED = 4_000
+"""Files that are grouped in one task: half a second of work."""
 
 
 class Input(Protocol):
@@ -43,10 +46,6 @@ class Input(Protocol):
 
     def count(self) -> int: ...
 
-    @property
-    def all_in_units(self) -> bool:
-        """Whether there are no files but those of units."""
-
     def forget(self, store: Store, run: str) -> None:
         """Takes back what was written for the time of the run."""
 
@@ -57,8 +56,6 @@ class EmptyInput(ValueError):
 
 class Folders:
     """Repositories in folders, as ``find_repositories`` finds them. Their files are opened by the workers."""
-
-    all_in_units = False
 
     def __init__(self, where: str, config: Config = Config()) -> None:
         self.name, self._config = where, config
@@ -80,7 +77,7 @@ class Folders:
         if self._written:
             listing = store.read(LISTING, "listing", run)
         scanned = listing.mapInArrow(partial(worker.scan, largest=largest), ddl(SCANNED))
-        return scanned.groupBy("repository").applyInArrow(worker.group_table, ddl(FILES))
+        return _grouped(scanned.repartition(math.ceil(self._count / _GROUPED), "repository"))
 
     def _chunks(self) -> Iterator[pa.Table]:
         """The listing, in pieces of at least ``_CHUNK`` files but for the last one, which may be empty."""
@@ -135,8 +132,6 @@ github_repos.sample_contents."""
 class Rows:
     """Files that are the rows of a table: ``format`` is one of Spark's data sources, or `table` for a catalog table."""
 
-    all_in_units = False
-
     def __init__(self, name: str, format: str, columns: Columns, options: Mapping[str, str] | None = None) -> None:
         self.name, self._format, self._columns, self._options = name, format, columns, dict(options or {})
         self._rows: DataFrame | None = None
@@ -186,7 +181,7 @@ class Rows:
         )
         scanned = described.join(facts, ["repository", "path", "digest"], "left")
         columns = [column.name for column in SCANNED]
-        return scanned.select(*columns).groupBy("repository").applyInArrow(worker.group_table, ddl(FILES))
+        return _grouped(scanned.select(*columns).repartition("repository"))
 
     def contents(self, spark: SparkSession, chosen: DataFrame) -> DataFrame:
         assert self._rows is not None
@@ -200,6 +195,12 @@ class Rows:
     def forget(self, store: Store, run: str) -> None:
         if self._described is not None:
             self._described.unpersist()
+
+
+def _grouped(scanned: DataFrame) -> DataFrame:
+    """Files with their units, given with those of a repository in one partition. (`applyInArrow` makes a table of each
+    repository, which costs more than to group it.)"""
+    return scanned.sortWithinPartitions("repository").mapInArrow(worker.group, ddl(FILES))
 
 
 def _digest() -> Column:

@@ -26,7 +26,7 @@ from pubcheck.rulebook import RULES
 from pubcheck.spark import worker
 from pubcheck.spark.child import Limits
 from pubcheck.spark.inputs import Input
-from pubcheck.spark.runs import Store
+from pubcheck.spark.runs import NoRun, Store
 from pubcheck.spark.tables import FINDINGS, METRICS, OUTCOMES, PUBLICATIONS, QUARANTINE, RUNS, UNITS, ddl
 
 
@@ -55,14 +55,13 @@ class Lost(RuntimeError):
 
 KEY = ["repository", "unit"]
 
-_PART = 4 << 20
-"""The cost of a task: a few seconds of linting, beside which the tenth of a second that Spark takes for a task is
+_PART = 24 << 20
+"""The cost of a task: some two seconds of linting, beside which the tenth of a second that Spark takes for a task is
 little, and after which nobody waits long for the last one."""
 _FILE_COST = 4096
 """What a file costs beside its bytes, in bytes."""
-_MOST_PARTS = 20_000
-_FILES_A_PART = 20_000
-"""Files whose descriptions, a few hundred bytes each, are kept together."""
+_LEAST_PART = 1 << 20
+_FEWEST_PARTS, _MOST_PARTS = 12, 20_000
 
 
 def audit(
@@ -73,21 +72,17 @@ def audit(
     options: Options,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Summary:
-    """Lints the units of an input and writes the tables of a run. Raises Lost, and what Spark raises; the run then
-    does not exist."""
+    """Lints the units of an input and writes the tables of a run. Raises NoRun for one that is to be carried over from
+    itself; Lost, and what Spark raises, with which the run does not exist."""
     run = options.run
+    if run == options.since:
+        raise NoRun(f"{run} is the run that is to be written, which cannot be read meanwhile")
     started = datetime.now(UTC)
     rules = ruleset(linter)
     store.clear(RUNS, "runs", run)
 
     progress("listing files")
-    # One shuffle: what is spread by repository is grouped by repository and unit where it is.
-    files = given.files(spark, store, run, options.largest_file)
-    if given.all_in_units:
-        files = files.repartition(math.ceil(given.count() / _FILES_A_PART), "repository")
-    else:  # how many there are is not known, and the setting of Spark is made for large tables
-        files = files.repartition("repository")
-    files = files.persist()
+    files = given.files(spark, store, run, options.largest_file).persist()
     units = _units(files, rules, options)
     before = _before(store, options.since)
     units = _with_step(units, before, options).persist()
@@ -101,9 +96,9 @@ def audit(
         progress("linting")
         cost, most = next((row[2], row[3]) for row in steps if row[0] == "lint")
         store.write(_outcomes(spark, given, files, units, cost, most, linter, options), "outcomes", run)
-    else:
-        store.clear(OUTCOMES, "outcomes", run)
-    outcomes = store.read(OUTCOMES, "outcomes", run)
+        outcomes = store.read(OUTCOMES, "outcomes", run)
+    else:  # known to be empty, whatever is made of it costs nothing
+        outcomes = spark.createDataFrame([], ddl(OUTCOMES))
 
     progress("writing tables")
     store.write(_findings(outcomes, units, before), "findings", run)
@@ -113,7 +108,8 @@ def audit(
     summary = _summary(given, store, files, run, (datetime.now(UTC) - started).total_seconds())
     metrics = [(name, float(value)) for name, value in summary.metrics.items()]
     store.write(spark.createDataFrame(metrics, ddl(METRICS)).coalesce(1), "metrics", run)
-    store.clear(OUTCOMES, "outcomes", run)
+    if counts.get("lint"):
+        store.clear(OUTCOMES, "outcomes", run)
     given.forget(store, run)
     row = (
         run,
@@ -137,6 +133,10 @@ def ruleset(linter: Linter) -> str:
     kind = type(linter)
     what = (__version__, list(RULES.values()), linter.config, kind.__module__, kind.__qualname__)
     return hashlib.sha256(msgspec.json.encode(what)).hexdigest()
+
+
+LASTING = ("not-postgresql", "not-text")
+"""Reasons to quarantine a unit that are its content's own. What it took or met may be otherwise next time."""
 
 
 # From files to what is to be done with each unit.
@@ -186,7 +186,8 @@ def _with_step(units: DataFrame, before: Before | None, options: Options) -> Dat
     """The units with what is to be done: lint, or carried, too-large, passed-over."""
     carried: Column = F.lit(False)
     if before is not None:
-        known = before.units.where("status = 'linted'").select(*KEY, "fingerprint", F.lit(True).alias("known"))
+        ended = (F.col("status") == "linted") | F.col("reason").isin(*LASTING)
+        known = before.units.where(ended).select(*KEY, "fingerprint", F.lit(True).alias("known"))
         units = units.join(known, [*KEY, "fingerprint"], "left")
         carried = F.coalesce("known", F.lit(False))
     large = (F.col("large") > 0) | (F.col("bytes") > options.largest_unit)
@@ -235,7 +236,7 @@ def _with_part(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> 
     A unit that costs more than a partition shall is alone in one of the first partitions, which start first; the
     others are spread over the rest by their names, of equal cost on the average.
     """
-    part = max(_PART, math.ceil(cost / _MOST_PARTS))
+    part = max(min(_PART, math.ceil(cost / _FEWEST_PARTS)), _LEAST_PART, math.ceil(cost / _MOST_PARTS))
     large = chosen.where(F.col("cost") > part)
     alone = large.count() if most > part else 0
     spread = max(1, math.ceil(cost / part) - alone)
@@ -376,11 +377,10 @@ def _summary(given: Input, store: Store, files: DataFrame, run: str, seconds: fl
         F.coalesce(F.sum("seconds"), F.lit(0.0)).alias("seconds_linting"),
     ).collect()[0]
     metrics: dict[str, float] = {name: float(value) for name, value in counted.asDict().items()}
-    if not given.all_in_units:
-        outside = files.where("unit IS NULL").agg(F.count("*"), F.count_if(F.col("fate").isNotNull())).collect()[0]
-        metrics["files"] += outside[0]
-        metrics["files_quarantined"] += outside[1]
-        metrics["files_nothing_to_lint"] += outside[0] - outside[1]
+    outside = files.where("unit IS NULL").agg(F.count("*"), F.count_if(F.col("fate").isNotNull())).collect()[0]
+    metrics["files"] += outside[0]
+    metrics["files_quarantined"] += outside[1]
+    metrics["files_nothing_to_lint"] += outside[0] - outside[1]
     rules = findings.groupBy("rule", "severity", "certainty").count().orderBy("rule", "severity", "certainty").collect()
     metrics["findings"] = float(sum(row[3] for row in rules))
     metrics["seconds"] = seconds

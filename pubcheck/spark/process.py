@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -11,12 +12,14 @@ from multiprocessing.connection import Connection
 
 import msgspec
 
-from pubcheck.spark.child import Failure, Limits, Reply, Request
+from pubcheck.spark.child import OUT_OF_MEMORY, TOO_LITTLE_MEMORY, Failure, Limits, Reply, Request
 
 _START = 60.0
 """Seconds that a process may take to start."""
 _TRACE = 4000
 """Characters of a dead process's stderr that are kept: the fault handler's traceback is its end."""
+_PARSER_WITHOUT_MEMORY = "Terminating process due to FATAL error"
+"""What libpg_query says last when it has not even the memory to raise its error (elog.c and mcxt.c)."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(dict).decode
@@ -42,7 +45,7 @@ class ChildProcess:
             self._start()
             if not self._sent(message):
                 return self._died()
-        if not self._replies.poll(self.limits.seconds):
+        if not self._answered.poll(self.limits.seconds * 1000):
             self.close()
             return _failed("time-out", f"not done after {self.limits.seconds:g} seconds (--unit-timeout)")
         try:
@@ -80,6 +83,8 @@ class ChildProcess:
         os.close(theirs_in)
         os.close(theirs_out)
         self._requests, self._replies = Connection(ours_out, readable=False), Connection(ours_in, writable=False)
+        self._answered = select.poll()  # what Connection.poll sets up for each call, which a small unit notices
+        self._answered.register(ours_in, select.POLLIN)
         try:
             self._requests.send_bytes(self.linter)
             if self._replies.poll(_START):
@@ -101,6 +106,8 @@ class ChildProcess:
             status = process.wait()
         trace = self._last_words()
         self.close()
+        if status == OUT_OF_MEMORY or (trace is not None and trace.endswith(_PARSER_WITHOUT_MEMORY)):
+            return _failed("memory", TOO_LITTLE_MEMORY)
         if status < 0:
             name = signal.Signals(-status).name if -status in signal.valid_signals() else f"signal {-status}"
             return _failed("crashed", f"the process that linted it died of {name}", trace)

@@ -45,8 +45,10 @@ def _scanned(row: Row, largest: int) -> Row:
         return row | {"fate": "unreadable", "digest": row["problem"]}
     try:
         with open(os.fsdecode(row["location"]), "rb") as stream:
-            row["size"] = os.fstat(stream.fileno()).st_size
-            content = stream.read(largest + 1) if row["size"] <= largest else b""
+            row["size"] = size = os.fstat(stream.fileno()).st_size
+            content = stream.read(size + 1) if size <= largest else b""
+            if len(content) > size:  # it grows, or is none of a disk
+                content += stream.read(largest)
     except (OSError, ValueError) as error:
         return row | {"fate": "unreadable", "digest": str(error)}
     size = max(row["size"], len(content))
@@ -87,12 +89,23 @@ class _Known:
         return Names() if row["location"] is None or row["fate"] is not None else self._disk.names(path, wanted)
 
 
-def group_table(given: pa.Table) -> pa.Table:
-    """The files of one repository, with the unit and the place in it of those that belong to one.
+def group(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The files of repositories, those of one next to each other, with the unit and the place in it of those that
+    belong to one."""
+    rows: list[Row] = []
+    for _, files in groupby((row for batch in batches for row in batch.to_pylist()), itemgetter("repository")):
+        rows += grouped(files)
+        if len(rows) >= _BATCH:
+            yield pa.RecordBatch.from_pylist(rows, schema=_FILES)
+            rows = []
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, schema=_FILES)
 
-    Of several rows of a path the first by digest counts, the others are duplicates.
-    """
-    rows = sorted(given.to_pylist(), key=lambda row: (row["path"] or "", row["digest"] or ""))
+
+def grouped(files: Iterable[Row]) -> list[Row]:
+    """The files of one repository with their units. Of several rows of a path the first by digest counts, the others
+    are duplicates."""
+    rows = sorted(files, key=lambda row: (row["path"] or "", row["digest"] or ""))
     known = _Known()
     alone: list[Row] = []
     for row in rows:
@@ -119,7 +132,7 @@ def group_table(given: pa.Table) -> pa.Table:
             if number and row["unit"] is not None:
                 row["fate"] = "duplicate"
             del row["traits"], row["names"]
-    return pa.Table.from_pylist(rows, schema=_FILES)
+    return rows
 
 
 _child: ChildProcess | None = None
@@ -152,11 +165,11 @@ def lint(batches: Iterable[pa.RecordBatch], *, linter: bytes, limits: Limits) ->
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[Row]:
-    """The rows one at a time: a batch of contents is large enough once."""
-    columns = [batch.column(number) for number in range(batch.num_columns)]
-    names = batch.schema.names
-    for at in range(batch.num_rows):
-        yield {name: column[at].as_py() for name, column in zip(names, columns, strict=True)}
+    """The rows, with one content at a time: a batch of contents is large enough once."""
+    contents = batch.column("content")
+    for at, row in enumerate(batch.drop_columns(["content"]).to_pylist()):
+        row["content"] = contents[at].as_py()
+        yield row
 
 
 def _outcome(repository: str, unit: str, files: Iterable[Row], process: ChildProcess) -> Row:
@@ -178,10 +191,8 @@ def _outcome(repository: str, unit: str, files: Iterable[Row], process: ChildPro
 def _judged(reply: Row, files: int) -> tuple[str | None, str | None]:
     """Why a unit that was linted is quarantined all the same, if it is."""
     if len(reply["unread"]) == files:
-        return reply["unread"][0]["reason"], "none of its files could be read"
-    others = {each["path"] for each in reply["findings"] if each["name"] == "other-dialect"}
-    if len(others) + len(reply["unread"]) == files:
-        return "not-postgresql", "its files are for another database"
+        first = reply["unread"][0]
+        return first["reason"], f"none of its files could be linted; of the first: {first['detail']}"
     refused = {
         (each["path"], each["statement"]["index"])
         for each in reply["findings"]

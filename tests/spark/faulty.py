@@ -25,6 +25,18 @@ class FaultyLinter(Linter):
         return self.follow(unit).result
 
 
+class KillsTheJob(FaultyLinter):
+    """Kills, as soon as there is something to lint, the process that is given: the one that started the job."""
+
+    def __init__(self, job: int) -> None:
+        super().__init__()
+        self.job = job
+
+    def follow(self, unit: Unit) -> Followed:
+        os.kill(self.job, signal.SIGKILL)
+        return super().follow(unit)
+
+
 def _loop() -> None:
     while True:
         pass

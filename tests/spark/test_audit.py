@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from corpus.generate import Shape, planted, repositories, write
 from pubcheck.config import Config
 from pubcheck.linter import Followed, Linter, Unit
 from pubcheck.sources.plans import find_plans
@@ -22,7 +26,7 @@ from pubcheck.spark.inputs import Columns, EmptyInput, Folders, Input, Rows
 from pubcheck.spark.job import Options, Summary, audit
 from pubcheck.spark.runs import NoRun, Store
 from pubcheck.spark.tables import FINDINGS, METRICS, PUBLICATIONS, QUARANTINE, RUNS, UNITS, Column
-from tests.spark.conftest import PUBLISHES, Plant, linted
+from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
 from tests.spark.faulty import FaultyLinter
 
 pytestmark = pytest.mark.spark
@@ -36,7 +40,7 @@ TABLES = {
     "runs": RUNS,
 }
 SAMPLES = Path(__file__).parents[2] / "corpus" / "samples"
-QUICK = Limits(2.0, 256 << 20)
+PATIENT, QUICK = Limits(120.0, 256 << 20), Limits(5.0, 256 << 20)
 SMALL = 1 << 16
 
 
@@ -47,10 +51,20 @@ class Audits:
         self.spark, self.store = spark, Store(spark, str(where))
 
     def run(
-        self, given: Input | Path, run: str = "r1", *, since: str | None = None, linter: Linter = Linter()
+        self,
+        given: Input | Path,
+        run: str = "r1",
+        *,
+        since: str | None = None,
+        linter: Linter = Linter(),
+        small: bool = True,
+        limits: Limits = PATIENT,
     ) -> Summary:
+        """``small``: whether no large files are allowed."""
         source = Folders(str(given)) if isinstance(given, Path) else given
-        options = Options(run=run, since=since, largest_file=SMALL, largest_unit=2 * SMALL, limits=QUICK)
+        options = Options(run=run, since=since, limits=limits)
+        if small:
+            options = replace(options, largest_file=SMALL, largest_unit=2 * SMALL)
         return audit(self.spark, source, self.store, linter, options)
 
     def rows(self, table: str, run: str = "r1") -> list[dict[str, Any]]:
@@ -108,6 +122,31 @@ def test_the_findings_are_those_of_lint_row_by_row(audits: Audits, plant: Plant)
     }
 
 
+def test_a_generated_corpus_gives_what_lint_finds_and_what_was_planted(
+    audits: Audits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = list(repositories("audit", 50, Shape(tables=1.5, spread=0.5, quiet=0.3, faulty=0.6)))
+    counts = write(made, "corpus")
+    summary = audits.run(Path("corpus"), small=False)
+    found = audits.findings()
+    # In repositories without a publication lint may still say that a file is written for another database.
+    assert exactly(found) == exactly(linted(*(f"corpus/{each.name}" for each in made if each.holds)))
+    certain = Counter(
+        (each["path"], each["line"], each["rule"], each["operation"], each["server"] and each["server"]["sqlstate"])
+        for each in found
+        if each["certainty"] == "certain" and each["severity"] != "note"
+    )
+    assert certain == Counter(
+        (f"corpus/{each.repository}/{each.path}", each.line, each.rule, each.operation, each.sqlstate)
+        for each in planted("corpus")
+    )
+    assert certain.total() == counts.planted > 20
+    passed_over = {row["repository"] for row in audits.rows("units") if row["status"] == "nothing-to-lint"}
+    assert passed_over == {each.name for each in made if not each.holds}
+    assert summary.metrics["repositories"] == 50
+
+
 POISON = {
     "crash/a.sql": "-- fault: segfault\n",
     "loop/a.sql": "-- fault: loop-in-c\n",
@@ -135,24 +174,30 @@ def test_poison_is_quarantined_and_the_rest_is_untouched(audits: Audits, plant: 
             "quiet/a.sql": "SELECT 1;",
         }
     )
+    (corpus / "huge").mkdir()
+    (corpus / "huge" / "a.sql").write_text(PUBLISHES)
+    os.truncate(corpus / "huge" / "a.sql", 200 << 20)
     (corpus / "good7").mkdir()
     (corpus / "good7" / "gone.sql").symlink_to("nowhere")
     (corpus / "good7" / "a.sql").write_text(PUBLISHES)
-    summary = audits.run(corpus, linter=FaultyLinter())
+    summary = audits.run(corpus, linter=FaultyLinter(), limits=QUICK)
 
     ends = {unit.removeprefix("corpus/"): end for unit, end in audits.ends().items()}
     expected: dict[str, tuple[str, str | None]] = {name: ("quarantined", reason) for name, reason in REASONS.items()}
     expected |= {f"good{number}": ("linted", None) for number in range(8)}
     expected |= {"large": ("quarantined", "too-large"), "whole": ("quarantined", "too-large")}
+    expected |= {"huge": ("quarantined", "too-large")}
     expected |= {"mysql": ("quarantined", "not-postgresql"), "quiet": ("nothing-to-lint", None)}
     assert ends == expected
 
     files = {path for _, path, _ in audits.quarantined() if path is not None}
-    assert files == {"corpus/good6/invalid.sql", "corpus/good7/gone.sql", "corpus/large/b.sql"}
+    assert files == {"corpus/good6/invalid.sql", "corpus/good7/gone.sql"} | {
+        f"corpus/{name}.sql" for name in ("large/b", "huge/a", "mysql/a")
+    }
     metrics = summary.metrics
     assert metrics["files"] == sum(1 for path in corpus.rglob("*.sql"))
     assert (metrics["files_linted"], metrics["files_nothing_to_lint"]) == (8, 1)
-    assert metrics["files_quarantined"] == len(POISON) + 2 + 2 + 3 + 1
+    assert metrics["files_quarantined"] == len(POISON) + 2 + 2 + 3 + 1 + 1
     (row,) = (row for row in audits.rows("quarantine") if row["reason"] == "internal-error")
     assert "LookupError: planted" in row["trace"]
 
@@ -251,7 +296,40 @@ def test_a_run_is_written_again_and_a_failed_one_does_not_exist(audits: Audits, 
     with pytest.raises(NoRun, match="there is no run r1 in"):
         audits.store.find("r1")
     audits.run(corpus)
+    with pytest.raises(NoRun, match="cannot be read meanwhile"):
+        audits.run(corpus, "r1", since="r1")
     assert audits.store.find("latest") == "r1"
+
+
+KILLED = """
+import os, sys
+from pubcheck.spark.inputs import Folders
+from pubcheck.spark.job import Options, audit
+from pubcheck.spark.runs import Store
+from pubcheck.spark.session import session
+from tests.spark.faulty import KillsTheJob
+
+spark = session("killed", "local[1]", None, {"spark.driver.memory": "512m"})
+store = Store(spark, sys.argv[1])
+audit(spark, Folders("corpus"), store, KillsTheJob(os.getpid()), Options(run="r1"))
+"""
+
+
+def test_a_job_that_is_killed_leaves_no_run_and_can_be_run_again(audits: Audits, plant: Plant) -> None:
+    corpus = plant({f"r{number}/a.sql": PUBLISHES for number in range(3)})
+    audits.run(corpus)
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "PYSPARK_PYTHON": sys.executable}
+    # What Spark starts keeps the pipe: the call ends when all of it has.
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, audits.store.where], env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert audits.store.runs().count() == 0
+    with pytest.raises(NoRun):
+        audits.store.find("latest")
+    summary = audits.run(corpus)
+    assert (audits.store.find("latest"), summary.metrics["units_linted"]) == ("r1", 3)
+    assert exactly(audits.findings()) == exactly(linted("corpus"))
 
 
 def test_a_corpus_without_a_file_is_no_run(audits: Audits, tmp_path: Path) -> None:

@@ -20,6 +20,14 @@ GOOD = "CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t;"
 
 @pytest.fixture(scope="module")
 def process() -> Iterator[ChildProcess]:
+    child = ChildProcess(pickle.dumps(FaultyLinter()), Limits(60.0, 256 << 20))
+    yield child
+    child.close()
+
+
+@pytest.fixture(scope="module")
+def hasty() -> Iterator[ChildProcess]:
+    """One that waits for a second only."""
     child = ChildProcess(pickle.dumps(FaultyLinter()), Limits(1.0, 256 << 20))
     yield child
     child.close()
@@ -38,8 +46,6 @@ def lint(process: ChildProcess, *texts: str | bytes) -> dict[str, Any]:
         ("segfault", "crashed", "the process that linted it died of SIGSEGV"),
         ("killed", "crashed", "the process that linted it died of SIGKILL"),
         ("exit", "crashed", "the process that linted it ended with status 3"),
-        ("loop", "time-out", "not done after 1 seconds (--unit-timeout)"),
-        ("loop-in-c", "time-out", "not done after 1 seconds (--unit-timeout)"),
         ("memory", "memory", "the unit needs more memory than it may take (--unit-memory)"),
         ("error", "internal-error", "LookupError: planted"),
     ],
@@ -49,6 +55,13 @@ def test_a_fault_is_a_failure_of_its_unit_alone(process: ChildProcess, fault: st
     assert (failure["reason"], failure["detail"]) == (reason, detail)
     good = lint(process, GOOD)
     assert (good["failure"], good["statements"]) == (None, 2)
+
+
+@pytest.mark.parametrize("fault", ["loop", "loop-in-c"])
+def test_what_never_ends_is_ended(hasty: ChildProcess, fault: str) -> None:
+    failure = lint(hasty, f"-- fault: {fault}\n")["failure"]
+    assert (failure["reason"], failure["detail"]) == ("time-out", "not done after 1 seconds (--unit-timeout)")
+    assert hasty.pid is None
 
 
 def test_a_crash_and_an_error_leave_their_trace(process: ChildProcess) -> None:
@@ -78,7 +91,7 @@ def test_one_process_lints_many_units(process: ChildProcess) -> None:
 
 
 def test_files_that_cannot_be_read_are_told_and_the_others_linted(process: ChildProcess) -> None:
-    reply = lint(process, GOOD, b"\x00", b"\x81\xff")
+    reply = lint(process, GOOD, b"\x00", b"\xff\x00\x81")
     unread = [(each["path"], each["reason"]) for each in reply["unread"]]
     assert unread == [("1.sql", "not-text"), ("2.sql", "not-text")]
     assert (reply["statements"], [each["rule"] for each in reply["findings"]]) == (2, ["PUB002", "PUB002"])
@@ -88,6 +101,16 @@ def test_a_linter_that_cannot_be_had_is_no_fault_of_a_unit() -> None:
     child = ChildProcess(b"no pickle", Limits(1.0, 256 << 20))
     with pytest.raises(RuntimeError, match=r"the process that lints does not start: (?s:.)*UnpicklingError"):
         lint(child, GOOD)
+
+
+@pytest.mark.parametrize("megabytes", [8, 24, 40, 80])
+def test_too_little_memory_is_no_finding_whoever_lacks_it(megabytes: int) -> None:
+    """The connection, the parser while it raises its error, the parser, the linter."""
+    columns = ", ".join(f"a_column_with_a_long_name_{number} varchar(100)" for number in range(50_000))
+    child = ChildProcess(pickle.dumps(Linter()), Limits(60.0, megabytes << 20))
+    reply = lint(child, f"CREATE TABLE t ({columns}); CREATE PUBLICATION p FOR ALL TABLES;")
+    child.close()
+    assert (reply["failure"]["reason"], reply["findings"]) in (("memory", []), ("crashed", []))
 
 
 def test_the_linter_itself_can_be_sent() -> None:
