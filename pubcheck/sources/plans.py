@@ -118,6 +118,7 @@ class _Finder:
         self._histories: dict[tuple[str, ...], list[Plan]] = {}
         self._places: dict[tuple[str, ...], int] = {}
         self._configured: list[Plan] | None = None
+        self._indexes: dict[int, dict[str, int]] = {}
 
     def add(self, plan: Plan) -> None:
         """A unit, of whose files those are left out, or only followed, that were met before."""
@@ -176,13 +177,22 @@ class _Finder:
             self._places[key] = len(self.plans)
             self.plans.append(replace(unit, files=tuple(replace(file, context=True) for file in unit.files)))
         plan = self.plans[self._places[key]]
-        files = tuple(
-            met.get(os.path.abspath(before.path), file) if file.context and not before.context else file
-            for file, before in zip(plan.files, unit.files, strict=True)
-        )
-        if not self._distinct:
-            self._reported.update(_identity(file) for file in files if not file.context)
-        self.plans[self._places[key]] = replace(plan, files=files)
+        files = list(plan.files)
+        for path, file in met.items():
+            number = self._members(unit).get(path)
+            if number is not None and files[number].context:
+                files[number] = file
+                if not self._distinct:
+                    self._reported.add(_identity(file))
+        self.plans[self._places[key]] = replace(plan, files=tuple(files))
+
+    def _members(self, unit: Plan) -> dict[str, int]:
+        """By absolute path, which file of a unit it is; those of its context are left out."""
+        known = self._indexes.get(id(unit))
+        if known is None:
+            known = {os.path.abspath(file.path): at for at, file in enumerate(unit.files) if not file.context}
+            self._indexes[id(unit)] = known  # the unit is kept for as long, and with it its id
+        return known
 
     def in_unit(self, path: str) -> bool:
         return self._history(path) is not None
@@ -193,7 +203,7 @@ class _Finder:
             return None
         absolute = os.path.abspath(path)
         for plan in self._units():
-            if any(os.path.abspath(file.path) == absolute and not file.context for file in plan.files):
+            if absolute in self._members(plan):
                 return plan
         for places in history_of(absolute, self._kind):
             if places not in self._histories:
@@ -201,7 +211,7 @@ class _Finder:
                 found = [each for place in places for each in self._below(place)]
                 self._histories[places] = arrange([(each, _as_given(each, relative)) for each in found], self._look)[0]
             for plan in self._histories[places]:
-                if plan.habit not in GUESSED and any(os.path.abspath(file.path) == absolute for file in plan.files):
+                if plan.habit not in GUESSED and absolute in self._members(plan):
                     return plan
         return None
 
@@ -230,7 +240,7 @@ class _Finder:
         taken: set[str] = set()
         beginning = join(os.path.abspath(top), "")
         for plan in self._units():
-            own = {os.path.abspath(file.path) for file in plan.files if not file.context}
+            own = set(self._members(plan))
             for path in own:
                 if path not in met and path.startswith(beginning):  # not found by its name
                     given = join(top, path[len(beginning) :])
