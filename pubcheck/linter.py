@@ -468,7 +468,9 @@ class _Run:
         self._note(
             "other-dialect",
             "certain",
-            f"this file is written for {name}, not for PostgreSQL, and was passed over",
+            f"this file is written for {name}, not for PostgreSQL, and was passed over"
+            if name
+            else "hardly a statement of this file is PostgreSQL, and it was passed over",
             "exclude it in the configuration",
             Span(source, at, at + 1),
             None,

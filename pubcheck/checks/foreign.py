@@ -10,23 +10,27 @@ from pubcheck.sources.text import Source
 _TRIED = 60
 """Statements that are tried to see how many of them the grammar refuses."""
 _SHARE = 4
-"""One refused in so many is enough, with marks of another database."""
+"""One refused in so many is enough, with marks of another database; without, all but one in so many."""
+_FEW = 4
+"""Statements that must be refused where there are no marks."""
 
 
 def foreign(source: Source) -> tuple[str, int] | None:
-    """The database that a source is written for, and where that shows; None where it may be PostgreSQL.
+    """The database that a source is written for, "" if it cannot be told, and where that shows; None where it may be
+    PostgreSQL.
 
     A statement about publications that PostgreSQL can read speaks for PostgreSQL whatever else is there.
     """
     found = dialect(source.text)
-    if found is None:
-        return None
     tried = refused = 0
+    first = 0
     speaks = "publication" in source.text.lower()
     splitter = Splitter(source)
     for item in splitter:
         if not isinstance(item, Statement) or item.keyword in ("insert", "select", "update", "delete", "copy"):
             continue
+        if found is None and (item.variables or item.stand_ins()):
+            continue  # with its values it may be anything
         about = speaks and "publication" in item.text[:2000].lower()
         if tried >= _TRIED and not about:
             if not speaks:
@@ -39,12 +43,16 @@ def foreign(source: Source) -> tuple[str, int] | None:
             continue
         except SyntaxRefused:
             if not _may_be_filled(item):
+                first = item.start if not refused else first
                 refused += 1
                 splitter.recover(item)
                 continue
         if about and item.keyword in ("create", "alter", "drop"):
             return None
-    return found if refused and refused * _SHARE >= tried else None
+    if found is not None:
+        return found if refused and refused * _SHARE >= tried else None
+    mostly = refused >= _FEW and refused * _SHARE >= tried * (_SHARE - 1)
+    return ("", first) if mostly else None
 
 
 def _may_be_filled(item: Statement) -> bool:

@@ -18,6 +18,8 @@ _MARKS = {
         r"(?ai:\bauto_increment\b)",
         r"`[^`\n]{1,64}`",
         r"^/\*![0-9]{5}",
+        r"'\w+'@'[^'\n]*'|(?ai:\bidentified\s+(?:by|with)\s+['\"])",
+        r"(?ai:\b(?:tiny|small|medium|big)?int\s*\(\s*\d+\s*\)|\bunsigned\b)",
     ),
     "SQL Server": (
         r"^[ \t]*(?ai:go)[ \t]*;?[ \t\r]*$",
@@ -31,6 +33,8 @@ _MARKS = {
         r"(?ai:\bn?varchar2\b)",
         r"(?ai:\bnumber\s*\(\s*\d)",
         r"(?ai:\b(?:dbms|utl)_\w+\.)",
+        r"(?ai:\bfrom\s+dual\b|\bsysdate\b|\balter\s+session\s+set\b|\bcreate\s+or\s+replace\s+package\b)",
+        r"(?ai:\bidentified\s+by\s+\w|\bdatafile\s+'|\bquota\s+unlimited\b)",
         r"^[ \t]*(?ai:prompt|spool|rem|whenever\s+sqlerror|set\s+(?:define|serveroutput|echo|feedback))\b",
     ),
     "SQLite": (

@@ -44,6 +44,16 @@ def test_a_script_of_another_database_is_one_note(name: str, text: str) -> None:
     assert found.severity == "note"
 
 
+def test_a_script_of_which_hardly_anything_is_postgres_is_one_note() -> None:
+    [found] = lint("FLUSH LOGS;\nKILL 5;\nOPTIMIZE TABLE t;\nRENAME TABLE a TO b;\n")
+    assert found.name == "other-dialect"
+
+
+def test_statements_with_variables_do_not_speak_against_postgres() -> None:
+    found = lint(":QUERY a;\n:QUERY b;\n:QUERY c;\n:QUERY d;\n:QUERY e;\n")
+    assert "other-dialect" not in [one.name for one in found]
+
+
 POSTGRES = (
     # Marks in comments and texts, statements that are all PostgreSQL's.
     "-- was: CREATE TABLE `orders` (id int AUTO_INCREMENT) ENGINE=InnoDB\nCREATE TABLE orders (id int PRIMARY KEY);\n",
