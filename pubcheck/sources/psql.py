@@ -19,16 +19,13 @@ _QUOTES = "'\""
 HOME = ":home"
 """What the view of a shell script calls the database that the script's first command is for."""
 _NONE: Mapping[str, str] = {}
-_SITE = re.compile(
-    r""":(?:(?P<plain>\w+)|'(?P<literal>\w+)'|"(?P<name>\w+)"|\{\?(?P<defined>\w+)\})"""
-)
+# Patterns kept as text are needed by few scripts, and compiled (and kept by re) when they are.
+_SITE = r""":(?:(?P<plain>\w+)|'(?P<literal>\w+)'|"(?P<name>\w+)"|\{\?(?P<defined>\w+)\})"""
 # What ends nothing but itself: no semicolon, comment, backslash, dollar quote or variable outside of quotes.
 _PLAIN = r"""[^'"$;\\:/()\-]++|'[^'\\]*+'|"[^"]*+"|::|-(?!-)|/(?!\*)"""
-_SELF_CONTAINED = re.compile(rf"(?:{_PLAIN}|\((?:{_PLAIN})*+\))*+")
-_SET_ARGUMENT = re.compile(
-    r"""'(?P<quoted>(?:[^'\\]|\\.|'')*)'|"(?P<double>[^"]*)"|(?P<bare>[^\s'"]+)|(?P<blank>\s+)""", re.DOTALL
-)
-_SET_ESCAPE = re.compile(r"\\(?P<octal>[0-7]{1,3})|\\x(?P<hex>[0-9A-Fa-f]{1,2})|\\(?P<one>.)|''", re.DOTALL)
+_SELF_CONTAINED = rf"(?:{_PLAIN}|\((?:{_PLAIN})*+\))*+"
+_SET_ARGUMENT = r"""(?s)'(?P<quoted>(?:[^'\\]|\\.|'')*)'|"(?P<double>[^"]*)"|(?P<bare>[^\s'"]+)|(?P<blank>\s+)"""
+_SET_ESCAPE = r"(?s)\\(?P<octal>[0-7]{1,3})|\\x(?P<hex>[0-9A-Fa-f]{1,2})|\\(?P<one>.)|''"
 _SET_LETTERS = {"n": "\n", "t": "\t", "b": "\b", "r": "\r", "f": "\f"}
 _CONDITIONS = frozenset(("if", "elif", "else", "endif"))
 _INCLUDING = frozenset(("i", "ir", "include", "include_relative"))
@@ -141,7 +138,7 @@ def connection(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> Co
 def substituted(site: str, variables: Mapping[str, str]) -> str | None:
     """What psql puts in the place of `:name`, `:'name'`, `:"name"` or `:{?name}` in a statement (psqlscan.l); None
     where the value is not known, or would change where the statement ends."""
-    found = _SITE.fullmatch(site)
+    found = re.fullmatch(_SITE, site)
     if found is None:
         return None
     value = variables.get(found[found.lastgroup or 0])
@@ -155,7 +152,7 @@ def substituted(site: str, variables: Mapping[str, str]) -> str | None:
         return " E" + quoted.replace("\\", "\\\\") if "\\" in value else quoted
     if found["name"]:
         return '"' + value.replace('"', '""') + '"'
-    return value if _SELF_CONTAINED.fullmatch(value) else None
+    return value if re.fullmatch(_SELF_CONTAINED, value) else None
 
 
 def interpolated(text: str, variables: Mapping[str, str]) -> str | None:
@@ -172,7 +169,7 @@ def interpolated(text: str, variables: Mapping[str, str]) -> str | None:
         unknown = unknown or known is None
         return known or ""
 
-    said = _SITE.sub(value, text)
+    said = re.sub(_SITE, value, text)
     return None if unknown else said
 
 
@@ -209,13 +206,14 @@ def assign(command: PsqlCommand, variables: MutableMapping[str, str], before: st
 def _set_value(text: str, variables: Mapping[str, str]) -> str | None:
     """The value of \\set: its arguments, one after the other without blanks between them (command.c)."""
     parts: list[str] = []
+    argument = re.compile(_SET_ARGUMENT).match
     at = 0
     while at < len(text):
-        found = _SET_ARGUMENT.match(text, at)
+        found = argument(text, at)
         if found is None or "`" in found[0]:
             return None
         if found["quoted"] is not None and not (parts and parts[-1].endswith(":")):
-            parts.append(_SET_ESCAPE.sub(_set_escape, found["quoted"]))
+            parts.append(re.sub(_SET_ESCAPE, _set_escape, found["quoted"]))
         elif found["blank"] is None:
             bare = re.match(r"""[^\s'"]*:(?:'\w+'|"\w+")""", text[at:])
             word = bare[0] if bare is not None else found[0]

@@ -12,11 +12,14 @@ from functools import partial
 from msgspec.structs import replace
 
 from pubcheck.sources.text import Note, Source, View
+from pubcheck.sources.views.marks import marked
 
 __all__ = ["VIEWS", "Note", "View", "source"]
 
 
 def _sql(text: str) -> View:
+    if not marked(text):
+        return View(text)
     from pubcheck.sources.views.scripts import script
 
     return script(text)

@@ -9,26 +9,8 @@ from msgspec import Struct
 
 from pubcheck.sources.text import Note, View
 from pubcheck.sources.views.canvas import Canvas, blank, filler, joined, padded
+from pubcheck.sources.views.marks import LFS, announces_way_back, of_liquibase, of_template
 
-# What every way back is announced by: looked for before anything else, for most files hold none of these.
-_DOWN = (
-    "+goose Down",
-    "+goose DOWN",
-    "+goose down",
-    "migrate:down",
-    "+migrate Down",
-    "+migrate down",
-    "own Migration",
-    "own migration",
-    "@UNDO",
-    "drop below",
-    "!Downs",
-    "+micrate Down",
-    "rambler down",
-    "==== DOWN",
-)
-_DOWN_WORDS = ("own", "DOWN", "@UNDO", "below")
-"""Every one of them has one of these."""
 _PART = re.compile(
     r"^[ \t]*(?:--|\#)[ \t-]*(?ai:"
     r"(?P<up>\+goose[ \t]+up\b|migrate:up\b|\+migrate[ \t]+up\b|up[ \t]+migration\b|!ups\b|\+micrate[ \t]+up\b"
@@ -42,15 +24,12 @@ _PART = re.compile(
 
 _DUMP = re.compile(r"\s*--\s*\n-- PostgreSQL database (?:cluster )?dump")
 """The first lines of what pg_dump writes: no template and no way back, whatever the data say, and large."""
-_LFS = "version https://git-lfs.github.com/spec/"
-_LIQUIBASE = "liquibase formatted"
 _CHANGESET = re.compile(r"^[ \t]*--[ \t]*(?ai:changeset)[ \t]+(?P<given>[^\n]*)", re.MULTILINE)
 _DBMS = re.compile(r"(?ai:\bdbms[ \t]*:[ \t]*\"?([!\w, ]+))")
 _CONDITION = re.compile(r"(?ai:\b(?:context|contexts|contextfilter|labels)[ \t]*:)")
 _DELIMITER = re.compile(r"(?ai:\benddelimiter[ \t]*:[ \t]*\"?(/|GO|//|@)(?=[\" \t\r]|$))")
 _PRECONDITION = re.compile(r"^[ \t]*--[ \t]*(?ai:preconditions\b[^\n]*\bonfail:(?:mark_ran|continue))", re.MULTILINE)
 
-_TEMPLATE = ("{{", "{%", "${", "<%", "#{", "{#")
 # What is surely one: `{{1,2},{3,4}}` is an array.
 _PLAUSIBLE = re.compile(
     r"\{\{-?\s*[#/>^&!.$\w\"'(][^{}]{0,400}\}\}|\{%.{0,4000}?%\}|\{\#.{0,4000}?\#\}|<%.{0,4000}?%>|[$#]\{[^{}\n]{1,200}\}",
@@ -79,22 +58,22 @@ class _Painting(Struct):
 
 def script(text: str) -> View:
     """A file of SQL: its way back is blank, so are a template's control blocks, and names stand for its values."""
-    if text.startswith(_LFS):
+    if text.startswith(LFS):
         message = "this is a pointer of Git LFS: the content of the file is not here"
-        note = Note("git-lfs-pointer", message, 0, len(_LFS), "run `git lfs pull` first")
+        note = Note("git-lfs-pointer", message, 0, len(LFS), "run `git lfs pull` first")
         return View(blank(text), notes=(note,))
     if _DUMP.match(text):
         return View(text)
     gone: list[tuple[int, int]] = []
     perhaps: list[tuple[int, int]] = []
     ends: list[int] = []
-    if any(word in text for word in _DOWN_WORDS) and any(mark in text for mark in _DOWN):
+    if announces_way_back(text):
         gone += _ways_back(text)
-    if text.find(_LIQUIBASE, 0, 4000) >= 0:
+    if of_liquibase(text):
         for start, end, runs in _changesets(text, ends):
             (perhaps if runs else gone).append((start, end))
     painted = _Painting([], perhaps, [], [])
-    if any(mark in text for mark in _TEMPLATE) and _PLAUSIBLE.search(text) is not None:
+    if of_template(text) and _PLAUSIBLE.search(text) is not None:
         _paint(text, 0, len(text), painted)
         perhaps += [(start, len(text)) for start in painted.open[:1]]
     if not gone and not painted.pieces and not painted.filled and not ends:

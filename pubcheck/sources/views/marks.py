@@ -1,0 +1,46 @@
+"""Whether a file of SQL may be something else than SQL letter by letter. Asked of every file, so with plain searches."""
+
+from __future__ import annotations
+
+LFS = "version https://git-lfs.github.com/spec/"
+"""How a pointer of Git LFS begins."""
+
+_WAYS_BACK = (
+    "+goose Down",
+    "+goose DOWN",
+    "+goose down",
+    "migrate:down",
+    "+migrate Down",
+    "+migrate down",
+    "own Migration",
+    "own migration",
+    "@UNDO",
+    "drop below",
+    "!Downs",
+    "+micrate Down",
+    "rambler down",
+    "==== DOWN",
+)
+_WORDS = ("own", "DOWN", "@UNDO", "below")
+"""Every one of these marks has one of these words."""
+_TEMPLATE = ("{{", "{%", "${", "<%", "#{", "{#")
+
+
+def marked(text: str) -> bool:
+    """Whether there is anything to look at more closely."""
+    return of_template(text) or announces_way_back(text) or of_liquibase(text) or text.startswith(LFS)
+
+
+def announces_way_back(text: str) -> bool:
+    """Whether a text may hold a migration's way back."""
+    return any(word in text for word in _WORDS) and any(mark in text for mark in _WAYS_BACK)
+
+
+def of_liquibase(text: str) -> bool:
+    """Whether a text is Liquibase's formatted SQL."""
+    return text.find("liquibase formatted", 0, 4000) >= 0
+
+
+def of_template(text: str) -> bool:
+    """Whether a text may be a template."""
+    return any(mark in text for mark in _TEMPLATE)
