@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from pubcheck.platform import Platform
 
 
-class StatementText(Struct, frozen=True):
+class StatementText(Struct, frozen=True, gc=False):
     """A statement and its place in its source; ``start`` is the offset of its first token in code points.
 
     ``text`` is what the server gets; ``edits`` are the (start, end, sent) offsets from ``start`` where that has another

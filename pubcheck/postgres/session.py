@@ -759,6 +759,8 @@ def _name_parts(text: str) -> list[str]:
     """The parts of a qualified name as regclass reads it."""
     if _PLAIN_NAME.fullmatch(text):
         parts = text.split(".")
+        if len(text) <= 63:
+            return parts
     else:
         parts = [folded(token) for kind, token, _ in tokens(text.encode(errors="surrogatepass")) if kind == "name"]
     return [part.encode(errors="surrogatepass")[:63].decode(errors="ignore") for part in parts]

@@ -57,8 +57,8 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
         elements = tuple(pair["List"]["items"][0]["IndexElem"] for pair in node.get("exclusions", ()))
     else:
         names = [key["String"]["sval"] for key in node.get("keys", ())]
-        repeated = next((name for at, name in enumerate(names) if name in names[:at]), None)
-        if repeated is not None:
+        if len(names) > len(set(names)):
+            repeated = next(name for at, name in enumerate(names) if name in names[:at])
             what = "primary key" if kind == "p" else "unique"
             raise ServerError("42701", f'column "{repeated}" appears twice in {what} constraint')
         elements = tuple({"name": name} for name in names)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
 from pubcheck.postgres.ddl.columns import change_columns, require_column
-from pubcheck.postgres.ddl.names import choose_constraint_name
+from pubcheck.postgres.ddl.names import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.ddl.replica_identity import refuse_nullable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
@@ -29,6 +29,7 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
     catalog = session.catalog
     used: set[str] = set()
     columns = list(row.columns)
+    taken = catalog.constraint_names
     wanted = [(column.constraint or _PLAIN, at) for at, column in enumerate(columns) if column.not_null]
     if row.parents:
         wanted.sort(key=lambda one: not one[0].local)
@@ -39,12 +40,14 @@ def name_constraints(session: Session, row: Relation) -> tuple[Column, ...]:
                 raise ServerError("42710", f'constraint "{name}" for relation "{row.name}" already exists')
             name = ""
         if not name:
-            name = choose_constraint_name(catalog, row.namespace, row.name, column.name, "not_null", used)
+            name = f"{row.name}_{column.name}_not_null"
+            if len(name) > NAME_BYTES or not name.isascii() or name in used or (row.namespace, name) in taken.groups:
+                name = choose_constraint_name(catalog, row.namespace, row.name, column.name, "not_null", used)
         if held.no_inherit and row.kind == "p":
             raise ServerError("0A000", "not-null constraints on partitioned tables cannot be NO INHERIT")
         used.add(name)
         columns[at] = replace(column, constraint=replace(held, name=name) if held is not _PLAIN else NotNull(name))
-        catalog.constraint_names.add((row.namespace, name), row.oid)
+        taken.add((row.namespace, name), row.oid)
     return tuple(columns) if used else row.columns
 
 

@@ -135,7 +135,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
             likes.append((source, body.get("options", 0)))
             _copy_columns(columns, {*positions, *said}, source, body.get("options", 0))
             said.update(column.name for column in source.live())
-    _number(columns)
+    if parents or likes or "ofTypename" in node:
+        _number(columns)
     if partition and bound is not None:
         refuse_overlap(session, parents[0], name, bound)
 
