@@ -65,7 +65,8 @@ def lint_unit(task: Task) -> Outcome:
         judged = judge(task.plan, linter, excerpts=task.excerpts)
     else:
         judged, rewritten, done = _changed(task, lambda plan: judge(plan, linter, excerpts=task.excerpts))
-    findings, known = judged.findings, ()
+    findings: tuple[Finding, ...] = judged.findings
+    known: tuple[str, ...] = ()
     if task.baseline is not None:
         findings, known = task.baseline.split(findings)
     crash = None
