@@ -186,6 +186,8 @@ class _Run:
         """What a program has made so far, if the source at hand is one."""
         self.stand_ins: set[str] = set()
         """Names that were put in the place of what is not known: nothing is said of what they name."""
+        self.programs = False
+        """Whether it was said that statements stand in programs: once is enough."""
         self.templates: set[int] = set()
         """Sources of which it was said that something with a placeholder cannot be read."""
         self.unknown: set[StatementRef] = set()
@@ -303,6 +305,10 @@ class _Run:
         """What is to be said of how the source became SQL."""
         self.foreign = None
         for note in source.view.notes if source.view is not None else ():
+            if note.rule == "statements-of-a-program":
+                if self.programs:
+                    continue
+                self.programs = True
             self._note(note.rule, "certain", note.message, note.help, Span(source, note.start, note.end), None)
             if note.rule in ("publication-not-seen", "git-lfs-pointer"):
                 self._hidden(None)

@@ -111,3 +111,9 @@ def test_what_stands_in_a_condition_of_a_shell_script_runs_perhaps() -> None:
 
 def test_the_beginning_of_a_statement_is_no_syntax_error() -> None:
     assert [one.rule for one in lint('assert "alter publication p add table" in text', "python")] == ["PUB009"]
+
+
+def test_that_statements_stand_in_programs_is_said_once_for_all_files() -> None:
+    sources = [views.source(f"{number}.py", 'run("CREATE PUBLICATION p")', "python") for number in range(3)]
+    found = Linter(Config(postgres=(18,))).lint(Unit(tuple(sources))).diagnostics
+    assert [(one.rule, one.span.source.label) for one in found if one.rule == "PUB010"] == [("PUB010", "0.py")]

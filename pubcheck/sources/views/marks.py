@@ -1,4 +1,4 @@
-"""Whether a file of SQL may be something else than SQL letter by letter. Asked of every file, so with plain searches."""
+"""Whether a file of SQL may be something else than SQL letter by letter; asked of every file, so by plain searches."""
 
 from __future__ import annotations
 
