@@ -53,7 +53,7 @@ def explain_unit(task: Task) -> Explained:
         followed = Linter(config).follow(given)
         result, fold = followed.result, followed.folds[-1]
         labels = [file.label for file in plan.files]
-        # What is said of a table is true or not; only whether the run fails is a matter of the files that are asked for.
+        # What is said of a table is true or not; whether the run fails is a matter of the files that are asked for.
         unit = explained(fold, followed.statements, followed.found, labels, task.wanted, sampler(fold))
         settled = Resolver(excerpts=False).findings(found for found in result.diagnostics if concerns(found, context))
     except Exception as error:
