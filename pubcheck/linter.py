@@ -215,7 +215,8 @@ class _Run:
         return ()
 
     def result(self) -> Result:
-        for number, source in enumerate(self.unit.sources):
+        # What runs at no known time is followed last: what it does is assumed, and shall not put the rest in doubt.
+        for number, source in sorted(enumerate(self.unit.sources), key=lambda each: in_any_order(each[1])):
             self._source(number, source)
         reported = selected(self.config.select, self.config.ignore, self.config.extend_select)
         self.databases[self.database] = self.folds
@@ -241,12 +242,14 @@ class _Run:
         chosen = settle(self.found, sources, self.statements, config, tuple(self.majors))
         return tuple(sorted(chosen, key=Diagnostic.sort_key))
 
-    def _stand_in(self, statement: StatementText, item: Statement) -> None:
+    def _stand_in(self, statement: StatementText, item: Statement) -> bool:
+        """Take note of the names in a statement that stand for what is not known; whether there are any."""
         # As they are in what is said: in lower case, and no longer than a name may be.
         names = {name.lower()[:NAME_BYTES] for name in item.stand_ins()}
         if names:
             self.stand_ins |= names
             self.unknown.add(statement.ref())
+        return bool(names or item.variables)
 
     def _of_a_stand_in(self, found: Diagnostic) -> bool:
         """Whether something is said of what stands for something unknown: of its name, or as the value of an option."""
@@ -262,7 +265,7 @@ class _Run:
         splitter = Splitter(source, variables)
         put = self.statements.put
         branches: Branches | None = None
-        before = StatementText(source, 0, 0, "")
+        before, database = StatementText(source, 0, 0, ""), self.database
         self._begin(source)
         if in_any_order(source):
             self.made = Made()
@@ -296,6 +299,11 @@ class _Run:
         if self.made is not None:
             self._transaction(before, number, "TRANS_STMT_COMMIT")
             self.made = None
+        if database != self.database and source.view is not None and source.view.quoted:
+            # Where a script of the shell leaves off is no other file's business.
+            from pubcheck.sources.psql import Connection
+
+            self._connect(number, before, Connection(database, ""))
 
     def _transaction(self, before: StatementText, source: int, kind: str) -> None:
         for fold in self.folds:
@@ -368,8 +376,8 @@ class _Run:
         if name in _PUBLICATION_NODES and not item.placeholders:
             self._long_names(statement)
         if unsure:
-            self._hidden(item.text)
-            self._stand_in(statement, item)
+            # What it changes is doubted where it changes it. Only of what it names by a stand-in that is not known.
+            self._hidden(item.text if self._stand_in(statement, item) and name != "CreateStmt" else "")
         if self.made is not None:
             if name == "TransactionStmt":
                 return

@@ -117,3 +117,25 @@ def test_that_statements_stand_in_programs_is_said_once_for_all_files() -> None:
     sources = [views.source(f"{number}.py", 'run("CREATE PUBLICATION p")', "python") for number in range(3)]
     found = Linter(Config(postgres=(18,))).lint(Unit(tuple(sources))).diagnostics
     assert [(one.rule, one.span.source.label) for one in found if one.rule == "PUB010"] == [("PUB010", "0.py")]
+
+
+def test_a_program_beside_migrations_does_not_put_them_in_doubt() -> None:
+    program = views.source("0.py", 'run("CREATE TABLE u (id int PRIMARY KEY)"); run("CREATE PUBLICATION q")', "python")
+    script = views.source("1.sql", "CREATE TABLE t (id int);\nCREATE PUBLICATION p FOR TABLE t;\n")
+    found = Linter(Config(postgres=(18,))).lint(Unit((program, script))).diagnostics
+    assert {(one.rule, one.certainty) for one in found if one.severity == "error"} == {("PUB302", "certain")}
+
+
+def test_a_key_that_a_program_may_add_is_an_assumption() -> None:
+    program = 'run("ALTER TABLE t ADD PRIMARY KEY (id)"); run("CREATE PUBLICATION q")'
+    table = "CREATE TABLE t (id int);\nCREATE PUBLICATION p FOR TABLE t;\n"
+    assert [one for one in lint(program, "python", table) if one.certainty == "certain"] == []
+
+
+def test_a_file_after_a_shell_script_is_for_the_first_database_again() -> None:
+    script = views.source(
+        "0.sh", "psql -h a <<'EOF'\nCREATE PUBLICATION p;\nEOF\npsql -h b <<'EOF'\nSELECT 1;\nEOF\n", "shell"
+    )
+    after = views.source("1.sql", "CREATE PUBLICATION p;\n")
+    found = Linter(Config(postgres=(18,))).lint(Unit((script, after))).diagnostics
+    assert ("PUB105", "certain") in standing(list(found))
