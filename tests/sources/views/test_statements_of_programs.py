@@ -260,7 +260,7 @@ MIGRATIONS = {
     "csharp": (
         "public partial class A : Migration\n{\n    protected override void Up(MigrationBuilder b)\n    {\n"
         '        b.Sql("CREATE PUBLICATION p FOR TABLE t");\n    }\n'
-        '    protected override void Down(MigrationBuilder b)\n'
+        "    protected override void Down(MigrationBuilder b)\n"
         '    {\n        b.Sql("DROP PUBLICATION p");\n    }\n}\n',
     ),
     "php": (
