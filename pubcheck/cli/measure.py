@@ -102,7 +102,6 @@ def command(
     )
     if postgres is not None and len(config.postgres) > 1:
         raise click.UsageError("--postgres: one major at a time can be measured")
-    check_installed("measuring")
     plans = read_plans(
         paths,
         config,
@@ -119,25 +118,29 @@ def command(
     from pubcheck import __version__
     from pubcheck.replication.measurable import NoTable, measurable
     from pubcheck.report import measure as report
+
+    try:
+        tables = [measurable(followed.folds[-1], followed.statements, name) for name, _ in given]
+    except NoTable as error:
+        raise ConfigError(f"--data: {error}") from None
+    check_installed("measuring")
+
     from pubcheck.spark.measure import BadData, Data, measure
     from pubcheck.spark.session import release, session
 
     try:
-        tables = [
-            (Data(name, where), measurable(followed.folds[-1], followed.statements, name)) for name, where in given
-        ]
         # The work is Java's, and its errors are told in a line.
         local = {"spark.log.level": "OFF", "spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
         spark = session("pubcheck measure", master, remote, dict(conf), local)
         try:
             counted = []
             with progress_of(spark, quiet=quiet) as progress:
-                for data, table in tables:
+                for (name, where), table in zip(given, tables, strict=True):
                     progress(f"counting {table.name}")
-                    counted.append(measure(spark, data, table))
+                    counted.append(measure(spark, Data(name, where), table))
         finally:
             release(spark)
-    except (NoTable, BadData) as error:
+    except BadData as error:
         raise ConfigError(f"--data: {error}") from None
     except failures() as error:
         return complain(f"the Spark job failed: {reason(str(error))}")

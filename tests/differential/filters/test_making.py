@@ -50,7 +50,8 @@ def test_each_statement_of_a_script_gets_its_own_answer() -> None:
 
 
 def test_what_pubcheck_leaves_out_of_a_setup_is_told() -> None:
-    given = told(18, "db", [WIDE, WIDE], [])
+    # A script that speaks of no publication would merely be read.
+    given = told(18, "db", [WIDE, WIDE], ["CREATE PUBLICATION p FOR TABLE w"])
     assert given.left_out == (f'{WIDE.text}  -- 42P07 relation "w" already exists',)
 
 
