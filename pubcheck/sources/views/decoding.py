@@ -36,6 +36,8 @@ _C_ESCAPE = re.compile(
     r"|U(?P<eight>[0-9A-Fa-f]{8})|x(?P<two>[0-9A-Fa-f]{2})|(?P<line>\r?\n)|(?P<one>.))",
     re.DOTALL,
 )
+_MARGIN = r"(?<=\n)[ \t]*\|(?!\|)"
+"""What trimMargin and stripMargin of Kotlin and Scala take away."""
 _RUST_LINE = re.compile(r"\\\r?\n[ \t\r\n]*")
 _SINGLE_ESCAPE = re.compile(r"\\(?P<one>['\\])")
 _SHELL_ESCAPE = re.compile(r'\\(?:(?P<dollars>\$\w*\\\$)|(?P<line>\r?\n)|(?P<one>[$`"\\]))')
@@ -72,7 +74,7 @@ ESCAPES: Mapping[str, tuple[re.Pattern[str], _Said]] = {
     "none": (_NEVER, _plain),
     "c": (_C_ESCAPE, _c),
     "python": (_C_ESCAPE, _c),
-    "java": (_C_ESCAPE, _c),
+    "java": (re.compile(rf"{_MARGIN}|{_C_ESCAPE.pattern}", re.DOTALL), _c),
     "rust": (re.compile(rf"{_RUST_LINE.pattern}|{_C_ESCAPE.pattern}", re.DOTALL), _c),
     "single": (_SINGLE_ESCAPE, _plain),
     "doubled": (_DOUBLED, lambda found: '"'),

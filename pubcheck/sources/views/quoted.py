@@ -21,7 +21,7 @@ from pubcheck.sources.views.literals import LANGUAGES, Language, Literal, litera
 MENTION = re.compile(r"(?ai:\b(?:create|alter|drop)(?:[\s\"'`+.\\<>]|\\[nrt]){1,60}publication\b)")
 """Where a text may hold a statement about a publication."""
 
-_SPACE = r"(?:\s|\\[nrt]|\\\n|--[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)"
+_SPACE = r"(?:\s|(?<=[ \t\n])\|(?!\|)|\\[nrt]|\\\n|--[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)"
 _OBJECTS = (
     "publication|table|subscription|schema|index|type|domain|view|sequence|extension|function|procedure|role|user|"
     "database|policy|trigger|operator|aggregate|rule|event|server|statistics|default"

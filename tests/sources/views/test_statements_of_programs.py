@@ -66,6 +66,7 @@ PROGRAMS = {
     "java": (
         'execute("CREATE PUBLICATION p FOR TABLE t");',
         'execute("""\n    CREATE PUBLICATION p\n    FOR TABLE t;\n    """);',
+        'execute("""\n    |CREATE PUBLICATION p\n    |FOR TABLE t\n    """.trimMargin())',
         'char c = \'"\'; execute("CREATE PUBLICATION p " // one\n  + "FOR TABLE t");',
     ),
     "csharp": (
