@@ -6,6 +6,7 @@ import itertools
 import re
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.checks.refusals import explain
 from pubcheck.diagnostics import Diagnostic
@@ -203,6 +204,24 @@ class Inside:
         if not self.rehearsing:
             fold.follow_back(self.source, self.statement.index, journal.undone[before:])
 
+    def doubt(self, mark: _Mark) -> None:
+        journal = self.fold.catalog.journal
+        changes, before = journal.entries[mark.entries :], journal.mark()
+        self.fold.doubt_changes(changes)
+        if any(isinstance(former, Relation | Publication | Type) and key not in heap for heap, key, former in changes):
+            # What was taken away may still be there.
+            self.session.unfollowed(self.statement.text)
+        for heap, key, former in changes:
+            row = heap.get(key)
+            if not isinstance(row, Relation) or not isinstance(former, Relation):
+                continue
+            if row.identity == "f" and former.identity in "dn":
+                # The table may have the identity of before: that with which more is refused, and only assumed.
+                journal.entries.append((heap, key, row))
+                heap[key] = replace(row, identity=former.identity)
+        if not self.rehearsing:
+            self.fold.follow_back(self.source, self.statement.index, journal.entries[before:])
+
     def finish(self, *, commit: bool) -> bool:
         if not self.implicit or self.rehearsing:
             return False
@@ -353,8 +372,6 @@ def rehearse(fold: Fold) -> None:
 
 def _at_its_place(inside: Inside, found: Routine) -> Routine:
     """A routine whose body has offsets in the source."""
-    from msgspec.structs import replace
-
     return replace(found, body=inside.text.within(found.body))
 
 

@@ -96,6 +96,10 @@ class Host(Protocol):
         """Take back what was done and found since ``mark``."""
         ...
 
+    def doubt(self, mark: Any) -> None:
+        """What was done since ``mark`` has perhaps been taken back."""
+        ...
+
     def finish(self, *, commit: bool) -> bool:
         """COMMIT or ROLLBACK within the block; False where the block is part of a transaction."""
         ...
@@ -186,6 +190,8 @@ class Interpreter:
         """The conditions that the handlers of the blocks around take."""
         self.shaky = 0
         """How many statements so far rest on something unseen, and so may have failed."""
+        self.risks = 0
+        """How many statements so far may have failed by the data at hand, which a handler around would take."""
         self.errors: list[Raised] = []
         """What the handlers around are handling."""
         self.atomic = False
@@ -274,7 +280,12 @@ class Interpreter:
 
     def _evaluated(self, expression_text: str) -> Value:
         try:
-            return self.evaluator.of_text(expression_text)
+            value = self.evaluator.of_text(expression_text)
+            if value is UNKNOWN and self.handlers:
+                node = expression(expression_text)
+                if node is None or may_fail(node):
+                    self._risk()
+            return value
         except Failed as error:
             self._raise_error(error)
             return UNKNOWN
@@ -330,6 +341,7 @@ class Interpreter:
         doubts = self.doubts
         try:
             for node in nodes:
+                risks = self.risks
                 for kind, body in node.items():
                     self.left -= 1
                     if self.left < 0:
@@ -343,6 +355,8 @@ class Interpreter:
                         if self.doubts > doubts:
                             return _Way(None, [*perhaps, way.certain])
                         return _Way(way.certain, perhaps)
+                if self.risks > risks:
+                    self.doubts += 1
             return _Way(None, perhaps) if perhaps else _ON
         finally:
             self.doubts = doubts
@@ -388,7 +402,7 @@ class Interpreter:
             [one["PLpgSQL_condition"]["condname"] for one in handler["PLpgSQL_exception"]["conditions"]]
             for handler in handlers
         ]
-        mark, shaky, doubts = host.mark(), self.shaky, self.doubts
+        mark, shaky, doubts, risks = host.mark(), self.shaky, self.doubts, self.risks
         variables = self.frame.snapshot()
         depth = len(self.frames)
         self.handlers.append([name for each in conditions for name in each])
@@ -411,7 +425,12 @@ class Interpreter:
         finally:
             self.handlers.pop()
         way = _Way(way.certain, [signal for signal in way.perhaps if signal.kind != "raised"])
-        if self.shaky > shaky:
+        risky = self.risks > risks
+        if risky:
+            host.doubt(mark)
+            if any(_takes_all(each) for each in conditions) or not any(map(_takes_data, self.handlers)):
+                self.risks = risks
+        if self.shaky > shaky or risky:
             # Something may have failed after all: then what a handler does is done as well.
             before = self.frame.snapshot()
             self.doubts += 1
@@ -430,12 +449,12 @@ class Interpreter:
         perhaps: list[_Signal] = []
         try:
             for node in nodes:
-                shaky = self.shaky
+                shaky, risks = self.shaky, self.risks
                 way = self._statements([node])
                 perhaps += way.perhaps
                 if way.certain is not None:
                     return _Way(None, [*perhaps, way.certain]) if self.doubts > doubts else _Way(way.certain, perhaps)
-                if way.perhaps or self.shaky > shaky:
+                if way.perhaps or self.shaky > shaky or self.risks > risks:
                     self.doubts += 1
             return _Way(None, perhaps)
         finally:
@@ -733,6 +752,8 @@ class Interpreter:
     def _raise(self, node: Node) -> _Way:
         """RAISE: anything below EXCEPTION only speaks (exec_stmt_raise)."""
         if node.get("elog_level", 21) < 21:
+            for each in node.get("params", ()):
+                self._value(each)
             return _ON
         sqlstate: Value = "P0001"
         message: Value = None
@@ -789,6 +810,11 @@ class Interpreter:
         if not self._taken(error):
             self.fallen = True
 
+    def _risk(self) -> None:
+        """The statement at hand may fail by what stands in tables; that counts where somebody would take the error."""
+        if any(map(_takes_data, self.handlers)):
+            self.risks += 1
+
     def _assert(self, node: Node) -> _Way:
         truth = self._truth(node["cond"])
         if truth is UNKNOWN:
@@ -844,6 +870,8 @@ class Interpreter:
         if name == "SelectStmt":
             self._calls_only(self._inner(node, "sqlstmt"), body)
             found = self._rows(body)
+            if node.get("strict") or (not found.known and may_fail({name: body})):
+                self._risk()
         else:
             found = queries.UNKNOWN_ROWS
         target = node.get("target")
@@ -997,6 +1025,8 @@ class Interpreter:
             self._perhaps_failed(outcome)
         elif not outcome:
             self.shaky += 1
+        if name in _CHANGES_ROWS or (name == "SelectStmt" and may_fail({name: node})):
+            self._risk()
 
     def _nested(self, inner: Inner, node: Node) -> None:
         """EXECUTE of a DO."""
@@ -1176,6 +1206,33 @@ class Interpreter:
 
 
 _BY_HANDLERS = ("sqlstate", "sqlerrm")
+_CHANGES_ROWS = frozenset(("InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt", "CallStmt"))
+_ABOUT_DDL = frozenset(("42710", "42P07", "42701", "42P06", "42723", "42P04"))
+"""What is there already: no query and no change of rows says that."""
+_HARMLESS = frozenset(("count", "now", "exists", "coalesce", "current_setting", "format", "quote_ident"))
+
+
+def _takes_all(conditions: Sequence[str]) -> bool:
+    return any(name.lower() == "others" for name in conditions)
+
+
+def _takes_data(conditions: Sequence[str]) -> bool:
+    """Whether a handler takes any error that queries and changes of rows can end in."""
+    return any(CONDITIONS.get(name.lower(), name) not in _ABOUT_DDL for name in conditions)
+
+
+def may_fail(node: Node) -> bool:
+    """Whether a query or an expression can end in an error: one that only reads and compares columns cannot."""
+    for kind, body in walk(node):
+        if kind == "A_Expr" and names(body["name"])[-1] in ("/", "%"):
+            return True
+        if kind == "FuncCall" and names(body["funcname"])[-1] not in _HARMLESS:
+            return True
+        if kind == "TypeCast" and "A_Const" not in body["arg"]:
+            return True
+    return False
+
+
 _ASSIGNMENT = re.compile(r'\s*(?:[\w$."]|[^\x00-\x7f]|\[[^\]]*\])+\s*:?=')
 
 
