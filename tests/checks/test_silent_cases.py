@@ -20,16 +20,18 @@ from tests.support.cases import Case, load
 CASES = {case.id: case for case in load() if case.phase in ("silent", "decode", "subscribe")}
 
 FIRES: dict[str, str] = {
-    "partition-filter-unused": "dec-cl-part-leaf-ignored dec-part-leaf-filter-ignored-viaroot "
+    "partition-filter-unused": "dec-cl-part-leaf-ignored dec-levels-leaf-and-everything dec-levels-leaf-and-top "
+    "dec-levels-mid dec-levels-mid-and-everything dec-levels-mid-and-top dec-part-leaf-filter-ignored-viaroot "
     "dec-part-leaf-filter-two-publications-or dec-part-schema-root-viaroot dec-part-two-pubs-root-wins "
     "sub-column-list-leaf-and-root sub-copy-root-leaf-filter-viaroot",
     "partition-row-move": "dec-part-cross-move-publish-update",
     "unpublishable-partition": "dec-foreign-partition dec-part-unlogged-leaf dec-set-unlogged-member "
     "kind-unlogged-partition",
     "new-child-not-published": "ddl-inherit",
-    "filter-widened": "dec-or-alltables-wins dec-or-no-filter-wins dec-or-per-action dec-or-schema-same-pub "
-    "dec-or-schema-wins dec-part-two-pubs-root-no-viaroot kind-schema-and-its-table-filter sub-copy-or-alltables "
-    "sub-copy-or-none sub-copy-schema-and-filter",
+    "filter-widened": "dec-by-operation-p1-p2-p3 dec-by-operation-p2-p5 dec-levels-leaf-and-everything "
+    "dec-levels-mid dec-levels-mid-and-top dec-or-alltables-wins dec-or-no-filter-wins dec-or-per-action "
+    "dec-or-schema-same-pub dec-or-schema-wins dec-part-two-pubs-root-no-viaroot "
+    "kind-schema-and-its-table-filter sub-copy-or-alltables sub-copy-or-none sub-copy-schema-and-filter",
     "column-lists-conflict": "dec-cl-all-then-add-column dec-cl-and-alltables dec-cl-and-none dec-cl-and-schema "
     "dec-cl-different dec-cl-different-actions sub-column-list-and-alltables sub-column-list-and-none "
     "sub-column-list-later-conflict-refresh sub-different-column-lists",
@@ -58,7 +60,8 @@ FIRES: dict[str, str] = {
     "tables-left-out": "dec-unlogged-alltables kind-all-tables-skips kind-schema-skips",
     "not-replicated": "dec-fk-order dec-matview-refresh dec-sequence dec-truncate-cascade kind-all-tables-skips "
     "kind-schema-skips",
-    "identity-full-cost": "dec-gen-full-15 dec-identity-full dec-toast-filter-full dec-toast-filter-insert-transform "
+    "identity-full-cost": "dec-gen-full-15 dec-identity-full dec-null-in-both-filters "
+    "dec-toast-filter-full dec-toast-filter-insert-transform "
     "dec-toast-full dec-update-full-in dec-update-full-out dec-update-set-null-key-filter "
     "dec-update-transform-two-publications",
     "subscribed-publication-missing": "dec-publication-created-after-change-in-wal dec-publication-created-later "
