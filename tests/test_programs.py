@@ -42,7 +42,26 @@ def test_what_a_program_does_is_assumed_and_what_a_migration_does_is_certain() -
     table = "CREATE TABLE t (id int PRIMARY KEY);"
     program = 'run("CREATE PUBLICATION p FOR TABLE t WHERE (random() > 1)")\n'
     assert standing(lint(program, "python", table)) == [("PUB209", "assumed")]
-    assert standing(lint("from alembic import op\n" + program, "python", table)) == [("PUB209", "certain")]
+    migration = f"from alembic import op\n\ndef upgrade():\n    {program}"
+    assert standing(lint(migration, "python", table)) == [("PUB209", "certain")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("javascript", "const o = {\n  up: 38,\n  down: 2,\n};\nmodule.exports = o;\n"),
+        ("javascript", "class Lift {\n  up() {}\n  down() {}\n}\n"),
+        ("javascript", "module.exports = { color: 1, up: 2 };\n"),
+        ("javascript", "exports.up = 1;\nexports.down = 2;\n"),
+        ("python", 'revision = "2024"\n'),
+        ("python", "import alembic\n"),
+        ("php", "<?php class A extends Migration { function helper() {} }\n"),
+    ],
+)
+def test_half_a_mark_of_a_tool_makes_no_migration(kind: str, text: str) -> None:
+    table = "CREATE TABLE t (id int PRIMARY KEY);"
+    program = text + 'run("CREATE PUBLICATION p FOR TABLE t WHERE (random() > 1)");\n'
+    assert standing(lint(program, kind, table)) == [("PUB209", "assumed")]
 
 
 def test_a_program_that_makes_a_thing_again_begins_anew() -> None:

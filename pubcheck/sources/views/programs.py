@@ -12,51 +12,87 @@ from pubcheck.sources.views.literals import Literal
 
 
 class _Habit(Struct, frozen=True):
-    """``marks``: what only a migration holds. ``undoing``: the line that begins what undoes it. ``second``: what stands
-    before the first of two strings of which the other undoes it. ``named``: what stands before a string that does."""
+    """``marks``: what only a migration holds, of one of them every part. ``undoing``: the line that begins what undoes
+    it. ``second``: what stands before the first of two strings of which the other undoes it. ``named``: what stands
+    before a string that does."""
 
-    marks: str
+    marks: tuple[tuple[str, ...], ...]
     undoing: str
     second: str = ""
     named: str = ""
 
 
+_FUNCTION = r"(?:async\s+)?(?:function\b|\(|\w+\s*=>)"
+"""What a function of JavaScript begins with."""
+
+
+def _entries(name: str) -> str:
+    """A function of that name in an object or a class."""
+    return rf"^[ \t]*(?:public\s+)?(?:(?:async\s+)?{name}\s*\(|{name}\s*:\s*{_FUNCTION})"
+
+
+def _exports(name: str) -> str:
+    """A function of that name, exported by itself."""
+    return (
+        rf"^[ \t]*(?:(?:module\.)?exports\.{name}\s*=\s*(?:{_FUNCTION}|false\b)"
+        rf"|export\s+const\s+{name}\b[^=\n]*=\s*(?:{_FUNCTION}|false\b)|export\s+(?:async\s+)?function\s+{name}\b)"
+    )
+
+
 _HABITS = {
     "python": _Habit(
-        r"^\s*(?:from|import)\s+alembic\b|^(?:down_)?revision\s*(?::[^=\n]+)?=|\bmigrations\.RunSQL\b"
-        r"|^\s*from\s+django\.db\s+import\b.*\bmigrations\b|^\s*from\s+yoyo\s+import\b",
+        (
+            (r"^[ \t]*+(?:from|import)\s+alembic\b", r"^def\s+upgrade\s*\("),
+            (r"^revision\b[^=\n]*=", r"^down_revision\b[^=\n]*=", r"^def\s+upgrade\s*\("),
+            (r"^[ \t]*+from\s+django\.db\s+import\b.*\bmigrations\b", r"\bmigrations\.\w+\("),
+            (r"^[ \t]*+from\s+yoyo\s+import\b", r"(?<![\w.])step\("),
+        ),
         r"^[ \t]*(?:async[ \t]+)?def[ \t]+(?:downgrade|reverse|backwards?|rollback|undo)\w*[ \t]*\(",
         r"(?:\bRunSQL|(?<![\w.])step)\(\s*$",
         r"\breverse_sql\s*=\s*[\[(]*\s*$",
     ),
     "ruby": _Habit(
-        r"ActiveRecord::Migration|\bSequel\.migration\b|ROM::SQL\.migration",
+        ((r"<\s*ActiveRecord::Migration\b",), (r"\bSequel\.migration\b",), (r"\bROM::SQL\.migration\b",)),
         r"^[ \t]*(?:def[ \t]+(?:self\.)?down\b|(?:\w+\.)?down[ \t]+(?:do|\{))",
     ),
     "javascript": _Habit(
-        r"^\s*exports\.up\s*=|\bexport\s+(?:default\s+)?(?:const|async\s+function|function)\s+up\b|\bMigrationInterface\b"
-        r"|\bmodule\.exports\s*=\s*\{[^}]{0,400}?\bup\b|^\s*(?:async\s+)?up\s*[(:]",
+        (
+            (_exports("up"), _exports("down")),
+            (r"\bimplements\s+MigrationInterface\b|\bextends\s+(?:Migration|BaseSchema)\b", _entries("up")),
+            (r"^[ \t]*+(?:module\.exports\s*=|export\s+default)\s*\{", _entries("up"), _entries("down")),
+        ),
         r"^[ \t]*(?:(?:module\.)?exports\.down\s*=|export\s+(?:const|async\s+function|function)\s+down\b"
         r"|(?:public\s+)?(?:async\s+)?down\s*[(:=]|(?:async\s+)?function\s+down\b)",
     ),
     "go": _Habit(
-        r"\bgoose\.Add(?:Named)?Migration|\bmigrations?\.(?:Register|MustRegister)|\bgormigrate\.",
+        (
+            (r"\bgoose\.Add(?:Named)?Migration",),
+            (r"\bmigrations?\.(?:Register|MustRegister)",),
+            (r"\bgormigrate\.Migration\b",),
+        ),
         r"^[ \t]*(?:func\s+[dD]own\w*\s*\(|Rollback:\s*func|func\s+\([^)\n]*\)\s+Down\w*\s*\()",
     ),
-    "elixir": _Habit(r"\buse\s+Ecto\.Migration\b", r"^[ \t]*def\s+down\b", r"\bexecute[ \t(]\s*$", r"(?<!\w)down:\s*$"),
+    "elixir": _Habit(
+        ((r"\buse\s+Ecto\.Migration\b",),), r"^[ \t]*def\s+down\b", r"\bexecute[ \t(]\s*$", r"(?<!\w)down:\s*$"
+    ),
     "java": _Habit(
-        r"\bBaseJavaMigration\b|\bJavaMigration\b|\bCustomSqlChange\b",
+        (
+            (r"\bextends\s+BaseJavaMigration\b|:\s*BaseJavaMigration\b", r"\bmigrate\s*\("),
+            (r"\bimplements\b[^{]{0,200}?\b(?:JavaMigration|CustomSqlChange)\b",),
+        ),
         r"^[ \t]*(?:public\s+)?\w+\s+(?:down|undo|rollback)\(",
     ),
     "csharp": _Habit(
-        r":\s*Migration\b|\bMigrationBuilder\b", r"^[ \t]*(?:public|protected)\s+override\s+void\s+Down\s*\("
+        ((r":\s*Migration\b", r"\boverride\s+void\s+Up\s*\("),),
+        r"^[ \t]*(?:public|protected)\s+override\s+void\s+Down\s*\(",
     ),
     "php": _Habit(
-        r"\bextends\s+(?:\w*\\)*(?:Abstract)?Migration\b",
+        ((r"\bextends\s+(?:\w*\\)*(?:Abstract)?Migration\b", r"\bfunction\s+(?:up|safeUp|change)\s*\("),),
         r"^[ \t]*(?:public\s+)?(?:static\s+)?function\s+(?:down|safeDown)\s*\(",
     ),
     "rust": _Habit(
-        r"\bMigrationTrait\b|\bimpl\s+Migration\b", r"^[ \t]*(?:pub\s+)?(?:async\s+)?fn\s+(?:down|revert|rollback)\b"
+        ((r"\bimpl\s+(?:\w+::)*MigrationTrait\s+for\b|\bimpl\s+(?:\w+::)*Migration\s+for\b",),),
+        r"^[ \t]*(?:pub\s+)?(?:async\s+)?fn\s+(?:down|revert|rollback)\b",
     ),
 }
 
@@ -64,7 +100,7 @@ _HABITS = {
 def undone(text: str, language: str, found: Sequence[Literal]) -> tuple[bool, list[tuple[int, int]]]:
     """Whether a program is a migration, and the ascending spans of what undoes it."""
     habit = _HABITS[language]
-    if re.search(habit.marks, text, re.MULTILINE) is None:
+    if not any(all(re.search(part, text, re.MULTILINE) for part in mark) for mark in habit.marks):
         return False, []
     spans: list[tuple[int, int]] = []
     starts = [each.start for each in found]
