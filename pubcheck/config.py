@@ -30,7 +30,8 @@ class Config(Struct, frozen=True, kw_only=True):
     """Options of a run. ``postgres`` empty means: what a pg_dump header says, else the default major.
 
     ``include``, ``exclude`` and the patterns of ``per_file_ignores`` are those of .gitignore, relative to ``root``, the
-    folder of the configuration ("" for the current one). ``extend_select`` adds to ``select``, or to the rules that are
+    folder of the configuration ("" for the current one). ``force_exclude``: what is passed over in a folder is so too
+    when it is given by name. ``extend_select`` adds to ``select``, or to the rules that are
     on by default. ``platform_publications`` and ``platform_tables`` are names, or patterns with `*`, of what exists
     without being made in the unit. ``variables`` are psql's, as `-v name=value` sets them.
     """
@@ -48,6 +49,7 @@ class Config(Struct, frozen=True, kw_only=True):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
+    force_exclude: bool = False
     units: tuple[UnitConfig, ...] = ()
     platform_publications: tuple[str, ...] = ()
     platform_tables: tuple[str, ...] = ()
@@ -310,6 +312,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "include": _patterns("patterns"),
     "exclude": _patterns("patterns"),
     "respect-gitignore": _read_bool,
+    "force-exclude": _read_bool,
     "unit": _read_units,
     "platform-publications": _patterns("names"),
     "platform-tables": _patterns("names"),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck import __version__
 from pubcheck.cli.app import color_option, emit, forget_stdout, use_color
-from pubcheck.cli.inputs import look, schema_option, stdin_option, together_option
+from pubcheck.cli.inputs import force_exclude_option, look, schema_option, stdin_option, together_option
 from pubcheck.config import load
-from pubcheck.sources.files import Plan
+from pubcheck.sources.files import File, Plan
 from pubcheck.sources.plans import Survey
 
 
@@ -30,6 +32,7 @@ Exit status: 0, also where nothing would be read; 2 bad arguments or configurati
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @together_option
 @schema_option
+@force_exclude_option
 @click.option(
     "--format",
     "format_",
@@ -50,18 +53,28 @@ def command(
     paths: tuple[str, ...],
     together: bool,
     schema: tuple[str, ...],
+    force_exclude: bool | None,
     format_: str,
     stdin_filename: str,
     config_path: str | None,
     color: str,
 ) -> int:
     """Shows the files that `lint`, given the same arguments, would read: the databases that they build, the order in
-    which they are run, and the reason; without a PATH those of the current folder.
+    which they are run, and the reason; without a PATH those of the current folder, or of the
+    configuration's where that names units.
 
     Context is read to be followed and is not reported about. Passed over is what takes back what other files do.
     """
     config = load(path=config_path)
-    found = look(paths or (".",), config, together=together, schema=schema, stdin_filename=stdin_filename)
+    if force_exclude is not None:
+        config = replace(config, force_exclude=force_exclude)
+    found = look(
+        paths if paths or config.units else (".",),
+        config,
+        together=together,
+        schema=schema,
+        stdin_filename=stdin_filename,
+    )
     try:
         for piece in _json(found) if format_ == "json" else _text(found, color=use_color(color)):
             emit(piece)
@@ -107,12 +120,25 @@ def _json(found: Survey) -> Iterator[str]:
             plan.habit,
             plan.reason,
             plan.postgres,
-            tuple(_File(file.label, file.view, file.context, file.error) for file in plan.files),
+            tuple(_File(file.label, file.view, file.context, _problem(file)) for file in plan.files),
         )
         for plan in found.plans
     )
     document = _Document(__version__, 1, units, tuple(_PassedOver(*each) for each in found.passed_over))
     yield msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def _problem(file: File) -> str | None:
+    """Why a file cannot be read, as far as that shows without reading it."""
+    if file.error is not None or file.content is not None:
+        return file.error
+    try:
+        os.stat(file.path)
+    except OSError as error:
+        return error.strerror
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def _text(found: Survey, *, color: bool) -> Iterator[str]:
@@ -126,7 +152,7 @@ def _text(found: Survey, *, color: bool) -> Iterator[str]:
         for number, file in enumerate(plan.files, 1):
             remarks = [file.view] if file.view != "sql" else []
             remarks += ["context"] if file.context else []
-            remarks += [file.error] if file.error else []
+            remarks += [problem] if (problem := _problem(file)) else []
             remark = f"  ({', '.join(remarks)})" if remarks else ""
             yield f"  {number:{width}}  {styled(file.label, dim=file.context)}{remark}\n"
     if found.passed_over:

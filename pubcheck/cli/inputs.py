@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+from collections.abc import Iterator, Sequence
 
 import click
 from msgspec.structs import replace
@@ -47,6 +49,13 @@ variables_option = click.option(
 )
 
 
+force_exclude_option = click.option(
+    "--force-exclude/--no-force-exclude",
+    default=None,
+    help="Pass over what the configuration excludes or git ignores also where it is given by name.",
+)
+
+
 def with_variables(config: Config, variables: dict[str, str]) -> Config:
     """The configuration with more variables of psql, or other values for them."""
     return replace(config, variables=tuple({**dict(config.variables), **variables}.items())) if variables else config
@@ -65,8 +74,23 @@ def read_plans(
     Raises NoInput where there is none."""
     found = look(paths, config, together=together, schema=schema, stdin_filename=stdin_filename, majors=majors)
     if not found.plans:
-        raise NoInput(f"no input: no .sql file under {', '.join(paths)}")
+        raise NoInput(no_input(found, paths))
     return found.plans
+
+
+def no_input(found: Survey, paths: tuple[str, ...]) -> str:
+    """What is said where there is nothing to read."""
+    return f"no input: {'; '.join(said(found.passed_over)) or 'no .sql file under ' + ', '.join(paths)}"
+
+
+def said(passed_over: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """What is said of paths given by name that are passed over, by the reasons."""
+    reasons: dict[str, list[str]] = {}
+    for label, why in passed_over:
+        reasons.setdefault(why, []).append(label)
+    for why, labels in reasons.items():
+        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        yield f"{labels[0]}{more} passed over: {why}"
 
 
 def look(
@@ -78,7 +102,9 @@ def look(
     stdin_filename: str,
     majors: bool = False,
 ) -> Survey:
-    """As ``read_plans``, with what is passed over."""
+    """As ``read_plans``, with what is passed over; without paths, what the configuration names."""
+    if not paths and config.units:
+        paths = (os.path.relpath(config.root or "."),)
     if not paths:
         raise NoInput("no input: give files, folders, or - for standard input")
     stdin = sys.stdin.buffer.read() if STDIN in paths else None

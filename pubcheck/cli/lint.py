@@ -9,9 +9,12 @@ import click
 from msgspec.structs import replace
 
 from pubcheck import rulebook
-from pubcheck.cli.app import FOUND, color_option, complain, emit, forget_stdout, use_color
+from pubcheck.cli.app import FOUND, NoInput, color_option, complain, emit, forget_stdout, use_color
 from pubcheck.cli.inputs import (
-    read_plans,
+    force_exclude_option,
+    look,
+    no_input,
+    said,
     schema_option,
     stdin_option,
     together_option,
@@ -22,6 +25,7 @@ from pubcheck.cli.output import Output, OutputType, write
 from pubcheck.cli.work import Outcome, Task, lint_units
 from pubcheck.config import Config, ConfigError, from_options, load
 from pubcheck.diagnostics import SEVERITIES
+from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report.document import Finding, Report, report
 from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
 from pubcheck.sources.files import STDIN, Plan
@@ -88,6 +92,7 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
 @together_option
 @schema_option
 @variables_option
+@force_exclude_option
 @click.option(
     "--jobs",
     type=click.IntRange(min=0),
@@ -133,6 +138,7 @@ def command(
     together: bool,
     schema: tuple[str, ...],
     variables: dict[str, str],
+    force_exclude: bool | None,
     jobs: int,
     fail_on: str | None,
     fail_on_assumed: bool | None,
@@ -153,7 +159,8 @@ def command(
     """Says what PostgreSQL will refuse because of a publication: the statement itself, or a later UPDATE or DELETE.
 
     A PATH is a folder, in which the habits of migration tools tell what files build a database (`pubcheck files` shows
-    it); a file, which is linted in the history that it lies in, or else on its own; or - for standard input.
+    it); a file, which is linted in the history that it lies in, or else on its own; or - for standard input. Without
+    a PATH the configuration's folder is meant where that names units.
     """
     given = {
         "postgres": postgres,
@@ -163,6 +170,7 @@ def command(
         "fail-on": fail_on,
         "fail-on-assumed": fail_on_assumed,
         "extend-select": extend_select or None,
+        "force-exclude": force_exclude,
     }
     options = {key: value for key, value in given.items() if value is not None}
     base = load(path=config_path)
@@ -177,7 +185,7 @@ def command(
     if change and not diff and STDIN in paths:
         raise click.UsageError("standard input cannot be changed; --diff shows what would be")
     known = None if write_baseline else _baseline(baseline, config)
-    plans = read_plans(
+    met = look(
         paths,
         config,
         together=together,
@@ -185,6 +193,9 @@ def command(
         stdin_filename=stdin_filename,
         majors=postgres is not None,
     )
+    plans = met.plans
+    if not (plans or met.named):
+        raise NoInput(no_input(met, paths))
     excerpts = "text" in (format_, *(output.format for output in outputs))
     tasks = [Task(plan, config, excerpts, known, change) for plan in plans]
     outcomes = list(_watched(lint_units(tasks, jobs), len(tasks), quiet))
@@ -205,7 +216,7 @@ def command(
 
         problems = list(changing.write(rewritten))
     findings = [finding for outcome in outcomes for finding in outcome.findings]
-    majors = {major for outcome in outcomes for major in outcome.postgres}
+    majors = {major for outcome in outcomes for major in outcome.postgres} or config.postgres or (DEFAULT_MAJOR,)
     files, statements = (sum(getattr(outcome, field) for outcome in outcomes) for field in ("files", "statements"))
     found = report(findings, majors, files, statements)
     status = FOUND if not exit_zero and (rewritten if diff else fails(findings, config)) else 0
@@ -222,7 +233,10 @@ def command(
         forget_stdout()
     if not quiet:
         sys.stdout.flush()
-        for remark in _remarks(outcomes, plans, found, known, change, config, diff=diff):
+        for remark in (
+            *(f"{each}." for each in said(met.named)),
+            *_remarks(outcomes, plans, found, known, change, config, diff=diff),
+        ):
             click.echo(remark, err=diff or format_ not in FOR_PEOPLE)
     return _complain_of([*problems, *crashes]) or status
 

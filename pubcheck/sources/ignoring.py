@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -106,6 +106,33 @@ def above(folder: str, exclude: Sequence[str], root: str, *, gitignore: bool) ->
             return Ignoring((), excluded)
     # The folder's own .gitignore is read when it is walked.
     return given if folder != top else Ignoring(tuple(each for each in found[:1] if each), excluded)
+
+
+def why_passed_over(path: str, exclude: Sequence[str], root: str, *, gitignore: bool) -> str | None:
+    """Why a walk from above would not meet a file or folder, given as an absolute path; None where it would."""
+    if exclude:
+        base = os.path.abspath(root)
+        excluded = Ignoring((), Patterns(base, exclude))
+        if any(excluded.passes_over(at, folder=folder) for at, folder in _down(base, path)):
+            return "the configuration excludes it"
+    top = top_of(os.path.dirname(path)) if gitignore else None
+    if top is not None:
+        ignoring = Ignoring((_read(top, os.path.join(".git", "info", "exclude")),))
+        for at, folder in _down(top, path):
+            ignoring = ignoring.below(os.path.dirname(at), (GITIGNORE,))
+            if ignoring.passes_over(at, folder=folder):
+                return "git ignores it"
+    return None
+
+
+def _down(base: str, path: str) -> Iterator[tuple[str, bool]]:
+    """What stands on the way from a folder to a path in it, and whether it is a folder."""
+    below = os.path.relpath(path, base).split(os.sep)
+    if os.pardir not in below[:1] and path != base:
+        at = base
+        for part in below:
+            at = os.path.join(at, part)
+            yield at, at != path or os.path.isdir(path)
 
 
 def top_of(path: str) -> str | None:

@@ -29,10 +29,12 @@ Identity = tuple[int, int] | str
 
 
 class Survey(Struct, frozen=True):
-    """What a run reads: its units, in order, and the files that it met and passes over, each with the reason."""
+    """What a run reads: its units, in order, and the files that it met and passes over, each with the reason; of these
+    ``named`` were given by name."""
 
     plans: list[Plan]
     passed_over: list[tuple[str, str]]
+    named: list[tuple[str, str]]
 
 
 def find_plans(
@@ -69,6 +71,8 @@ def survey(
     for path in paths:
         if path == STDIN and stdin is not None:
             finder.add(Plan(stdin_label, (File(STDIN, stdin_label, content=stdin),), "stdin", "standard input"))
+        elif config.force_exclude and (why := _why_not(path, config)):
+            finder.pass_over(path, why)
         elif os.path.isdir(path):
             finder.folder(path)
         elif any(os.path.abspath(path).startswith(join(folder, "")) for folder in folders) and finder.in_unit(path):
@@ -84,7 +88,15 @@ def survey(
     if schema:
         before = [file for plan in find_plans(schema, config) for file in plan.files]
         plans = [_after(before, plan) for plan in plans]
-    return Survey(plans, finder.passed_over)
+    named = list(finder.named.items())
+    return Survey(plans, list(dict.fromkeys([*finder.passed_over, *named])), named)
+
+
+def _why_not(path: str, config: Config) -> str | None:
+    # Loaded only where it is asked for.
+    from pubcheck.sources.ignoring import why_passed_over
+
+    return why_passed_over(os.path.abspath(path), config.exclude, config.root, gitignore=config.respect_gitignore)
 
 
 def _after(before: Sequence[File], plan: Plan) -> Plan:
@@ -112,10 +124,12 @@ class _Finder:
     def __init__(self, config: Config, *, alone: bool, distinct: bool) -> None:
         self.plans: list[Plan] = []
         self.passed_over: list[tuple[str, str]] = []
+        self.named: dict[str, str] = {}
         self._config, self._alone, self._distinct = config, alone, distinct
         self._look = Disk()
         self._reported: set[Identity] = set()
         self._histories: dict[tuple[str, ...], list[Plan]] = {}
+        self._undone: dict[str, str] = {}
         self._places: dict[tuple[str, ...], int] = {}
         self._configured: list[Plan] | None = None
         self._indexes: dict[int, dict[str, int]] = {}
@@ -161,6 +175,9 @@ class _Finder:
 
     def file(self, path: str) -> None:
         history = self._history(path)
+        if history is None and (why := self._undone.get(os.path.abspath(path))):
+            self.pass_over(path, why)
+            return
         if history is None:
             label = label_of(path)
             file = File(path, label, view=view_of(path))
@@ -168,6 +185,10 @@ class _Finder:
             return
         if _identity(File(path, "")) not in self._reported:
             self._report(history, {os.path.abspath(path): File(path, label_of(path), view=view_of(path))})
+
+    def pass_over(self, path: str, why: str) -> None:
+        """A path given by name that is not read."""
+        self.named[label_of(path)] = why
 
     def _report(self, unit: Plan, met: Mapping[str, File]) -> None:
         """A unit of which the files that were met, by their absolute paths, are reported about and the others followed;
@@ -209,7 +230,10 @@ class _Finder:
             if places not in self._histories:
                 relative = not os.path.isabs(path)
                 found = [each for place in places for each in self._below(place)]
-                self._histories[places] = arrange([(each, _as_given(each, relative)) for each in found], self._look)[0]
+                files = [(each, _as_given(each, relative)) for each in found]
+                self._histories[places], undone = arrange(files, self._look)
+                paths = {file.label: each for each, file in files}
+                self._undone.update((paths[label], why) for label, why in undone)
             for plan in self._histories[places]:
                 if plan.habit not in GUESSED and absolute in self._members(plan):
                     return plan
@@ -240,13 +264,13 @@ class _Finder:
         taken: set[str] = set()
         beginning = join(os.path.abspath(top), "")
         for plan in self._units():
-            own = set(self._members(plan))
-            for path in own:
+            own = self._members(plan)
+            for path, number in own.items():
                 if path not in met and path.startswith(beginning):  # not found by its name
                     given = join(top, path[len(beginning) :])
-                    met[path] = File(given, label_of(given), view=view_of(given))
-            if not own.isdisjoint(met):
-                taken |= own
+                    met[path] = replace(plan.files[number], path=given, label=label_of(given))
+            if not met.keys().isdisjoint(own):
+                taken.update(own)
                 self._report(plan, met)
         return [(path, file) for path, file in files if path not in taken]
 

@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Call
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, r text NOT NULL);\n"
@@ -69,7 +71,7 @@ def test_the_same_as_json(pubcheck: Call) -> None:
             "habit": "file",
             "reason": "given by name",
             "postgres": [],
-            "files": [{"path": "none.sql", "view": "sql", "context": False, "problem": None}],
+            "files": [{"path": "none.sql", "view": "sql", "context": False, "problem": "No such file or directory"}],
         },
     ]
     assert document["passed_over"] == []
@@ -125,3 +127,69 @@ def test_a_pipe_given_by_name_is_read_once(pubcheck: Call) -> None:
     writer.start()
     assert len(linted(pubcheck, "pipe.sql")) == 2
     writer.join()
+
+
+def test_what_is_undone_is_passed_over_when_given_by_name(pubcheck: Call) -> None:
+    history(_V1__a=TABLE + PUBLICATION, _U1__a="DROP PUBLICATION p;")
+    called = pubcheck("lint", "migrations/U1__a.sql")
+    assert (called.status, called.out.splitlines()[-1]) == (
+        0,
+        "migrations/U1__a.sql passed over: Flyway runs it only to undo.",
+    )
+    called = pubcheck("lint", "--format", "json", "migrations/U1__a.sql")
+    assert (called.status, json.loads(called.out)["files"]) == (0, 0)
+    assert "passed over: Flyway" in called.err
+    called = pubcheck("explain", "migrations/U1__a.sql")
+    assert (called.status, called.err) == (
+        2,
+        "pubcheck: no input: migrations/U1__a.sql passed over: Flyway runs it only to undo\n",
+    )
+
+
+def test_a_history_of_ways_back_alone_holds_nothing(pubcheck: Call) -> None:
+    history(_U1__a="DROP PUBLICATION p;", _U2__b="DROP TABLE t;")
+    assert pubcheck("lint", "migrations").err == (
+        "pubcheck: no input: migrations/U1__a.sql and 1 more passed over: Flyway runs it only to undo\n"
+    )
+
+
+def test_what_is_excluded_is_passed_over_by_name_only_when_asked(pubcheck: Call) -> None:
+    Path(".git").mkdir()
+    Path("gen").mkdir()
+    Path(".gitignore").write_text("gen/*\n!gen/kept.sql\n")
+    for name in ("gen/a.sql", "gen/kept.sql", "seed.sql"):
+        Path(name).write_text(TABLE + PUBLICATION)
+    Path("pubcheck.toml").write_text('exclude = ["seed*"]\n')
+    given = ("gen/a.sql", "gen/kept.sql", "seed.sql")
+    assert {path for path, *_ in linted(pubcheck, *given)} == set(given)
+    assert {path for path, *_ in linted(pubcheck, "--force-exclude", *given)} == {"gen/kept.sql"}
+    called = pubcheck("lint", "--force-exclude", "gen/a.sql", "seed.sql")
+    assert (called.status, called.out.splitlines()[1:]) == (
+        0,
+        ["gen/a.sql passed over: git ignores it.", "seed.sql passed over: the configuration excludes it."],
+    )
+    Path("pubcheck.toml").write_text('exclude = ["seed*"]\nforce-exclude = true\nrespect-gitignore = false\n')
+    assert {path for path, *_ in linted(pubcheck, *given)} == {"gen/a.sql", "gen/kept.sql"}
+    assert {path for path, *_ in linted(pubcheck, "--no-force-exclude", *given)} == set(given)
+    assert "seed.sql  (the configuration excludes it)" in pubcheck("files", *given).out
+
+
+def test_without_a_path_the_units_of_the_configuration_are_meant(
+    pubcheck: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history(_1_a=TABLE, _2_b=PUBLICATION)
+    assert pubcheck("lint").status == 2
+    Path("pubcheck.toml").write_text('[[unit]]\nfiles = ["migrations/*.sql", "later.sql"]\n')
+    assert {path for path, *_ in linted(pubcheck)} == {"./migrations/2_b.sql", "./later.sql"}
+    assert "  3  ./later.sql  (No such file or directory)\n" in pubcheck("files").out
+    monkeypatch.chdir("migrations")
+    assert {path for path, *_ in linted(pubcheck)} == {"../migrations/2_b.sql", "../later.sql"}
+
+
+def test_a_unit_of_the_configuration_without_files_is_told(pubcheck: Call) -> None:
+    Path("pubcheck.toml").write_text('[[unit]]\nname = "shop"\nfiles = ["shop/*.sql"]\n')
+    Path("a.sql").write_text(TABLE)
+    called = pubcheck("lint")
+    assert called.status == 1
+    assert "no file matches the files of shop" in called.out
+    assert "no file matches the files of shop" in pubcheck("files").out

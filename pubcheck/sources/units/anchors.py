@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 
 from pubcheck.sources.units import flyway, initdb, marked, numbered, updown
 
+_SQITCH = frozenset(["deploy", "revert", "verify"])
+
 
 def history_of(path: str, kind_of: Callable[[str], str | None]) -> Iterator[tuple[str, ...]]:
     """The folders and files in which the whole history of a file may lie, the likeliest first; none for most files.
@@ -32,11 +34,11 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
         yield os.path.join(folder, "migrations"), path
     if last == "schemas" and os.path.basename(above) == "supabase":
         yield (folder,)
-    if name in ("migration.sql", "up.sql") and last[:1].isdigit():
+    if name in ("migration.sql", "up.sql", "down.sql") and last[:1].isdigit():
         yield (above,)
     if os.path.isfile(os.path.join(folder, "meta", "_journal.json")):
         yield (folder,)
-    if "deploy" in folder.split(os.sep):
+    if not _SQITCH.isdisjoint(folder.split(os.sep)):
         at = folder
         while at != os.path.dirname(at):
             at = os.path.dirname(at)
@@ -46,7 +48,7 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
         yield (flyway.location(folder.replace(os.sep, "/")).replace("/", os.sep),)
     if updown.way(name) is not None:
         yield (folder,)
-    if last.lower() in updown.UP:
+    if last.lower() in updown.UP | updown.DOWN:
         yield (above,)
     if last in initdb.FOLDERS:
         yield (folder,)

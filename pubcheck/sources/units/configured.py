@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from pubcheck.config import Config
 from pubcheck.sources.discover import walk
 from pubcheck.sources.files import File, Plan, label_of, view_of
@@ -15,11 +17,14 @@ def configured(config: Config) -> list[Plan]:
     root = os.path.abspath(config.root)
     plans = []
     for number, unit in enumerate(config.units):
+        name = unit.name or f"unit {number + 1}"
         own = list(dict.fromkeys(path for pattern in unit.files for path in _matches(root, pattern, config)))
         before = list(dict.fromkeys(path for pattern in unit.schema for path in _matches(root, pattern, config)))
         files = [_file(path, context=True) for path in before if path not in own]
         files += [_file(path) for path in own]
-        name = unit.name or f"unit {number + 1}"
+        if not own:
+            pattern = _file(os.path.join(root, unit.files[0]))
+            files.append(replace(pattern, error=f"no file matches the files of {name}"))
         plans.append(Plan(name, tuple(files), "configuration", "a unit of the configuration", unit.postgres))
     return plans
 

@@ -39,10 +39,10 @@ def plans(tree: Tree) -> Iterator[Group]:
     for top, folders in locations.items():
         versions = [version for folder in folders for name in tree.sql[folder] if (version := _version(name))]
         if len(set(versions)) == len(versions):
-            yield _group(tree, top if len(folders) > 1 else folders[0], folders)
+            yield from _group(tree, top if len(folders) > 1 else folders[0], folders)
         else:  # a database each: of vendors, of tenants
             for folder in folders:
-                yield _group(tree, folder, [folder])
+                yield from _group(tree, folder, [folder])
 
 
 def location(folder: str) -> str:
@@ -55,7 +55,7 @@ def location(folder: str) -> str:
     return folder
 
 
-def _group(tree: Tree, name: str, folders: list[str]) -> Group:
+def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[Group]:
     ordered: list[tuple[tuple[object, ...], tuple[str, str]]] = []
     baseline: tuple[int, ...] = ()
     for folder in folders:
@@ -85,7 +85,8 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Group:
             tree.drop(folder, [file], "the baseline of its version stands for it")
         else:
             files.append((folder, file))
-    return tree.group(shown(name), files, "flyway", "Flyway's V by version, then R")
+    if files:
+        yield tree.group(shown(name), files, "flyway", "Flyway's V by version, then R")
 
 
 def _version(name: str) -> tuple[object, ...] | None:
