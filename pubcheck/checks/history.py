@@ -10,6 +10,7 @@ from msgspec import Struct
 from pubcheck.checks.write import WRITES, Refusal, Write, refusals, refused_by
 from pubcheck.postgres.catalog.rows import (
     Index,
+    Other,
     Place,
     Publication,
     PublicationNamespace,
@@ -21,7 +22,7 @@ from pubcheck.postgres.session import Session
 Change = tuple[dict[Any, Any], Any, Any]
 """An entry of the journal: (dictionary, key, former value)."""
 
-_FOLLOWED = (Relation, Index, Publication, PublicationRel, PublicationNamespace)
+_FOLLOWED = (Relation, Index, Other, Publication, PublicationRel, PublicationNamespace)
 
 
 class RefusedWrites:
@@ -100,6 +101,9 @@ class RefusedWrites:
                 families.add(known.oid)
             elif isinstance(known, Index):
                 touched.again.add(known.table)
+            elif isinstance(known, Other):
+                if any(one is not None and one.instead for one in (former, row)):
+                    touched.again.add(known.namespace)
             elif isinstance(known, Publication):
                 if former is None or row is None or _judged(former) != _judged(row):
                     self._publication(touched, families, former, row)

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from pubcheck.diagnostics import ServerAnswer
-from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.replication.identity import ReplicaIdentity, replica_identity
 from pubcheck.replication.published import is_publishable, judged_entry, publications_of
@@ -63,6 +63,8 @@ def refusals(catalog: Catalog, relation: Relation) -> dict[Write, Refusal]:
     found: dict[Write, Refusal] = {}
     reported = _reported(catalog, relation, identity, publications)
     for write in WRITES:
+        if _replaced(catalog, relation, write):
+            continue
         publishing = [publication for publication in publications if getattr(publication, write)]
         if publishing:
             refusal = _refusal(catalog, relation, identity, write, publishing, reported.get(write))
@@ -77,7 +79,15 @@ def refused_by(catalog: Catalog, relation: Relation, publication: Publication) -
         return ()
     if not failing(catalog, relation, replica_identity(catalog, relation), publication):
         return ()
-    return tuple(write for write in WRITES if getattr(publication, write))
+    return tuple(write for write in WRITES if getattr(publication, write) and not _replaced(catalog, relation, write))
+
+
+def _replaced(catalog: Catalog, relation: Relation, write: Write) -> bool:
+    """Whether a rule of the table always does something else instead, so that it is not written (rewriteHandler.c)."""
+    dependents = catalog.dependents.get((RELATION, relation.oid))
+    rules = (catalog.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER)
+    mine = (rule for rule in rules if rule is not None and rule.namespace == relation.oid)
+    return any(rule.instead == write and rule.enabled for rule in mine)
 
 
 def failing(catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication) -> bool:

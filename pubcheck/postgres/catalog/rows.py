@@ -204,7 +204,8 @@ class Proc(Struct, frozen=True, gc=False):
     ``defaults`` how many of the last have one; ``modes`` (i, o, b, v, t) and ``argument_names`` cover all parameters,
     as ``parameters`` do where there are any but input ones (proallargtypes; () for built-in functions). A built-in
     function that the unit altered stands in the catalog under its own oid, without an entry among the names unless
-    it was renamed. ``effect`` says what a call may do unseen: c(hange catalogs), i (replica identities and keys too).
+    it was renamed. ``effect`` says what a call may do unseen: c(hange catalogs), i (replica identities and keys
+    too), t(ake away from publications as well).
     """
 
     oid: int
@@ -283,6 +284,9 @@ class Other(Struct, frozen=True, gc=False):
     name: str
     namespace: int
     owner: int
+    instead: str = ""
+    """Of a rule DO INSTEAD without a condition: "update" or "delete", what of its table never comes about."""
+    enabled: bool = True
 
 
 class Role(Struct, frozen=True, gc=False):

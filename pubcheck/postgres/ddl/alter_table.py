@@ -802,6 +802,15 @@ def _cluster_on(session: Session, relation: int, command: Node, recurse: bool) -
         raise ServerError("0A000", "cannot mark index clustered in partitioned table")
 
 
+def _enable_rule(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """EnableDisableRule: one that is enabled for replicas alone does nothing in other sessions."""
+    catalog = session.catalog
+    oid = catalog.other_names.get(("rule", relation, command["name"]))
+    if oid is not None:
+        enabled = command["subtype"] in ("AT_EnableRule", "AT_EnableAlwaysRule")
+        catalog.others.put(oid, replace(catalog.others[oid], enabled=enabled))
+
+
 def _add_of(session: Session, relation: int, command: Node, recurse: bool) -> None:
     """ATExecAddOf: the table must have exactly the type's columns, in order."""
     oid = session.type_oid(command["def"]["TypeName"])
@@ -878,6 +887,7 @@ _ACTIONS: dict[str, Subcommand] = {
     "AT_ClusterOn": _cluster_on,
     "AT_ColumnDefault": _set_default,
     "AT_DetachPartition": _detach,
+    "AT_DisableRule": _enable_rule,
     "AT_DropColumn": _drop_column,
     "AT_DropConstraint": _drop_constraint,
     "AT_DropExpression": _drop_expression,
@@ -885,6 +895,9 @@ _ACTIONS: dict[str, Subcommand] = {
     "AT_DropInherit": _no_inherit,
     "AT_DropNotNull": _drop_not_null,
     "AT_DropOf": _drop_of,
+    "AT_EnableAlwaysRule": _enable_rule,
+    "AT_EnableReplicaRule": _enable_rule,
+    "AT_EnableRule": _enable_rule,
     "AT_ReplicaIdentity": _replica_identity,
     "AT_SetExpression": _set_expression,
     "AT_SetLogged": _set_logged,

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec.structs import replace
+
 from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Other, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
@@ -63,6 +65,10 @@ def create_trigger(session: Session, node: Node) -> None:
     for oid in functions_named(session, names(node["funcname"])):
         if not catalog.procs[oid].arguments:
             catalog.depend((OTHER, row.oid, 0), (PROC, oid, 0), NORMAL)
+            if catalog.procs[oid].effect == "t":
+                # It runs when rows are changed, which is not followed.
+                session.restless = True
+                session.doubt_publications()
     _depend_on_columns(session, row, relation, names(node.get("columns", ())), NORMAL)
     if "whenClause" in node:
         _depend_on_columns(session, row, relation, column_names(node["whenClause"]), NORMAL)
@@ -93,11 +99,19 @@ def create_rule(session: Session, node: Node) -> None:
     if relation.seen and relation.kind not in "rpvm":
         raise ServerError("42809", f'relation "{relation.name}" cannot have rules')
     row = _enter(session, "rule", node["rulename"], relation, replace_existing=node.get("replace", False))
+    always = node.get("instead") and "whereClause" not in node
+    instead = _REPLACED.get(node["event"], "") if always else ""
+    if row.instead != instead:
+        row = replace(row, instead=instead)
+        catalog.others.put(row.oid, row)
     parts: list[Any] = [node.get("whereClause"), node.get("actions", [])]
     _depend_on_columns(session, row, relation, _columns_of_old_and_new(parts), NORMAL)
     for oid in relations_named(session, parts):
         if oid != relation.oid:
             catalog.depend((OTHER, row.oid, 0), (RELATION, oid, 0), NORMAL)
+
+
+_REPLACED = {"CMD_UPDATE": "update", "CMD_DELETE": "delete"}
 
 
 def _columns_of_old_and_new(tree: Any) -> list[str]:
