@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
 
 MARK = "pubcheck:"
-"""What comments begin with that are for pubcheck."""
+"""What comments begin with that are for pubcheck, in any case."""
+
+
+def marked(text: str) -> bool:
+    """Whether a text may hold such comments."""
+    return any(mark in text for mark in (MARK, "PUBCHECK:", "Pubcheck:", "PubCheck:"))
 
 
 class Unit(Struct, frozen=True):
@@ -234,7 +239,7 @@ class _Run:
     def _reported(self) -> tuple[Diagnostic, ...]:
         """What is left of what was found when comments and the configuration have had their say."""
         config, sources = self.config, self.unit.sources
-        if not config.per_file_ignores and not config.severity and all(MARK not in each.shown for each in sources):
+        if not config.per_file_ignores and not config.severity and not any(marked(each.shown) for each in sources):
             return self.found
         # Loaded only where there is something to leave out.
         from pubcheck.suppress import settle

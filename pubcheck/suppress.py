@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from pubcheck import rulebook
 from pubcheck.config import Config, suggestion
 from pubcheck.diagnostics import SEVERITIES, Diagnostic, Edit, Fix, Severity, Span
-from pubcheck.linter import MARK
+from pubcheck.linter import marked
 from pubcheck.sources.text import Source
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -69,10 +69,10 @@ class Unclear(Struct, frozen=True):
 def comments(source: Source) -> Iterator[Comment | Unclear]:
     """The ignore comments of a source, in the order of the text, and what in them is not understood."""
     text = source.shown
-    if MARK not in text:
+    if not marked(text):
         return
     signs = _IN_SQL if source.original is None else _ELSEWHERE
-    pattern, end = re.compile(_COMMENT.format(signs=signs)), 0
+    pattern, end = re.compile(_COMMENT.format(signs=signs), re.IGNORECASE), 0
     while (found := pattern.search(text, end)) is not None:
         rest, begin = found["rest"], found.start("rest")
         sign = found["sign"]
@@ -89,7 +89,7 @@ def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Unc
     """One comment; ``rest`` is what it says after the mark, from the offset ``begin``."""
     given = _VERB.match(rest)
     assert given is not None  # all of it is optional
-    verb, written = given["verb"], given["codes"]
+    verb, written = given["verb"].lower(), given["codes"]
     usage = "write `pubcheck: ignore[PUB301] why`, or `ignore-file[PUB301]` for the whole file"
     if verb not in ("ignore", "ignore-file"):
         hint = suggestion(verb, ("ignore", "ignore-file")) if verb else ""
@@ -254,7 +254,7 @@ def settle(
     files = {
         id(source): _File(source, statements.bounds(number))
         for number, source in enumerate(sources)
-        if MARK in source.shown
+        if marked(source.shown)
     }
     if files:
         reported = rulebook.selected(config.select, config.ignore, config.extend_select)

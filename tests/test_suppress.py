@@ -40,6 +40,8 @@ def rules(*texts: str, config: Config = Config()) -> set[str]:
         f"{TABLE}--pubcheck:ignore [ pub301 , PUB301]\n{BAD}",
         f"{TABLE}-- pubcheck: ignore[PUB3]\n{BAD}",
         f"{TABLE}-- pubcheck: ignore\n{BAD}",
+        f"{TABLE}-- PUBCHECK: IGNORE[PUB301]\n{BAD}",
+        f"-- Pubcheck: Ignore-File\n{TABLE}{BAD}",
         f"{TABLE}-- pubcheck: ignore on purpose\r\n{BAD}",
         f"{TABLE}{BAD}\n-- pubcheck: ignore-file[PUB301] a test",
         f"-- pubcheck: ignore-file\n{TABLE}{BAD}",
