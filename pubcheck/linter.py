@@ -140,6 +140,7 @@ _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
 _NAMES = re.compile(r"\$?[{%#<]+[^\"]*?[}>]+|\w+")
 """Names in what is said of them, and placeholders within quotes."""
 _OF_OPTIONS = "PUB12"
+_MISSING = "PUB107"
 _LIST_ERRORS = {
     "invalid publication object list": "bad-object-list",
     "invalid table name": "continuation-kind",
@@ -197,6 +198,8 @@ class _Run:
         """Sources of which it was said that something with a placeholder cannot be read."""
         self.unknown: set[StatementRef] = set()
         """Statements with such names."""
+        self.called: set[str] = set()
+        """What calls of programs name: they may have made it."""
 
     def _major_of_dump(self) -> tuple[int, ...]:
         """The major that a pg_dump header names; another than the supported ones is judged as the nearest."""
@@ -230,7 +233,7 @@ class _Run:
             fold.writes(self.statements)
             fold.afterwards(self.statements, reported)
             self.diagnostics.extend(fold.diagnostics)
-        if self.stand_ins:
+        if self.stand_ins or self.called:
             self.diagnostics = [found for found in self.diagnostics if not self._of_a_stand_in(found)]
         found = (each for each in _merged(self.diagnostics) if each.rule in reported)
         self.found = tuple(sorted(found, key=Diagnostic.sort_key))
@@ -263,7 +266,8 @@ class _Run:
         if found.rule.startswith(_OF_OPTIONS) and found.statement in self.unknown:
             return True
         said = f"{found.message} {found.server.message if found.server is not None else ''} {found.object}"
-        return not self.stand_ins.isdisjoint(_NAMES.findall(said.lower()))
+        names = _NAMES.findall(said.lower())
+        return not self.stand_ins.isdisjoint(names) or (found.rule == _MISSING and not self.called.isdisjoint(names))
 
     def _source(self, number: int, source: Source) -> None:
         variables = dict(self.config.variables)
@@ -272,6 +276,7 @@ class _Run:
         branches: Branches | None = None
         before, database = StatementText(source, 0, 0, ""), self.database
         self._begin(source)
+        named = list(reversed(source.view.named)) if source.view is not None else []
         if in_any_order(source):
             self.made = Made()
             self._transaction(before, number, "TRANS_STMT_BEGIN")
@@ -291,6 +296,8 @@ class _Run:
             runs = branches is None or branches.runs
             if runs is False:
                 continue
+            if named and named[-1][0] < item.start:
+                self._call(source, named, item.start)
             if item.keyword not in _PASSED_OVER or _of_system_catalog(item) or item.restartable():
                 before = StatementText(source, item.index, item.start, item.text)
                 if item.edits:
@@ -299,8 +306,13 @@ class _Run:
                 self._statement(number, before, item, splitter, perhaps=runs is None)
                 if self.foreign:
                     return
-            elif branches is not None:
-                before = StatementText(source, item.index, item.start, item.text)
+            else:
+                if branches is not None:
+                    before = StatementText(source, item.index, item.start, item.text)
+                for fold in self.folds:
+                    fold.pass_over(source, number, item)
+        if named:
+            self._call(source, named, len(source.text))
         if self.made is not None:
             self._transaction(before, number, "TRANS_STMT_COMMIT")
             self.made = None
@@ -309,6 +321,22 @@ class _Run:
             from pubcheck.sources.psql import Connection
 
             self._connect(number, before, Connection(database, ""))
+
+    def _call(self, source: Source, named: list[tuple[int, str]], end: int) -> None:
+        """What a program's calls before ``end`` do to the tables that they name, is not known; takes them off the end
+        of ``named``."""
+        while named and named[-1][0] < end:
+            name = named.pop()[1]
+            self.called.add(name.lower().rpartition(".")[2])
+            if in_any_order(source):
+                continue
+            quoted = ".".join(f'"{part}"' for part in name.split("."))
+            for fold in self.folds:
+                row = fold.session.regclass(quoted)
+                if row is None:
+                    fold.session.blind = fold.session.blind or self.config.complete
+                elif row.seen:
+                    fold.catalog.relations.put(row.oid, replace(row, seen=False))
 
     def _transaction(self, before: StatementText, source: int, kind: str) -> None:
         for fold in self.folds:
@@ -436,7 +464,8 @@ class _Run:
             if item.placeholders or cut:
                 self._not_seen(statement)
             else:
-                self._syntax_error(statement, refusal, "assumed" if perhaps or item.variables else "certain")
+                unsure = perhaps or item.perhaps or bool(item.variables)
+                self._syntax_error(statement, refusal, "assumed" if unsure else "certain")
             return
         skipped = item.text if rest is None else rest.text
         if _PLACEHOLDER.search(skipped) or item.placeholders:

@@ -21,9 +21,12 @@ def standing(found: list[Diagnostic]) -> list[tuple[str, str]]:
     return [(one.rule, one.certainty) for one in found]
 
 
-def test_a_syntax_error_in_a_string_is_certain_and_points_into_the_program() -> None:
-    [found] = lint('run("ALTER PUBLICATION p ADD TABLEZ \\"T\\"")', "python")
-    assert (found.rule, found.certainty) == ("PUB102", "certain")
+def test_a_syntax_error_in_a_string_points_into_the_program_and_is_certain_in_a_migration() -> None:
+    text = 'run("ALTER PUBLICATION p ADD TABLEZ \\"T\\"")'
+    [found] = lint(text, "python")
+    assert (found.rule, found.certainty) == ("PUB102", "assumed")
+    migration = f"from alembic import op\n\ndef upgrade():\n    {text}"
+    assert standing(lint(migration, "python")) == [("PUB102", "certain")]
     assert covered(found.span) == "TABLEZ"
     assert found.server is not None
     assert found.server.position == len("ALTER PUBLICATION p ADD ") + 1
@@ -158,3 +161,59 @@ def test_a_file_after_a_shell_script_is_for_the_first_database_again() -> None:
     after = views.source("1.sql", "CREATE PUBLICATION p;\n")
     found = Linter(Config(postgres=(18,))).lint(Unit((script, after))).diagnostics
     assert ("PUB105", "certain") in standing(list(found))
+
+
+ALEMBIC = "from alembic import op\n\n\ndef upgrade():\n    {}\n\n\ndef downgrade():\n    op.drop_table('t')\n"
+PUBLISH = 'op.execute("CREATE PUBLICATION p FOR TABLE t")'
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        f'op.create_primary_key("t_pk", "t", ["id"])\n    {PUBLISH}',
+        f'{PUBLISH}\n    op.create_primary_key("t_pk", "t", ["id"])',
+        f"if op.get_context().as_sql:\n        {PUBLISH}",
+        f'if op.get_bind().dialect.name == "mysql":\n        return\n    {PUBLISH}',
+        f"try:\n        {PUBLISH}\n    except Exception:\n        pass",
+        f"pass\n\n\ndef _unused():\n    {PUBLISH}",
+    ],
+)
+def test_what_a_migration_does_besides_or_on_condition_leaves_nothing_certain(steps: str) -> None:
+    table = "CREATE TABLE t (id int);"
+    assert [one for one in lint(ALEMBIC.format(steps), "python", table) if one.certainty == "certain"] == []
+    assert {one.certainty for one in lint(ALEMBIC.format(PUBLISH), "python", table)} == {"certain"}
+
+
+def test_go_asks_after_each_statement_whether_it_failed() -> None:
+    text = (
+        "func init() {\n\tgoose.AddMigrationContext(upOne, downOne)\n}\n\nfunc upOne(tx *sql.Tx) error {\n"
+        '\tif _, err := tx.Exec("CREATE PUBLICATION p FOR TABLE t"); err != nil {\n'
+        "\t\treturn err\n\t}\n\treturn nil\n}\n"
+    )
+    assert {one.certainty for one in lint(text, "go", "CREATE TABLE t (id int);")} == {"certain"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (
+            "ruby",
+            "class A < ActiveRecord::Migration[7.1]\n  def up\n    create_table :orders\n    execute '{}'\n  end\n"
+            "end\n",
+        ),
+        ("python", 'import alembic\ndef upgrade():\n    op.create_table("orders")\n    op.execute("{}")\n'),
+        (
+            "python",
+            "from django.db import migrations\nclass Migration(migrations.Migration):\n    operations = [\n"
+            '        migrations.CreateModel(name="Orders"),\n        migrations.RunSQL("{}"),\n    ]\n',
+        ),
+        ("rust", 'm.create_table(Table::create().table(Orders::Table)); run("{}")'),
+        ("javascript", 'knex.schema.createTable("orders"); run("{}")'),
+    ],
+)
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_table_that_a_call_of_a_program_makes_is_not_missing(kind: str, text: str, complete: bool) -> None:
+    name = "shop_orders" if "django" in text else "orders"
+    source = views.source("program", text.replace("{}", f"CREATE PUBLICATION p FOR TABLE {name}"), kind)
+    found = Linter(Config(postgres=(18,), complete=complete)).lint(Unit((source,))).diagnostics
+    assert [one for one in found if one.rule == "PUB107"] == []

@@ -24,8 +24,9 @@ class View(Struct, frozen=True):
     What PostgreSQL is not given is blank in ``text``. Spans are (start, end) offsets, ascending, apart from each other:
     in ``filled`` something stands in for a placeholder, so a statement that touches one is *assumed*; what stands in
     ``perhaps`` runs at times or under conditions that the text does not tell. ``edits`` are the (start, end, sent)
-    where what PostgreSQL is given has another length than what is written: escapes of the host language. ``quoted``:
-    the statements stand in strings of another language, so that no text can simply be put into them.
+    where what PostgreSQL is given has another length than what is written: escapes of the host language. ``named``: the
+    (offset, name) of what calls of a program name that may make, change or drop a table. ``quoted``: the statements
+    stand in strings of another language, so that no text can simply be put into them.
     """
 
     text: str
@@ -34,6 +35,7 @@ class View(Struct, frozen=True):
     edits: tuple[tuple[int, int, str], ...] = ()
     notes: tuple[Note, ...] = ()
     quoted: bool = False
+    named: tuple[tuple[int, str], ...] = ()
 
 
 class Source(Struct, frozen=True, eq=False):
@@ -153,8 +155,7 @@ class Utf8:
 
 @lru_cache(maxsize=4)
 def utf8(text: str) -> Utf8:
-    """``Utf8`` of a text; that of the texts asked for last is kept, for a statement can have a finding at every name.
-    """
+    """``Utf8`` of a text; that of the texts asked for last is kept, for a statement can have a finding at every name."""
     return Utf8(text)
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from pubcheck.sources.views.literals import Literal
+from pubcheck.sources.views.canvas import Canvas
+from pubcheck.sources.views.literals import LANGUAGES, Literal
 
 
 class _Habit(Struct, frozen=True):
@@ -116,6 +117,72 @@ def undone(text: str, language: str, found: Sequence[Literal]) -> tuple[bool, li
             if re.search(habit.second, text[max(0, first.start - 80) : first.start]):
                 spans.append((literal.start, literal.end))
     return True, _ascending(spans)
+
+
+# What makes it uncertain whether, when or how often a statement runs.
+_CONDITION = re.compile(
+    r"(?<![\w.:$@])(?:if|elif|elsif|unless|else|case|cond|switch|select|match|when|for|foreach|while|until|loop|try|rescue"
+    r"|except|catch|ensure|defp|lambda|RunPython)\b|\.(?:each|forEach|map|times|then|catch)\b|&&|\|\||\s\?\s"
+)
+_NO_CONDITION = {
+    # Go asks after each statement whether it failed.
+    "go": r"\bif\s+(?:[\w\s,]{1,80}:?=[^{;]{0,4000};\s*)?err\s*!=\s*nil\b",
+    "rust": r"\bimpl\b[^{;]{0,200}",
+}
+_FUNCTION_NAME = re.compile(
+    r"\b(?:def|func|fn|function)\s+(?:\([^)\n]*\)\s*)?(?:self\.)?(?P<one>\w+)"
+    r"|^[ \t]*+(?:(?:public|private|protected|internal|static|override|async|final|void)[ \t]+)+"
+    r"(?:[\w<>\[\],.?]+[ \t]+)?(?P<two>\w+)[ \t]*\("
+    r"|\b(?:const|let|var)\s+(?P<three>\w+)\b[^=\n]*=\s*(?:async\s*)?(?:\(|function\b|\w+\s*=>)",
+    re.MULTILINE,
+)
+_WAYS = re.compile(
+    r"(?i:up|down)\w*|upgrade|downgrade|change|safe(?:Up|Down)|migrate|init|execute|(?:get|is)[A-Z_]\w*|name"
+)
+
+
+def straight(language: str, code: str) -> bool:
+    """Whether all of a migration runs, once, from the first line to the last. ``code`` is its text without strings."""
+    if language in _NO_CONDITION:
+        code = re.sub(_NO_CONDITION[language], "", code)
+    if _CONDITION.search(code) is not None:
+        return False
+    return all(_WAYS.fullmatch(found[found.lastgroup or 0]) for found in _FUNCTION_NAME.finditer(code))
+
+
+def code_of(text: str, language: str, found: Sequence[Literal], down: Sequence[tuple[int, int]]) -> str:
+    """A program's text with blanks for strings, comments and what undoes the rest."""
+    sheet = Canvas(text)
+    at = 0
+    for start, end in sorted([*down, *((each.start, each.end) for each in found)]):
+        sheet.keep(at, start)
+        at = max(at, end)
+    sheet.keep(at, len(text))
+    return re.sub(LANGUAGES[language].skipped, lambda comment: " " * len(comment[0]), sheet.text())
+
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,62}(?:\.[A-Za-z_]\w{0,62})?")
+_SYMBOL = re.compile(r"(?<![\w:]):([a-z_]\w{0,62})")
+_TABLE_OF_SEA_ORM = re.compile(r"\b([A-Z]\w{0,62})::Table\b")
+_INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def names_in_calls(
+    text: str, language: str, code: str, found: Sequence[Literal], sql: str
+) -> tuple[tuple[int, str], ...]:
+    """The names that strings and symbols of a program hold, which its calls may make, change or drop; ``sql`` is what
+    its statements say."""
+    said = ((each.start, _IDENTIFIER.fullmatch(text, each.body, each.close)) for each in found)
+    named = [(at, name[0]) for at, name in said if name is not None]
+    if language in ("ruby", "elixir"):
+        named += [(symbol.start(), symbol[1]) for symbol in _SYMBOL.finditer(code)]
+    elif language == "rust":
+        named += [(one.start(), _INNER_CAPITAL.sub("_", one[1]).lower()) for one in _TABLE_OF_SEA_ORM.finditer(code)]
+    elif language == "python" and "django" in text:
+        # A model's table has the name of its application before its own.
+        words = set(re.findall(r"\w+", sql))
+        named += [(at, word) for at, model in tuple(named) for word in words if word.endswith(f"_{model.lower()}")]
+    return tuple(sorted(named))
 
 
 def _ascending(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

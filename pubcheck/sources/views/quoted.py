@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.sources.text import Note, View
 from pubcheck.sources.views.canvas import Canvas, blank, filler, joined, padded
@@ -89,14 +90,19 @@ def program(text: str, language: str) -> View:
     if MENTION.search(text) is None:
         return View(blank(text))
     # Loaded only for programs that speak of publications.
-    from pubcheck.sources.views.programs import undone
+    from pubcheck.sources.views.programs import code_of, names_in_calls, straight, undone
 
     table = LANGUAGES[language]
     found = list(literals(text, table))
     migration, down = undone(text, language, found)
     written, used = _statements(text, table, found, down)
     unseen = [each.unseen for each in written if each.unseen >= 0] + _fragments(text, found, used, down)
-    return assembled(text, written, unseen, in_order=migration)
+    code = code_of(text, language, found, down)
+    view = assembled(text, written, unseen, in_order=migration)
+    if migration and not straight(language, code):
+        view = replace(view, perhaps=tuple((each.start, min(each.end + 1, len(text))) for each in written))
+    calls = [each for number, each in enumerate(found) if number not in used and not _inside(each.start, down)]
+    return replace(view, named=names_in_calls(text, language, code, calls, view.text))
 
 
 def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, in_order: bool) -> View:
