@@ -7,6 +7,7 @@ its UPDATE or DELETE became refused, and turns what it saw into diagnostics.
 from __future__ import annotations
 
 import itertools
+import re
 from array import array
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.later import History
     from pubcheck.checks.ways import Keys, Way
     from pubcheck.platform import Platform
+    from pubcheck.sources.statements import Statement
 
 
 class StatementText(Struct, frozen=True, gc=False):
@@ -180,6 +182,10 @@ _LONG = 4096
 
 _CALLING = frozenset(("DoStmt", "SelectStmt", "CallStmt"))
 WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")
+_MAY_CALL = frozenset(
+    ("copy", "declare", "delete", "explain", "insert", "merge", "prepare", "refresh", "update", "values", "with")
+)
+_ANALYZES = re.compile(r"analy[sz]e", re.IGNORECASE)
 _DUPLICATE = "42710"
 _SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
 _MAX_REWRITINGS = 200
@@ -268,6 +274,20 @@ class Fold:
             self.tell_filters(statement, journal.entries[mark:])
         if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
             self.follow(name, node, source, statement.index, journal.entries[mark:], journal.undone)
+
+    def pass_over(self, source: Source, number: int, item: Statement) -> None:
+        """A statement that changes no catalog, but for the functions that it calls: they are not followed."""
+        if not self.catalog.routines or item.keyword not in _MAY_CALL:
+            return
+        if item.keyword == "explain" and not _ANALYZES.search(item.text):
+            return
+        # Loaded only where there are functions whose bodies may matter.
+        from pubcheck.inside import Inside
+        from pubcheck.postgres.plpgsql.routines import called_in
+
+        for routine in called_in(self.catalog, item.text):
+            statement = StatementText(source, item.index, item.start, item.text)
+            Inside(self, statement, number).unfollowed(None, routine.body.text)
 
     def follow(
         self, name: str, node: Node, source: int, number: int, changes: list[Change], undone: list[Change]
@@ -555,7 +575,7 @@ class Fold:
             return ()
         from pubcheck import edits
 
-        if found.rule == "ri-column-list" and found.entry is not None:
+        if found.rule == "ri-column-list" and found.entry is not None and any(way.lists for way in ways):
             from pubcheck.checks.mending import widened
 
             statement = statements[found.entry.place.source, found.entry.place.statement]

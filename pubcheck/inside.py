@@ -164,7 +164,7 @@ class Inside:
         if self.rehearsing:
             return
         session.unfollowed(known)
-        if known is not None and _PUBLICATION.search(known):
+        if _PUBLICATION.search(known) if known else self.fold.catalog.publications:
             self._not_seen(inner)
 
     def _not_seen(self, inner: Inner | None) -> None:
@@ -355,7 +355,7 @@ def rehearse(fold: Fold) -> None:
         inside = Inside(fold, statement, found.source)
         inside.rehearsing = True
         placed = _at_its_place(inside, found)
-        kept = session.blind, session.healed, set(session.doubted)
+        kept = session.blind, session.healed, session.joined, set(session.doubted)
         mark = inside.mark()
         interpreter = Interpreter(inside, inside.routine_of)
         interpreter.atomic = True
@@ -367,7 +367,7 @@ def rehearse(fold: Fold) -> None:
             catalog.journal.undo(mark.entries)
             catalog.journal.undone.clear()
             session.rollback()
-            session.blind, session.healed, session.doubted = kept
+            session.blind, session.healed, session.joined, session.doubted = kept
 
 
 def _at_its_place(inside: Inside, found: Routine) -> Routine:

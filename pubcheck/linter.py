@@ -18,6 +18,7 @@ from pubcheck.platform import Platform
 from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.scan import tokens
+from pubcheck.postgres.session import wording
 from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
 from pubcheck.rulebook import by_name, rule_for_spec, selected
 from pubcheck.sources.statements import PsqlCommand, Splitter, Statement
@@ -49,11 +50,13 @@ class Unit(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """What was found in a unit: diagnostics in the order of design section 5, the majors judged, statements counted."""
+    """What was found in a unit: diagnostics in the order of design section 5, the majors judged, statements counted, and
+    these in each source."""
 
     diagnostics: tuple[Diagnostic, ...]
     postgres: tuple[int, ...]
     statements: int
+    counts: tuple[int, ...] = ()
 
 
 class Linter:
@@ -237,7 +240,8 @@ class _Run:
             self.diagnostics = [found for found in self.diagnostics if not self._of_a_stand_in(found)]
         found = (each for each in _merged(self.diagnostics) if each.rule in reported)
         self.found = tuple(sorted(found, key=Diagnostic.sort_key))
-        return Result(self._reported(), tuple(self.majors), len(self.statements))
+        counts = tuple(len(self.statements.bounds(number)[0]) for number in range(len(self.unit.sources)))
+        return Result(self._reported(), tuple(self.majors), sum(counts), counts)
 
     def _reported(self) -> tuple[Diagnostic, ...]:
         """What is left of what was found when comments and the configuration have had their say."""
@@ -366,7 +370,7 @@ class _Run:
                 wanted = replace(wanted, database=self.config.database)
             self._connect(source, before, wanted)
         elif words(command)[0] == "gexec":
-            self._hidden(before.text)
+            self._hidden(wording(before.text))
         elif path is not None and not any(_same_file(path, one.label) for one in self.unit.sources):
             self._hidden(None)
 

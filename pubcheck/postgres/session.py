@@ -51,6 +51,29 @@ HEALING = re.compile(
 )
 """All that can heal refused writes: text that is not followed must not hold it if they are to stay certain."""
 
+_TAKING = re.compile(
+    r"\bdrop\b|alter\s+publication\b(?:(?!\badd\b).)*?(?:\b(?:set|rename)\b|\Z)", re.IGNORECASE | re.DOTALL
+)
+
+
+def taking(text: str) -> bool:
+    """Whether SQL that is not followed may take a publication away, or members from one."""
+    return "publication" in text.lower() and _TAKING.search(text) is not None
+
+
+_WORDING = re.compile(
+    r"(?:'|\$\w*\$)[^']*?\b"
+    r"(?:alter|analy[sz]e|call|comment|copy|create|delete|drop|grant|insert|lock|notify|refresh|reindex|revoke|select|set"
+    r"|truncate|update|vacuum)\b",
+    re.IGNORECASE,
+)
+
+
+def wording(text: str) -> str | None:
+    """What is known of SQL that this text puts together; None where not even what kind of statement that is."""
+    return text if _WORDING.search(text) is not None else None
+
+
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 
 
@@ -66,6 +89,10 @@ class Session:
         """Something ran that could not be followed: a name that is missing may exist after all."""
         self.healed = False
         """Something that could not be followed may have changed replica identities and keys."""
+        self.joined = False
+        """Something that could not be followed may have given members to publications."""
+        self.restless = False
+        """Triggers may take away publications, or members of them, at any time."""
         self.transaction: list[tuple[str, int]] | None = None
         self.defaults: list[tuple[str, str, Node]] = []
         """What ALTER DATABASE and ALTER ROLE ... SET say: database, role ("" for any) and the VariableSetStmt."""
@@ -99,6 +126,16 @@ class Session:
         """Something runs that is not followed; ``text`` is what is known of it, None for nothing."""
         self.blind = True
         self.healed = self.healed or text is None or HEALING.search(text) is not None
+        self.joined = self.joined or text is None or "publication" in text.lower()
+        if text is None or taking(text):
+            self.doubt_publications()
+
+    def doubt_publications(self) -> None:
+        """What was seen of publications may be gone: they are there by assumption, as their members are."""
+        publications = self.catalog.publications
+        for oid, row in [*publications.items()]:
+            if row.seen:
+                publications.put(oid, replace(row, seen=False))
 
     # Places.
 

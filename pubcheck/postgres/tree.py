@@ -30,6 +30,15 @@ def find(tree: Any, *kinds: str) -> Iterator[tuple[str, Node]]:
             stack.extend(reversed(item))
 
 
+def calls(tree: Any) -> Iterator[Node]:
+    """Every function call below ``tree``, those in sub-selects too."""
+    parts: list[Any] = [tree]
+    for part in parts:
+        parts.extend(body["subselect"] for _, body in find(part, "SubLink") if "subselect" in body)
+        for _, call in find(part, "FuncCall", "funccall"):
+            yield call
+
+
 _CLOSED = frozenset(("subselect", "String", "A_Const", "funcname", "typeName"))
 
 

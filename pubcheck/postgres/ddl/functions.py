@@ -17,8 +17,8 @@ from pubcheck.postgres.ddl.types import creation_name, depend_on_schema, functio
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL, INT4, RECORD, VOID
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import HEALING, Session, names
-from pubcheck.postgres.tree import find
+from pubcheck.postgres.session import HEALING, Session, names, taking
+from pubcheck.postgres.tree import calls, find
 
 _MODES = {
     "FUNC_PARAM_IN": "i",
@@ -178,7 +178,7 @@ def _effect(session: Session, options: dict[str, Any]) -> str:
         return ""
     body = parts[0]["String"].get("sval", "")
     if _CHANGING.search(body):
-        return "i" if HEALING.search(body) else "c"
+        return "t" if taking(body) else "i" if HEALING.search(body) else "c"
     procs = session.catalog.procs
     called = {
         procs[oid].effect
@@ -191,16 +191,35 @@ def _effect(session: Session, options: dict[str, Any]) -> str:
 def run(session: Session, tree: Any) -> None:
     """Functions that a statement calls as it runs: what they do is not followed, nor what one does that is not seen."""
     catalog = session.catalog
-    for _, call in find(tree, "FuncCall", "funccall"):
+    for call in calls(tree):
         parts = names(call["funcname"])
         candidates = [catalog.procs[oid] for oid in functions_named(session, parts)]
         for row in candidates:
             if row.effect and row.volatility == "v":
-                session.blind = True
-                session.healed = session.healed or row.effect == "i"
+                unfollowed_call(session, row)
         if not candidates and not _known(session, parts):
             session.blind = True
             _doubt_named(session, call)
+            if _speaks_of_publications(session, call):
+                session.unfollowed(None)
+
+
+def unfollowed_call(session: Session, row: Proc) -> None:
+    """A function runs that is not followed."""
+    routine = session.catalog.routines.get(row.oid)
+    session.blind = True
+    session.healed = session.healed or row.effect in ("i", "t")
+    session.joined = session.joined or row.effect == "t" or bool(routine and routine.about)
+    if row.effect == "t":
+        session.doubt_publications()
+
+
+def _speaks_of_publications(session: Session, call: Node) -> bool:
+    """Whether the name of a function that is not seen, or an argument, names publications."""
+    said = names(call["funcname"])
+    said += [body["sval"].get("sval", "") for _, body in find(call.get("args", []), "A_Const") if "sval" in body]
+    known = session.catalog.publication_names
+    return any("publication" in each.lower() or each in known for each in said)
 
 
 def _doubt_named(session: Session, call: Node) -> None:
@@ -219,7 +238,10 @@ def create_event_trigger(session: Session, node: Node) -> None:
     for oid in functions_named(session, names(node["funcname"])):
         effect = session.catalog.procs[oid].effect
         session.blind = session.blind or bool(effect)
-        session.healed = session.healed or effect == "i"
+        session.healed = session.healed or effect in ("i", "t")
+        if effect == "t":
+            session.restless = True
+            session.doubt_publications()
 
 
 def _known(session: Session, parts: list[str]) -> bool:

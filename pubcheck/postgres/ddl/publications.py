@@ -93,6 +93,7 @@ def create_publication(session: Session, node: Node) -> None:
         session.setting("role"),
         all_tables=all_tables,
         place=session.place(location or 0, len(name.encode())),
+        seen=not session.restless,
     )
     publication = options.applied(defaults)
     catalog.add_publication(publication)
@@ -538,6 +539,7 @@ def _drop_tables(session: Session, publication: Publication, members: list[Membe
             raise _about(error, publication.name, session.qualified(relation))
         oid = catalog.members.get((publication.oid, relation.oid))
         if oid is None and publication.seen and relation.seen:
+            session.assumed = session.assumed or session.joined
             error = ServerError(
                 "42704",
                 f'relation "{relation.name}" is not part of the publication',
@@ -611,6 +613,7 @@ def _alter_schemas(
             if held is not None:
                 catalog.remove(PUBLICATION_NAMESPACE, held)
             elif publication.seen and namespace.seen:
+                session.assumed = session.assumed or session.joined
                 error = ServerError(
                     "42704",
                     f'tables from schema "{namespace.name}" are not part of the publication',

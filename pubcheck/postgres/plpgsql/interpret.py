@@ -23,7 +23,7 @@ from pubcheck.postgres.plpgsql.guards import assumptions
 from pubcheck.postgres.plpgsql.program import NotParsed, Program, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, array, coerced, text, unknown
-from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.session import Session, names, wording
 
 MAX_DEPTH = 16
 """Calls within calls that are followed."""
@@ -919,7 +919,7 @@ class Interpreter:
         if value is None:
             return self._raise_error(ServerError("22004", "query string argument of EXECUTE is null"))
         if not isinstance(value, str):
-            self.host.unfollowed(inner, self.frame.known)
+            self.host.unfollowed(inner, self.frame.known and wording(self.frame.known))
             self._assign_to(node.get("target"), (), ())
             self.shaky += 1
             return _ON
@@ -1053,9 +1053,17 @@ class Interpreter:
         called = [call for kind, call in walk(node) if kind in ("FuncCall", "funccall")]
         candidates = [self._candidate(call) for call in called]
         if not any(candidates):
+            self._not_followed(inner, called)
             return False
+        alone = _call_alone(node)
+        if alone is not None and (found := self._candidate(alone)) is not None:
+            self._invoke(found, alone, None, inner)
+            return True
+        below = [each for each in (node.get("fromClause"), _subqueries(node), node.get("withClause")) if each]
+        within = any(self._candidate(call) for kind, call in walk(below) if kind == "FuncCall")
         rows = self._rows(node)
-        if not rows.known:
+        if not rows.known or within or not _projects_all(node):
+            self._not_followed(inner, called)
             return False
         if any(names(call["funcname"])[-1] == "set_config" for call in called):
             self._do(inner, name, node)
@@ -1067,6 +1075,16 @@ class Interpreter:
             self.evaluator.projecting = False
             self._at = at
         return True
+
+    def _not_followed(self, inner: Inner, called: Sequence[Node]) -> None:
+        """Functions that speak of publications are called, and it is not known which, how often, or with what."""
+        from pubcheck.postgres.ddl.types import functions_named
+
+        catalog = self.session.catalog
+        for oid in {oid for call in called for oid in functions_named(self.session, names(call["funcname"]))}:
+            routine = self.routine_of(catalog.procs[oid]) if oid in catalog.procs else None
+            if routine is not None and routine.about:
+                self.host.unfollowed(inner, routine.body.text)
 
     _at: Inner | None = None
     """The statement whose functions are called."""
@@ -1234,6 +1252,29 @@ def may_fail(node: Node) -> bool:
 
 
 _ASSIGNMENT = re.compile(r'\s*(?:[\w$."]|[^\x00-\x7f]|\[[^\]]*\])+\s*:?=')
+
+
+def _call_alone(node: Node) -> Node | None:
+    """The one function in FROM that a query runs, once and to its end, if that is all it does."""
+    if set(node) - {"targetList", "fromClause", "limitOption", "op"} or len(node.get("fromClause", ())) != 1:
+        return None
+    item = node["fromClause"][0].get("RangeFunction", {})
+    functions = item.get("functions", ())
+    if len(functions) != 1 or any(kind == "FuncCall" for kind, _ in walk(node.get("targetList", ()))):
+        return None
+    call: Node | None = functions[0]["List"]["items"][0].get("FuncCall")
+    arguments = call.get("args", ()) if call is not None else ()
+    return None if any(kind in ("FuncCall", "SubLink") for kind, _ in walk(arguments)) else call
+
+
+def _subqueries(node: Node) -> list[Node]:
+    return [body for kind, body in walk(node) if kind == "SubLink"]
+
+
+def _projects_all(node: Node) -> bool:
+    """Whether a query puts together all the rows that it has: LIMIT and OFFSET leave some out."""
+    limit = node.get("limitCount", {}).get("A_Const", {}).get("ival", {}).get("ival", 0)
+    return "limitOffset" not in node and ("limitCount" not in node or (limit > 0 and "fromClause" not in node))
 
 
 def _all(way: _Way) -> list[_Signal]:

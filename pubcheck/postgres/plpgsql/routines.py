@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
 
+from pubcheck.postgres import tree
+from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.ddl.types import functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.body import Text, literal_at
 from pubcheck.postgres.session import Session, names
-from pubcheck.postgres.tree import find
 
 LANGUAGES = ("plpgsql", "sql")
 
@@ -147,11 +149,20 @@ _PUBLICATION = re.compile("publication", re.IGNORECASE)
 def calls(session: Session, node: Node) -> bool:
     """Whether a statement calls a function whose body is kept."""
     routines = session.catalog.routines
-    for _, call in find(node, "FuncCall", "funccall"):
+    for call in tree.calls(node):
         path = names(call["funcname"])
         if path[0] != "pg_catalog" and any(oid in routines for oid in functions_named(session, path)):
             return True
     return False
+
+
+def called_in(catalog: Catalog, text: str) -> Iterator[Routine]:
+    """The routines that speak of publications and whose names stand in a text as those of functions that it calls."""
+    for found in catalog.routines.values():
+        if not isinstance(found, Routine) or not found.about:
+            continue
+        if re.search(rf'\b{re.escape(found.name)}"?\s*\(', text, re.IGNORECASE):
+            yield found
 
 
 def _type_name(node: Node) -> str:

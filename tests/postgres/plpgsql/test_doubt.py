@@ -1,0 +1,82 @@
+"""What is certain of publications after something that is not followed: the last statement of each case is accepted by
+PostgreSQL 15 to 18 (asked), and would be refused if what is not followed had done nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.linting import answers, lint
+
+_SETUP = "CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t;"
+_DROPS = "EXECUTE format('ALTER PUBLICATION p DROP TABLE %I', x)"
+_FUNCTION = f"CREATE FUNCTION f(x text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN {_DROPS}; END $$;"
+_ADD, _CREATE = "ALTER PUBLICATION p ADD TABLE t;", "CREATE PUBLICATION p FOR TABLE t;"
+
+ACCEPTED = {
+    "loop": "DO $$ DECLARE x text; BEGIN FOR x IN SELECT regexp_split_to_table('t', ',') LOOP"
+    f" {_DROPS}; END LOOP; END $$; {_ADD}",
+    "call": "CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $$ BEGIN EXECUTE (SELECT 'DROP PUBLICATION ' ||"
+    f" string_agg(pubname, ', ') FROM pg_publication); END $$; SELECT f(); {_CREATE}",
+    "gexec": "SELECT 'ALTER PUBLICATION p DROP TABLE ' || tablename FROM pg_tables WHERE tablename = 't' \\gexec\n"
+    f"{_ADD}",
+    "trigger": "CREATE TABLE l (x text); CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    " EXECUTE 'ALTER PUBLICATION p DROP TABLE ' || NEW.x; RETURN NEW; END $$; CREATE TRIGGER a BEFORE INSERT ON l"
+    f" FOR EACH ROW EXECUTE FUNCTION f(); INSERT INTO l VALUES ('t'); {_ADD}",
+    "decoded": "DO $$ DECLARE s text := convert_from(decode('RFJPUCBQVUJMSUNBVElPTiBw', 'base64'), 'utf8'); BEGIN"
+    f" EXECUTE s; END $$; {_CREATE}",
+    "another language": f'DO LANGUAGE plpython3u $$ plpy.execute("DROP PUBLICATION p") $$; {_CREATE}',
+    "made elsewhere": f"SELECT reset_publications(); {_CREATE}",
+    "function in FROM": f"{_FUNCTION} SELECT * FROM f('t'); {_ADD}",
+    "subquery": f"{_FUNCTION} SELECT (SELECT f('t')); {_ADD}",
+    "VALUES": f"{_FUNCTION} VALUES (f('t')); {_ADD}",
+    "EXPLAIN ANALYZE": f"{_FUNCTION} EXPLAIN ANALYZE SELECT f('t'); {_ADD}",
+    "INSERT": f"{_FUNCTION} INSERT INTO t SELECT 1 FROM f('t'); {_ADD}",
+    "prepared": f"{_FUNCTION} PREPARE s AS SELECT f('t'); EXECUTE s; {_ADD}",
+    "overloaded": f"{_FUNCTION} CREATE FUNCTION f(x int) RETURNS void LANGUAGE sql AS ''; SELECT f('t'); {_ADD}",
+}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_what_may_be_gone_is_not_held_against_anybody(name: str) -> None:
+    found = lint(f"{_SETUP} {ACCEPTED[name]}")
+    assert all(certainty == "assumed" for _, _, certainty in answers(found))
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "SELECT cron.schedule('nightly', '0 3 * * *', 'VACUUM');",
+        "DO $$ DECLARE x text; BEGIN FOR x IN SELECT relname FROM stat LOOP"
+        " EXECUTE format('ANALYZE %I', x); END LOOP; END $$;",
+        "DO $$ DECLARE x text; BEGIN FOR x IN SELECT a FROM u LOOP"
+        " EXECUTE format('ALTER PUBLICATION p ADD TABLE %I', x); END LOOP; END $$;",
+    ],
+)
+def test_what_takes_nothing_away_leaves_certainty(harmless: str) -> None:
+    found = lint(f"{_SETUP} {harmless} {_ADD}")
+    assert answers(found)[-1] == ("42710", 'relation "t" is already member of publication "p"', "certain")
+
+
+def test_a_publication_made_after_that_is_certain() -> None:
+    found = lint(f"{_SETUP} SELECT reset_publications(); {_CREATE} {_CREATE}")
+    assert answers(found) == [("42710", 'publication "p" already exists', "certain")]
+
+
+def test_what_may_have_become_a_member_is_taken_away_by_assumption() -> None:
+    block = (
+        "DO $$ DECLARE x text; BEGIN FOR x IN SELECT regexp_split_to_table('u', ',') LOOP"
+        " EXECUTE format('ALTER PUBLICATION p ADD TABLE %I', x); END LOOP; END $$;"
+    )
+    found = lint(f"{_SETUP} CREATE TABLE u (); {block} ALTER PUBLICATION p DROP TABLE u;")
+    assert answers(found)[-1] == ("42704", 'relation "u" is not part of the publication', "assumed")
+
+
+@pytest.mark.parametrize("query", ["SELECT f('t') LIMIT 0", "SELECT f('t') OFFSET 1", "EXPLAIN SELECT f('t')"])
+def test_a_call_that_is_not_run_changes_nothing_for_certain(query: str) -> None:
+    found = lint(f"{_SETUP} {_FUNCTION} {query}; {_ADD}")
+    assert [sqlstate for sqlstate, _, _ in answers(found)] == ["42710"]
+
+
+def test_a_function_in_from_is_followed() -> None:
+    found = lint(f"{_SETUP} {_FUNCTION} SELECT * FROM f('t'); {_ADD} {_ADD}")
+    assert answers(found) == [("42710", 'relation "t" is already member of publication "p"', "certain")]
