@@ -26,9 +26,9 @@ class Lints(Protocol):
 
 
 class Judged(Struct, frozen=True):
-    """What came of a unit: its findings, the diagnostics that they show, the majors judged and the statements counted.
-    ``reading`` is what was read of its files; ``error`` an error of the linter's own, with which only the findings of
-    reading are left."""
+    """What came of a unit: its findings, the diagnostics that they show, the majors judged, and the statements counted
+    that are not of its context. ``reading`` is what was read of its files; ``error`` an error of the linter's own, with
+    which only the findings of reading are left."""
 
     findings: tuple[Finding, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -48,11 +48,14 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
     diagnostics, statements, caught = reading.diagnostics, 0, None
     if reading.sources:
         try:
-            result = linter.lint(Unit(reading.sources, majors_of(plan), plan.habit, reading.diagnostics))
+            result = linter.lint(Unit(reading.sources, majors_of(plan), platform_of(plan), reading.diagnostics))
         except Exception as error:
             caught = error
         else:
             diagnostics, statements, majors = result.diagnostics, result.statements, result.postgres
+            if context:
+                counted = zip(reading.sources, result.counts, strict=True)
+                statements = sum(count for source, count in counted if source.label not in context)
     if not reading.sources or caught is not None:
         # Loaded only where nothing was judged.
         from pubcheck.suppress import configured
@@ -67,6 +70,12 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
 def majors_of(plan: Plan) -> tuple[int, ...]:
     """The majors that the configuration names for the unit; those of a dump's header the linter finds itself."""
     return plan.postgres if plan.habit == "configuration" else ()
+
+
+def platform_of(plan: Plan) -> str:
+    """The habit of a unit, or "supabase" where a file of it lies in a folder of that name, in whatever order."""
+    inside = any("supabase" in file.label.split("/")[:-1] for file in plan.files)
+    return "supabase" if inside else plan.habit
 
 
 def concerns(diagnostic: Diagnostic, context: frozenset[str]) -> bool:

@@ -8,7 +8,9 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.linter import Linter, Unit
 from pubcheck.platform import Platform
+from pubcheck.sources.files import File, Plan
 from pubcheck.sources.text import Source
+from pubcheck.unit import judge
 
 
 def lint(text: str, config: Config = Config(), habit: str = "") -> list[Diagnostic]:
@@ -20,6 +22,12 @@ MEMBER = "CREATE TABLE t (id int PRIMARY KEY);\nALTER PUBLICATION supabase_realt
 
 def test_where_a_habit_shows_the_platform_its_publication_is_no_news() -> None:
     assert lint(MEMBER, habit="supabase") == []
+
+
+@pytest.mark.parametrize(("path", "there"), [("supabase/sql/a.sql", True), ("app/a.sql", False), ("supabase", False)])
+def test_a_folder_shows_the_platform_in_whatever_order_its_files_are(path: str, there: bool) -> None:
+    plan = Plan(path, (File("-", path, content=MEMBER.encode()),), "folder", "")
+    assert (judge(plan, Linter(), excerpts=False).diagnostics == ()) is there
 
 
 def test_another_publication_is_still_said_to_be_missing() -> None:

@@ -51,6 +51,8 @@ _MARK = re.compile(
 LISTS = ("sqitch.plan", "_journal.json", "migration_lock.toml")
 """Files in which tools keep what they know of their migrations."""
 
+_OF_DBMATE = b"-- Dbmate schema migrations"
+"""What dbmate writes into its dump, off which it cuts the header."""
 _DUMP = re.compile(rb"^-- (?:Dumped from database version (\d+)|PostgreSQL database (?:cluster )?dump\s*$)", re.M)
 _IDENTITY = re.compile(rb"replica\s+identity")
 _INCLUDE = re.compile(rb"^\s*\\(?:i|ir|include|include_relative)[ \t]+'?([^\s';]+)", re.M)
@@ -68,7 +70,10 @@ def traits(path: str, content: bytes) -> Traits:
     lower = content.lower()
     identifies = _IDENTITY.search(lower) is not None
     includes = tuple(name.decode(errors="replace") for name in _INCLUDE.findall(content)) if b"\\i" in content else ()
-    return Traits(may_publish(content, lower), identifies, kind_of(head), dump_of(head), includes, revision=revision)
+    dump = dump_of(head)
+    if dump is None and b"SET statement_timeout" in head and _OF_DBMATE in content:
+        dump = 0
+    return Traits(may_publish(content, lower), identifies, kind_of(head), dump, includes, revision=revision)
 
 
 def kind_of(head: bytes) -> str | None:

@@ -66,7 +66,8 @@ class MarkedLinter:
                 )
                 for mark in re.finditer(r"-- (PUB\d+) (note|warning|error) (certain|assumed)", source.text)
             ]
-        return Result(tuple(found), majors, sum(source.text.count(";") for source in unit.sources))
+        counts = tuple(source.text.count(";") for source in unit.sources)
+        return Result(tuple(found), majors, sum(counts), counts)
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ def test_a_later_file_of_the_history_counts(pubcheck: Call) -> None:
 
 def test_only_files_given_by_name_are_counted_and_fixed(pubcheck: Call) -> None:
     history(_1_table=TABLE, _2_publication=PUBLICATION, _3_keyless=KEYLESS)
-    assert "of 1 file (" in pubcheck("lint", "migrations/2_publication.sql").out
+    assert "in 1 statement of 1 file (" in pubcheck("lint", "migrations/2_publication.sql").out
     before = {path: path.read_text() for path in Path("migrations").iterdir()}
     pubcheck("lint", "--fix", "--unsafe-fixes", "migrations/3_keyless.sql")
     changed = [path.name for path, text in before.items() if path.read_text() != text]

@@ -297,6 +297,17 @@ def test_a_dump_beside_migrations_is_a_database_of_its_own(grow: Grow) -> None:
     }
 
 
+def test_the_dump_of_dbmate_has_no_header(grow: Grow) -> None:
+    grow()
+    plant({"repo/db/migrations/1_a.sql": "-- migrate:up\n" + TABLE.format("t") + PUBLICATION.format("t")})
+    dump = "SET statement_timeout = 0;\nSET lock_timeout = 0;\n" + TABLE.format("public.t") + PUBLICATION.format("t")
+    write("repo/db/schema.sql", dump + "\n\n--\n-- Dbmate schema migrations\n--\n\n")
+    assert units() == {
+        "db/schema.sql": ("dump", ["db/schema.sql"]),
+        "db/migrations": ("dbmate", ["db/migrations/1_a.sql"]),
+    }
+
+
 # No habit.
 
 
