@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from pubcheck.sources.psql import HOME
 from pubcheck.sources.text import View
-from pubcheck.sources.views.canvas import Canvas, blank
+from pubcheck.sources.views.canvas import Canvas, blank, joined
 from pubcheck.sources.views.decoding import pieces
 from pubcheck.sources.views.quoted import MENTION, Written, assembled, begins_statement, worked_out
 
@@ -40,8 +40,19 @@ _STARTS = re.compile(
     r"select|insert|update|delete|grant|revoke|comment|truncate|copy|with|call|reset|reindex|vacuum|analyze)\b"
 )
 _WHERE = re.compile(
-    r"(?:(?<=\s)-[dhp][ \t]*|--(?:dbname|host|port)[= \t]|\bexec[ \t]+(?:-{1,2}\w+[ \t]+)*)([\w\"'${}./-]+)"
+    r"(?:(?<=\s)-[dhp][ \t]*|--(?:dbname|host|port)[= \t]|\b(?:exec|run|ssh)[ \t]+(?:-{1,2}\w+[ \t]+)*)"
+    r"([\w\"'${}:?/.@=-]+)"
 )
+_DATABASE = re.compile(
+    r"\bpsql\b(?:[ \t]+(?:-[dhpULvPFRTofc][ \t]+[^\s-]\S*|--(?:dbname|host|port|username|set|variable)[ \t]+\S+"
+    r"|-\S*))*+[ \t]+([^\s<>|&;-]\S*)"
+)
+"""psql's first argument that is no option."""
+_LIBPQ = frozenset(("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE"))
+_ASSIGNMENT = re.compile(r"(?<![\w$?&/=-])([A-Za-z_]\w*+)=([^\s;]*+)(?:[ \t;]|$)*+([^\n]?)")
+"""A variable that is set: its name and value; and whether more comes in the line, which it then holds for."""
+_USED = re.compile(r"\$\{?(\w+)")
+_REST = re.compile(r"[^\n;|&]*+")
 _LONGEST_COMMAND = 2000
 _LINE_END = re.compile(r"[\r\n]")
 _VARIABLE = re.compile(
@@ -74,7 +85,7 @@ def shell(text: str) -> View:
     found = given(text, 0, len(text))
     unseen = [each.written.unseen for each in found if each.written.unseen >= 0]
     view = assembled(text, [each.written for each in found], unseen, in_order=True)
-    commands = list(_commands(text, found))
+    commands, unplaced = _commands(text, found)
     sheet = Canvas(text)
     at = 0
     for place, command in commands:
@@ -82,7 +93,7 @@ def shell(text: str) -> View:
         sheet.put(place, command)
         at = place + len(command)
     sheet.put(at, view.text[at:])
-    return View(sheet.text(), view.filled, tuple(_conditions(text)), view.edits, view.notes, quoted=True)
+    return View(sheet.text(), view.filled, joined((*_conditions(text), *unplaced)), view.edits, view.notes, quoted=True)
 
 
 class Given(Struct, frozen=True):
@@ -134,31 +145,73 @@ def _here(text: str, each: _Text) -> Written:
     return worked_out(text, group, each.close)
 
 
-def _commands(text: str, found: list[Given]) -> Iterator[tuple[int, str]]:
-    """What psql's options say as commands of its own, with the places at which there is room for them."""
-    first: str | None = None
-    current = ""
-    taken = 0
+def _commands(text: str, found: list[Given]) -> tuple[list[tuple[int, str]], list[tuple[int, int]]]:
+    """What psql's options say as commands of its own, with the places at which there is room for them; and the spans of
+    what is for another database or server, where there is no room to say so."""
+    commands: list[tuple[int, str]] = []
+    unplaced: list[tuple[int, int]] = []
+    places: list[str] = []
+    current = taken = 0
+    surroundings = _Surroundings(text)
     for each in found:
         command = text[each.start : each.end]
         if not _PSQL.search(command):
             continue
-        where = "@".join(re.sub(r"\W+", "_", one).strip("_") for one in _WHERE.findall(command)) or "default"
+        rest = "" if each.here else _REST.match(text, min(each.written.end + 1, len(text)))[0]  # type: ignore[index]
+        place = surroundings.place(f"{command}x{rest}", each.start)
+        if place not in places:
+            places.append(place)
+        number = places.index(place)
         said = [f"\\set {one['name']} {one['value']}" for one in _VARIABLE.finditer(command)] if each.here else []
-        if first is None:
-            first = current = where
-        elif where != current:
-            current = where
-            said.insert(0, f"\\c {where if where != first else HOME}")
+        if number != current:
+            said.insert(0, f"\\c {_short(place, number)}")
         if not said:
+            taken = each.written.end + 1
             continue
         line = " \\\\ ".join(said) + ("" if each.here else " \\\\")
         begin = max(each.start, taken)
         ends = _LINE_END.search(text, begin, each.end)
         room = each.end if ends is None else ends.start()
         if len(line) <= room - begin and (each.here or ends is None):
-            yield begin, line
+            commands.append((begin, line))
+            current = number
+        elif number != current:
+            unplaced.append((each.written.start, each.written.end))
         taken = each.written.end + 1
+    return commands, unplaced
+
+
+class _Surroundings:
+    """The variables that a script has set so far; asked in the order of the text."""
+
+    def __init__(self, text: str) -> None:
+        self._coming = _ASSIGNMENT.finditer(text)
+        self._next = next(self._coming, None)
+        self._times: dict[str, int] = {}
+        self._libpq: dict[str, str] = {}
+
+    def place(self, command: str, at: int) -> str:
+        """The database and server that a command at an offset speaks to, as far as the script tells them apart: what
+        its options, its first argument and libpq's variables say, and how often the variables in that were set."""
+        while self._next is not None and self._next.start() < at:
+            name, value, rest = self._next.groups()
+            self._times[name] = self._times.get(name, 0) + 1
+            if name in _LIBPQ and not rest:
+                self._libpq[name] = value
+            self._next = next(self._coming, None)
+        said = _WHERE.findall(command)
+        argument = _DATABASE.search(command)
+        if argument is not None:
+            said.append(argument[1])
+        known = self._libpq | {one[1]: one[2] for one in _ASSIGNMENT.finditer(command) if one[1] in _LIBPQ}
+        said += (f"{name}={known[name]}" for name in sorted(known))
+        place = "@".join(one.strip("\"'") for one in said)
+        return "@".join([place, *(f"{self._times[name]}" for name in _USED.findall(place) if name in self._times)])
+
+
+def _short(place: str, number: int) -> str:
+    """What a place is called in the view: by its database if that is all that is said of it."""
+    return HOME if number == 0 else place if re.fullmatch(r"[A-Za-z]\w{0,30}", place) else f"s{number}"
 
 
 def _conditions(text: str) -> Iterator[tuple[int, int]]:

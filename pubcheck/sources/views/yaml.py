@@ -43,7 +43,8 @@ def yaml(text: str) -> View:
             written += _block(text, start, end)
         at = end
     unseen = [each.unseen for each in written if each.unseen >= 0]
-    return assembled(text, written, unseen, in_order=True)
+    # Whether two texts are for one database, and which is run first, is not known.
+    return assembled(text, written, unseen, in_order=len(written) <= 1)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
