@@ -48,7 +48,10 @@ def help_text(session: Session, refusal: Refusal, found: Sequence[Way]) -> str:
     if refusal.rule in ("ri-filter-column", "ri-partition-filter"):
         wanted = f"put {column} into the replica identity, or publish without it"
     elif refusal.rule == "ri-column-list":
-        wanted = f"put {column} into the column list, or publish otherwise"
+        added = next((way.lists for way in found if way.lists), ())
+        wanted = f"put {', '.join(map(identifier, added))} into the column list, or publish otherwise"
+        if not added:
+            wanted = f"choose a replica identity without {column}, or publish otherwise"
         if not refusal.column:
             wanted = "FULL allows no column list: choose another identity, or drop the list"
     elif refusal.rule == "ri-generated-column":

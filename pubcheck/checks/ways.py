@@ -24,10 +24,11 @@ Written = Callable[[PublicationRel], "str | None"]
 
 class Way(Struct, frozen=True):
     """``statements`` to run one after the other, after which the server refuses the write no more; ``cost``: at what
-    price, as the end of a sentence."""
+    price, as the end of a sentence. ``lists``: the columns that they add to column lists."""
 
     statements: tuple[str, ...]
     cost: str
+    lists: tuple[str, ...] = ()
 
 
 _MOST = 12
@@ -297,7 +298,7 @@ class _Search:
             statements += again
         if statements:
             listed = ", ".join(map(identifier, added))
-            yield Way(tuple(statements), f"in one transaction; the subscriber's table needs {listed}")
+            yield Way(tuple(statements), f"in one transaction; the subscriber's table needs {listed}", tuple(added))
 
     def can_be_listed(self, column: Column) -> bool:
         return not column.generated or (column.generated == "s" and self.catalog.major.publish_generated_columns)
