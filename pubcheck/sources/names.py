@@ -11,6 +11,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from pubcheck.sources.text import in_utf8
+
 
 class Names(Struct, frozen=True, omit_defaults=True):
     """The names that a file makes and needs.
@@ -59,10 +61,10 @@ _LETTERS = re.compile(rb"[\w$\x80-\xff]")
 
 
 def names(content: bytes) -> Names:
-    """The names that a file's SQL makes and needs; none of a file that is very large or in UTF-16."""
-    if len(content) > _MOST or content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    """The names that a file's SQL makes and needs; none of a file that is very large."""
+    if len(content) > _MOST:
         return Names()
-    text = _ASIDE.sub(b" ", content)
+    text = _ASIDE.sub(b" ", in_utf8(content))
     lower = text.lower()
     makes, again, publishes, needs, uses, alters = (set[str]() for _ in range(6))
     everything = False
@@ -104,7 +106,7 @@ def names(content: bytes) -> Names:
 
 def mentions(content: bytes, wanted: frozenset[str]) -> bool:
     """Whether DDL in a file may name one of these relations: looked for in a fraction of the time of ``names``."""
-    lower = content.lower()
+    lower = in_utf8(content).lower()
     return any(name in lower for name in _lower(wanted)) and _after_words(wanted).search(lower) is not None
 
 

@@ -111,6 +111,14 @@ def decode(data: bytes) -> Decoded:
     return Decoded(text, encoding)
 
 
+def in_utf8(data: bytes) -> bytes:
+    """A file's bytes, those of UTF-16 as they would be in UTF-8; any others as they are."""
+    if data[:2] not in _UTF16_BOMS and b"\0" not in data[:2]:
+        return data
+    text = decode(data).text
+    return data if text is None else text.encode(errors="surrogatepass")
+
+
 def _without_mark(data: bytes) -> str | None:
     """UTF-16 whose text begins with ASCII, and which of the two; None for what is something else."""
     first, second = data[:_LOOKED_AT:2], data[1:_LOOKED_AT:2]

@@ -7,6 +7,7 @@ import re
 from msgspec import Struct
 
 from pubcheck.sources.selection import may_publish
+from pubcheck.sources.text import in_utf8
 
 
 class Traits(Struct, frozen=True, omit_defaults=True):
@@ -65,6 +66,7 @@ def traits(path: str, content: bytes) -> Traits:
     name = path.replace("\\", "/").rpartition("/")[2]
     if name in LISTS:
         return Traits(order=_order(name, content))
+    content = in_utf8(content)
     head = content[:HEAD]
     revision = _revision(content) if name.endswith(".py") and b"down_revision" in content else ()
     lower = content.lower()
