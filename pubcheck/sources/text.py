@@ -163,7 +163,7 @@ class Utf8:
 
 @lru_cache(maxsize=4)
 def utf8(text: str) -> Utf8:
-    """``Utf8`` of a text; that of the texts asked for last is kept, for a statement can have a finding at every name."""
+    """``Utf8`` of a text; those asked for last are kept, for a statement can have a finding at every name."""
     return Utf8(text)
 
 

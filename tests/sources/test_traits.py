@@ -7,7 +7,10 @@ import pytest
 from pubcheck.sources.names import mentions, names
 from pubcheck.sources.traits import traits
 
-SQL = "-- +goose Up\nCREATE TABLE t (id int);\n\\i x.sql\nCREATE PUBLICATION p FOR TABLE t;\nALTER TABLE t REPLICA IDENTITY FULL;\n"
+SQL = (
+    "-- +goose Up\nCREATE TABLE t (id int);\n\\i x.sql\nCREATE PUBLICATION p FOR TABLE t;\n"
+    "ALTER TABLE t REPLICA IDENTITY FULL;\n"
+)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16"])
