@@ -186,9 +186,10 @@ class _Run:
             for major in self.majors
         ]
         self.idle = idle
-        self.database = config.database
-        self.databases: dict[str, list[Fold]] = {}
-        """The databases that psql's \\connect led away from, by name."""
+        self.database = "", config.database
+        """The server ("" for that which everything begins with) and the name of the database at hand."""
+        self.databases: dict[tuple[str, str], list[Fold]] = {}
+        """The databases that psql's \\connect led away from."""
         self.foreign: bool | None = None
         """Whether the source at hand is another database's; None until a statement of it is refused."""
         self.made: Made | None = None
@@ -324,7 +325,7 @@ class _Run:
             # Where a script of the shell leaves off is no other file's business.
             from pubcheck.sources.psql import Connection
 
-            self._connect(number, before, Connection(database, ""))
+            self._connect(number, before, Connection(database[1], "", database[0]))
 
     def _call(self, source: Source, named: list[tuple[int, str]], end: int) -> None:
         """What a program's calls before ``end`` do to the tables that they name, is not known; takes them off the end
@@ -367,7 +368,7 @@ class _Run:
         wanted, path = connection(command, variables), included(command, variables)
         if wanted is not None:
             if wanted.database == HOME:
-                wanted = replace(wanted, database=self.config.database)
+                wanted = replace(wanted, database=self.config.database, server="")
             self._connect(source, before, wanted)
         elif words(command)[0] == "gexec":
             self._hidden(wording(before.text))
@@ -375,15 +376,24 @@ class _Run:
             self._hidden(None)
 
     def _connect(self, source: int, before: StatementText, wanted: Connection) -> None:
-        if wanted.database and wanted.database != self.database:
+        server, name = self.database
+        database = server if wanted.server is None else wanted.server, wanted.database or name
+        if database != self.database:
+            self.databases.pop(self.database, None)
             self.databases[self.database] = self.folds
-            others = self.databases.get(wanted.database) or [fold.beside(wanted.database) for fold in self.folds]
-            for fold, other in zip(self.folds, others, strict=True):
-                other.share(fold)
-                # A variable, or the first name that is said, may be that of a database that was met before.
-                unknown = wanted.database.startswith(":") or self.database == Config().database
+            others = self.databases.get(database) or [fold.beside(database[1]) for fold in self.folds]
+            beside = self.folds
+            if database[0] != server:
+                # What databases of a server share is that of the one that was there last.
+                of_server = [folds for (where, _), folds in self.databases.items() if where == database[0]]
+                beside = of_server[-1] if of_server else others
+            for fold, other, sharing in zip(self.folds, others, beside, strict=True):
+                if sharing is not other:
+                    other.share(sharing)
+                # A variable, the first name that is said, or another server may be what was met before.
+                unknown = database[1].startswith(":") or name == Config().database or database[0] != server
                 other.session.blind = other.session.blind or (unknown and fold.catalog.holds_something())
-            self.database, self.folds = wanted.database, others
+            self.database, self.folds = database, others
         for fold in self.folds:
             fold.connect(before, source, wanted.user)
 

@@ -15,6 +15,8 @@ from pubcheck.sources.statements import PsqlCommand
 _WORDS = re.compile(r"\\(\S*)\s*(.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"""'(?:[^'\\]|\\.|'')*'|"[^"]*"|[^\s'"]+""")
 _DATABASE_NAME = re.compile(r"\bdbname\s*=\s*'?([^\s']+)|^postgres(?:ql)?://[^/?]*/([^/?]+)")
+_CONNINFO = r"\b(host|port)\s*=\s*'?([^\s']+)"
+_ADDRESS = r"://(?:[^/?@]*@)?([^/?]*)"
 _QUOTES = "'\""
 HOME = ":home"
 """What the view of a shell script calls the database that the script's first command is for."""
@@ -39,10 +41,12 @@ class _Branch(Struct):
 
 
 class Connection(Struct, frozen=True):
-    """What \\connect asks for: a database ("" for the same one) and a user ("" for the same one)."""
+    """What \\connect asks for: a database ("" for the same one), a user ("" for the same one), and a server, as "host"
+    and "port" (None for the same one, "" for that which everything begins with)."""
 
     database: str
     user: str
+    server: str | None = None
 
 
 class Branches:
@@ -128,11 +132,20 @@ def connection(command: PsqlCommand, variables: Mapping[str, str] = _NONE) -> Co
     # Quotes around a variable stand after its colon, apart from it here.
     if ":" in given:
         given = [":" + "".join(given[1:])]
-    database, user = ("" if one in ("-", ":DBNAME", ":USER") else one for one in (*given, "", "")[:2])
+    said = ["" if one in ("-", ":DBNAME", ":USER", ":HOST", ":PORT") else one for one in (*given, *[""] * 4)[:4]]
+    database, user, host, port = said
     if "=" in database or "://" in database:
+        named = dict(re.findall(_CONNINFO, database))
         match = _DATABASE_NAME.search(database)
-        database = (match[1] or match[2]) if match is not None else ""
-    return Connection(database, user)
+        address = re.search(_ADDRESS, database)
+        server = _server(named.get("host", ""), named.get("port", "")) if address is None else address[1]
+        reused = "-reuse-previous=on" in rest and not server
+        return Connection((match[1] or match[2]) if match is not None else "", user, None if reused else server)
+    return Connection(database, user, _server(host, port) or None)
+
+
+def _server(host: str, port: str) -> str:
+    return f"{host}:{port}" if port else host
 
 
 def substituted(site: str, variables: Mapping[str, str]) -> str | None:

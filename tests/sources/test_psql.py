@@ -57,9 +57,9 @@ def test_branches_of_conditions(script: str, expected: dict[str, bool | None]) -
         ("\\c shop", Connection("shop", "")),
         ("\\connect - app", Connection("", "app")),
         ("\\c", Connection("", "")),
-        ('\\c "Shop" app host 5432', Connection("Shop", "app")),
+        ('\\c "Shop" app host 5432', Connection("Shop", "app", "host:5432")),
         ("\\connect -reuse-previous=on \"dbname='shop'\"", Connection("shop", "")),
-        ("\\c postgresql://host:5432/shop?sslmode=off", Connection("shop", "")),
+        ("\\c postgresql://host:5432/shop?sslmode=off", Connection("shop", "", "host:5432")),
         ("\\c :DBNAME", Connection("", "")),
         ("\\copy t from x", None),
     ],
@@ -188,3 +188,25 @@ def test_with_its_variables_a_statement_is_judged_for_certain_and_its_place_is_t
     assert (
         found.server.position == len('CREATE PUBLICATION "a much longer name" FOR TABLE t WHERE (id > 0 AND a = ') + 1
     )
+
+
+@pytest.mark.parametrize(
+    "connect",
+    [
+        "\\c - - - 44293",
+        "\\c - - otherhost",
+        '\\c "host=otherhost port=1"',
+        "\\c postgresql://u:p@otherhost:1/postgres",
+        "\\c - - :HOST 1",
+    ],
+)
+def test_another_server_shares_nothing(connect: str) -> None:
+    text = f"CREATE ROLE r; CREATE PUBLICATION p;\n{connect}\nCREATE PUBLICATION p;\nCREATE PUBLICATION p;\n"
+    found = answers(lint(text))
+    assert found == [("42710", 'publication "p" already exists', "certain")]
+
+
+def test_the_first_server_is_come_back_to() -> None:
+    text = 'CREATE PUBLICATION p;\n\\c - - otherhost\nCREATE PUBLICATION q;\n'
+    text += '\\c "dbname=postgres"\nCREATE PUBLICATION p;\n'
+    assert answers(lint(text)) == [("42710", 'publication "p" already exists', "certain")]
