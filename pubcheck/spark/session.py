@@ -42,8 +42,10 @@ def session(
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",  # the progress is shown by pubcheck
             # The work is Python's. What Java's second compiler, and a collector that runs beside, take from it in a run
-            # of minutes they never give back.
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC",
+            # of minutes they never give back. The code of the first alone gets 48 MB, which a session fills, and after
+            # that nothing is compiled.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+            " -XX:+UseParallelGC",
             # 200, made for clusters, would be the greater part of a small run.
             "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 4)),
         }
