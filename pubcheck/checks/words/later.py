@@ -13,6 +13,11 @@ WORDS: Mapping[str, tuple[Words, ...]] = {
             'publication "{name}" is named twice in one subscription',
             "name it once",
         ),
+        Words(
+            r'publication "(?P<name>.*)" is already in subscription "(?P<subscription>.*)"',
+            'subscription "{subscription}" has publication "{name}" already',
+            "leave it out; SET PUBLICATION takes the whole list",
+        ),
     ),
     "ddl-drop-column": (
         Words(

@@ -368,3 +368,5 @@ class Subscription(Struct, frozen=True, gc=False):
     name: str
     publications: tuple[tuple[str, Place], ...]
     place: Place
+    seen: bool = True
+    """Whether all of this is certain."""

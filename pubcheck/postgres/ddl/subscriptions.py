@@ -27,11 +27,15 @@ def create_subscription(session: Session, node: Node) -> None:
         seen[publication] = place
     start = session.find_name(name) or 0
     place = session.place(start, len(name.encode()))
-    session.catalog.subscriptions.put(name, Subscription(name, tuple(named), place))
+    session.catalog.subscriptions.put(name, Subscription(name, tuple(named), place, not session.assumed))
 
 
 def alter_subscription(session: Session, node: Node) -> None:
-    """ALTER SUBSCRIPTION ... ADD, SET or DROP PUBLICATION; the other forms leave the publications as they are."""
+    """ALTER SUBSCRIPTION ... ADD, SET or DROP PUBLICATION; the other forms leave the publications as they are.
+
+    Raises ServerError 42710 where a publication is named twice, or is added that the subscription has
+    (merge_publications). What the options forbid is not looked at.
+    """
     kind = node.get("kind", "")
     row = session.catalog.subscriptions.get(node["subname"])
     if row is None or not kind.endswith("_PUBLICATION"):
@@ -42,10 +46,16 @@ def alter_subscription(session: Session, node: Node) -> None:
         if publication in names[:at]:
             raise _twice(publication, place)
     if kind == "ALTER_SUBSCRIPTION_ADD_PUBLICATION":
+        had = {publication for publication, _ in row.publications}
+        for publication, place in named:
+            if publication in had:
+                session.assumed = session.assumed or not row.seen
+                raise _subscribed(row.name, publication, place)
         named = [*row.publications, *named]
     elif kind == "ALTER_SUBSCRIPTION_DROP_PUBLICATION":
         named = [one for one in row.publications if one[0] not in names]
-    session.catalog.subscriptions.put(row.name, replace(row, publications=tuple(named)))
+    seen = row.seen and not session.assumed
+    session.catalog.subscriptions.put(row.name, replace(row, publications=tuple(named), seen=seen))
 
 
 def drop_subscription(session: Session, node: Node) -> None:
@@ -75,6 +85,13 @@ def _named(session: Session, node: Node) -> list[tuple[str, Place]]:
         elif len(found) < len(wanted) and folded(token) == wanted[len(found)]:
             found.append((wanted[len(found)], session.place(offset, len(token))))
     return found if len(found) == len(wanted) else [(name, session.place(0)) for name in wanted]
+
+
+def _subscribed(subscription: str, publication: str, place: Place) -> ServerError:
+    message = f'publication "{publication}" is already in subscription "{subscription}"'
+    error = ServerError("42710", message, rule=_DUPLICATES, culprit=place.start)
+    error.publication = publication
+    return error
 
 
 def _twice(publication: str, place: Place) -> ServerError:
