@@ -143,7 +143,7 @@ _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
 _NAMES = re.compile(r"\$?[{%#<]+[^\"]*?[}>]+|\w+")
 """Names in what is said of them, and placeholders within quotes."""
 _OF_OPTIONS = "PUB12"
-_MISSING = "PUB107"
+_MISSING = ("PUB106", "PUB107")
 _LIST_ERRORS = {
     "invalid publication object list": "bad-object-list",
     "invalid table name": "continuation-kind",
@@ -202,6 +202,8 @@ class _Run:
         """Sources of which it was said that something with a placeholder cannot be read."""
         self.unknown: set[StatementRef] = set()
         """Statements with such names."""
+        self.variables: dict[StatementRef | None, frozenset[str]] = {}
+        """By the statement, what stands for psql's variables in it: nobody knows whether that is there."""
         self.called: set[str] = set()
         """What calls of programs name: they may have made it."""
 
@@ -237,7 +239,7 @@ class _Run:
             fold.writes(self.statements)
             fold.afterwards(self.statements, reported)
             self.diagnostics.extend(fold.diagnostics)
-        if self.stand_ins or self.called:
+        if self.stand_ins or self.called or self.variables:
             self.diagnostics = [found for found in self.diagnostics if not self._of_a_stand_in(found)]
         found = (each for each in _merged(self.diagnostics) if each.rule in reported)
         self.found = tuple(sorted(found, key=Diagnostic.sort_key))
@@ -262,6 +264,8 @@ class _Run:
         if names:
             self.stand_ins |= names
             self.unknown.add(statement.ref())
+        if item.variables:
+            self.variables[statement.ref()] = item.variable_names()
         return bool(names or item.variables)
 
     def _of_a_stand_in(self, found: Diagnostic) -> bool:
@@ -272,7 +276,10 @@ class _Run:
             return True
         said = f"{found.message} {found.server.message if found.server is not None else ''} {found.object}"
         names = _NAMES.findall(said.lower())
-        return not self.stand_ins.isdisjoint(names) or (found.rule == _MISSING and not self.called.isdisjoint(names))
+        if found.rule in _MISSING:
+            unseen = self.variables.get(found.statement, frozenset()) | self.called
+            return not (unseen | self.stand_ins).isdisjoint(names)
+        return not self.stand_ins.isdisjoint(names)
 
     def _source(self, number: int, source: Source) -> None:
         variables = dict(self.config.variables)

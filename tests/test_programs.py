@@ -241,3 +241,28 @@ def test_a_table_that_a_call_of_a_program_makes_is_not_missing(kind: str, text: 
     source = views.source("program", text.replace("{}", f"CREATE PUBLICATION p FOR TABLE {name}"), kind)
     found = Linter(Config(postgres=(18,), complete=complete)).lint(Unit((source,))).diagnostics
     assert [one for one in found if one.rule == "PUB107"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 'b' AS v \\gset\nCREATE PUBLICATION p FOR TABLE :v;\n",
+        "\\set b `echo t`\nCREATE PUBLICATION p FOR TABLE :b;\n",
+        'CREATE PUBLICATION p FOR TABLE :"unset", part_:unset;\n',
+        "CREATE PUBLICATION p FOR TABLE :schema.t;\nALTER PUBLICATION :user DROP TABLE u;\n",
+    ],
+)
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_variable_without_a_value_is_no_name(text: str, complete: bool) -> None:
+    unit = Unit((views.source("x.sql", text),))
+    assert list(Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics) == []
+
+
+def test_the_name_of_a_variable_hides_nothing_that_is_known() -> None:
+    text = (
+        'CREATE TABLE t (id int);\nCREATE PUBLICATION p FOR TABLE t, :"table", :t;\nCREATE PUBLICATION q FOR TABLE u;\n'
+    )
+    unit = Unit((views.source("x.sql", text),))
+    found = Linter(Config(postgres=(18,))).lint(unit).diagnostics
+    assert "PUB302" in {one.rule for one in found}
+    assert ['table "u"' in one.message for one in found if one.rule == "PUB107"] == [True]

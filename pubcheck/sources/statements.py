@@ -198,6 +198,12 @@ class Statement(Struct, frozen=True, gc=False):
             names |= {_name_around(self.sql, start, end), filler(written), written}
         return names
 
+    def variable_names(self) -> frozenset[str]:
+        """The names that ``filled`` makes of variables."""
+        sql = _replaced(self.sql, [(start, _stand_in(self.sql, start, end)) for start, end in self.variables])
+        names = (_name_around(sql, start + 1, end).strip('"') for start, end in self.variables)
+        return frozenset(name.lower() for name in names)
+
     def restartable(self) -> bool:
         """Whether a line of it begins as a statement does: a stray quote may then have made one of several."""
         return _RESTART.search(self.text) is not None
