@@ -10,7 +10,7 @@ from msgspec import Struct
 from pubcheck.config import Config
 from pubcheck.sources.files import SUFFIXES, language_of
 from pubcheck.sources.ignoring import Patterns, above
-from pubcheck.sources.traits import LISTS
+from pubcheck.sources.traits import is_list
 
 _INSTALLED = frozenset(["node_modules", "__pycache__"])
 """Folders that hold what tools put there."""
@@ -106,7 +106,7 @@ def readable(paths: Iterable[str]) -> list[str]:
 
 
 def _by_name(name: str) -> bool:
-    return name.lower().endswith(SUFFIXES) or language_of(name) is not None or name in LISTS
+    return name.lower().endswith(SUFFIXES) or language_of(name) is not None or is_list(name)
 
 
 def _may_be_read(entry: os.DirEntry[str]) -> bool:

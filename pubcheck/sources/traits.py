@@ -51,6 +51,18 @@ _MARK = re.compile(
 
 LISTS = ("sqitch.plan", "_journal.json", "migration_lock.toml")
 """Files in which tools keep what they know of their migrations."""
+CHANGELOG = r"(?:changelog[^/]*|(?:^|/)master)\.(?:xml|ya?ml|json)$"
+"""And those in which Liquibase is told of its change sets, by their names in lower case."""
+
+
+def is_changelog(path: str) -> bool:
+    return path.lower().endswith((".xml", ".yaml", ".yml", ".json")) and bool(re.search(CHANGELOG, path.lower()))
+
+
+def is_list(name: str) -> bool:
+    """Whether a file is a tool's list of migrations, by its name."""
+    return name in LISTS or is_changelog(name)
+
 
 _OF_DBMATE = b"-- Dbmate schema migrations"
 """What dbmate writes into its dump, off which it cuts the header."""
@@ -67,6 +79,12 @@ def traits(path: str, content: bytes) -> Traits:
     if name in LISTS:
         return Traits(order=_order(name, content))
     content = in_utf8(content)
+    order: tuple[str, ...] = ()
+    if is_changelog(name) and b"databaseChangeLog" in content:
+        # Loaded only for what Liquibase reads.
+        from pubcheck.sources.units.changelogs import entries
+
+        order = entries(content)
     head = content[:HEAD]
     revision = _revision(content) if name.endswith(".py") and b"down_revision" in content else ()
     lower = content.lower()
@@ -75,7 +93,7 @@ def traits(path: str, content: bytes) -> Traits:
     dump = dump_of(head)
     if dump is None and b"SET statement_timeout" in head and _OF_DBMATE in content:
         dump = 0
-    return Traits(may_publish(content, lower), identifies, kind_of(head), dump, includes, revision=revision)
+    return Traits(may_publish(content, lower), identifies, kind_of(head), dump, includes, order, revision)
 
 
 def kind_of(head: bytes) -> str | None:

@@ -22,7 +22,7 @@ from pubcheck.config import Config
 from pubcheck.sources.files import LANGUAGES, SUFFIXES
 from pubcheck.sources.plans import find_repositories
 from pubcheck.sources.selection import STATEMENT, UTF16_MARKS, WORD
-from pubcheck.sources.traits import LISTS
+from pubcheck.sources.traits import CHANGELOG, LISTS
 from pubcheck.spark import worker
 from pubcheck.spark.runs import Store
 from pubcheck.spark.tables import FACTS, FILES, LISTING, SCANNED, arrow, ddl
@@ -145,7 +145,8 @@ class Rows:
             table = spark.read.format(self._format).options(**self._options).load(self.name)
         path = F.col(f"`{self._columns.path}`").cast("string")
         ends = [*SUFFIXES, *(f".{suffix}" for suffix in LANGUAGES)]
-        read = reduce(Column.__or__, [*(F.lower(path).endswith(end) for end in ends), *map(path.endswith, LISTS)])
+        lists = [F.lower(path).rlike(CHANGELOG), *map(path.endswith, LISTS)]
+        read = reduce(Column.__or__, [*(F.lower(path).endswith(end) for end in ends), *lists])
         return table.select(
             F.coalesce(F.col(f"`{self._columns.repository}`").cast("string"), F.lit("")).alias("repository"),
             path.alias("path"),

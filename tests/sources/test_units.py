@@ -139,6 +139,72 @@ def test_change_logs_of_liquibase_may_have_folders(grow: Grow) -> None:
     assert units() == {"db/changelog": ("liquibase", files)}
 
 
+LOGS = {
+    "master.xml": """<?xml version="1.0"?>
+<databaseChangeLog>
+  <!-- <include file="old.sql"/> -->
+  <include relativeToChangelogFile="true" file="{0}"/>
+  <changeSet id="1"><sqlFile path="{1}"/><rollback><sqlFile path="undo.sql"/></rollback></changeSet>
+  <includeAll path="{2}/"/>
+</databaseChangeLog>""",
+    "db.changelog-master.yaml": """databaseChangeLog:
+  # - include:
+  #     file: old.sql
+  - include:
+      file: {0}
+      relativeToChangelogFile: true
+  - changeSet:
+      id: 1
+      changes:
+        - sqlFile:
+            path: "{1}"
+      rollback:
+        - sqlFile:
+            path: undo.sql
+  - includeAll:
+      path: {2}
+""",
+    "changelog.json": """{{"databaseChangeLog": [{{"include": {{"file": "{0}"}}}},
+  {{"include": {{"relativeToChangelogFile": true, "file": "{1}"}}}}, {{"includeAll": {{"path": "{2}/"}}}}]}}""",
+}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_change_log_of_liquibase_gives_the_order(grow: Grow, log: str) -> None:
+    grow()
+    marked = "--liquibase formatted sql\n--changeset a:1\n"
+    names = ("b.sql", "a.sql", "more/d.sql", "more/c.sql", "undo.sql", "old.sql")
+    plant({f"repo/db/{name}": marked + "SELECT 1;" for name in names})
+    plant({f"repo/db/{log}": LOGS[log].format("b.sql", "a.sql", "more")})
+    found = [(habit, files) for habit, files in units().values()]
+    assert ("liquibase", ["db/b.sql", "db/a.sql", "db/more/c.sql", "db/more/d.sql"]) in found
+    assert sum(len(files) for _, files in found) == 6
+
+
+def test_change_logs_may_include_each_other_from_where_liquibase_looks(grow: Grow) -> None:
+    grow()
+    include = '<databaseChangeLog><include file="{}"/><include file="{}"/></databaseChangeLog>'
+    top = "db/changelog"
+    plant(
+        {
+            f"repo/res/{top}/master.xml": include.format(f"classpath:{top}/v2/changelog-2.xml", "db/z.sql"),
+            f"repo/res/{top}/v2/changelog-2.xml": include.format(f"{top}/v2/b.sql", f"{top}/v2/a.sql"),
+            f"repo/res/{top}/v2/a.sql": "SELECT 1;",
+            f"repo/res/{top}/v2/b.sql": "SELECT 1;",
+            "repo/res/db/z.sql": "SELECT 1;",
+        }
+    )
+    files = [f"res/{top}/v2/b.sql", f"res/{top}/v2/a.sql", "res/db/z.sql"]
+    assert list(units().values()) == [("liquibase", files)]
+
+
+def test_a_change_log_that_names_what_is_not_there_gives_no_order(grow: Grow) -> None:
+    grow()
+    plant({f"repo/db/{name}.sql": "--liquibase formatted sql\n" for name in "ba"})
+    write("repo/db/master.xml", '<databaseChangeLog><include file="b.sql"/><include file="c.xml"/></databaseChangeLog>')
+    assert units() == {"db": ("liquibase", ["db/a.sql", "db/b.sql"])}
+
+
 @pytest.mark.parametrize(
     ("ups", "downs"),
     [

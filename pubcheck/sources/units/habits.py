@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from pubcheck.sources.units import (
     apart,
+    changelogs,
     drizzle,
     dumps,
     flyway,
@@ -33,6 +34,7 @@ _HABITS: tuple[Habit, ...] = (
     flyway.plans,
     updown.plans,
     initdb.plans,
+    changelogs.plans,
     marked.plans,
     psql.plans,
     numbered.plans,

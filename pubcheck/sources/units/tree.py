@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from pubcheck.sources.files import language_of
-from pubcheck.sources.traits import LISTS, Traits
+from pubcheck.sources.traits import Traits, is_list
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -58,7 +58,11 @@ class Tree:
                 folder = "/"
             language = language_of(name)
             is_sql = language is None or (language == "sql" and path in included)
-            kind = self.lists if name in LISTS else self.sql if is_sql else self.programs
+            if is_list(name):
+                self.lists.setdefault(folder, []).append(name)
+                if language is None:
+                    continue  # one in YAML may hold statements too
+            kind = self.sql if is_sql else self.programs
             kind.setdefault(folder, []).append(name)
 
     def path(self, folder: str, name: str) -> str:
