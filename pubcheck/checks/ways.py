@@ -164,7 +164,7 @@ class _Search:
 
     @staticmethod
     def reading(columns: list[Column]) -> str:
-        return "; SET NOT NULL reads the table under a lock" if columns else ""
+        return "; SET NOT NULL reads the table under a lock and fails where there is a NULL" if columns else ""
 
     def new_index(self) -> Iterator[Way]:
         """A unique index over a key that there is and the columns that filters read."""

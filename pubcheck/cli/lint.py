@@ -161,6 +161,9 @@ def command(
     A PATH is a folder, in which the habits of migration tools tell what files build a database (`pubcheck files` shows
     it); a file, which is linted in the history that it lies in, or else on its own; or - for standard input. Without
     a PATH the configuration's folder is meant where that names units.
+
+    A statement that is refused is taken as if it were left out, and what follows it is judged all the same, in the same
+    transaction too.
     """
     given = {
         "postgres": postgres,

@@ -20,16 +20,21 @@ Examples:
   pubcheck rule PUB301
   pubcheck rule relation-missing""",
 )
-@click.argument("code", metavar="CODE")
+@click.argument("code", metavar="CODE", required=False)
 @color_option
-def command(code: str, color: str) -> None:
+def command(code: str | None, color: str) -> None:
     """Shows the page of a rule, given by its code or its name; in a pipe as the Markdown that it is written in."""
+    if code is None:
+        raise click.UsageError("the code or the name of a rule is needed; `pubcheck rules` lists them")
     rule = rulebook.find(code)
     if rule is None:
         from pubcheck.config import suggestion
 
-        words = rulebook.RULES if code[:3].upper() == "PUB" else [rule.name for rule in rulebook.RULES.values()]
-        near = suggestion(code.upper() if code[:3].upper() == "PUB" else code.lower(), words)
+        if code[:3].upper() == "PUB":
+            # A code of no family is no misspelling of one of another.
+            near = suggestion(code.upper(), [known for known in rulebook.RULES if known[3] == code[3:4]])
+        else:
+            near = suggestion(code.lower(), [rule.name for rule in rulebook.RULES.values()])
         raise click.UsageError(f"there is no rule {code}{near if 'mean' in near else '; `pubcheck rules` lists them'}")
     page = rulebook.page(rule.code)
     if use_color(color):

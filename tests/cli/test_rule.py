@@ -37,6 +37,7 @@ def test_colour_is_for_those_who_ask(pubcheck: Call) -> None:
         ("PUB302x", "did you mean PUB30"),
         ("relation-mising", "did you mean relation-missing?"),
         ("E501", "`pubcheck rules` lists them"),
+        ("PUB999", "`pubcheck rules` lists them"),
     ],
 )
 def test_an_unknown_rule_exits_2_with_the_nearest(pubcheck: Call, given: str, reason: str) -> None:
@@ -70,3 +71,7 @@ def test_an_unknown_command_exits_2_with_the_nearest(pubcheck: Call) -> None:
     called = pubcheck("lnt", "a.sql")
     assert called.status == 2
     assert "there is no command 'lnt'; did you mean lint?" in called.err
+
+
+def test_without_a_rule_the_list_is_pointed_at(pubcheck: Call) -> None:
+    assert "`pubcheck rules` lists them" in pubcheck("rule").err
