@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.checks.history import Change, RefusedWrites
-from pubcheck.checks.refusals import explain, explain_unseen, frozen_words, unjudged_words
+from pubcheck.checks.refusals import NOT_CREATED, explain, explain_unseen, frozen_words, unjudged_words
 from pubcheck.checks.write import Refusal
 from pubcheck.config import Config
 from pubcheck.diagnostics import (
@@ -31,7 +31,7 @@ from pubcheck.diagnostics import (
     Span,
     StatementRef,
 )
-from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog import RELATION, Catalog
 from pubcheck.postgres.catalog.rows import (
     EMBEDDED,
     Constraint,
@@ -226,6 +226,8 @@ class Fold:
         """Functions whose bodies were run."""
         self.told_not_seen: set[int] = set()
         """Sources of which it was said that a statement about a publication is not seen."""
+        self._missing: list[tuple[int, str, str, int, str]] = []
+        """Notes that a relation is not created, by their number: what they say, and its kind, namespace and name."""
 
     def apply(self, statement: StatementText, source: int, name: str, node: Node, *, filled: bool = False) -> None:
         """Do one statement. ``source`` numbers the unit's sources.
@@ -476,6 +478,8 @@ class Fold:
             for error in errors[1:]
             if error.culprit is not None
         )
+        if first.missing and not errors[1:]:
+            self._missing.append((len(self.diagnostics), message, *first.missing))
         self.report(rule, "note", "assumed", message, help_text, statement, first, related)
 
     def report(
@@ -525,8 +529,28 @@ class Fold:
 
             rehearse(self)
 
+    def _tell_later(self, statements: Statements) -> None:
+        """Of relations that were not created where they were named, and are later: where."""
+        catalog = self.catalog
+        for number, message, kind, namespace, name in self._missing:
+            oid = catalog.relation_names.get((namespace, name)) if kind == RELATION else None
+            place = catalog.relations[oid].place if oid is not None else None
+            if place is None or number >= len(self.diagnostics) or self.diagnostics[number].message != message:
+                continue
+            span = statements[place.source, place.statement].span(place.start, place.end, "created here")
+            here = self.diagnostics[number].span.source
+            line = span.source.text.count("\n", 0, span.start) + 1
+            where = f"on line {line}" if span.source is here else f"in {span.source.label}, line {line}"
+            self.diagnostics[number] = replace(
+                self.diagnostics[number],
+                message=f"{message.removesuffix(NOT_CREATED)} is created only later, {where}",
+                help="create it before this statement",
+                related=(span,),
+            )
+
     def writes(self, statements: Statements) -> None:
         """Report what is refused in the final state; ``statements`` are all of the unit, by source and index."""
+        self._tell_later(statements)
         for number, place, message in self.repeats:
             related = statements[place.source, place.statement].span(place.start, place.end, message)
             self.diagnostics[number] = replace(self.diagnostics[number], related=(related,))

@@ -358,3 +358,24 @@ def test_a_unit_that_speaks_of_no_replication_is_read_and_what_it_holds_is_count
     result = run("CREATE TABLE t (id int);\nALTER TABLE t ADD UNIQUE (id);\nnonsense here;\n")
     assert [found.rule for found in result.diagnostics] == ["PUB004"]
     assert result.statements == 3
+
+
+def test_what_is_created_too_late_leaves_only_assumptions() -> None:
+    """Either k is missing and line 1 fails, or it is there and line 2 fails (servers)."""
+    found = lint("CREATE PUBLICATION p FOR TABLE k;\nCREATE TABLE k (id int);")
+    assert {one.certainty for one in found} == {"assumed"}
+    assert found[0].message == 'table "k" is created only later, on line 2'
+
+
+def test_a_schema_created_too_late_leaves_only_assumptions() -> None:
+    found = lint("CREATE PUBLICATION p FOR TABLES IN SCHEMA s; CREATE SCHEMA s; CREATE TABLE s.k (id int);")
+    assert {one.certainty for one in found} == {"assumed"}
+
+
+def test_extensions_put_tables_into_pg_catalog() -> None:
+    """Citus has pg_dist_node there (its manual)."""
+    text = "ALTER TABLE pg_catalog.pg_dist_node REPLICA IDENTITY FULL;"
+    assert [(one.rule, one.certainty) for one in lint(text)] == [("PUB107", "assumed")]
+    assert answers(lint(text, complete=True)) == [
+        ("42P01", 'relation "pg_catalog.pg_dist_node" does not exist', "certain")
+    ]

@@ -34,6 +34,8 @@ class ServerError(Exception):
         self.culprit = culprit if culprit is not None else location
         self.relation: str | None = None
         self.publication: str | None = None
+        self.missing: tuple[str, int, str] | tuple[()] = ()
+        """Of a name that is not visible: its kind, its namespace and it."""
         self.evidence: object | None = None
         """Of a refused row filter: an ``expressions.filters.Evidence``, for who explains the refusal."""
 

@@ -130,10 +130,12 @@ class Session:
         if text is None or taking(text):
             self.doubt_publications()
 
-    def doubt_publications(self) -> None:
-        """What was seen of publications may be gone: they are there by assumption, as their members are."""
+    def doubt_publications(self, which: Iterable[int] | None = None) -> None:
+        """What was seen of publications (None: of any) may be gone: they are there by assumption, as their members
+        are."""
         publications = self.catalog.publications
-        for oid, row in [*publications.items()]:
+        for oid in [*publications] if which is None else which:
+            row = publications[oid]
             if row.seen:
                 publications.put(oid, replace(row, seen=False))
 
@@ -442,6 +444,7 @@ class Session:
         """A name is not visible; ``what`` it is called: its kind, its namespace and it. The platform's are no news."""
         self.assumed = True
         if error.rule is not None and not (what and self._of_platform(*what)):
+            error.missing = what
             self.unseen.append(error)
 
     # Relations (RangeVarGetRelidExtended).
@@ -561,7 +564,8 @@ class Session:
                 raise error
         else:
             namespace = self._search_path()[1]
-        own = namespace in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST, TEMPORARY)
+        # Extensions put tables into pg_catalog, but not under the names of the server's own.
+        own = namespace in (INFORMATION_SCHEMA, PG_TOAST, TEMPORARY) or (namespace == PG_CATALOG and schema is None)
         gone = schema is None and any((RELATION, oid, name) in catalog.gone for oid in self.path)
         if not namespace or own or gone or self.is_closed(RELATION, namespace, name):
             raise error

@@ -50,6 +50,8 @@ def adopt_members(session: Session, assumed: Relation, row: Relation) -> None:
     What their filters and lists say of columns that it does not have is forgotten.
     """
     catalog = session.catalog
+    # Either it was there before, and is not made here, or what gave it to publications was refused.
+    session.doubt_publications({catalog.publication_rels[oid].publication for oid in catalog.memberships.get(row.oid)})
     made = {column.name: column.number for column in row.live()}
     numbers = {column.number: made[column.name] for column in assumed.columns if column.name in made}
     for member in catalog.memberships.get(row.oid):

@@ -42,6 +42,10 @@ def create_schema(session: Session, node: Node) -> None:
     # One that was only referred to becomes the real thing; what was found in it stays where it is.
     row = replace(existing, owner=owner.oid, seen=True) if existing else Namespace(catalog.new_oid(), name, owner.oid)
     catalog.add_namespace(row)
+    if existing is not None:
+        # Either it was there before, and is not made here, or what gave it to publications was refused.
+        held = catalog.publication_namespaces.values()
+        session.doubt_publications({entry.publication for entry in held if entry.namespace == row.oid})
     session.forget_path()
     if "schemaElts" in node:
         _create_elements(session, row, node["schemaElts"])
