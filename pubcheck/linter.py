@@ -204,6 +204,8 @@ class _Run:
         """Statements with such names."""
         self.variables: dict[StatementRef | None, frozenset[str]] = {}
         """By the statement, what stands for psql's variables in it: nobody knows whether that is there."""
+        self.not_seen: set[str] = set()
+        """Labels of sources of which it was said that part of them is not seen: once is enough."""
         self.called: set[str] = set()
         """What calls of programs name: they may have made it."""
 
@@ -365,6 +367,7 @@ class _Run:
             self._note(note.rule, "certain", note.message, note.help, Span(source, note.start, note.end), None)
             if note.rule in ("publication-not-seen", "git-lfs-pointer"):
                 self._hidden(None)
+                self.not_seen.add(source.label)
 
     def _command(
         self, source: int, command: PsqlCommand, before: StatementText, variables: Mapping[str, str]
@@ -381,6 +384,13 @@ class _Run:
             self._hidden(wording(before.text))
         elif path is not None and not any(_same_file(path, one.label) for one in self.unit.sources):
             self._hidden(None)
+            if not self.idle:
+                self._not_seen(
+                    Span(before.source, command.start, command.end),
+                    None,
+                    "this runs a file that is not among those that were read",
+                    "lint it together with this one: what it changes is not followed",
+                )
 
     def _connect(self, source: int, before: StatementText, wanted: Connection) -> None:
         server, name = self.database
@@ -431,7 +441,15 @@ class _Run:
             self._long_names(statement)
         if unsure:
             # What it changes is doubted where it changes it. Only of what it names by a stand-in that is not known.
-            self._hidden(item.text if self._stand_in(statement, item) and name != "CreateStmt" else "")
+            unknown = self._stand_in(statement, item)
+            self._hidden(item.text if unknown and name != "CreateStmt" else "")
+            if unknown and name in _PUBLICATION_NODES and not in_any_order(statement.source):
+                self._not_seen(
+                    statement.span(0),
+                    statement,
+                    "part of this statement about a publication is only known at run time",
+                    "of what stands for it nothing is said",
+                )
         if self.made is not None:
             if name == "TransactionStmt":
                 return
@@ -483,7 +501,13 @@ class _Run:
             # A string may hold no more than the beginning of a statement.
             cut = refusal.location is None and view is not None and view.quoted
             if item.placeholders or cut:
-                self._not_seen(statement)
+                self._hidden(statement.text)
+                self._not_seen(
+                    statement.span(0),
+                    statement,
+                    "this statement about a publication cannot be read: part of it is only known at run time",
+                    "what it changes is not followed",
+                )
             else:
                 unsure = perhaps or item.perhaps or bool(item.variables)
                 self._syntax_error(statement, refusal, "assumed" if unsure else "certain")
@@ -548,17 +572,11 @@ class _Run:
             fold.doubt(number)
         return True
 
-    def _not_seen(self, statement: StatementText) -> None:
-        """A statement about publications of which a placeholder leaves too little to read."""
-        self._hidden(statement.text)
-        self._note(
-            "publication-not-seen",
-            "assumed",
-            "this statement about a publication cannot be read: part of it is only known at run time",
-            "what it changes is not followed",
-            statement.span(0),
-            statement,
-        )
+    def _not_seen(self, span: Span, statement: StatementText | None, message: str, help_text: str) -> None:
+        """Something that may change publications and is not seen, or only in part; said once a file."""
+        if span.source.label not in self.not_seen:
+            self.not_seen.add(span.source.label)
+            self._note("publication-not-seen", "assumed", message, help_text, span, statement)
 
     def _syntax_error(self, statement: StatementText, refusal: SyntaxRefused, certainty: Certainty) -> None:
         # Loaded only where a statement about publications is refused.

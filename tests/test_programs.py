@@ -255,7 +255,8 @@ def test_a_table_that_a_call_of_a_program_makes_is_not_missing(kind: str, text: 
 @pytest.mark.parametrize("complete", [False, True])
 def test_a_variable_without_a_value_is_no_name(text: str, complete: bool) -> None:
     unit = Unit((views.source("x.sql", text),))
-    assert list(Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics) == []
+    found = Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics
+    assert [one.rule for one in found] == ["PUB009"]
 
 
 def test_the_name_of_a_variable_hides_nothing_that_is_known() -> None:
@@ -266,3 +267,22 @@ def test_the_name_of_a_variable_hides_nothing_that_is_known() -> None:
     found = Linter(Config(postgres=(18,))).lint(unit).diagnostics
     assert "PUB302" in {one.rule for one in found}
     assert ['table "u"' in one.message for one in found if one.rule == "PUB107"] == [True]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (
+            "javascript",
+            "exports.up = (k) => k.raw('ALTER PUBLICATION p ADD TABLE ??', ['u']).raw('DROP PUBLICATION ??');\n"
+            "exports.down = () => null;\n",
+        ),
+        ("python", ALEMBIC.format('op.execute(f"ALTER PUBLICATION p ADD TABLE {x}, {y}")')),
+        ("sql", "\\i x.inc\n\\ir y.inc\nALTER PUBLICATION p ADD TABLE t;\n"),
+    ],
+)
+def test_what_a_statement_names_at_run_time_and_files_that_are_not_there_are_said_once_a_file(
+    kind: str, text: str
+) -> None:
+    table = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p;\n"
+    assert standing(lint(text, kind, table)) == [("PUB009", "assumed")]
