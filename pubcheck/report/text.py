@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
@@ -14,7 +15,10 @@ TAB = 4
 """Columns of a tab stop."""
 
 NAMED = 3
-"""Objects that a group names before it counts the rest."""
+"""Objects that a group names before it counts the rest; and notes of a rule in a file where there are too many."""
+
+MANY = 10
+"""Notes of a rule in a file that are shown one by one."""
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 """What would move the cursor, colour the terminal or turn the reading direction."""
@@ -50,10 +54,26 @@ COLOR = Palette(
 def render(report: Report, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
     """The report in pieces, one finding or group of findings each; ``quiet`` leaves out the closing line."""
     palette = COLOR if color else PLAIN
-    for group in _groups(report.findings):
+    groups = _groups(report.findings)
+    alike = Counter(_kind(group) for group in groups)
+    told: Counter[tuple[str, str, str]] = Counter()
+    for group in groups:
+        path, rule, severity = kind = _kind(group)
+        told[kind] += 1
+        many = severity == "note" and alike[kind] > MANY
+        if many and told[kind] > NAMED:
+            continue
         yield "\n".join([*_block(group, report.postgres, palette), "", ""])
+        if many and told[kind] == NAMED:
+            more = f"{alike[kind] - NAMED} more {rule} in {escape(path)}"
+            yield f"{palette.note}note[{rule}]{palette.reset}: {more}; --format concise shows them all\n\n"
     if not quiet:
         yield summary(report) + "\n"
+
+
+def _kind(group: list[Finding]) -> tuple[str, str, str]:
+    entry = group[0].entry
+    return entry.path, entry.rule, entry.severity
 
 
 def summary(report: Report) -> str:

@@ -68,6 +68,26 @@ def test_quiet_leaves_the_closing_line_out() -> None:
     assert "".join(render(reported(), quiet=True)) == ""
 
 
+def test_where_a_file_has_many_notes_of_a_rule_the_first_are_shown_and_the_others_counted() -> None:
+    many = Source("db/many.sql", "SELECT 1;\n" * 20)
+    notes = [diagnostic(Span(many, 10 * line, 10 * line + 9), severity="note") for line in range(11)]
+    text = shown(*notes, diagnostic(Span(many, 150, 159)))
+    assert [line for line in text.splitlines() if line.startswith((" -->", "note", "error", "  -->"))] == [
+        *[
+            line
+            for number in (1, 2, 3)
+            for line in (
+                "note[PUB301]: every UPDATE of public.orders will be refused",
+                f" --> db/many.sql:{number}:1",
+            )
+        ],
+        "note[PUB301]: 8 more PUB301 in db/many.sql; --format concise shows them all",
+        "error[PUB301]: every UPDATE of public.orders will be refused",
+        "  --> db/many.sql:16:1",
+    ]
+    assert shown(*notes[1:]).count("-->") == 10
+
+
 def test_assumed_stands_in_the_headline_and_is_explained() -> None:
     text = shown(diagnostic(span(ORDERS, "eu"), certainty="assumed", severity="note"))
     assert text.startswith("note[PUB301] (assumed): ")
