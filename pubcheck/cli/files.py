@@ -14,6 +14,7 @@ from pubcheck import __version__
 from pubcheck.cli.app import color_option, emit, forget_stdout, use_color
 from pubcheck.cli.inputs import force_exclude_option, look, schema_option, stdin_option, together_option
 from pubcheck.config import load
+from pubcheck.report.text import escape
 from pubcheck.sources.files import File, Plan
 from pubcheck.sources.plans import Survey
 
@@ -147,18 +148,18 @@ def _text(found: Survey, *, color: bool) -> Iterator[str]:
 
     for plan in found.plans:
         majors = f", PostgreSQL {', '.join(map(str, plan.postgres))}" if plan.postgres else ""
-        yield f"{styled(plan.name, bold=True)}  {plan.habit}: {plan.reason}{majors}\n"
+        yield f"{styled(escape(plan.name), bold=True)}  {plan.habit}: {escape(plan.reason)}{majors}\n"
         width = len(str(len(plan.files)))
         for number, file in enumerate(plan.files, 1):
             remarks = [file.view] if file.view != "sql" else []
             remarks += ["context"] if file.context else []
             remarks += [problem] if (problem := _problem(file)) else []
-            remark = f"  ({', '.join(remarks)})" if remarks else ""
-            yield f"  {number:{width}}  {styled(file.label, dim=file.context)}{remark}\n"
+            remark = f"  ({escape(', '.join(remarks))})" if remarks else ""
+            yield f"  {number:{width}}  {styled(escape(file.label), dim=file.context)}{remark}\n"
     if found.passed_over:
         yield f"{styled('passed over', bold=True)}\n"
         for label, reason in found.passed_over:
-            yield f"  {label}  ({reason})\n"
+            yield f"  {escape(label)}  ({escape(reason)})\n"
     yield _closing(found.plans, len(found.passed_over))
 
 

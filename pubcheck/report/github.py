@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pubcheck.diagnostics import Severity
 from pubcheck.report.document import Report
 from pubcheck.report.prose import described
+from pubcheck.report.text import escape
 
 _COMMANDS: Mapping[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -30,7 +31,8 @@ def render(report: Report) -> Iterator[str]:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """A text as a command's data; what a terminal would obey is shown, for the log is looked at in terminals too."""
+    return "%0A".join(escape(line.replace("%", "%25").replace("\r", "%0D")) for line in text.split("\n"))
 
 
 def _property(text: str) -> str:

@@ -41,6 +41,13 @@ def test_units_are_shown_with_their_order_and_the_reason(pubcheck: Call) -> None
     )
 
 
+def test_names_that_a_terminal_would_obey_are_shown(pubcheck: Call) -> None:
+    Path("a\x1b[2J\nb.sql").write_text(TABLE + PUBLICATION)
+    called = pubcheck("files")
+    assert "  1  ./a\\x1b[2J b.sql\n" in called.out
+    assert "\x1b" not in called.out
+
+
 def test_context_and_what_is_passed_over_are_shown(pubcheck: Call) -> None:
     history(**{"_1_a.up": TABLE, "_1_a.down": "DROP TABLE t;", "_2_b.up": PUBLICATION})
     assert pubcheck("files", "migrations/2_b.up.sql").out == (

@@ -105,4 +105,5 @@ def test_no_text_breaks_a_format(path: str, text: str, message: str) -> None:
     assert len(list(ElementTree.fromstring(rendered(report, "checkstyle")).iter("error"))) == 2
     commands = re.split(r"[\r\n]", rendered(report, "github"))
     assert [command[:8] for command in commands] == ["::error ", "::error ", ""]
+    assert "\x1b" not in rendered(report, "github")
     assert rendered(report, "concise").count("\n") == 3
