@@ -154,6 +154,8 @@ def command(
     if report is not None and not os.path.isdir(os.path.dirname(report) or "."):
         raise click.FileError(report, "there is no such folder")
     check_installed("the audit")
+    if config.units and not quiet:
+        click.echo("pubcheck: [[unit]] says nothing of the repositories of a corpus: it is left out", err=True)
     columns = (repo_column, path_column, content_column)
     source = _input(input_, format_, columns, preset, dict(options), config)
 

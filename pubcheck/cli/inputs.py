@@ -85,12 +85,14 @@ def no_input(found: Survey, paths: tuple[str, ...]) -> str:
 
 def said(passed_over: Sequence[tuple[str, str]]) -> Iterator[str]:
     """What is said of paths given by name that are passed over, by the reasons."""
+    from pubcheck.report.text import escape
+
     reasons: dict[str, list[str]] = {}
     for label, why in passed_over:
         reasons.setdefault(why, []).append(label)
     for why, labels in reasons.items():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
-        yield f"{labels[0]}{more} passed over: {why}"
+        yield f"{escape(labels[0])}{more} passed over: {why}"
 
 
 def look(
