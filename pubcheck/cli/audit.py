@@ -133,8 +133,8 @@ def command(
 ) -> int:
     """Lints the databases of many repositories and writes what it found as Parquet tables, and as a report to look at.
 
-    Every file and every database ends in one of linted, nothing to lint (its repository holds no publication) and
-    quarantined (with the reason: one that crashes, takes too long or is too large harms no other).
+    Every file and every database ends in one of linted, nothing to lint (its repository names no
+    publication, subscription or replica identity) and quarantined (with the reason: one that crashes, takes too long or is too large harms no other).
     """
     given = {
         "postgres": postgres,

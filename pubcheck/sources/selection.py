@@ -1,14 +1,18 @@
-"""Which files may hold a publication: cheap, and wrong only in keeping too many.
+"""Which files of a corpus may have something said of them: cheap, and wrong only in keeping too many.
 
-Kept is what has, in any case, CREATE [OR REPLACE], ALTER or DROP before PUBLICATION with whitespace between them. Where
-a comment or a psql command comes in between, it is enough that the word PUBLICATION stands anywhere: so no pattern has
-to look for a comment's end, and the search takes linear time. UTF-16 is always kept. Python's `re` and Java's regular
-expressions, which Spark's `rlike` uses, read the two patterns alike.
+A file of SQL is kept where it names, in any case and anywhere, a publication, a subscription or a replica identity, and
+does something: the statement may be put together at run time, or by psql. A program is read by `pubcheck lint` only
+where CREATE [OR REPLACE], ALTER or DROP stands before PUBLICATION with whitespace between them; so it is that, or a
+replica identity, for which it is kept. Where a comment or a psql command comes between those words, it is enough that
+PUBLICATION stands anywhere: so no pattern has to look for a comment's end, and the search takes linear time. Python's
+`re` and Java's regular expressions, which Spark's `rlike` uses, read the patterns alike.
 """
 
 from __future__ import annotations
 
 import re
+
+from pubcheck.sources.files import SUFFIXES
 
 _BREAK = r"\s*(?:--|/\*|\\)"
 WORD = r"(?i)publication"
@@ -16,15 +20,34 @@ STATEMENT = (
     rf"(?i)(?:alter|drop)(?:{_BREAK}|\s+publication)"
     rf"|create(?:{_BREAK}|\s+publication|\s+or(?:{_BREAK}|\s+replace(?:{_BREAK}|\s+publication)))"
 )
+IDENTITY = r"(?i)replica[^A-Za-z0-9_;]*(?:--|/\*|\\|identity)"
+NAMED = r"(?i)publication|subscription"
+DONE = r"(?i)create|alter|drop|execute|comment|\\g?set"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 # In Python only the first flag of a pattern may say (?i), and it holds for all of it, as in Java.
-_statement = re.compile(STATEMENT.encode()).search
+_statement, _identity, _done = (re.compile(each.encode()).search for each in (STATEMENT, IDENTITY, DONE))
 
 
 def may_publish(content: bytes, lower: bytes | None = None) -> bool:
-    """Whether a file may hold a statement about a publication; ``lower`` is its content in lower case."""
+    """Whether a file may hold a statement about a publication as it is written; ``lower`` is its content in lower case.
+    Of UTF-16 that is not known."""
     # Far faster than the pattern, and finds the same: in bytes only ASCII letters have a case.
-    return content.startswith(UTF16_MARKS) or (
+    return _in_utf16(content) or (
         b"publication" in (content.lower() if lower is None else lower) and _statement(content) is not None
     )
+
+
+def may_matter(path: str, content: bytes, lower: bytes | None = None) -> bool:
+    """Whether a file may have something said of it; of ``path`` only the end counts."""
+    lower = content.lower() if lower is None else lower
+    if _in_utf16(content) or (b"replica" in lower and _identity(content) is not None):
+        return True
+    if not path.lower().endswith(SUFFIXES):
+        return may_publish(content, lower)
+    return (b"publication" in lower or b"subscription" in lower) and _done(content) is not None
+
+
+def _in_utf16(content: bytes) -> bool:
+    """Whether the beginning is a byte order mark, or one of the first two bytes alone is a NUL."""
+    return content.startswith(UTF16_MARKS) or (len(content) > 1 and (content[0] == 0) != (content[1] == 0))

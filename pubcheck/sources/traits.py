@@ -6,17 +6,18 @@ import re
 
 from msgspec import Struct
 
-from pubcheck.sources.selection import may_publish
+from pubcheck.sources.selection import may_matter, may_publish
 from pubcheck.sources.text import in_utf8
 
 
 class Traits(Struct, frozen=True, omit_defaults=True):
     """What of a file decides where it belongs.
 
-    ``may_publish``: it may hold a statement about a publication; ``identifies``: or about a replica identity. ``kind``
-    is the tool whose marks it bears; ``dump`` the major in the header of a pg_dump, 0 where that does not say.
-    ``includes`` are the files that psql is told to run, as they are written. ``order`` is what a tool's own list of
-    migrations says, ``revision`` an Alembic migration's own identifier and those it comes after.
+    ``may_publish``: it may hold a statement about a publication; ``identifies``: or about a replica identity;
+    ``may_matter``: or anything else because of which its repository is not passed over in a corpus. ``kind`` is the
+    tool whose marks it bears; ``dump`` the major in the header of a pg_dump, 0 where that does not say. ``includes``
+    are the files that psql is told to run, as they are written. ``order`` is what a tool's own list of migrations says,
+    ``revision`` an Alembic migration's own identifier and those it comes after.
     """
 
     may_publish: bool = False
@@ -26,6 +27,7 @@ class Traits(Struct, frozen=True, omit_defaults=True):
     includes: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     revision: tuple[str, ...] = ()
+    may_matter: bool = False
 
     @property
     def concerned(self) -> bool:
@@ -93,7 +95,8 @@ def traits(path: str, content: bytes) -> Traits:
     dump = dump_of(head)
     if dump is None and b"SET statement_timeout" in head and _OF_DBMATE in content:
         dump = 0
-    return Traits(may_publish(content, lower), identifies, kind_of(head), dump, includes, order, revision)
+    publishes, matters = may_publish(content, lower), may_matter(name, content, lower)
+    return Traits(publishes, identifies, kind_of(head), dump, includes, order, revision, matters)
 
 
 def kind_of(head: bytes) -> str | None:

@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 from pubcheck.config import Config
 from pubcheck.sources.files import LANGUAGES, SUFFIXES
 from pubcheck.sources.plans import find_repositories
-from pubcheck.sources.selection import STATEMENT, UTF16_MARKS, WORD
+from pubcheck.sources.selection import DONE, IDENTITY, NAMED, STATEMENT, UTF16_MARKS, WORD
 from pubcheck.sources.traits import CHANGELOG, LISTS
 from pubcheck.spark import worker
 from pubcheck.spark.runs import Store
@@ -167,7 +167,7 @@ class Rows:
             problem.alias("problem"),
             size.alias("size"),
             _digest().alias("digest"),
-            F.coalesce(may_publish(F.col("content")), F.lit(True)).alias("may_publish"),
+            F.coalesce(may_matter(F.col("path"), F.col("content")), F.lit(True)).alias("may_publish"),
             fate.alias("fate"),
         ).persist()
         self._described = described
@@ -208,9 +208,12 @@ def _digest() -> Column:
     return F.coalesce(F.sha2("content", 256), F.lit(""))
 
 
-def may_publish(content: Column) -> Column:
-    """``selection.may_publish`` as an expression of Spark."""
+def may_matter(path: Column, content: Column) -> Column:
+    """``selection.may_matter`` as an expression of Spark."""
     text = content.cast("string")
-    mark = F.substring(content, 1, 2)
-    marked = (mark == F.lit(UTF16_MARKS[0])) | (mark == F.lit(UTF16_MARKS[1]))
-    return marked | (text.rlike(WORD) & text.rlike(STATEMENT))
+    mark, nul = F.substring(content, 1, 2), F.lit(b"\0")
+    one, other = F.substring(content, 1, 1) == nul, F.substring(content, 2, 1) == nul
+    utf16 = (mark == F.lit(UTF16_MARKS[0])) | (mark == F.lit(UTF16_MARKS[1])) | ((F.length(mark) > 1) & (one != other))
+    in_sql = reduce(Column.__or__, [F.lower(path).endswith(end) for end in SUFFIXES])
+    named, published = text.rlike(NAMED) & text.rlike(DONE), text.rlike(WORD) & text.rlike(STATEMENT)
+    return utf16 | text.rlike(IDENTITY) | F.when(in_sql, named).otherwise(published)

@@ -56,7 +56,7 @@ def _scanned(row: Row, largest: int) -> Row:
         return row | {"size": size, "fate": "too-large", "digest": f"{size} bytes"}
     facts = traits(row["path"], content)
     digest = hashlib.sha256(content).hexdigest()
-    return row | {"size": size, "digest": digest, "may_publish": facts.may_publish, "traits": _encode(facts)}
+    return row | {"size": size, "digest": digest, "may_publish": facts.may_matter, "traits": _encode(facts)}
 
 
 def describe(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from pubcheck.sources.selection import STATEMENT, WORD, may_publish
+from pubcheck.sources.plans import find_plans
+from pubcheck.sources.selection import DONE, IDENTITY, NAMED, STATEMENT, WORD, may_matter, may_publish
+from pubcheck.sources.traits import traits
 from pubcheck.spark import inputs
+from tests.spark.conftest import PROJECT, linted
 
 KEPT = (
     "CREATE PUBLICATION p;",
@@ -33,6 +37,20 @@ PASSED_OVER = (
     "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'; SELECT publication FROM t",
 )
 
+MADE_LATE = (
+    "DO $$ BEGIN EXECUTE 'CREATE ' || 'PUBLICATION p FOR TABLE t WHERE (a > 1)'; END $$;",
+    "DO $$ BEGIN EXECUTE format('CREATE %s p FOR TABLE t WHERE (a > 1)', 'PUBLICATION'); END $$;",
+    "\\set d PUBLICATION\nCREATE :d p FOR TABLE t WHERE (a > 1);",
+)
+"""What is put together when it is run."""
+OTHERS = (
+    "ALTER TABLE t REPLICA IDENTITY USING INDEX nope;",
+    "ALTER TABLE t REPLICA -- this\n IDENTITY USING INDEX nope;",
+    "CREATE SUBSCRIPTION s CONNECTION 'x' PUBLICATION p, p;",
+    "DROP SUBSCRIPTION s;",
+)
+"""Statements of which something is said that name no publication of their own."""
+
 
 @pytest.mark.parametrize("text", KEPT)
 def test_a_publication_is_kept(text: str) -> None:
@@ -43,6 +61,42 @@ def test_a_publication_is_kept(text: str) -> None:
 @pytest.mark.parametrize("text", PASSED_OVER)
 def test_the_word_alone_is_not(text: str) -> None:
     assert not may_publish(text.encode())
+
+
+@pytest.mark.parametrize("text", [*KEPT, *MADE_LATE, *OTHERS])
+def test_whatever_is_said_of_sql_it_is_kept(text: str) -> None:
+    for encoding in ("utf-8", "utf-16", "utf-16-le", "utf-16-be"):
+        content = text.encode(encoding)
+        assert may_matter("a.SQL", content)
+        assert traits("a.SQL", content).may_matter
+    assert may_matter("a.sql", text.replace(" ", "\u00a0").encode())
+
+
+@pytest.mark.parametrize("text", PASSED_OVER)
+def test_a_program_that_only_says_the_word_is_passed_over(text: str) -> None:
+    assert not may_matter("a.py", text.encode())
+    assert may_matter("a.py", b"ALTER TABLE t REPLICA IDENTITY FULL")
+
+
+@pytest.mark.parametrize("text", ["", "CREATE TABLE t (id int GENERATED ALWAYS AS IDENTITY)", "SELECT publication"])
+def test_sql_of_which_nothing_is_said_is_passed_over(text: str) -> None:
+    assert not may_matter("a.sql", text.encode())
+
+
+@pytest.mark.parametrize("text", [*MADE_LATE, OTHERS[0], OTHERS[2]])
+def test_lint_does_say_something_of_it(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.sql"
+    path.write_text("CREATE TABLE t (id int PRIMARY KEY, a int);\n" + text)
+    assert linted(str(path))
+
+
+def test_no_file_of_the_samples_of_which_lint_says_anything_certain_is_passed_over() -> None:
+    """A repository is kept for one of its files: here each file must be kept that has a finding of its own."""
+    top = str(PROJECT / "corpus" / "samples")
+    files = {file.label: file.path for plan in find_plans([top]) for file in plan.files}
+    said = {each["path"] for each in linted(top) if each["certainty"] == "certain" and each["severity"] == "error"}
+    assert len(said) > 5
+    assert not [path for path in said if not may_matter(path, Path(files[path]).read_bytes())]
 
 
 def cased(word: str) -> st.SearchStrategy[str]:
@@ -63,6 +117,7 @@ STATEMENTS = st.tuples(st.text(), cased("create"), BETWEEN, cased("publication")
 @given(STATEMENTS)
 def test_whatever_stands_between_the_words_loses_none(text: str) -> None:
     assert may_publish(text.encode())
+    assert may_matter("a.sql", text.encode())
 
 
 def test_the_search_takes_linear_time() -> None:
@@ -70,15 +125,19 @@ def test_the_search_takes_linear_time() -> None:
     for hostile in ("create --\n", "create ", "create or /*", "publication drop"):
         may_publish(hostile.encode() * 500_000)
     may_publish(b"create" + b" " * 5_000_000 + b"publication"[:-1])
+    for hostile in ("replica --\n", "replica ", "replica, replica identit", "publication\\"):
+        may_matter("a.sql", hostile.encode() * 500_000)
+    may_matter("a.sql", b"replica" + b" " * 5_000_000)
 
 
 @pytest.mark.spark
 def test_spark_keeps_what_python_keeps(spark: SparkSession) -> None:
-    examples = [text.encode() for text in (*KEPT, *PASSED_OVER)]
-    examples += [text.encode("utf-16") for text in KEPT]
+    examples = [text.encode() for text in (*KEPT, *PASSED_OVER, *MADE_LATE, *OTHERS, "\0\0", "a", "\0")]
+    examples += [text.encode(each) for text in KEPT for each in ("utf-16", "utf-16-le", "utf-16-be")]
+    examples += [text.replace(" ", "\u00a0").encode() for text in (*KEPT, *MADE_LATE)]
     examples += [text.encode("cp1252") for text in ("CREATE /* é */ PUBLICATION p", "é CREATE PUBLICATION p")]
-    rows = spark.createDataFrame([(text,) for text in examples], "content BINARY")
-    kept = rows.select("content", inputs.may_publish(rows["content"]).alias("kept")).collect()
-    assert {bytes(row[0]): row[1] for row in kept} == {text: may_publish(text) for text in examples}
-    assert WORD.startswith("(?i)")
-    assert STATEMENT.startswith("(?i)")
+    named = [(path, text) for path in ("x/a.PSQL", "a.py") for text in examples]
+    rows = spark.createDataFrame(named, "path STRING, content BINARY")
+    kept = rows.select("path", "content", inputs.may_matter(rows["path"], rows["content"]).alias("kept")).collect()
+    assert {(row[0], bytes(row[1])): row[2] for row in kept} == {each: may_matter(*each) for each in named}
+    assert all(each.startswith("(?i)") for each in (WORD, STATEMENT, IDENTITY, NAMED, DONE))
