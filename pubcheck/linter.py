@@ -267,7 +267,7 @@ class _Run:
             self.stand_ins |= names
             self.unknown.add(statement.ref())
         if item.variables:
-            self.variables[statement.ref()] = item.variable_names()
+            self.variables[statement.ref()] = frozenset(name[:NAME_BYTES] for name in item.variable_names())
         return bool(names or item.variables)
 
     def _of_a_stand_in(self, found: Diagnostic) -> bool:
@@ -437,7 +437,7 @@ class _Run:
         if parsed is None or self.idle:
             return
         name, node = parsed
-        if name in _PUBLICATION_NODES and not item.placeholders:
+        if name in _PUBLICATION_NODES and not item.placeholders and not item.variables:
             self._long_names(statement)
         if unsure:
             # What it changes is doubted where it changes it. Only of what it names by a stand-in that is not known.

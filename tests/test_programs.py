@@ -286,3 +286,15 @@ def test_what_a_statement_names_at_run_time_and_files_that_are_not_there_are_sai
 ) -> None:
     table = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p;\n"
     assert standing(lint(text, kind, table)) == [("PUB009", "assumed")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("javascript", f'q(`CREATE PUBLICATION "${{this.options.{"name" * 20}}}"`)'),
+        ("javascript", f'q("DROP PUBLICATION prefix_" + options.{"name" * 20})'),
+        ("sql", f'CREATE PUBLICATION p FOR TABLE :"{"name" * 20}";\n'),
+    ],
+)
+def test_what_stands_for_a_name_is_not_too_long(kind: str, text: str) -> None:
+    assert {one.rule for one in lint(text, kind)} <= {"PUB009"}
