@@ -312,7 +312,7 @@ class _Run:
                 continue
             if named and named[-1][0] < item.start:
                 self._call(source, named, item.start)
-            if item.keyword not in _PASSED_OVER or _of_system_catalog(item) or item.restartable():
+            if item.keyword not in _PASSED_OVER or _judged_all_the_same(item) or item.restartable():
                 before = StatementText(source, item.index, item.start, item.text)
                 if item.edits:
                     before = replace(before, text=item.sent(), edits=item.edits)
@@ -682,12 +682,15 @@ class _Run:
         )
 
 
+_COMMENT = re.compile(r"comment\s+on\s+publication\b", re.IGNORECASE)
 _CATALOG_UPDATE = re.compile(r"update\s+(only\s+)?(pg_catalog\s*\.\s*)?pg_", re.IGNORECASE)
 _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
 
 
-def _of_system_catalog(item: Statement) -> bool:
-    """UPDATE of a pg_ table: the one kind of plain DML that changes catalogs."""
+def _judged_all_the_same(item: Statement) -> bool:
+    """UPDATE of a pg_ table, the one kind of plain DML that changes catalogs, and COMMENT ON PUBLICATION."""
+    if item.keyword == "comment":
+        return _COMMENT.match(item.text) is not None
     return item.keyword == "update" and _CATALOG_UPDATE.match(item.text) is not None
 
 
@@ -703,14 +706,17 @@ def spec_of_syntax_error(message: str) -> tuple[str, str | None]:
 
 
 def _about_publications(text: str) -> bool:
-    """Whether a statement that does not parse is CREATE, ALTER or DROP PUBLICATION."""
-    words = []
-    for _, token, _ in tokens(text[:1000].encode(errors="surrogatepass")):
-        words.append(token.lower())
-        if len(words) == 4:
-            break
+    """Whether a statement that does not parse is CREATE, ALTER, DROP or COMMENT ON PUBLICATION, one of a subscription,
+    or ALTER TABLE ... REPLICA IDENTITY."""
+    words = [token.lower() for _, token, _ in tokens(text[:1000].encode(errors="surrogatepass"))]
+    if words[:3] == [b"comment", b"on", b"publication"]:
+        return True
     if not words or words[0] not in (b"create", b"alter", b"drop"):
         return False
+    if words[:2] == [b"alter", b"table"]:
+        return any(pair == (b"replica", b"identity") for pair in itertools.pairwise(words))
+    if words[1:2] == [b"subscription"]:
+        return words[3:4] != [b"on"]  # InfluxQL has some of its own
     return words[1:2] == [b"publication"] or words[1:4] == [b"or", b"replace", b"publication"]
 
 

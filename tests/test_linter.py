@@ -379,3 +379,36 @@ def test_extensions_put_tables_into_pg_catalog() -> None:
     assert answers(lint(text, complete=True)) == [
         ("42P01", 'relation "pg_catalog.pg_dist_node" does not exist', "certain")
     ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("COMMENT ON PUBLICATION p 'x'", """syntax error at or near "'x'\""""),
+        ("ALTER TABLE t REPLICA IDENTITY FUL", 'syntax error at or near "FUL"'),
+        ("ALTER TABLE t REPLICA IDENTITY USING t_pk", 'syntax error at or near "t_pk"'),
+        ("CREATE SUBSCRIPTION s CONNECTION 'x' PUBLICATION 'p'", """syntax error at or near "'p'\""""),
+        ("ALTER SUBSCRIPTION s ENABLED", 'syntax error at or near "ENABLED"'),
+        ("DROP SUBSCRIPTION s, t", 'syntax error at or near ","'),
+    ],
+)
+def test_statements_of_replication_that_the_grammar_refuses(statement: str, message: str) -> None:
+    """As PostgreSQL 15 to 18 refuse them."""
+    found = lint(f"{T} CREATE PUBLICATION p FOR TABLE t; {statement};")
+    assert ("42601", message, "certain") in answers(found)
+
+
+@pytest.mark.parametrize("statement", ["CREATE PUBLICATION p", "ALTER PUBLICATION p ADD TABLE t", "DROP PUBLICATION p"])
+def test_a_body_of_standard_sql_holds_no_publications(statement: str) -> None:
+    found = lint(f"CREATE FUNCTION f() RETURNS void LANGUAGE sql BEGIN ATOMIC {statement}; END;")
+    said = f"{' '.join(statement.split()[:2])} is not yet supported in unquoted SQL function body"
+    assert answers(found) == [("0A000", said, "certain")]
+
+
+def test_a_comment_on_a_publication_that_there_is_not() -> None:
+    found = lint("COMMENT ON PUBLICATION p IS 'x';", complete=True)
+    assert answers(found) == [("42704", 'publication "p" does not exist', "certain")]
+
+
+def test_influxql_has_subscriptions_of_its_own() -> None:
+    assert not answers(lint("CREATE TABLE a (b int);\nDROP SUBSCRIPTION s ON db.policy;"))

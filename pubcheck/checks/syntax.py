@@ -134,8 +134,13 @@ _OPTION_SYNTAX = (
 def syntax_help(sql: str) -> str | None:
     """What to do about CREATE or ALTER PUBLICATION that PostgreSQL's grammar refuses; None where that is not known.
 
-    ``sql`` is the text of the one statement. Looked at are its tokens outside of parentheses, and its options.
+    ``sql`` is the text of the one statement. Looked at are its tokens outside of parentheses, and its options. Of other
+    statements only ALTER TABLE ... REPLICA IDENTITY is known.
     """
+    first = re.match(r"\s*(alter\s+table)\b|\s*\w+\s+(?:on\s+publication|subscription)\b", sql, re.IGNORECASE)
+    if first is not None:
+        said = "after REPLICA IDENTITY comes DEFAULT, FULL, NOTHING or USING INDEX and the name of an index"
+        return said if first[1] else None
     shape, options = _shape(sql)
     for pattern, text in _OPTION_SYNTAX:
         if re.search(pattern, options):

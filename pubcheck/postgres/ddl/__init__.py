@@ -43,6 +43,7 @@ _TABLE = {
     "CreateConversionStmt": "ignored:nothing",
     "CreateDomainStmt": "types:create_domain",
     "CreateEnumStmt": "types:create_enum",
+    "CommentStmt": "others:comment",
     "CreateEventTrigStmt": "functions:create_event_trigger",
     "CreateExtensionStmt": "extensions:create_extension",
     "CreateFdwStmt": "foreign:create_wrapper",

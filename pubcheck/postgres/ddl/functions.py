@@ -111,6 +111,7 @@ def create_function(session: Session, node: Node) -> None:
     for oid in {*types, returns}:
         catalog.depend(this, (TYPE, oid, 0), NORMAL)
     if "sql_body" in node:
+        _refuse_utilities(session, node["sql_body"])
         for relation in relations_named(session, node["sql_body"]):
             catalog.depend(this, (RELATION, relation, 0), NORMAL)
 
@@ -155,6 +156,19 @@ def _result(
     if len(outputs) == 1 and oid and outputs[0] and oid != outputs[0]:
         raise ServerError("42P13", "function result type must match OUT parameter because of OUT parameters")
     return oid, given.get("setof", False)
+
+
+_UTILITIES = {"CreatePublicationStmt": "CREATE PUBLICATION", "AlterPublicationStmt": "ALTER PUBLICATION"}
+
+
+def _refuse_utilities(session: Session, body: Any) -> None:
+    """A body of standard SQL holds no statement about publications (interpret_AS_clause). Raises ServerError 0A000."""
+    for kind, statement in find(body, *_UTILITIES, "DropStmt"):
+        if kind == "DropStmt" and statement.get("removeType") != "OBJECT_PUBLICATION":
+            continue
+        said = f"{_UTILITIES.get(kind, 'DROP PUBLICATION')} is not yet supported in unquoted SQL function body"
+        name = statement.get("pubname", "publication")
+        raise ServerError("0A000", said, rule="syntax-error", culprit=session.find_name(name))
 
 
 def _flag(options: dict[str, Any], name: str) -> bool:

@@ -78,6 +78,18 @@ def create_trigger(session: Session, node: Node) -> None:
         catalog.depend((OTHER, row.oid, 0), (RELATION, other.oid, 0), AUTO)
 
 
+def comment(session: Session, node: Node) -> None:
+    """COMMENT ON PUBLICATION (CommentObject); on anything else it changes nothing that is kept."""
+    if node["objtype"] != "OBJECT_PUBLICATION":
+        return
+    name = node["object"]["String"]["sval"]
+    location = session.find_name(name)
+    if not session.owns(session.publication(name, location=location).owner):
+        error = ServerError("42501", f"must be owner of publication {name}", rule="permission", culprit=location)
+        error.publication = name
+        raise error
+
+
 def create_policy(session: Session, node: Node) -> None:
     """CREATE POLICY."""
     relation = session.relation(node["table"])
