@@ -150,6 +150,9 @@ def in_processes(work: Callable[[T], R], tasks: Sequence[T], jobs: int, died: Ca
                 except BrokenProcessPool:
                     yield died(tasks[done])
             done += 1
+        else:
+            # Waited for here: a pool that ends while the interpreter does may find its pipe closed, and tells of it.
+            pool.shutdown()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
