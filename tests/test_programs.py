@@ -200,6 +200,8 @@ PUBLISH = 'op.execute("CREATE PUBLICATION p FOR TABLE t")'
         f'if op.get_bind().dialect.name == "mysql":\n        return\n    {PUBLISH}',
         f"try:\n        {PUBLISH}\n    except Exception:\n        pass",
         f"pass\n\n\ndef _unused():\n    {PUBLISH}",
+        'op.execute(UP)\n\n\nUP = "CREATE PUBLICATION p FOR TABLE t"\nDOWN = "DROP PUBLICATION p"',
+        'op.execute(SQL["up"])\n\n\nSQL = {\n    "up": "CREATE PUBLICATION p FOR TABLE t",\n}',
     ],
 )
 def test_what_a_migration_does_besides_or_on_condition_leaves_nothing_certain(steps: str) -> None:
@@ -298,3 +300,31 @@ def test_what_a_statement_names_at_run_time_and_files_that_are_not_there_are_sai
 )
 def test_what_stands_for_a_name_is_not_too_long(kind: str, text: str) -> None:
     assert {one.rule for one in lint(text, kind)} <= {"PUB009"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (
+            "python",
+            'UP = """CREATE PUBLICATION p"""\nDOWN = """DROP PUBLICATION p"""\n' + ALEMBIC.format("op.execute(UP)"),
+        ),
+        (
+            "javascript",
+            "const up = `CREATE PUBLICATION p`;\nconst down: string =\n  `DROP PUBLICATION p`;\n"
+            "exports.up = (k) => k.raw(up);\nexports.down = (k) => k.raw(down);\n",
+        ),
+        (
+            "go",
+            "const downSQL = `DROP PUBLICATION p`\nvar upSQL = `CREATE PUBLICATION p`\n"
+            "func init() { goose.AddMigration(up, down) }\n",
+        ),
+    ],
+)
+@pytest.mark.parametrize("later", ["ALTER PUBLICATION p ADD TABLE t;\n", "CREATE PUBLICATION p FOR TABLE t;\n"])
+def test_what_a_named_string_of_a_migration_does_is_not_known(kind: str, text: str, later: str) -> None:
+    program = views.source("1", text, kind)
+    after = views.source("2.sql", later)
+    table = views.source("0.sql", "CREATE TABLE t (id int PRIMARY KEY);\n")
+    found = Linter(Config(postgres=(18,))).lint(Unit((table, program, after))).diagnostics
+    assert [one for one in found if one.severity == "error" and one.certainty == "certain"] == []

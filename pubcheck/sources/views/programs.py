@@ -141,8 +141,23 @@ _WAYS = re.compile(
 )
 
 
-def straight(language: str, code: str) -> bool:
-    """Whether all of a migration runs, once, from the first line to the last. ``code`` is its text without strings."""
+# What gives a string a name, under which it may be run anywhere: of Python's arguments an equals sign is not apart.
+_NAMED_STRING = {
+    "python": r"(?:^\w+\s*=|^[ \t]*\w[\w.]*(?:[ \t]*:[^=\n]{1,40})?[ \t]+=|[\"']\s*:)[\s(\[]*$",
+    "javascript": r"(?:\w[^=\n]{0,80}=|[\w\"']\s*:)[\s(\[]*$",
+}
+_NAMED_STRING_ELSEWHERE = r"\w[^=\n]{0,80}=[\s(\[]*$"
+_BEFORE = 200
+
+
+def straight(text: str, language: str, code: str, statements: Sequence[Literal]) -> bool:
+    """Whether all of a migration runs, once, from the first line to the last. ``code`` is its text without strings;
+    ``statements`` are the strings with SQL."""
+    named = re.compile(_NAMED_STRING.get(language, _NAMED_STRING_ELSEWHERE), re.MULTILINE)
+    for each in statements:
+        line = text.rfind("\n", 0, max(0, text.rfind("\n", 0, each.start))) + 1
+        if named.search(text[max(line, each.start - _BEFORE) : each.start]):
+            return False
     if language in _NO_CONDITION:
         code = re.sub(_NO_CONDITION[language], "", code)
     if _CONDITION.search(code) is not None:

@@ -99,7 +99,7 @@ def program(text: str, language: str) -> View:
     unseen = [each.unseen for each in written if each.unseen >= 0] + _fragments(text, found, used, down)
     code = code_of(text, language, found, down)
     view = assembled(text, written, unseen, in_order=migration)
-    if migration and not straight(language, code):
+    if migration and not straight(text, language, code, [found[number] for number in sorted(used)]):
         view = replace(view, perhaps=tuple((each.start, min(each.end + 1, len(text))) for each in written))
     calls = [each for number, each in enumerate(found) if number not in used and not _inside(each.start, down)]
     return replace(view, named=names_in_calls(text, language, code, calls, view.text))
