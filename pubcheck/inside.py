@@ -16,12 +16,13 @@ from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.body import Text
-from pubcheck.postgres.plpgsql.interpret import Exhausted, Inner, Interpreter, Raised, Standing, do_body
+from pubcheck.postgres.plpgsql.interpret import Exhausted, Inner, Interpreter, Raised, Standing, do_body, language_of
 from pubcheck.postgres.plpgsql.program import NotParsed, check_sql, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.rulebook import by_name, rule_for_spec
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
+_NOT_INLINE = ("sql", "c", "internal")
 _TO_DROP = ("DropStmt", "DropOwnedStmt")
 
 
@@ -90,6 +91,10 @@ class Inside:
             return
         body = do_body(self.text, node)
         if body is None:
+            language = language_of(node)
+            if language in _NOT_INLINE:
+                said = f'language "{language}" does not support inline code execution'
+                raise Raised(ServerError("0A000", said), None)
             # In another language.
             self.unfollowed(None, self.statement.text)
             return
@@ -98,6 +103,8 @@ class Inside:
         except NotParsed as failure:
             if failure.refusal is not None and not self.filled:
                 raise Raised(_syntax_error(self.statement, body, failure), None, compiled=True) from None
+            if failure.message.startswith("unrecognized exception condition") and not self.filled:
+                raise Raised(ServerError("42704", failure.message), None, compiled=True) from None
             self.unfollowed(None, body.text)
 
     def routine_of(self, row: Proc) -> Routine | None:

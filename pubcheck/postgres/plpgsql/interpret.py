@@ -267,6 +267,9 @@ class Interpreter:
         """The value as one of a type."""
         if type_name == "regclass" and isinstance(value, str):
             return self.evaluator.regclass(value)
+        if isinstance(value, str) and type_name in _NUMBERS and not any(map(str.isdecimal, value)):
+            said = f'invalid input syntax for type {_NUMBERS[type_name]}: "{value}"'
+            self._raise_error(ServerError("22P02", said))
         return coerced(value, type_name)
 
     @property
@@ -863,6 +866,8 @@ class Interpreter:
         if name == "TransactionStmt":
             raise Raised(ServerError("0A000", "unsupported transaction command in PL/pgSQL"), inner)
         self._apply(inner, name, body)
+        if not node.get("into") and (name == "SelectStmt" or body.get("returningList") or body.get("returningClause")):
+            return self._raise_error(ServerError("42601", "query has no destination for result data"), inner)
         return _ON
 
     def _into(self, node: Node, name: str, body: Node) -> None:
@@ -1251,6 +1256,7 @@ def may_fail(node: Node) -> bool:
     return False
 
 
+_NUMBERS = {"int": "integer", "int4": "integer", "integer": "integer", "bigint": "bigint", "int8": "bigint"}
 _ASSIGNMENT = re.compile(r'\s*(?:[\w$."]|[^\x00-\x7f]|\[[^\]]*\])+\s*:?=')
 
 
@@ -1311,10 +1317,17 @@ _STATEMENTS: dict[str, Callable[[Interpreter, Node], _Way]] = {
 }
 
 
+def language_of(node: Node) -> str:
+    """The language of a DO statement."""
+    options = {item["DefElem"]["defname"]: item["DefElem"] for item in node.get("args", ())}
+    said: str = options.get("language", {}).get("arg", {}).get("String", {}).get("sval", "plpgsql")
+    return said.lower()
+
+
 def do_body(outer: Text, node: Node) -> Text | None:
     """The body of a DO statement in PL/pgSQL with its place; None in another language."""
     options = {item["DefElem"]["defname"]: item["DefElem"] for item in node.get("args", ())}
-    if options.get("language", {}).get("arg", {}).get("String", {}).get("sval", "plpgsql").lower() != "plpgsql":
+    if language_of(node) != "plpgsql":
         return None
     given = options.get("as")
     if given is None:

@@ -80,3 +80,20 @@ def test_a_call_that_is_not_run_changes_nothing_for_certain(query: str) -> None:
 def test_a_function_in_from_is_followed() -> None:
     found = lint(f"{_SETUP} {_FUNCTION} SELECT * FROM f('t'); {_ADD} {_ADD}")
     assert answers(found) == [("42710", 'relation "t" is already member of publication "p"', "certain")]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "DO LANGUAGE sql $$ ALTER PUBLICATION p DROP TABLE t; $$;",
+        "DO $$ BEGIN ALTER PUBLICATION p DROP TABLE t; EXCEPTION WHEN no_such_thing THEN NULL; END $$;",
+        "DO $$ BEGIN ALTER PUBLICATION p DROP TABLE t; SELECT 1; END $$;",
+        "DO $$ BEGIN ALTER PUBLICATION p DROP TABLE t; INSERT INTO t VALUES (1) RETURNING id; END $$;",
+        "DO $$ DECLARE x int; BEGIN ALTER PUBLICATION p DROP TABLE t; x := 'abc'; END $$;",
+        "DO $$ BEGIN ALTER PUBLICATION p DROP TABLE t; EXECUTE NULL; END $$;",
+    ],
+)
+def test_a_block_that_fails_changes_nothing(block: str) -> None:
+    """PostgreSQL 15 to 18 refuse each, and then the ALTER PUBLICATION."""
+    found = lint(f"{_SETUP} {block} {_ADD}")
+    assert answers(found) == [("42710", 'relation "t" is already member of publication "p"', "certain")]
