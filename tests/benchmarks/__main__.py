@@ -12,8 +12,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from pubcheck.sources.views import VIEWS
 from tests.benchmarks.filters import median_milliseconds, tables_and_publications
 from tests.benchmarks.measure import BARE_PARSER, BARE_PYTHON, cost, file_of, lint
+from tests.benchmarks.openings import HOSTILE as HOSTILE_TEXTS
+from tests.benchmarks.openings import growth as growth_of_a_view
 from tests.benchmarks.schema import dump, published
 from tests.benchmarks.shapes import HOSTILE, SHAPES
 from tests.benchmarks.trees import flat, mixed, supabase, tree_of
@@ -98,6 +101,13 @@ def hostile() -> Iterator[Row]:
         yield Row(f"{shape.__name__.replace('_', ' ')}, {megabytes:.1f} MB", outcome, value, 30, "s")
 
 
+def openings() -> Iterator[Row]:
+    """The views of programs and templates on sixteen times as much hostile text: the worst text for each."""
+    for kind in sorted(VIEWS):
+        name, worst = max(((name, growth_of_a_view(kind, name)) for name in HOSTILE_TEXTS), key=lambda each: each[1])
+        yield Row(kind, name, worst, 40)
+
+
 def peers() -> Iterator[Row]:
     """The same file through linters of migrations, which look for other things; ratios are theirs to ours.
 
@@ -138,6 +148,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "growth": growth,
     "filters": filters,
     "hostile": hostile,
+    "openings": openings,
     "trees": trees,
     "peers": peers,
 }

@@ -131,9 +131,7 @@ def _schema(tables: int) -> str:
         )
     for n in range(tables):
         default = f"nextval('app.table_{n}_id_seq'::regclass)"
-        add(
-            f"table_{n} id", "DEFAULT", f"\nALTER TABLE ONLY app.table_{n} ALTER COLUMN id SET DEFAULT {default};\n"
-        )
+        add(f"table_{n} id", "DEFAULT", f"\nALTER TABLE ONLY app.table_{n} ALTER COLUMN id SET DEFAULT {default};\n")
     for n in range(tables):
         key = f"\nALTER TABLE ONLY app.table_{n}\n    ADD CONSTRAINT table_{n}_pkey PRIMARY KEY (id);\n"
         add(f"table_{n} table_{n}_pkey", "CONSTRAINT", key)
