@@ -250,12 +250,10 @@ def _doubt_named(session: Session, call: Node) -> None:
 def create_event_trigger(session: Session, node: Node) -> None:
     """CREATE EVENT TRIGGER: what its function does after later statements is not followed."""
     for oid in functions_named(session, names(node["funcname"])):
-        effect = session.catalog.procs[oid].effect
-        session.blind = session.blind or bool(effect)
-        session.healed = session.healed or effect in ("i", "t")
-        if effect == "t":
-            session.restless = True
-            session.doubt_publications()
+        row = session.catalog.procs[oid]
+        if row.effect:
+            unfollowed_call(session, row)
+            session.restless = session.restless or row.effect == "t"
 
 
 def _known(session: Session, parts: list[str]) -> bool:

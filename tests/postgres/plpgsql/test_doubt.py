@@ -97,3 +97,16 @@ def test_a_block_that_fails_changes_nothing(block: str) -> None:
     """PostgreSQL 15 to 18 refuse each, and then the ALTER PUBLICATION."""
     found = lint(f"{_SETUP} {block} {_ADD}")
     assert answers(found) == [("42710", 'relation "t" is already member of publication "p"', "certain")]
+
+
+def test_what_an_event_trigger_may_have_added_is_taken_away_by_assumption() -> None:
+    """PostgreSQL 15 to 18 accept the last statement."""
+    text = (
+        "CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$ DECLARE r record; BEGIN"
+        " FOR r IN SELECT * FROM pg_event_trigger_ddl_commands() WHERE command_tag = 'CREATE TABLE' LOOP"
+        " EXECUTE format('ALTER PUBLICATION p ADD TABLE %s', r.object_identity); END LOOP; END $$;"
+        "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION f(); CREATE TABLE u (id int PRIMARY KEY);"
+        "ALTER PUBLICATION p DROP TABLE u;"
+    )
+    found = lint(f"{_SETUP} {text}")
+    assert [certainty for _, _, certainty in answers(found)] == ["assumed"]
