@@ -31,9 +31,9 @@ _statement, _identity, _done = (re.compile(each.encode()).search for each in (ST
 
 def may_publish(content: bytes, lower: bytes | None = None) -> bool:
     """Whether a file may hold a statement about a publication as it is written; ``lower`` is its content in lower case.
-    Of UTF-16 that is not known."""
+    Of UTF-16 with a mark that is not known."""
     # Far faster than the pattern, and finds the same: in bytes only ASCII letters have a case.
-    return _in_utf16(content) or (
+    return content.startswith(UTF16_MARKS) or (
         b"publication" in (content.lower() if lower is None else lower) and _statement(content) is not None
     )
 

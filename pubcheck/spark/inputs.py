@@ -155,7 +155,8 @@ class Rows:
 
     def files(self, spark: SparkSession, store: Store, run: str, largest: int) -> DataFrame:
         self._rows = self._read(spark)
-        size = F.coalesce(F.octet_length("content").cast("bigint"), F.lit(0).cast("bigint"))
+        content = F.col("content")
+        size = F.coalesce(F.octet_length(content).cast("bigint"), F.lit(0).cast("bigint"))
         fate = F.when(F.col("path").isNull() | F.col("content").isNull(), "unreadable").when(
             size > largest, "too-large"
         )
@@ -171,12 +172,13 @@ class Rows:
             fate.alias("fate"),
         ).persist()
         self._described = described
+        shown = F.when(size > largest, F.substring("content", 1, min(largest, worker.BEGINNING))).otherwise(content)
         # Only of repositories that publish does it matter which files belong together.
         publishing = described.where("may_publish").select("repository").distinct()
         facts = (
             self._rows.join(publishing, "repository", "left_semi")
-            .where(F.col("content").isNotNull() & F.col("path").isNotNull() & (size <= largest))
-            .select("repository", "path", _digest().alias("digest"), "content")
+            .where(F.col("content").isNotNull() & F.col("path").isNotNull())
+            .select("repository", "path", _digest().alias("digest"), shown.alias("content"))
             .mapInArrow(worker.describe, ddl(FACTS))
             .dropDuplicates(["repository", "path", "digest"])
         )

@@ -17,7 +17,6 @@ from pubcheck.sources.discover import readable
 from pubcheck.sources.files import SUFFIXES, File, view_of
 from pubcheck.sources.names import Names, names
 from pubcheck.sources.plans import Disk, arrange
-from pubcheck.sources.selection import may_publish
 from pubcheck.sources.traits import Traits, traits
 from pubcheck.spark.child import Limits, Request, RequestFile
 from pubcheck.spark.process import ChildProcess
@@ -29,12 +28,15 @@ _FILES, _SCANNED, _FACTS, _OUTCOMES = arrow(FILES), arrow(SCANNED), arrow(FACTS)
 _encode = msgspec.msgpack.Encoder().encode
 _decode_traits = msgspec.msgpack.Decoder(Traits).decode
 _decode_names = msgspec.msgpack.Decoder(Names).decode
+BEGINNING = 1 << 20
+"""Bytes of a file that is too large to be linted in which is looked for what it has to do with others."""
 _BATCH = 1000
 """Findings, and units, after which rows are handed on."""
 
 
 def scan(batches: Iterable[pa.RecordBatch], *, largest: int) -> Iterator[pa.RecordBatch]:
-    """The files of a listing with their size, digest, and whether they may publish; none over ``largest`` is read."""
+    """The files of a listing with their size, digest, and whether they may publish. Of one over ``largest`` the
+    beginning alone is read, which tells the files beside it whether they belong to it."""
     for batch in batches:
         yield pa.RecordBatch.from_pylist([_scanned(row, largest) for row in batch.to_pylist()], schema=_SCANNED)
 
@@ -46,14 +48,17 @@ def _scanned(row: Row, largest: int) -> Row:
     try:
         with open(os.fsdecode(row["location"]), "rb") as stream:
             row["size"] = size = os.fstat(stream.fileno()).st_size
-            content = stream.read(size + 1) if size <= largest else b""
-            if len(content) > size:  # it grows, or is none of a disk
+            content = stream.read(size + 1 if size <= largest else min(largest, BEGINNING))
+            if len(content) > size <= largest:  # it grows, or is none of a disk
                 content += stream.read(largest)
     except (OSError, ValueError) as error:
         return row | {"fate": "unreadable", "digest": str(error)}
     size = max(row["size"], len(content))
     if size > largest:
-        return row | {"size": size, "fate": "too-large", "digest": f"{size} bytes"}
+        content = content[: min(largest, BEGINNING)]
+        facts, named = traits(row["path"], content), names(content)
+        row |= {"size": size, "fate": "too-large", "digest": f"{size} bytes"}
+        return row | {"traits": _encode(facts), "names": _encode(named)}
     facts = traits(row["path"], content)
     digest = hashlib.sha256(content).hexdigest()
     return row | {"size": size, "digest": digest, "may_publish": facts.may_matter, "traits": _encode(facts)}
@@ -65,8 +70,9 @@ def describe(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = []
         for row in _rows(batch):
             content = row.pop("content")
-            facts = names(content) if row["path"].lower().endswith(SUFFIXES) or may_publish(content) else Names()
-            rows.append(row | {"traits": _encode(traits(row["path"], content)), "names": _encode(facts)})
+            facts = traits(row["path"], content)
+            named = names(content) if row["path"].lower().endswith(SUFFIXES) or facts.may_publish else Names()
+            rows.append(row | {"traits": _encode(facts), "names": _encode(named)})
         yield pa.RecordBatch.from_pylist(rows, schema=_FACTS)
 
 
@@ -104,8 +110,8 @@ def group(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def grouped(files: Iterable[Row]) -> list[Row]:
     """The files of one repository with their units. Of several rows of a path the first by digest counts, the others
-    are duplicates."""
-    rows = sorted(files, key=lambda row: (row["path"] or "", row["digest"] or ""))
+    are duplicates. Files in folders are told apart by where they are: names that are no UTF-8 may have one label."""
+    rows = sorted(files, key=lambda row: (row["path"] or "", row["location"] or b"", row["digest"] or ""))
     known = _Known()
     alone: list[Row] = []
     for row in rows:
@@ -118,13 +124,24 @@ def grouped(files: Iterable[Row]) -> list[Row]:
         met = frozenset(readable(known.rows))
         known.rows = {path: row for path, row in known.rows.items() if path in met}
     plans, _ = arrange([(path, File(path, row["path"], view=view_of(path))) for path, row in known.rows.items()], known)
-    places = {
-        file.path: (plan.name, plan.habit, ordinal, file.view)
-        for plan in plans
-        for ordinal, file in enumerate(plan.files)
-    }
-    places |= {os.fsdecode(row["location"]): (row["path"], "folder", 0, "sql") for row in alone}
-    for _, same in groupby(rows, itemgetter("path")):
+    called: set[str] = set()
+
+    def name(wanted: str) -> str:
+        """The name, or one like it if it is another unit's already."""
+        found, number = wanted, 1
+        while found in called:
+            number += 1
+            found = f"{wanted} ({number})"
+        called.add(found)
+        return found
+
+    places = {}
+    for plan in plans:
+        unit = name(plan.name)
+        for ordinal, file in enumerate(plan.files):
+            places[file.path] = (unit, plan.habit, ordinal, file.view)
+    places |= {os.fsdecode(row["location"]): (name(row["path"]), "folder", 0, "sql") for row in alone}
+    for _, same in groupby(rows, itemgetter("path", "location")):
         for number, row in enumerate(same):
             path = row["path"] if row["location"] is None else os.fsdecode(row["location"])
             place = places.get(path, (None, None, None, None)) if path is not None else (None, None, None, None)

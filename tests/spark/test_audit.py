@@ -185,7 +185,8 @@ def test_poison_is_quarantined_and_the_rest_is_untouched(audits: Audits, plant: 
     ends = {unit.removeprefix("corpus/"): end for unit, end in audits.ends().items()}
     expected: dict[str, tuple[str, str | None]] = {name: ("quarantined", reason) for name, reason in REASONS.items()}
     expected |= {f"good{number}": ("linted", None) for number in range(8)}
-    expected |= {"large": ("quarantined", "too-large"), "whole": ("quarantined", "too-large")}
+    expected |= {"large/a.sql": ("linted", None), "large/b.sql": ("quarantined", "too-large")}
+    expected |= {"whole": ("quarantined", "too-large")}
     expected |= {"huge": ("quarantined", "too-large")}
     expected |= {"mysql": ("quarantined", "not-postgresql"), "quiet": ("nothing-to-lint", None)}
     assert ends == expected
@@ -196,13 +197,13 @@ def test_poison_is_quarantined_and_the_rest_is_untouched(audits: Audits, plant: 
     }
     metrics = summary.metrics
     assert metrics["files"] == sum(1 for path in corpus.rglob("*.sql"))
-    assert (metrics["files_linted"], metrics["files_nothing_to_lint"]) == (8, 1)
-    assert metrics["files_quarantined"] == len(POISON) + 2 + 2 + 3 + 1 + 1
+    assert (metrics["files_linted"], metrics["files_nothing_to_lint"]) == (9, 1)
+    assert metrics["files_quarantined"] == len(POISON) + 2 + 1 + 3 + 1 + 1
     (row,) = (row for row in audits.rows("quarantine") if row["reason"] == "internal-error")
     assert "LookupError: planted" in row["trace"]
 
     by_repository = Counter(row["repository"] for row in audits.rows("findings") if row["rule"] == "PUB301")
-    assert by_repository == {f"good{number}": 2 for number in range(8)}
+    assert by_repository == {"large": 2} | {f"good{number}": 2 for number in range(8)}
 
 
 class KillsItsWorkerOnce(FaultyLinter):
@@ -424,6 +425,43 @@ def test_rows_that_are_no_file_are_quarantined(spark: SparkSession, audits: Audi
     assert (summary.metrics["files"], summary.metrics["files_linted"]) == (7, 2)
     assert sum(1 for row in audits.rows("findings") if row["rule"] == "PUB301") == 4
     assert {row["repository"] for row in audits.rows("units")} == {"a", "", "large"}
+
+
+@pytest.mark.parametrize("rows", [False, True], ids=["folders", "rows"])
+def test_a_file_that_is_too_large_takes_none_with_it_that_lint_keeps_apart(
+    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
+) -> None:
+    files: dict[str, str | bytes] = {"big/a.sql": PUBLISHES + "-- pad\n" * SMALL, "big/b.sql": PUBLISHES}
+    plant(files)
+    given: Input = Folders("corpus")
+    if rows:
+        table = [(name.partition("/")[0], f"corpus/{name}", text) for name, text in files.items()]
+        spark.createDataFrame(table, "repository STRING, path STRING, content STRING").createOrReplaceTempView("big")
+        given = Rows("big", "table", Columns("repository", "path", "content"))
+    audits.run(given)
+    assert exactly(audits.findings()) == exactly(linted("corpus/big/b.sql"))
+    assert Counter(audits.ends().values()) == {("linted", None): 1, ("quarantined", "too-large"): 1}
+
+
+def test_files_whose_names_are_no_text_are_told_apart(audits: Audits, plant: Plant) -> None:
+    corpus = os.fsencode(plant({"r/a/x.sql": "SELECT 1;"}))
+    for name in (
+        b"r/inv\xff/x.sql",
+        b"r/inv\xfe/x.sql",
+        b"r/b/\xff.sql",
+        b"r/b/\xfe.sql",
+        b"s\xff/x.sql",
+        b"s\xfe/x.sql",
+    ):
+        path = os.path.join(corpus, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(PUBLISHES)
+    summary = audits.run(Path("corpus"))
+    assert len(audits.findings()) == 12
+    assert exactly(audits.findings()) == exactly(linted("corpus"))
+    assert (summary.metrics["files_linted"], summary.metrics["units_linted"]) == (7, 7)
+    assert not audits.quarantined()
 
 
 def test_units_of_every_size_are_linted_once(audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
