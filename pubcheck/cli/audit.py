@@ -48,7 +48,8 @@ Examples:
   pubcheck audit lake.code.files --format table --repo-column repo --output s3a://lake/audit
 
 \b
-Exit status: as of `pubcheck lint`; what is quarantined does not fail a run.""",
+Exit status: as of `pubcheck lint`, by the findings. A file that cannot be read or is no text is one
+(PUB001, PUB002); whatever else is quarantined does not fail a run.""",
 )
 @click.argument("input_", metavar="INPUT")
 @click.option("--output", required=True, metavar="DIR", help="Where the tables are written: DIR/<table>/run=<id>/.")
@@ -133,8 +134,9 @@ def command(
 ) -> int:
     """Lints the databases of many repositories and writes what it found as Parquet tables, and as a report to look at.
 
-    Every file and every database ends in one of linted, nothing to lint (its repository names no
-    publication, subscription or replica identity) and quarantined (with the reason: one that crashes, takes too long or is too large harms no other).
+    Every file and every database ends in one of linted, nothing to lint (its repository names no publication,
+    subscription or replica identity) and quarantined (with the reason: one that crashes, takes too long or is too large
+    harms no other).
     """
     given = {
         "postgres": postgres,
@@ -153,6 +155,8 @@ def command(
         raise click.UsageError("--report and --no-report exclude each other")
     if report is not None and not os.path.isdir(os.path.dirname(report) or "."):
         raise click.FileError(report, "there is no such folder")
+    if os.path.isfile(output.removeprefix("file://")):
+        raise ConfigError(f"--output: {output} is a file, and no folder")
     check_installed("the audit")
     if config.units and not quiet:
         click.echo("pubcheck: [[unit]] says nothing of the repositories of a corpus: it is left out", err=True)
@@ -161,7 +165,7 @@ def command(
 
     from pubcheck.linter import Linter
     from pubcheck.spark.child import Limits
-    from pubcheck.spark.inputs import EmptyInput
+    from pubcheck.spark.inputs import BadInput, EmptyInput
     from pubcheck.spark.job import Options, audit, fails
     from pubcheck.spark.reporting import collect
     from pubcheck.spark.runs import NoRun, Store
@@ -173,7 +177,7 @@ def command(
             store = Store(spark, output)
             wanted = Options(
                 run=run or _now(),
-                since=store.find(since) if since else None,
+                since=store.find(since, source.name) if since else None,
                 largest_file=max_file_size,
                 largest_unit=max_unit_size,
                 limits=Limits(unit_timeout, unit_memory),
@@ -181,21 +185,30 @@ def command(
             with progress_of(spark, quiet=quiet) as progress:
                 summary = audit(spark, source, store, Linter(config), wanted, progress)
                 page = None if no_report else report or _page_in(output, wanted.run)
-                document = None
+                document, unwritten = None, None
                 if page is not None:
                     progress("writing the report")
-                    document = collect(store, wanted.run)
-                    _write(document, page)
+                    try:
+                        document = collect(store, wanted.run)
+                        _write(document, page)
+                    except click.FileError as error:
+                        unwritten, page = error.format_message(), None
+                    except failures() as error:
+                        unwritten, page = reason(str(error)), None
         finally:
             release(spark)
     except EmptyInput as error:
         raise NoInput(str(error)) from None
+    except BadInput as error:
+        raise ConfigError(str(error)) from None
     except NoRun as error:
         raise ConfigError(f"--since: {error}") from None
     except failures() as error:
         return complain(f"the Spark job failed: {reason(str(error))}")
     if not quiet:
         emit("\n".join(summarised(summary, output, page, document)) + "\n")
+    if unwritten is not None:
+        return complain(f"the run is complete, but its report could not be made: {unwritten}")
     return FOUND if fails(summary.rules, config) else 0
 
 
@@ -207,6 +220,7 @@ def _input(
     options: dict[str, str],
     config: Config,
 ) -> Input:
+    from pubcheck.sources.discover import readable
     from pubcheck.spark.inputs import PRESETS, Columns, Folders, Rows
 
     if format_ == "files":
@@ -214,6 +228,8 @@ def _input(
             raise ConfigError("columns, presets and options are of tables: say what INPUT is with --format")
         if not os.path.exists(where) and not any(character in where for character in "*?["):
             raise NoInput(f"no input: there is no {where}")
+        if os.path.isfile(where) and not readable([os.path.basename(where)]):
+            raise ConfigError(f"{where} is no file of SQL: if its rows are files, say --format, such as parquet or csv")
         return Folders(where, config)
     base = Columns("repository", "path", "content")
     if preset is not None:
@@ -263,8 +279,11 @@ def summarised(summary: Summary, output: str, page: str | None = None, document:
         if end == "linted" and count["units_carried"]:
             line += f" ({count['units_carried']:,} units carried over)"
         lines.append(line)
-    for why, times in summary.quarantine.items():
-        lines.append(f"    {why:14}{times:>10,}")
+    for why, (units, files) in summary.quarantine.items():
+        lines.append(f"    {why:14}{units:>10,} units {files:>10,} files")
+    if passed_over := count.get("rows_passed_over"):
+        lines.append(f"{passed_over:,} rows of the input are no files to read")
+    lines += summary.notes
     severities = ((severity, count[f"{severity}s"]) for severity in reversed(SEVERITIES))
     lines.append(", ".join(f"{times:,} {severity}{'s' if times != 1 else ''}" for severity, times in severities))
     for rule, severity, certainty, times in sorted(summary.rules, key=lambda row: (-row[3], row)):
@@ -291,4 +310,5 @@ def _compared(change: Change | None) -> list[str]:
         return []
     new, gone, same = (sum(getattr(rule, what) for rule in change.rules) for what in ("new", "gone", "same"))
     other = "" if change.alike else ", which another pubcheck or configuration made"
+    other += "" if change.input is None else f", which was of another input, {change.input}"
     return [f"{new:,} new, {gone:,} gone and {same:,} the same as in run {change.run}{other}"]

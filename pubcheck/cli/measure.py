@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from pubcheck.cli.app import FOUND, complain, emit
+from pubcheck.cli.app import FOUND, NoInput, complain, emit
 from pubcheck.cli.inputs import read_plans, schema_option, stdin_option, together_option
 from pubcheck.cli.spark import (
     check_installed,
@@ -20,6 +21,7 @@ from pubcheck.cli.spark import (
     remote_option,
 )
 from pubcheck.config import Config, ConfigError, from_options, load
+from pubcheck.sources.files import STDIN
 from pubcheck.sources.reading import read_unit
 
 if TYPE_CHECKING:
@@ -102,6 +104,9 @@ def command(
     )
     if postgres is not None and len(config.postgres) > 1:
         raise click.UsageError("--postgres: one major at a time can be measured")
+    for path in paths:
+        if path != STDIN and not os.path.exists(path):
+            raise NoInput(f"no input: there is no {path}")
     plans = read_plans(
         paths,
         config,

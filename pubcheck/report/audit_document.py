@@ -89,7 +89,8 @@ class RuleChange(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What another run found. ``alike``: both were of the same pubcheck, rules and configuration.
+    """What another run found. ``alike``: both were of the same pubcheck, rules and configuration; ``input`` is what the
+    other was of where that is not the same.
 
     ``repositories_new`` and ``repositories_gone`` are those that only one of the runs saw.
     """
@@ -100,6 +101,7 @@ class Change(Struct, frozen=True):
     rules: tuple[RuleChange, ...]
     repositories_new: int
     repositories_gone: int
+    input: str | None = None
 
 
 class Past(Struct, frozen=True):

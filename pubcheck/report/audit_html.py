@@ -277,6 +277,8 @@ def _change(change: Change) -> Iterator[str]:
             ' <span class="tag warn">not the same yardstick</span> pubcheck, its rules or the configuration changed'
             " between the runs."
         )
+    if change.input is not None:
+        lead += f' <span class="tag warn">not the same input</span> That run was of {_text(change.input)}.'
     parts = []
     if shown:
         bars = [Bar(f"{rule.code} {_name(rule.code)}", (rule.gone, rule.new), _href(rule.code)) for rule in shown]

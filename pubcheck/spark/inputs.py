@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 from msgspec import Struct
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -29,6 +30,8 @@ from pubcheck.spark.tables import FACTS, FILES, LISTING, SCANNED, arrow, ddl
 
 _CHUNK = 20_000
 """Files that the driver holds at a time."""
+_SHOWN = 20
+"""Columns that a message names."""
 _GROUPED = 4_000
 """Files that are grouped in one task: half a second of work."""
 
@@ -46,12 +49,19 @@ class Input(Protocol):
 
     def count(self) -> int: ...
 
+    def passed_over(self) -> int:
+        """How many rows of the input are no files to read."""
+
     def forget(self, store: Store, run: str) -> None:
         """Takes back what was written for the time of the run."""
 
 
 class EmptyInput(ValueError):
     """There is no file to audit; the message says where was looked."""
+
+
+class BadInput(ValueError):
+    """The input is not what it was said to be; the message says which option to give."""
 
 
 class Folders:
@@ -107,9 +117,12 @@ class Folders:
     def count(self) -> int:
         return self._count
 
+    def passed_over(self) -> int:
+        return 0
+
     def forget(self, store: Store, run: str) -> None:
         if self._written:
-            store.clear(LISTING, "listing", run)
+            store.remove(LISTING, "listing", run)
 
 
 class Columns(Struct, frozen=True):
@@ -129,29 +142,60 @@ PRESETS: Mapping[str, Columns] = {
 github_repos.sample_contents."""
 
 
+CSV: Mapping[str, str] = {"header": "true", "multiLine": "true", "quote": '"', "escape": '"'}
+"""How CSV is read unless told: with a header, and contents of several lines in quotes, which are doubled inside."""
+
+
 class Rows:
-    """Files that are the rows of a table: ``format`` is one of Spark's data sources, or `table` for a catalog table."""
+    """Files that are the rows of a table: ``format`` is one of Spark's data sources, or `table` for a catalog table.
+
+    A row without a path is a file that cannot be read; one whose path no walk of a folder would read is passed over.
+    """
 
     def __init__(self, name: str, format: str, columns: Columns, options: Mapping[str, str] | None = None) -> None:
         self.name, self._format, self._columns, self._options = name, format, columns, dict(options or {})
+        if format.lower() == "csv":
+            said = {key.lower() for key in self._options}
+            self._options |= {key: text for key, text in CSV.items() if key.lower() not in said}
         self._rows: DataFrame | None = None
+        self._counts: tuple[int, int] | None = None
+        self._paths: DataFrame | None = None
         self._described: DataFrame | None = None
 
     def _read(self, spark: SparkSession) -> DataFrame:
-        """The rows with a path that may be a file to read, or without a path."""
-        if self._format == "table":
-            table = spark.read.table(self.name)
-        else:
-            table = spark.read.format(self._format).options(**self._options).load(self.name)
+        """The rows with a path that may be a file to read, or without a path. Raises BadInput."""
+        table = self._table(spark)
         path = F.col(f"`{self._columns.path}`").cast("string")
+        path = F.when(F.trim(path) != "", path)
         ends = [*SUFFIXES, *(f".{suffix}" for suffix in LANGUAGES)]
         lists = [F.lower(path).rlike(CHANGELOG), *map(path.endswith, LISTS)]
         read = reduce(Column.__or__, [*(F.lower(path).endswith(end) for end in ends), *lists])
+        self._paths = table.select(F.coalesce(read, F.lit(True)).alias("read"))
         return table.select(
             F.coalesce(F.col(f"`{self._columns.repository}`").cast("string"), F.lit("")).alias("repository"),
             path.alias("path"),
             F.col(f"`{self._columns.content}`").cast("binary").alias("content"),
         ).where(read | path.isNull())
+
+    def _table(self, spark: SparkSession) -> DataFrame:
+        try:
+            if self._format == "table":
+                table = spark.read.table(self.name)
+            else:
+                table = spark.read.format(self._format).options(**self._options).load(self.name)
+            columns = table.columns
+        except PySparkException as error:
+            if "DATA_SOURCE_NOT_FOUND" in str(error):
+                raise BadInput(f"--format: Spark has no data source {self._format}") from None
+            raise
+        known = {column.lower() for column in columns}
+        for what in ("repository", "path", "content"):
+            name = getattr(self._columns, what)
+            if name.lower() not in known:
+                option = "repo" if what == "repository" else what
+                there = f"it has {', '.join(columns[:_SHOWN])}" if columns else "it has none"
+                raise BadInput(f"{self.name} has no column {name}, {there}: say --{option}-column or --preset")
+        return table
 
     def files(self, spark: SparkSession, store: Store, run: str, largest: int) -> DataFrame:
         self._rows = self._read(spark)
@@ -191,9 +235,20 @@ class Rows:
         content = self._rows.where(F.col("content").isNotNull()).withColumn("digest", _digest())
         return chosen.join(content, ["repository", "path", "digest"], "left")
 
+    def _counted(self) -> tuple[int, int]:
+        """The rows, and those of them that are files to read."""
+        assert self._paths is not None
+        if self._counts is None:
+            row = self._paths.agg(F.count("*"), F.count_if("read")).collect()[0]
+            self._counts = (row[0], row[1])
+        return self._counts
+
     def count(self) -> int:
-        assert self._rows is not None
-        return self._rows.select("repository", "path").count()
+        return self._counted()[1]
+
+    def passed_over(self) -> int:
+        every, files = self._counted()
+        return every - files
 
     def forget(self, store: Store, run: str) -> None:
         if self._described is not None:

@@ -14,6 +14,7 @@ from functools import partial, reduce
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
@@ -41,12 +42,14 @@ class Options(Struct, frozen=True, kw_only=True):
 
 
 class Summary(Struct, frozen=True):
-    """What a run did: its metrics by name, quarantined units and files by reason, findings by rule and severity."""
+    """What a run did: its metrics by name, quarantined units and files by reason, findings by rule and severity, and
+    what is to be said of the run that units were to be carried over from."""
 
     run: str
     metrics: dict[str, float]
-    quarantine: dict[str, int]
+    quarantine: dict[str, tuple[int, int]]
     rules: list[tuple[str, str, str, int]]
+    notes: tuple[str, ...] = ()
 
 
 class Lost(RuntimeError):
@@ -85,6 +88,7 @@ def audit(
     files = given.files(spark, store, run, options.largest_file).persist()
     units = _units(files, rules, options)
     before = _before(store, options.since)
+    notes = _differences(store, options.since, rules, given.name)
     units = _with_step(units, before, options).persist()
     steps = units.groupBy("step").agg(F.count("*"), F.sum("cost"), F.max("cost")).collect()
     counts = {row[0]: row[1] for row in steps}
@@ -105,11 +109,11 @@ def audit(
     store.write(_publications(outcomes, units, before), "publications", run)
     store.write(_unit_rows(outcomes, units, before), "units", run)
     store.write(_quarantine(outcomes, files, units, before, options), "quarantine", run)
-    summary = _summary(given, store, files, run, (datetime.now(UTC) - started).total_seconds())
+    summary = _summary(given, store, files, run, (datetime.now(UTC) - started).total_seconds(), notes)
     metrics = [(name, float(value)) for name, value in summary.metrics.items()]
     store.write(spark.createDataFrame(metrics, ddl(METRICS)).coalesce(1), "metrics", run)
     if counts.get("lint"):
-        store.clear(OUTCOMES, "outcomes", run)
+        store.remove(OUTCOMES, "outcomes", run)
     given.forget(store, run)
     row = (
         run,
@@ -129,10 +133,17 @@ def audit(
 
 
 def ruleset(linter: Linter) -> str:
-    """A fingerprint of all but the files that findings depend on: pubcheck, the rules, the configuration."""
+    """A fingerprint of all but the files that findings depend on: pubcheck, the rules, the configuration; not of what
+    only decides whether findings fail a run."""
     kind = type(linter)
-    what = (__version__, list(RULES.values()), linter.config, kind.__module__, kind.__qualname__)
+    config = replace(linter.config, **{name: getattr(_DEFAULT, name) for name in _OF_THE_STATUS})
+    what = (__version__, list(RULES.values()), config, kind.__module__, kind.__qualname__)
     return hashlib.sha256(msgspec.json.encode(what)).hexdigest()
+
+
+_DEFAULT = Config()
+_OF_THE_STATUS = ("fail_on", "fail_on_assumed", "baseline")
+"""Settings that change no finding."""
 
 
 LASTING = ("not-postgresql", "not-text")
@@ -180,6 +191,19 @@ def _before(store: Store, since: str | None) -> Before | None:
         store.read(UNITS, "units", since),
         store.read(QUARANTINE, "quarantine", since),
     )
+
+
+def _differences(store: Store, since: str | None, rules: str, name: str) -> tuple[str, ...]:
+    """Why less than could be is carried over from a run."""
+    if since is None:
+        return ()
+    row = store.runs().where(F.col("run") == since).select("ruleset", "input").collect()[0]
+    notes = []
+    if row[0] != rules:
+        notes.append(f"Nothing was carried over from run {since}: another pubcheck, rules or configuration made it.")
+    if row[1] != name:
+        notes.append(f"Run {since} is of another input, {row[1]}.")
+    return tuple(notes)
 
 
 def _with_step(units: DataFrame, before: Before | None, options: Options) -> DataFrame:
@@ -338,7 +362,17 @@ def _quarantine(
     known = files.where(F.col("fate").isNotNull() & unseen)
     detail = F.when(F.col("fate") == "too-large", F.format_string("%d bytes", "size")).otherwise(F.col("problem"))
     fated = known.select(*KEY, "path", F.col("fate").alias("reason"), detail.alias("detail"), nothing.alias("trace"))
-    tables = [failed, unread, large]
+    # The files of a unit that is quarantined as a whole, but for those of which it is told by themselves.
+    whole = failed.unionByName(large).select(*KEY, "reason")
+    members = (
+        files.where("unit IS NOT NULL AND (fate IS NULL OR fate = 'unreadable')")
+        .select(*KEY, "path")
+        .join(whole, KEY)
+        .join(unread.select(*KEY, "path"), [*KEY, "path"], "left_anti")
+        .withColumn("detail", F.lit("its unit is quarantined"))
+        .withColumn("trace", nothing)
+    )
+    tables = [failed, unread, large, members]
     if before is None:
         tables.append(fated)
     else:
@@ -350,10 +384,10 @@ def _quarantine(
 # What is told of a run.
 
 
-def _summary(given: Input, store: Store, files: DataFrame, run: str, seconds: float) -> Summary:
+def _summary(given: Input, store: Store, files: DataFrame, run: str, seconds: float, notes: tuple[str, ...]) -> Summary:
     """Counts what was written, and holds it to the input. Raises Lost."""
     units, findings = store.read(UNITS, "units", run), store.read(FINDINGS, "findings", run)
-    counted = units.agg(
+    totals = units.agg(
         F.countDistinct("repository").alias("repositories"),
         F.count("*").alias("units"),
         F.count_if(F.col("status") == "linted").alias("units_linted"),
@@ -376,20 +410,24 @@ def _summary(given: Input, store: Store, files: DataFrame, run: str, seconds: fl
         ),
         F.coalesce(F.sum("seconds"), F.lit(0.0)).alias("seconds_linting"),
     ).collect()[0]
-    metrics: dict[str, float] = {name: float(value) for name, value in counted.asDict().items()}
+    metrics: dict[str, float] = {name: float(value) for name, value in totals.asDict().items()}
     outside = files.where("unit IS NULL").agg(F.count("*"), F.count_if(F.col("fate").isNotNull())).collect()[0]
     metrics["files"] += outside[0]
     metrics["files_quarantined"] += outside[1]
     metrics["files_nothing_to_lint"] += outside[0] - outside[1]
     rules = findings.groupBy("rule", "severity", "certainty").count().orderBy("rule", "severity", "certainty").collect()
     metrics["findings"] = float(sum(row[3] for row in rules))
+    metrics["rows_passed_over"] = float(given.passed_over())
     metrics["seconds"] = seconds
     _hold(metrics, "units", sum(metrics[f"units_{end}"] for end in ENDS), "units of every status")
     _hold(metrics, "files", sum(metrics[f"files_{end}"] for end in ENDS), "files of every status")
     _hold(metrics, "files", given.count(), "files of the input")
     _hold(metrics, "findings", sum(metrics[f"{severity}s"] for severity in SEVERITIES), "findings of all units")
-    quarantine = store.read(QUARANTINE, "quarantine", run).groupBy("reason").count().orderBy("reason").collect()
-    return Summary(run, metrics, {row[0]: row[1] for row in quarantine}, [tuple(row) for row in rules])
+    whole = F.expr("path IS NULL AND unit IS NOT NULL")
+    reasons = store.read(QUARANTINE, "quarantine", run).groupBy("reason")
+    quarantine = reasons.agg(F.count_if(whole), F.count_if(~whole)).orderBy("reason").collect()
+    counted = {row[0]: (row[1], row[2]) for row in quarantine}
+    return Summary(run, metrics, counted, [tuple(row) for row in rules], notes)
 
 
 ENDS = ("linted", "nothing_to_lint", "quarantined")

@@ -39,13 +39,14 @@ OPERATIONS = ("insert", "update", "delete", "truncate")
 
 def collect(store: Store, run: str) -> Audit:
     """The document of a run that exists; it is held against the run that units were carried over from, else against
-    the one that finished before it."""
+    the one of the same input that finished before it."""
     runs = store.runs().select(
         *("run", "pubcheck", "spark", "input", "since", "ruleset", "config"),
         *(F.unix_micros(name).alias(name) for name in ("started", "finished")),
     )
     this = runs.where(F.col("run") == run).collect()[0]
-    others = runs.where((F.col("finished") < this.finished) & (F.col("run") != run))
+    alike = (F.col("input") == this.input) | F.col("run").eqNullSafe(this.since)
+    others = runs.where((F.col("finished") < this.finished) & (F.col("run") != run) & alike)
     earlier = others.orderBy(F.desc("finished"), F.desc("run")).limit(MOST_RUNS - 1).collect()
     before = next((row for row in earlier if row.run == this.since), earlier[0] if earlier else None)
     findings, units = store.read(FINDINGS, "findings", run), store.read(UNITS, "units", run)
@@ -56,7 +57,8 @@ def collect(store: Store, run: str) -> Audit:
     if before is not None:
         new, gone = _seen_once(units, store.read(UNITS, "units", before.run))
         rules = _changes(findings, store.read(FINDINGS, "findings", before.run))
-        change = Change(before.run, _time(before.finished), before.ruleset == this.ruleset, rules, new, gone)
+        other = before.input if before.input != this.input else None
+        change = Change(before.run, _time(before.finished), before.ruleset == this.ruleset, rules, new, gone, other)
     return Audit(
         run=run,
         pubcheck=this.pubcheck,
@@ -207,8 +209,8 @@ def _quarantined(quarantine: DataFrame) -> tuple[Quarantined, ...]:
     rows = (
         quarantine.groupBy("reason")
         .agg(
-            F.count_if(F.col("path").isNull()),
-            F.count_if(F.col("path").isNotNull()),
+            F.count_if(F.col("path").isNull() & F.col("unit").isNotNull()),
+            F.count_if(F.col("path").isNotNull() | F.col("unit").isNull()),
             F.min(
                 F.struct(F.col("path").isNotNull(), what.alias("what"), F.coalesce("detail", F.lit("")).alias("why"))
             ),

@@ -1,11 +1,16 @@
 """Where an audit writes, and which runs there are.
 
 A table of a run is Parquet under DIR/<table>/run=<id>/. The row under DIR/runs/run=<id>/ is written last and makes the
-run exist; whoever reads ignores all others. To write a run once more its row is taken back first. There is no rename
-and no deletion: what is no longer wanted is overwritten by nothing, which every file system and Spark Connect can.
+run exist; whoever reads ignores all others. To write a run once more its row is taken back first. There is no rename:
+what is no longer wanted is overwritten by nothing, which every file system and Spark Connect can. What the steps of a
+run hand on (`listing`, `outcomes`) is deleted where it is a folder of this machine, and else left without a row.
 """
 
 from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -35,6 +40,16 @@ class Store:
         """Leaves no row of a table of a run."""
         self.write(self.spark.createDataFrame([], ddl(columns)), table, run)
 
+    def remove(self, columns: tuple[Column, ...], table: str, run: str) -> None:
+        """Takes back a table of a run that is none of the audit's own."""
+        where = self.path(table, run).removeprefix("file://")
+        if not os.path.isdir(where):
+            self.clear(columns, table, run)
+            return
+        shutil.rmtree(where, ignore_errors=True)
+        with suppress(OSError):  # another run's may be there
+            os.rmdir(os.path.dirname(where))
+
     def read(self, columns: tuple[Column, ...], table: str, run: str) -> DataFrame:
         """A table of a run; a column that it was written without is null."""
         return self.spark.read.schema(ddl(columns)).parquet(self.path(table, run))
@@ -43,11 +58,13 @@ class Store:
         """The runs that exist, a row each."""
         return self.spark.read.schema(ddl(RUNS)).parquet(f"{self.where}/runs")
 
-    def find(self, wanted: str) -> str:
-        """The id of a run that exists, `latest` being the one that finished last. Raises NoRun."""
+    def find(self, wanted: str, input: str | None = None) -> str:
+        """The id of a run that exists, `latest` being the one of this input that finished last, or if none is of this
+        input the last one of any. Raises NoRun."""
         try:
+            alike = F.col("input").eqNullSafe(F.lit(input))
             rows = self.runs() if wanted == "latest" else self.runs().where(F.col("run") == wanted)
-            found = rows.orderBy(F.desc("finished"), F.desc("run")).select("run").head()
+            found = rows.orderBy(alike.desc(), F.desc("finished"), F.desc("run")).select("run").head()
         except AnalysisException:  # there is no such folder
             found = None
         if found is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Mapping
@@ -21,6 +22,9 @@ def session(
     ``conf`` is what the user says, ``local`` what a local session has otherwise than the audit's.
     """
     global _found
+    for logger in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        # What PySpark writes there, as JSON, is what it raises.
+        logging.getLogger(logger).addFilter(lambda record: False)
     _found = SparkSession.getActiveSession()
     builder = SparkSession.builder
     for key, value in conf.items():

@@ -139,7 +139,7 @@ UNITS = (
 
 QUARANTINE = (
     *_UNIT_KEY,
-    Column("path", _TEXT, "the file, when it alone is quarantined; null for a unit with all its files"),
+    Column("path", _TEXT, "the file: quarantined on its own, or with its unit; null for the unit itself"),
     Column(
         "reason",
         _TEXT,
@@ -150,7 +150,7 @@ QUARANTINE = (
     Column("detail", _TEXT, "for people"),
     Column("trace", _TEXT, "the traceback of an internal error, the fault handler's of a crash"),
 )
-"""`quarantine`: a row a quarantined unit, and a row a file that is quarantined on its own."""
+"""`quarantine`: a row a quarantined unit, and a row a quarantined file, also one whose unit is."""
 
 METRICS = (
     Column("metric", _TEXT, "what was counted"),

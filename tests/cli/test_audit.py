@@ -23,6 +23,7 @@ from tests.cli.conftest import Call
         ((".", "--output", "out", "--conf", "x"), "'x' must be KEY=VALUE"),
         ((".", "--output", "out", "--repo-column", "x"), "columns, presets and options are of tables"),
         (("t", "--format", "table", "--preset", "x", "--output", "out"), "there is no x; there are the-stack, github"),
+        ((".", "--output", __file__), f"{__file__} is a file, and no folder"),
         ((".", "--output", "out", "--postgres", "19"), "PostgreSQL 19 is not supported"),
         ((".", "--output", "out", "--unit-timeout", "0"), "Invalid value for '--unit-timeout'"),
         ((".", "--output", "out", "--report", "a.html", "--no-report"), "--report and --no-report exclude each other"),
@@ -37,6 +38,14 @@ def test_wrong_arguments_end_with_2_and_the_reason(pubcheck: Call, arguments: tu
     assert (called.status, called.out) == (2, "")
     assert reason in " ".join(called.err.split())
     assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["files.parquet", "files.csv"])
+def test_a_file_of_rows_is_not_taken_for_one_of_sql(pubcheck: Call, name: str) -> None:
+    Path(name).write_text("repository,path,content\n")
+    called = pubcheck("audit", name, "--output", "out")
+    assert (called.status, called.out) == (2, "")
+    assert f"{name} is no file of SQL: if its rows are files, say --format" in called.err
 
 
 def test_without_pyspark_it_says_what_to_install(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,14 +89,14 @@ def test_the_summary_adds_up_and_names_the_rules() -> None:
         "seconds": 61.25,
     }
     summary = Summary(
-        "r1", metrics, {"crashed": 10}, [("PUB301", "error", "certain", 2), ("PUB004", "note", "assumed", 1)]
+        "r1", metrics, {"crashed": (10, 20)}, [("PUB301", "error", "certain", 2), ("PUB004", "note", "assumed", 1)]
     )
     assert "\n".join(summarised(summary, "out")) == (
         "1,500 units of 2 repositories, 3,000 files, 12,345 statements\n"
         "  linted               1,400 units      2,800 files (7 units carried over)\n"
         "  nothing to lint         90 units        180 files\n"
         "  quarantined             10 units         20 files\n"
-        "    crashed               10\n"
+        "    crashed               10 units         20 files\n"
         "2 errors, 0 warnings, 1 note\n"
         "  PUB301 error   certain          2  filter-column-outside-replica-identity\n"
         "  PUB004 note    assumed          1  statement-not-parsed\n"
