@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 from msgspec import Struct
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -184,7 +183,7 @@ class Rows:
             else:
                 table = spark.read.format(self._format).options(**self._options).load(self.name)
             columns = table.columns
-        except PySparkException as error:
+        except Exception as error:  # of Py4J, where PySpark does not know the one of Java
             if "DATA_SOURCE_NOT_FOUND" in str(error):
                 raise BadInput(f"--format: Spark has no data source {self._format}") from None
             raise
