@@ -274,6 +274,7 @@ class Fold:
             self.tell_unseen(statement, session.unseen)
         if name in WITH_FILTERS:
             self.tell_filters(statement, journal.entries[mark:])
+            self.doubt_publication(name, node, journal.entries[mark:])
         if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
             self.follow(name, node, source, statement.index, journal.entries[mark:], journal.undone)
 
@@ -362,6 +363,20 @@ class Fold:
         if row is not None and row.seen:
             self.catalog.journal.entries.append((heap, key, row))
             heap[key] = replace(row, seen=False)
+
+    def doubt_publication(self, name: str, node: Node, changes: list[tuple[dict[Any, Any], Any, Any]]) -> None:
+        """What CREATE or ALTER PUBLICATION did, where it names something that is not visible: without that, nothing.
+
+        Of an ALTER that names one thing there is nothing else to doubt.
+        """
+        if not self.session.assumed or (name == "AlterPublicationStmt" and len(node.get("pubobjects", ())) < 2):
+            return
+        for heap, key, _ in changes:
+            row = heap.get(key)
+            if isinstance(row, PublicationRel | PublicationNamespace):
+                self.unsee(self.catalog.publications, row.publication)
+            elif isinstance(row, Publication):
+                self.unsee(heap, key)
 
     # Findings about the statement at hand.
 

@@ -147,6 +147,7 @@ class Inside:
         changes = journal.entries[mark:]
         if name in WITH_FILTERS:
             fold.tell_filters(text, changes)
+            fold.doubt_publication(name, node, changes)
         if not self.rehearsing:
             fold.follow(name, node, self.source, number, changes, journal.undone[undone:])
         return sure

@@ -412,3 +412,21 @@ def test_a_comment_on_a_publication_that_there_is_not() -> None:
 
 def test_influxql_has_subscriptions_of_its_own() -> None:
     assert not answers(lint("CREATE TABLE a (b int);\nDROP SUBSCRIPTION s ON db.policy;"))
+
+
+def test_what_a_statement_did_that_names_something_not_visible_is_only_assumed() -> None:
+    table = "CREATE TABLE t (id int PRIMARY KEY, a int); "
+    for made in (
+        "CREATE PUBLICATION p FOR TABLE elsewhere, t WHERE (a > 1);",
+        "CREATE PUBLICATION p FOR TABLES IN SCHEMA elsewhere, TABLE t WHERE (a > 1);",
+        "CREATE PUBLICATION p; ALTER PUBLICATION p ADD TABLE elsewhere, t WHERE (a > 1);",
+    ):
+        assert writes(lint(table + made)) == [("public.t", "update", "assumed"), ("public.t", "delete", "assumed")]
+        # The second publication is there if the first one failed for want of what is elsewhere.
+        assert not any(one[2] == "certain" for one in answers(lint(f"{table}{made} CREATE PUBLICATION p FOR TABLE t;")))
+
+
+def test_of_a_publication_that_was_made_for_certain_only_what_is_added_with_something_not_visible_is_assumed() -> None:
+    made = "CREATE TABLE t (id int PRIMARY KEY, a int); CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);"
+    found = writes(lint(f"{made} ALTER PUBLICATION p ADD TABLE elsewhere;"))
+    assert found == [("public.t", "update", "certain"), ("public.t", "delete", "certain")]

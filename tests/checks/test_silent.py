@@ -372,7 +372,7 @@ def test_what_is_not_seen_is_assumed() -> None:
     found = lint("CREATE PUBLICATION p FOR TABLE made_elsewhere WHERE (10 / a > 1) WITH (publish = '');")
     assert {one.certainty for one in found if one.name == "filter-can-fail"} <= {"assumed"}
     (one,) = of("set-drops-members", "CREATE PUBLICATION p FOR TABLE x; ALTER PUBLICATION p SET TABLE y;")
-    assert one.certainty == "certain"  # whatever x is, it is no longer in p
+    assert one.certainty == "assumed"  # there is no p if there is no x
 
 
 def test_publications_without_surprises_are_quiet() -> None:
