@@ -22,8 +22,9 @@ from pubcheck.config import Config
 from pubcheck.linter import Followed, Linter, Unit
 from pubcheck.sources.plans import find_plans
 from pubcheck.spark.child import Limits
-from pubcheck.spark.inputs import Columns, EmptyInput, Folders, Input, Rows
+from pubcheck.spark.inputs import BadInput, Columns, EmptyInput, Folders, Input, Rows
 from pubcheck.spark.job import Options, Summary, audit
+from pubcheck.spark.reporting import collect
 from pubcheck.spark.runs import NoRun, Store
 from pubcheck.spark.tables import FINDINGS, METRICS, PUBLICATIONS, QUARANTINE, RUNS, UNITS, Column
 from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
@@ -193,13 +194,25 @@ def test_poison_is_quarantined_and_the_rest_is_untouched(audits: Audits, plant: 
 
     files = {path for _, path, _ in audits.quarantined() if path is not None}
     assert files == {"corpus/good6/invalid.sql", "corpus/good7/gone.sql"} | {
-        f"corpus/{name}.sql" for name in ("large/b", "huge/a", "mysql/a")
+        f"corpus/{name}.sql"
+        for name in (
+            "large/b",
+            "huge/a",
+            "mysql/a",
+            "whole/a",
+            "whole/b",
+            "whole/c",
+            *(f"{each}/a" for each in REASONS),
+        )
     }
+    assert sum(1 for row in audits.rows("quarantine") if row["path"]) == summary.metrics["files_quarantined"]
+    assert sum(units for units, _ in summary.quarantine.values()) == summary.metrics["units_quarantined"]
+    assert not (Path(audits.store.where) / "outcomes").exists()
     metrics = summary.metrics
     assert metrics["files"] == sum(1 for path in corpus.rglob("*.sql"))
     assert (metrics["files_linted"], metrics["files_nothing_to_lint"]) == (9, 1)
     assert metrics["files_quarantined"] == len(POISON) + 2 + 1 + 3 + 1 + 1
-    (row,) = (row for row in audits.rows("quarantine") if row["reason"] == "internal-error")
+    (row,) = (row for row in audits.rows("quarantine") if (row["reason"], row["path"]) == ("internal-error", None))
     assert "LookupError: planted" in row["trace"]
 
     by_repository = Counter(row["repository"] for row in audits.rows("findings") if row["rule"] == "PUB301")
@@ -255,6 +268,24 @@ def test_unchanged_units_are_carried_over_and_not_linted(audits: Audits, plant: 
 
     summary = audits.run(corpus, "r4", since="r3", linter=FaultyLinter(Config(postgres=(15,))))
     assert summary.metrics["units_carried"] == 0, "another configuration"
+    assert summary.notes == ("Nothing was carried over from run r3: another pubcheck, rules or configuration made it.",)
+
+    summary = audits.run(corpus, "r5", since="r3", linter=FaultyLinter(Config(fail_on="error", fail_on_assumed=True)))
+    assert (summary.metrics["units_carried"], summary.notes) == (4, ()), "no finding depends on it"
+
+
+def test_latest_is_the_latest_of_the_same_input(audits: Audits, plant: Plant) -> None:
+    corpus = plant({"a/a.sql": PUBLISHES, "b/b.sql": PUBLISHES})
+    audits.run(corpus / "a", "r1")
+    audits.run(corpus / "b", "r2")
+    assert audits.store.find("latest") == "r2"
+    assert [audits.store.find("latest", f"corpus/{name}") for name in "abc"] == ["r1", "r2", "r2"]
+    document = collect(audits.store, "r2")
+    assert (document.change, [past.run for past in document.history]) == (None, ["r2"])
+    assert audits.run(corpus / "a", "r3", since="r2").notes == ("Run r2 is of another input, corpus/b.",)
+    change = collect(audits.store, "r3").change
+    assert change is not None
+    assert change.input == "corpus/b"
 
 
 def test_each_publication_table_and_operation_has_its_verdict(audits: Audits, plant: Plant) -> None:
@@ -333,6 +364,11 @@ def test_a_job_that_is_killed_leaves_no_run_and_can_be_run_again(audits: Audits,
     assert exactly(audits.findings()) == exactly(linted("corpus"))
 
 
+def test_a_format_that_spark_does_not_know_is_said(audits: Audits) -> None:
+    with pytest.raises(BadInput, match="--format: Spark has no data source nosuch"):
+        audits.run(Rows("x", "nosuch", Columns("repository", "path", "content")))
+
+
 def test_a_corpus_without_a_file_is_no_run(audits: Audits, tmp_path: Path) -> None:
     with pytest.raises(EmptyInput, match=r"no \.sql file under"):
         audits.run(tmp_path)
@@ -373,6 +409,7 @@ def test_a_table_of_files_gives_what_its_files_give(
         "shop/other/x.sql": "CREATE PUBLICATION q FOR TABLE missing WHERE (random() > 0.5);",
         "quiet/a.sql": "CREATE TABLE t (id int);",
     }
+    files = {name: f'{text!s}\n-- of "several" lines' for name, text in files.items()}
     plant(files)
     rows = [(name.partition("/")[0], f"corpus/{name}", text) for name, text in files.items()]
     rows += [
@@ -381,17 +418,15 @@ def test_a_table_of_files_gives_what_its_files_give(
     ]
     table = spark.createDataFrame(rows, "repo_name STRING, file STRING, code STRING")
     where = str(tmp_path / "files")
-    options = {}
     if format_ == "table":
         where = f"files_{os.getpid()}"
         table.createOrReplaceTempView(where)
     elif format_ == "csv":
-        options = {"header": "true"}
-        table.write.options(header=True).csv(where)
+        table.write.options(header=True, escape='"').csv(where)
     else:
         table = table.withColumn("code", F.encode("code", "utf-8")) if format_ == "parquet" else table
         table.write.format(format_).save(where)
-    summary = audits.run(Rows(where, format_, Columns("repo_name", "file", "code"), options))
+    summary = audits.run(Rows(where, format_, Columns("repo_name", "file", "code")))
     assert exactly(audits.findings()) == exactly(linted("corpus"))
     assert audits.ends() == {
         "corpus/shop/schema": ("linted", None),
@@ -399,6 +434,9 @@ def test_a_table_of_files_gives_what_its_files_give(
         "corpus/quiet": ("nothing-to-lint", None),
     }
     assert (summary.metrics["files"], summary.metrics["files_nothing_to_lint"]) == (5, 2)
+    assert summary.metrics["rows_passed_over"] == 1
+    with pytest.raises(BadInput, match=r"has no column path, it has .*: say --path-column"):
+        audits.run(Rows(where, format_, Columns("repo_name", "path", "code")))
 
 
 def test_rows_that_are_no_file_are_quarantined(spark: SparkSession, audits: Audits) -> None:
@@ -408,6 +446,8 @@ def test_rows_that_are_no_file_are_quarantined(spark: SparkSession, audits: Audi
         ("a", "1.sql", PUBLISHES + "-- another version"),
         ("a", "2.sql", None),
         ("a", None, PUBLISHES),
+        ("a", "", PUBLISHES),
+        ("a", "README.md", PUBLISHES),
         (None, "3.sql", PUBLISHES),
         ("large", "4.sql", PUBLISHES + "-" * SMALL),
     ]
@@ -418,11 +458,12 @@ def test_rows_that_are_no_file_are_quarantined(spark: SparkSession, audits: Audi
     ) == {
         ("a", ".", "1.sql", "duplicate"): 2,
         ("a", ".", "2.sql", "unreadable"): 1,
-        ("a", None, None, "unreadable"): 1,
+        ("a", None, None, "unreadable"): 2,
         ("large", ".", None, "too-large"): 1,
         ("large", ".", "4.sql", "too-large"): 1,
     }
-    assert (summary.metrics["files"], summary.metrics["files_linted"]) == (7, 2)
+    assert (summary.metrics["files"], summary.metrics["files_linted"]) == (8, 2)
+    assert summary.metrics["rows_passed_over"] == 1
     assert sum(1 for row in audits.rows("findings") if row["rule"] == "PUB301") == 4
     assert {row["repository"] for row in audits.rows("units")} == {"a", "", "large"}
 
