@@ -69,7 +69,11 @@ Exit status: as of `pubcheck lint`, by the findings. A file that cannot be read 
     "--preset", metavar="NAME", help="Columns of a well-known corpus: the-stack, github-code or bigquery-github."
 )
 @click.option("--option", "options", type=pair, multiple=True, metavar="K=V", help="An option of the data source.")
-@click.option("--since", metavar="RUN", help="Carry over what has not changed since that run in DIR, or since latest.")
+@click.option(
+    "--since",
+    metavar="RUN",
+    help="Carry over what has not changed since that run in DIR, or since latest, the last run of INPUT.",
+)
 @click.option("--run", metavar="ID", help="What this run is called; one of that name is replaced.  [default: the time]")
 @click.option(
     "--max-file-size", type=_size, default="32M", show_default=True, metavar="SIZE", help="Largest file to lint."
