@@ -110,7 +110,7 @@ def test_change_is_by_fingerprint(document: Audit) -> None:
 def test_it_is_told_and_shown(document: Audit) -> None:
     names = ("units", "repositories", "files", "statements", "units_carried", "errors", "warnings", "notes", "seconds")
     ends = (f"{what}_{end}" for what in ("units", "files") for end in ("linted", "nothing_to_lint", "quarantined"))
-    summary = SimpleNamespace(run="r2", metrics=dict.fromkeys((*names, *ends), 1.0), quarantine={}, rules=[])
+    summary = SimpleNamespace(run="r2", metrics=dict.fromkeys((*names, *ends), 1.0), notes=(), quarantine={}, rules=[])
     told = "\n".join(summarised(summary, "out", "out/report.html", document))  # type: ignore[arg-type]
     assert "the same as in run r1" in told
     assert "  shop\n" in told
