@@ -489,9 +489,7 @@ class Fold:
         rule = rule_for_spec(first.rule or "")
         message, help_text = explain_unseen(first, [error.message for error in errors[1:]])
         related = tuple(
-            statement.span(error.culprit, message=error.message)
-            for error in errors[1:]
-            if error.culprit is not None
+            statement.span(error.culprit, message=error.message) for error in errors[1:] if error.culprit is not None
         )
         if first.missing and not errors[1:]:
             self._missing.append((len(self.diagnostics), message, *first.missing))
@@ -632,9 +630,7 @@ class Fold:
         statement = statements[entry.place.source, entry.place.statement]
         return written_filter(utf8(statement.text).data, entry, self.catalog.relations[entry.relation])
 
-    def _related(
-        self, found: Refusal, relation: Relation, place: Place, statements: Statements
-    ) -> Iterable[Span]:
+    def _related(self, found: Refusal, relation: Relation, place: Place, statements: Statements) -> Iterable[Span]:
         """The other side of the matter: the table with its key, and the publication where it is said elsewhere."""
         table = relation.place
         if table is not None and table != place:

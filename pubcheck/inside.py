@@ -316,9 +316,7 @@ def _syntax_error(statement: StatementText, body: Text, failure: NotParsed) -> S
     inside = len(failure.statement) if refusal.location is None else refusal.location
     at = body.outside(failure.offset + inside) - statement.start
     location = len(statement.text[:at].encode(errors="surrogatepass"))
-    error = ServerError(
-        refusal.sqlstate, refusal.message, rule="syntax-error", hint=refusal.hint, location=location
-    )
+    error = ServerError(refusal.sqlstate, refusal.message, rule="syntax-error", hint=refusal.hint, location=location)
     error.evidence = failure.statement
     return error
 
@@ -381,5 +379,3 @@ def rehearse(fold: Fold) -> None:
 def _at_its_place(inside: Inside, found: Routine) -> Routine:
     """A routine whose body has offsets in the source."""
     return replace(found, body=inside.text.within(found.body))
-
-

@@ -50,8 +50,8 @@ class Unit(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """What was found in a unit: diagnostics in the order of design section 5, the majors judged, statements counted, and
-    these in each source."""
+    """What was found in a unit: diagnostics in the order of design section 5, the majors judged, statements counted,
+    and these in each source."""
 
     diagnostics: tuple[Diagnostic, ...]
     postgres: tuple[int, ...]
@@ -369,9 +369,7 @@ class _Run:
                 self._hidden(None)
                 self.not_seen.add(source.label)
 
-    def _command(
-        self, source: int, command: PsqlCommand, before: StatementText, variables: Mapping[str, str]
-    ) -> None:
+    def _command(self, source: int, command: PsqlCommand, before: StatementText, variables: Mapping[str, str]) -> None:
         """A command of psql that makes statements run that are not in the text, or elsewhere; ``before`` it stood."""
         from pubcheck.sources.psql import HOME, connection, included, words
 

@@ -50,8 +50,11 @@ class Filtered(Struct, frozen=True):
 
     @property
     def certain(self) -> bool:
-        return self.publication.seen and self.relation.seen and self.entry.filter is not None and (
-            self.entry.filter.judged
+        return (
+            self.publication.seen
+            and self.relation.seen
+            and self.entry.filter is not None
+            and (self.entry.filter.judged)
         )
 
 

@@ -410,7 +410,7 @@ def _bared(ground: Ground) -> Iterator[Finding]:
         what = "rows and columns" if len(lost) > 1 else "rows" if lost[0] == "row filter" else "columns"
         yield Finding(
             rule="set-drops-members",
-            message=f"{ground.name(relation)} loses its {' and its '.join(lost)} in \"{publication.name}\": "
+            message=f'{ground.name(relation)} loses its {" and its ".join(lost)} in "{publication.name}": '
             f"SET names it without, and all {what} are sent from here on",
             help="write the filter and the list again in SET, which replaces all of them",
             place=place,

@@ -302,7 +302,7 @@ def publication_missing(ground: Ground) -> Iterator[Finding]:
         gone = [(ground.history.gone_publications[name], "taken away here") for name, _ in dropped]
         yield Finding(
             rule="subscribed-publication-missing",
-            message=f'{listed(quoted(names), "publication")} {is_are} not made in these files: subscription '
+            message=f"{listed(quoted(names), 'publication')} {is_are} not made in these files: subscription "
             f'"{subscription.name}" gets a WARNING when it is made, and an error or nothing of {them} when it reads',
             help=f"make {them} on the publisher first, or take {them} out of the subscription",
             place=missing[0][1],

@@ -228,9 +228,7 @@ def _columns_culprit(
     if identity.full:
         return _Culprit(publication, publication.seen, "", entry, place)
     source = catalog.relations[entry.relation]
-    listed = {
-        _number(relation, source, number, source.columns[number - 1].name) for number in entry.columns
-    }
+    listed = {_number(relation, source, number, source.columns[number - 1].name) for number in entry.columns}
     for number in sorted(identity.columns):
         if number not in listed:
             return _Culprit(publication, publication.seen, relation.columns[number - 1].name, entry, place)

@@ -59,9 +59,7 @@ def parse_options(session: Session, nodes: Iterable[Node], publication: str) -> 
                     raise _twice(location)
                 generated = _generated(element)
             else:
-                raise ServerError(
-                    "42601", f'unrecognized publication parameter: "{name}"', rule="option-unknown"
-                )
+                raise ServerError("42601", f'unrecognized publication parameter: "{name}"', rule="option-unknown")
         except ServerError as error:
             error.publication = publication
             if error.culprit is None:
@@ -157,8 +155,7 @@ _SPACE = " \t\n\r\f\v"
 
 
 def split_identifiers(text: str) -> list[str] | None:
-    """SplitIdentifierString with a comma: names folded to lower case unless quoted; None where the list is malformed.
-    """
+    """SplitIdentifierString with a comma: names folded to lower case unless quoted; None of a malformed list."""
     found: list[str] = []
     at, end = 0, len(text)
 

@@ -155,7 +155,7 @@ def parse(sql: str) -> tuple[str, Node] | None:
             raise MemoryError from None
         raise SyntaxRefused(message, location if sql.isascii() else _exact_location(sql, location), sql) from None
     except UnicodeEncodeError as error:
-        raise SyntaxRefused("invalid byte sequence for encoding \"UTF8\"", error.start) from None
+        raise SyntaxRefused('invalid byte sequence for encoding "UTF8"', error.start) from None
     try:
         statements = _decode(tree).get("stmts")
     except RecursionError:

@@ -400,9 +400,7 @@ class Session:
                 continue
             if (namespace, name) in catalog.relation_names or self.is_closed(RELATION, namespace, name):
                 continue
-            table = Relation(
-                catalog.new_oid(), name, namespace, "r", self.setting("role"), seen=False, noted=True
-            )
+            table = Relation(catalog.new_oid(), name, namespace, "r", self.setting("role"), seen=False, noted=True)
             catalog.add_relation(table)
             added.append((RELATION, table.oid))
         return added

@@ -236,9 +236,7 @@ def _conflict(catalog: Catalog, counted: list[Publication], target: Relation) ->
                 "cannot use different values of publish_generated_columns"
                 f' for table "{name}" in different publications',
             ),
-            tuple(
-                (publication.oid, sent_columns(target, None, publication.generated == "s")) for publication in bare
-            ),
+            tuple((publication.oid, sent_columns(target, None, publication.generated == "s")) for publication in bare),
         )
     sets = tuple((publication.oid, compared_columns(catalog, publication, target)) for publication in counted)
     if not lists_differ(catalog, target, [_listed(catalog, publication, target) for publication in counted], sets):

@@ -148,9 +148,7 @@ def _tables(catalog: Catalog, publication: Publication) -> dict[int, None]:
         return {
             relation.oid: None
             for relation in catalog.relations.values()
-            if is_publishable(relation)
-            and (relation.kind == "r" or via_root)
-            and not (relation.partition and via_root)
+            if is_publishable(relation) and (relation.kind == "r" or via_root) and not (relation.partition and via_root)
         }
     starts = [catalog.publication_rels[member].relation for member in catalog.members_of.get(publication.oid)]
     for schema in catalog.schemas_of.get(publication.oid):

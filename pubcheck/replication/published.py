@@ -116,9 +116,7 @@ def sent_columns(relation: Relation, listed: tuple[int, ...] | None, generated: 
     Virtual columns never are.
     """
     if listed is not None:
-        return tuple(
-            column.number for column in relation.columns if not column.dropped and column.number in listed
-        )
+        return tuple(column.number for column in relation.columns if not column.dropped and column.number in listed)
     return tuple(
         column.number
         for column in relation.columns

@@ -28,8 +28,7 @@ DATABASE = "casedb"
 
 ROLES = ("CREATE ROLE spec_user", "CREATE ROLE spec_user2")
 
-LATER: dict[str, str] = {
-}
+LATER: dict[str, str] = {}
 """Families and single cases whose verdicts are not required yet, with what they need. Invented errors are forbidden in
 them too."""
 

@@ -207,6 +207,6 @@ def test_another_server_shares_nothing(connect: str) -> None:
 
 
 def test_the_first_server_is_come_back_to() -> None:
-    text = 'CREATE PUBLICATION p;\n\\c - - otherhost\nCREATE PUBLICATION q;\n'
+    text = "CREATE PUBLICATION p;\n\\c - - otherhost\nCREATE PUBLICATION q;\n"
     text += '\\c "dbname=postgres"\nCREATE PUBLICATION p;\n'
     assert answers(lint(text)) == [("42710", 'publication "p" already exists', "certain")]

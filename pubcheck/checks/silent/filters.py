@@ -43,13 +43,17 @@ def null_never_matches(ground: Ground) -> Iterator[Finding]:
         cache = ground.session.syscache
         try:
             without = possible(cache, expr)
-            columns = [] if without == NULL else [
-                number
-                for number in filtered.entry.filter.columns
-                if _can_be_null(ground, filtered.relation, number)
-                and not _refused_anyway(ground, filtered, number)
-                and _makes_null(cache, expr, number, without)
-            ]
+            columns = (
+                []
+                if without == NULL
+                else [
+                    number
+                    for number in filtered.entry.filter.columns
+                    if _can_be_null(ground, filtered.relation, number)
+                    and not _refused_anyway(ground, filtered, number)
+                    and _makes_null(cache, expr, number, without)
+                ]
+            )
         except RecursionError:
             continue
         if without != NULL and not columns:
@@ -57,7 +61,7 @@ def null_never_matches(ground: Ground) -> Iterator[Finding]:
         relation, publication = filtered.relation, filtered.publication
         place = filtered.entry.place
         if without == NULL:
-            message = f'the row filter on {ground.name(relation)} is NULL for every row: nothing but TRUNCATE is sent'
+            message = f"the row filter on {ground.name(relation)} is NULL for every row: nothing but TRUNCATE is sent"
             way = "a filter that is NULL counts as false; write the condition that is meant, or take the table out"
         else:
             names = [relation.columns[number - 1].name for number in columns]
@@ -213,7 +217,7 @@ def truncate_ignores_filter(ground: Ground) -> Iterator[Finding]:
     for publication, filters in by_publication(ground):
         if publication.truncate:
             message = (
-                f'TRUNCATE of {listed(ground.name(one.relation) for one in filters)} empties the subscriber\'s table, '
+                f"TRUNCATE of {listed(ground.name(one.relation) for one in filters)} empties the subscriber's table, "
                 f'also of rows that the row filter of "{publication.name}" never covered'
             )
             way = "leave truncate out of publish: WITH (publish = 'insert, update, delete')"

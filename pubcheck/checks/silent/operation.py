@@ -47,9 +47,7 @@ def _about(
 
 def _has_members(ground: Ground, publication: Publication) -> bool:
     catalog = ground.catalog
-    return (
-        publication.all_tables or catalog.members_of.has(publication.oid) or catalog.schemas_of.has(publication.oid)
-    )
+    return publication.all_tables or catalog.members_of.has(publication.oid) or catalog.schemas_of.has(publication.oid)
 
 
 def _publishes(publication: Publication) -> list[str]:
@@ -320,4 +318,3 @@ def identity_full(ground: Ground) -> Iterator[Finding]:
             object=ground.session.qualified(relation),
             publications=tuple(row.name for row in publications),
         )
-

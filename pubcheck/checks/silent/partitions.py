@@ -97,7 +97,7 @@ def overruled(ground: Ground) -> Iterator[Finding]:
         yield Finding(
             rule="partition-filter-unused",
             message=f'what publication "{publication.name}" says of {listed(names, "partition")} does not count for '
-            f'{who}: changes arrive as those of {ground.name(target)}, with filter and columns of '
+            f"{who}: changes arrive as those of {ground.name(target)}, with filter and columns of "
             f"{listed(quoted(rows))}",
             help="say it in the publication of the root, or subscribe to the two apart",
             place=entry.place,

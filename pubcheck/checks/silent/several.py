@@ -151,5 +151,3 @@ def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, t
         severity="warning" if together else "note",
         also=ground.qualified(one.filtered.relation for one in found)[1:],
     )
-
-

@@ -12,8 +12,7 @@ EMBEDDED = 1 << 32
 
 
 class Place(Struct, frozen=True, gc=False):
-    """Where something was said: source and statement (both by number within the unit), byte offsets in the statement.
-    """
+    """Where something was said: source and statement (both by number within the unit), byte offsets in the latter."""
 
     source: int
     statement: int

@@ -126,9 +126,7 @@ def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound |
         if held is None or held[0] != kind:
             continue
         if kind == "d":
-            raise ServerError(
-                "42P17", f'partition "{name}" conflicts with existing default partition "{other.name}"'
-            )
+            raise ServerError("42P17", f'partition "{name}" conflicts with existing default partition "{other.name}"')
         if kind == "r":
             overlap = bound[1] < held[2] and held[1] < bound[2]
         elif kind == "l":

@@ -141,9 +141,7 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
         catalog.rename_relation(found, wanted, row.namespace)
     deferrable = node.get("deferrable", False)
     catalog.indexes.put(index.oid, replace(index, primary=kind == "p", immediate=not deferrable))
-    constraint = Constraint(
-        catalog.new_oid(), wanted, relation, kind, index.keys, index.oid, deferrable=deferrable
-    )
+    constraint = Constraint(catalog.new_oid(), wanted, relation, kind, index.keys, index.oid, deferrable=deferrable)
     catalog.add_constraint(constraint)
     catalog.forget_dependencies((RELATION, index.oid))
     catalog.depend((RELATION, index.oid, 0), (CONSTRAINT, constraint.oid, 0), INTERNAL)
@@ -185,9 +183,7 @@ def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool)
     index, referenced = _referenced_key(session, target, node)
     if target.seen and len(referenced) != len(keys):
         raise ServerError("42830", "number of referencing and referenced columns for foreign key disagree")
-    name = node.get("conname") or choose_constraint_name(
-        catalog, row.namespace, row.name, addition_of(names), "fkey"
-    )
+    name = node.get("conname") or choose_constraint_name(catalog, row.namespace, row.name, addition_of(names), "fkey")
     _refuse_types(session, relation, keys, target.oid, referenced, name)
     constraint = Constraint(
         catalog.new_oid(),

@@ -241,5 +241,3 @@ def create_other(session: Session, node: Node, kind: str) -> None:
     row = Other(catalog.new_oid(), kind, name, namespace, session.setting("role"))
     catalog.add_other(row)
     depend_on_schema(session, (OTHER, row.oid, 0), namespace)
-
-

@@ -216,9 +216,7 @@ class _Search:
         ]
 
 
-def perform_deletion(
-    session: Session, objects: Sequence[Object], cascade: bool, *, rule: str | None = None
-) -> None:
+def perform_deletion(session: Session, objects: Sequence[Object], cascade: bool, *, rule: str | None = None) -> None:
     """Drop the objects and what depends on them (performMultipleDeletions); what else goes is told in session.notices.
 
     Raises ServerError 2BP01. It is judged, under ``rule`` or ddl-drop-column, only where a publication's member is
@@ -247,11 +245,7 @@ def _report(
     for entry in targets:
         if entry.flags & _IS_PART and not entry.flags & _PARTITION and not _table_of(session, entry.target) & going:
             _refuse_part(session, entry.target, entry.dependee or entry.target)
-    asked = [
-        entry
-        for entry in reversed(targets)
-        if not entry.flags & (_ORIGINAL | _SUBOBJECT | _WITHOUT_ASKING)
-    ]
+    asked = [entry for entry in reversed(targets) if not entry.flags & (_ORIGINAL | _SUBOBJECT | _WITHOUT_ASKING)]
     if not asked:
         return
     reported = asked[:MAX_REPORTED]

@@ -171,9 +171,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
 def _choose_name(session: Session, relation: Relation, spec: IndexSpec) -> str:
     """ChooseIndexName."""
     if spec.primary:
-        return choose_relation_name(
-            session.catalog, relation.namespace, relation.name, None, "pkey", constraint=True
-        )
+        return choose_relation_name(session.catalog, relation.namespace, relation.name, None, "pkey", constraint=True)
     label = "excl" if spec.exclusion and not spec.without_overlaps else "key" if spec.kind else "idx"
     middle = addition(index_column_names((*spec.elements, *spec.included)))
     return choose_relation_name(
@@ -181,9 +179,7 @@ def _choose_name(session: Session, relation: Relation, spec: IndexSpec) -> str:
     )
 
 
-def _keys(
-    session: Session, relation: Relation, elements: Sequence[Node], *, unique: bool = False
-) -> tuple[int, ...]:
+def _keys(session: Session, relation: Relation, elements: Sequence[Node], *, unique: bool = False) -> tuple[int, ...]:
     """Attribute numbers of an index's columns. A unique one over a system column could be an identity: judged."""
     keys = []
     for element in elements:
@@ -234,9 +230,7 @@ def _constraint(session: Session, relation: Relation, spec: IndexSpec, name: str
     return row
 
 
-def _depend(
-    session: Session, relation: Relation, spec: IndexSpec, index: Index, constraint: Constraint | None
-) -> None:
+def _depend(session: Session, relation: Relation, spec: IndexSpec, index: Index, constraint: Constraint | None) -> None:
     """What goes when a column, the table or the constraint goes (index_create, CreateConstraintEntry)."""
     catalog = session.catalog
     this = (RELATION, index.oid, 0)

@@ -241,9 +241,7 @@ def _refuse_needed(session: Session, row: Relation, column: Column) -> None:
     refuse_nullable(session, row, column)
 
 
-def drop_constraint(
-    session: Session, relation: int, column: Column, *, recurse: bool, recursing: bool = False
-) -> None:
+def drop_constraint(session: Session, relation: int, column: Column, *, recurse: bool, recursing: bool = False) -> None:
     """dropconstraint_internal for a NOT NULL constraint; children lose what they only inherited."""
     catalog = session.catalog
     row = catalog.relations[relation]

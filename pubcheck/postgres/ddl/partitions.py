@@ -142,9 +142,7 @@ def detach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
     parent, child = catalog.relations[parent_oid], catalog.relations[child_oid]
     if parent_oid not in child.parents:
         if parent.seen and child.seen:
-            raise ServerError(
-                "42P01", f'relation "{child.name}" is not a partition of relation "{parent.name}"'
-            )
+            raise ServerError("42P01", f'relation "{child.name}" is not a partition of relation "{parent.name}"')
         return
     _leave(session, parent_oid, child_oid)
     child = catalog.relations[child_oid]

@@ -661,10 +661,7 @@ def _rename(columns: Outputs, aliases: list[str]) -> Outputs:
         return columns
     if len(aliases) > len(columns):
         raise ServerError("42P10", f"table has {len(columns)} columns available but {len(aliases)} columns specified")
-    return [
-        replace(column, name=aliases[at]) if at < len(aliases) else column
-        for at, column in enumerate(columns)
-    ]
+    return [replace(column, name=aliases[at]) if at < len(aliases) else column for at, column in enumerate(columns)]
 
 
 def _name_of(kind: str, body: Node, value: Node) -> str:

@@ -16,9 +16,7 @@ def update(session: Session, node: Node) -> None:
         return
     targets = [item["ResTarget"] for item in node.get("targetList", ())]
     constants = [
-        body["sval"]["sval"]
-        for _, body in find(node.get("whereClause"), "A_Const")
-        if body.get("sval", {}).get("sval")
+        body["sval"]["sval"] for _, body in find(node.get("whereClause"), "A_Const") if body.get("sval", {}).get("sval")
     ]
     if [target.get("name") for target in targets] == ["indisvalid"] and len(constants) == 1:
         value = targets[0].get("val", {}).get("A_Const", {}).get("boolval")

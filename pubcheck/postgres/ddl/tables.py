@@ -650,9 +650,7 @@ def _own_sequence(session: Session, row: Relation, column: Column, definition: N
             name = option["arg"]["List"]["items"][-1]["String"]["sval"]
     name = name or choose_relation_name(catalog, namespace, row.name, column.name, "seq", constraint=False)
     session.free_name(namespace, name)
-    sequence = Relation(
-        catalog.new_oid(), name, namespace, "S", row.owner, persistence=row.persistence, identity="n"
-    )
+    sequence = Relation(catalog.new_oid(), name, namespace, "S", row.owner, persistence=row.persistence, identity="n")
     catalog.add_relation(sequence)
     return sequence.oid
 

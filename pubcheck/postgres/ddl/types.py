@@ -553,8 +553,7 @@ def functions_called(session: Session, tree: Any) -> list[int]:
         candidates = [
             oid
             for oid in functions_named(session, names(call["funcname"]))
-            if (row := catalog.procs[oid]).variadic
-            or len(row.arguments) - row.defaults <= given <= len(row.arguments)
+            if (row := catalog.procs[oid]).variadic or len(row.arguments) - row.defaults <= given <= len(row.arguments)
         ]
         if len(candidates) == 1:
             found[candidates[0]] = None

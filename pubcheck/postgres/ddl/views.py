@@ -31,9 +31,7 @@ def create_view(session: Session, node: Node) -> None:
         session.notices.append(f'view "{rv["relname"]}" will be a temporary view')
         rv = {**rv, "relpersistence": "t"}
     aliases = names(node.get("aliases", ()))
-    columns = _columns(
-        reading.columns, aliases, "CREATE VIEW specifies more column names than columns", table=False
-    )
+    columns = _columns(reading.columns, aliases, "CREATE VIEW specifies more column names than columns", table=False)
 
     namespace, persistence = session.creation_target(rv)
     name = rv["relname"]
@@ -115,9 +113,7 @@ def _leftmost(query: Node) -> Node:
     return body
 
 
-def _columns(
-    outputs: Outputs, aliases: list[str], too_many: str, *, table: bool
-) -> tuple[Column, ...] | None:
+def _columns(outputs: Outputs, aliases: list[str], too_many: str, *, table: bool) -> tuple[Column, ...] | None:
     """The outputs of a query as columns, under the names given for the first of them (CheckAttributeNamesTypes)."""
     if outputs is None:
         return None

@@ -130,9 +130,7 @@ def _named_argument(p: ParseState, body: Node) -> Expr:
 
 
 def _null_test(p: ParseState, body: Node) -> Expr:
-    return Expr(
-        "NullTest", BOOL, [transform(p, body["arg"])], body.get("location", -1), value=body["nulltesttype"]
-    )
+    return Expr("NullTest", BOOL, [transform(p, body["arg"])], body.get("location", -1), value=body["nulltesttype"])
 
 
 def _boolean_test(p: ParseState, body: Node) -> Expr:

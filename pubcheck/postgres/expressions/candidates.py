@@ -115,9 +115,7 @@ def _prevails(made: Candidate, old: Candidate) -> bool:
     return False
 
 
-def matching(
-    p: ParseState, types: Sequence[int], candidates: list[Candidate]
-) -> list[Candidate]:
+def matching(p: ParseState, types: Sequence[int], candidates: list[Candidate]) -> list[Candidate]:
     """Those that can take the types by implicit coercion (func_match_argtypes)."""
     given = len(types)
     kept = []
@@ -142,9 +140,7 @@ def select(p: ParseState, types: Sequence[int], candidates: list[Candidate]) -> 
     categories = {at: cache.type(bases[at]).category for at in known}
     candidates = _best(
         candidates,
-        lambda args: sum(
-            args[at] == bases[at] or _preferred_in(cache, args[at], categories[at]) for at in known
-        ),
+        lambda args: sum(args[at] == bases[at] or _preferred_in(cache, args[at], categories[at]) for at in known),
     )
     if len(candidates) == 1:
         return candidates[0]
@@ -195,5 +191,3 @@ def _by_category(cache: SysCache, unknown: Sequence[int], candidates: list[Candi
         )
     ]
     return kept or candidates
-
-

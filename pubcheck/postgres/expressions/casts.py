@@ -35,9 +35,7 @@ def cast(p: ParseState, body: Node) -> Expr:
         location = type_name.get("location", -1)
     made = coerce_to_target_type(p, expr, expr.type, target, typmod, "e", EXPLICIT_CAST, location)
     if made is None:
-        raise p.error(
-            "42846", f"cannot cast type {p.type_name(expr.type)} to {p.type_name(target)}", location
-        )
+        raise p.error("42846", f"cannot cast type {p.type_name(expr.type)} to {p.type_name(target)}", location)
     return made
 
 

@@ -198,9 +198,7 @@ def _relabel(node: Expr, target: int, typmod: int, form: str, location: int) -> 
     return Expr("RelabelType", target, [node], location, typmod=typmod, form=form)
 
 
-def _read_literal(
-    p: ParseState, node: Expr, target: int, typmod: int, context: str, form: str, location: int
-) -> Expr:
+def _read_literal(p: ParseState, node: Expr, target: int, typmod: int, context: str, form: str, location: int) -> Expr:
     """A literal of type unknown, read by the input function of the type it meets."""
     base, base_typmod = p.cache.base_type(target, typmod)
     row = p.cache.type(base)
@@ -238,9 +236,7 @@ def _coerce_to_domain(
     return Expr("CoerceToDomain", target, [node], location, form=form)
 
 
-def _coerce_typmod(
-    p: ParseState, node: Expr, target: int, typmod: int, context: str, form: str, location: int
-) -> Expr:
+def _coerce_typmod(p: ParseState, node: Expr, target: int, typmod: int, context: str, form: str, location: int) -> Expr:
     """coerce_type_typmod: the length coercion, or a relabelling that shows the typmod."""
     if typmod == node.typmod:
         return node
@@ -391,9 +387,7 @@ def select_common_type(p: ParseState, exprs: Sequence[Expr], construct: str | No
     return common_type(p.cache, [expr.type for expr in exprs], refuse)
 
 
-def common_type(
-    cache: SysCache, types: Sequence[int], refuse: Callable[[int, int, int], ServerError | None]
-) -> int:
+def common_type(cache: SysCache, types: Sequence[int], refuse: Callable[[int, int, int], ServerError | None]) -> int:
     """select_common_type over types; ``refuse`` is asked for the error to raise, None to answer 0."""
     first = types[0]
     if first != UNKNOWN and all(oid == first for oid in types):
@@ -444,5 +438,3 @@ def select_common_typmod(p: ParseState, exprs: Sequence[Expr], target: int) -> i
         return -1
     typmods = {expr.typmod for expr in exprs}
     return typmods.pop() if len(typmods) == 1 else -1
-
-

@@ -50,8 +50,7 @@ def _values(session: Session) -> list[tuple[int, str]]:
                 "0A000",
                 "unsafe use of string constant with Unicode escapes",
                 rule="syntax-error",
-                detail="String constants with Unicode escapes cannot be used when "
-                f"{_quoted(session, name)} is off.",
+                detail=f"String constants with Unicode escapes cannot be used when {_quoted(session, name)} is off.",
                 location=token.start(),
             )
         if token["text"] is None or b"\\" not in token["text"]:

@@ -23,6 +23,7 @@ from pubcheck.postgres.parse import Node
 MAX_ARGUMENTS = 100
 """FUNC_MAX_ARGS."""
 
+
 def call_function(p: ParseState, names: list[str], args: list[Expr], call: Node | None, location: int) -> Expr:
     """``f(args)``; ``call`` is the FuncCall node, or None for an operator-like construct of the grammar.
 
@@ -224,9 +225,7 @@ def _check_kind(
 ) -> None:
     name = ".".join(names)
     if proc.kind == "p":
-        raise p.error(
-            "42809", f"{signature} is a procedure", location, hint="To call a procedure, use CALL."
-        )
+        raise p.error("42809", f"{signature} is a procedure", location, hint="To call a procedure, use CALL.")
     if proc.kind == "f":
         _no_decoration(p, names, call, location)
     elif proc.kind == "a":
@@ -316,9 +315,7 @@ def _gather(p: ParseState, args: list[Expr], first: int) -> list[Expr]:
     array = p.cache.array_type(rest[0].type)
     place = min((at for at in map(location_of, rest) if at >= 0), default=-1)
     if not array:
-        raise p.error(
-            "42704", f"could not find array type for data type {p.type_name(rest[0].type)}", place
-        )
+        raise p.error("42704", f"could not find array type for data type {p.type_name(rest[0].type)}", place)
     return [*args[:first], Expr("ArrayExpr", array, rest, place)]
 
 
@@ -328,9 +325,7 @@ def _check_aggregation(
     """What an aggregate or window function must keep to wherever it stands; what it sorts and filters by."""
     name, star = ".".join(names), call.get("agg_star", False)
     if proc.kind == "a" and not args and not star and not call.get("agg_within_group"):
-        raise p.error(
-            "42809", f"{name}(*) must be used to call a parameterless aggregate function", location
-        )
+        raise p.error("42809", f"{name}(*) must be used to call a parameterless aggregate function", location)
     if not call.get("over"):
         if any(arg.node == "NamedArgExpr" for arg in args):
             raise p.error("0A000", "aggregates cannot use named arguments", location)

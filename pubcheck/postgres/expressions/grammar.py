@@ -90,9 +90,7 @@ _NO_OPERANDS = frozenset(
     )
 )
 """Words that an operand follows, so that what stands after them is one."""
-_JUNK = re.compile(
-    rb"(?>\d+\.\d*|\d+)(?:[eE][+-]?\d+)?+[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*"
-)
+_JUNK = re.compile(rb"(?>\d+\.\d*|\d+)(?:[eE][+-]?\d+)?+[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*")
 
 
 def check(major: int, text: bytes) -> None:
@@ -132,8 +130,8 @@ class _Reader:
                 calls.append(before[-1] if before[-1] in self.functions or before[-1] == b"xmlserialize" else b"")
             elif token == b")" and calls:
                 calls.pop()
-            operand = token in (b")", b"]") or kind in ("text", "number") or (
-                kind == "name" and word not in _NO_OPERANDS
+            operand = (
+                token in (b")", b"]") or kind in ("text", "number") or (kind == "name" and word not in _NO_OPERANDS)
             )
             before = [before[-1], word]
             end = offset + len(token)

@@ -101,9 +101,7 @@ def _behavior(p: ParseState, behavior: Node | None, to: Returning) -> list[Expr]
     if value.type == to.type or null or value.type == JSONB or boolean:
         return [value]
     string = p.cache.type(p.cache.base_type(to.type)[0]).category in ("S", "V")
-    made = coerce_to_target_type(
-        p, value, value.type, to.type, to.typmod, "a" if string else "e", EXPLICIT_CAST, place
-    )
+    made = coerce_to_target_type(p, value, value.type, to.type, to.typmod, "a" if string else "e", EXPLICIT_CAST, place)
     if made is None:
         wanted = p.type_name(to.type)
         raise p.error(

@@ -125,9 +125,7 @@ def make_op(p: ParseState, names: list[str], left: Expr | None, right: Expr, loc
     return Expr("OpExpr", result, args, location, functions=(row.function,), operators=(row.oid,))
 
 
-def make_scalar_array_op(
-    p: ParseState, names: list[str], use_or: bool, left: Expr, right: Expr, location: int
-) -> Expr:
+def make_scalar_array_op(p: ParseState, names: list[str], use_or: bool, left: Expr, right: Expr, location: int) -> Expr:
     """``left op ANY (right)`` or ALL (make_scalar_array_op)."""
     cache = p.cache
     array = right.type

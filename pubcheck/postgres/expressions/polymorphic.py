@@ -49,9 +49,7 @@ def consistent(cache: SysCache, actual: Sequence[int], declared: Sequence[int]) 
         return False
 
 
-def resolve(
-    cache: SysCache, actual: Sequence[int], declared: Sequence[int], result: int
-) -> tuple[list[int], int]:
+def resolve(cache: SysCache, actual: Sequence[int], declared: Sequence[int], result: int) -> tuple[list[int], int]:
     """(the types that arguments are to be brought to, the result type) (enforce_generic_type_consistency).
 
     Raises ServerError 42804 or 42704, without a position.
@@ -254,9 +252,7 @@ class _Binding:
         if subtype and subtype != self.common_type:
             raise self._error("")
         if ANYCOMPATIBLENONARRAY in self.wanted and self._is_array(self.common_type):
-            raise self._error(
-                f"type matched to anycompatiblenonarray is an array type: {self._name(self.common_type)}"
-            )
+            raise self._error(f"type matched to anycompatiblenonarray is an array type: {self._name(self.common_type)}")
 
     def _common_type(self) -> int:
         from pubcheck.postgres.expressions.coerce import can_coerce, common_type
@@ -314,7 +310,5 @@ class _Binding:
     def _array_over(self, element: int) -> int:
         array = self.cache.array_type(element)
         if not array:
-            raise self._error(
-                f"could not find array type for data type {self._name(element)}", sqlstate="42704"
-            )
+            raise self._error(f"could not find array type for data type {self._name(element)}", sqlstate="42704")
         return array

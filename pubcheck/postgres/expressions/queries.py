@@ -204,9 +204,7 @@ def _tree(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None)
         place = expr_location(one.expr if one.expr.type == oid else other.expr)
         all_rows = body["op"] == "SETOP_UNION" and body.get("all")
         if not all_rows and not p.cache.type_cache(oid).eq:
-            raise p.error(
-                "42883", f"could not identify an equality operator for type {p.type_name(oid)}", place
-            )
+            raise p.error("42883", f"could not identify an equality operator for type {p.type_name(oid)}", place)
         made = Expr("Var", oid, [], place, typmod=typmod, collation=one.expr.collation, value=(p, one.name, len(found)))
         found.append(Target(one.name, made))
     return found

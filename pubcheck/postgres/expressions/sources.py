@@ -82,9 +82,7 @@ def strings(parts: list[Node] | tuple[()]) -> list[str]:
 
 
 def renamed(outputs: list[Output], names: list[str]) -> list[Output]:
-    return [
-        replace(one, name=names[at]) if at < len(names) else one for at, one in enumerate(outputs)
-    ]
+    return [replace(one, name=names[at]) if at < len(names) else one for at, one in enumerate(outputs)]
 
 
 # Tables and queries.

@@ -321,8 +321,8 @@ class _Array17(_Array):
             at += 1
 
 
-_NO_LEVEL, _LEVEL_STARTED, _LEVEL_DONE, _LEVEL_DELIMITED, _ELEM_STARTED, _ELEM_DELIMITED, _QUOTED, _QUOTED_DONE = (
-    range(8)
+_NO_LEVEL, _LEVEL_STARTED, _LEVEL_DONE, _LEVEL_DELIMITED, _ELEM_STARTED, _ELEM_DELIMITED, _QUOTED, _QUOTED_DONE = range(
+    8
 )
 _TAKES_ELEMENT = (_LEVEL_STARTED, _ELEM_STARTED, _ELEM_DELIMITED)
 _TAKES_ESCAPE = (*_TAKES_ELEMENT, _QUOTED)
@@ -523,9 +523,7 @@ class _Array15(_Array):
 
 
 def _too_deep(depth: int) -> ServerError:
-    return refused(
-        "54000", f"number of array dimensions ({depth}) exceeds the maximum allowed ({_GREATEST_DIMENSION})"
-    )
+    return refused("54000", f"number of array dimensions ({depth}) exceeds the maximum allowed ({_GREATEST_DIMENSION})")
 
 
 def _check_size(lengths: list[int], lowers: list[int]) -> None:

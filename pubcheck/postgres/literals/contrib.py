@@ -264,9 +264,7 @@ class _Lquery:
 # What is plainly none.
 
 
-def _grammar(
-    sqlstate: str, message: str, shows: bool, *begins: str
-) -> Callable[[InputContext, str], None]:
+def _grammar(sqlstate: str, message: str, shows: bool, *begins: str) -> Callable[[InputContext, str], None]:
     """Types with a grammar of their own; ``begins``: what else than a number a text of theirs may begin with."""
 
     def read(context: InputContext, text: str) -> None:

@@ -201,9 +201,7 @@ class _Scanner:
             good, bad = _UNICODES.match(text, self.at), _UNICODE_FAIL.match(text, self.at)
             if bad and (good is None or bad.end() > good.end()):
                 self.near = bad[0]
-                raise self.error(
-                    "invalid Unicode escape sequence" if self.major >= 16 else "invalid unicode sequence"
-                )
+                raise self.error("invalid Unicode escape sequence" if self.major >= 16 else "invalid unicode sequence")
             assert good is not None
             self.at = good.end()
             return _decoded([int(code, 16) for code in _CODE.findall(good[0].replace("\\u", " "))])
@@ -213,9 +211,7 @@ class _Scanner:
                 match = _HEX_FAIL.match(text, self.at)
                 self.near = match[0] if match else ""
                 raise self.error(
-                    "invalid hexadecimal character sequence"
-                    if self.major >= 16
-                    else "invalid hex character sequence"
+                    "invalid hexadecimal character sequence" if self.major >= 16 else "invalid hex character sequence"
                 )
             self.at = match.end()
             return _decoded([int(match[0][2:], 16)])

@@ -11,7 +11,6 @@ from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, out_
 _S = "[ \t\n\v\f\r]*"
 
 
-
 def _number(digits: str) -> int:
     """Digits with or without a sign. Python converts only so many: beyond them the value is just too great."""
     if len(digits) > 400:
@@ -24,8 +23,11 @@ def _number(digits: str) -> int:
 # Integers.
 
 _DECIMAL = pattern_later(rf"{_S}([+-]?[0-9]+){_S}")
-_INTEGER = pattern_later(rf"{_S}(?P<sign>[+-]?)(?:0[xX](?P<hex>(?:_?[0-9a-fA-F])*)|0[oO](?P<oct>(?:_?[0-7])*)"
-                      rf"|0[bB](?P<bin>(?:_?[01])*)|(?P<dec>[0-9]+(?:_[0-9]+)*)?)(?P<rest>.*)", re.DOTALL)
+_INTEGER = pattern_later(
+    rf"{_S}(?P<sign>[+-]?)(?:0[xX](?P<hex>(?:_?[0-9a-fA-F])*)|0[oO](?P<oct>(?:_?[0-7])*)"
+    rf"|0[bB](?P<bin>(?:_?[01])*)|(?P<dec>[0-9]+(?:_[0-9]+)*)?)(?P<rest>.*)",
+    re.DOTALL,
+)
 _BASES = {"hex": 16, "oct": 8, "bin": 2, "dec": 10}
 
 
@@ -257,9 +259,7 @@ def fit(value: Decimal, typmod: int) -> Decimal:
 # Floating point.
 
 _FLOAT = pattern_later(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_HEX_FLOAT = pattern_later(
-    r"[+-]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?"
-)
+_HEX_FLOAT = pattern_later(r"[+-]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?")
 _FLOAT_WORD = pattern_later(r"[+-]?(?:nan(?:\([0-9a-zA-Z_]*\))?|inf(?:inity)?)", re.IGNORECASE)
 _NOT_ZERO = pattern_later(r"[1-9]")
 _REAL_OVERFLOW = float(2**128 - 2**103)
@@ -372,4 +372,3 @@ def read_money(context: InputContext, text: str, typmod: int = -1) -> int:
     if value == limit:
         raise overflow
     return value
-

@@ -199,8 +199,7 @@ def _phrase(words: _Words) -> bool:
     if match[2] and int(match[2][:400]) > _GREATEST_POSITION:
         raise refused(
             "22023",
-            "distance in phrase operator must be an integer value between zero and "
-            f"{_GREATEST_POSITION} inclusive",
+            f"distance in phrase operator must be an integer value between zero and {_GREATEST_POSITION} inclusive",
         )
     end = match.end()
     if words.text[end : end + 1] != ">" or end + 1 == len(words.text):

@@ -51,9 +51,7 @@ class Text(Struct, frozen=True):
         for (inside, outside), end in zip(literal.sites, ends, strict=True):
             sites.append((inside, self.outside(outside)))
             last = outside + end - inside
-            sites += [
-                (inside + mine - outside, theirs) for mine, theirs in self.sites if outside < mine < last
-            ]
+            sites += [(inside + mine - outside, theirs) for mine, theirs in self.sites if outside < mine < last]
         return Text(literal.text, tuple(sites), self.outside(literal.start), self.outside(literal.end))
 
 

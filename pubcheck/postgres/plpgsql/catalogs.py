@@ -191,9 +191,7 @@ def _partial_index(session: Session, wanted: Wanted) -> Scan:
     """pg_indexes by index name, or else by the table's."""
     if "indexname" in wanted or "tablename" not in wanted:
         return _view("iI", "schemaname", "indexname", _table_of_index)(session, wanted)
-    tables, closed = _relations(
-        session, "rpm", wanted["tablename"], _schemas(session, wanted.get("schemaname")), None
-    )
+    tables, closed = _relations(session, "rpm", wanted["tablename"], _schemas(session, wanted.get("schemaname")), None)
     rows: list[tuple[Row, bool]] = []
     for table in tables:
         for oid in session.catalog.indexes_of.get(table.oid):
@@ -358,9 +356,7 @@ def _pg_publication_namespace(session: Session, wanted: Wanted) -> Scan:
     for publication in _by_oid(session, wanted.get("pnpubid")):
         for oid in catalog.schemas_of.get(publication.oid):
             entry = catalog.publication_namespaces[oid]
-            rows.append(
-                ({"oid": oid, "pnpubid": publication.oid, "pnnspid": entry.namespace}, publication.seen)
-            )
+            rows.append(({"oid": oid, "pnpubid": publication.oid, "pnnspid": entry.namespace}, publication.seen))
     return Scan(rows, _entries_closed(session, wanted.get("pnpubid")))
 
 
@@ -667,35 +663,19 @@ _COLUMNS: dict[str, str] = {
         "oid datname datdba encoding datlocprovider datistemplate datallowconn dathasloginevt datconnlimit "
         "datfrozenxid datminmxid dattablespace datcollate datctype datlocale daticurules datcollversion datacl"
     ),
-    "pg_enum": (
-        "oid enumtypid enumsortorder enumlabel"
-    ),
-    "pg_extension": (
-        "oid extname extowner extnamespace extrelocatable extversion extconfig extcondition"
-    ),
+    "pg_enum": ("oid enumtypid enumsortorder enumlabel"),
+    "pg_extension": ("oid extname extowner extnamespace extrelocatable extversion extconfig extcondition"),
     "pg_index": (
         "indexrelid indrelid indnatts indnkeyatts indisunique indnullsnotdistinct indisprimary indisexclusion "
         "indimmediate indisclustered indisvalid indcheckxmin indisready indislive indisreplident indkey "
         "indcollation indclass indoption indexprs indpred"
     ),
-    "pg_indexes": (
-        "schemaname tablename indexname tablespace indexdef"
-    ),
-    "pg_inherits": (
-        "inhrelid inhparent inhseqno inhdetachpending"
-    ),
-    "pg_matviews": (
-        "schemaname matviewname matviewowner tablespace hasindexes ispopulated definition"
-    ),
-    "pg_namespace": (
-        "oid nspname nspowner nspacl"
-    ),
-    "pg_policies": (
-        "schemaname tablename policyname permissive roles cmd qual with_check"
-    ),
-    "pg_policy": (
-        "oid polname polrelid polcmd polpermissive polroles polqual polwithcheck"
-    ),
+    "pg_indexes": ("schemaname tablename indexname tablespace indexdef"),
+    "pg_inherits": ("inhrelid inhparent inhseqno inhdetachpending"),
+    "pg_matviews": ("schemaname matviewname matviewowner tablespace hasindexes ispopulated definition"),
+    "pg_namespace": ("oid nspname nspowner nspacl"),
+    "pg_policies": ("schemaname tablename policyname permissive roles cmd qual with_check"),
+    "pg_policy": ("oid polname polrelid polcmd polpermissive polroles polqual polwithcheck"),
     "pg_proc": (
         "oid proname pronamespace proowner prolang procost prorows provariadic prosupport prokind prosecdef "
         "proleakproof proisstrict proretset provolatile proparallel pronargs pronargdefaults prorettype "
@@ -705,15 +685,9 @@ _COLUMNS: dict[str, str] = {
     "pg_publication": (
         "oid pubname pubowner puballtables pubinsert pubupdate pubdelete pubtruncate pubviaroot pubgencols"
     ),
-    "pg_publication_namespace": (
-        "oid pnpubid pnnspid"
-    ),
-    "pg_publication_rel": (
-        "oid prpubid prrelid prqual prattrs"
-    ),
-    "pg_publication_tables": (
-        "pubname schemaname tablename attnames rowfilter"
-    ),
+    "pg_publication_namespace": ("oid pnpubid pnnspid"),
+    "pg_publication_rel": ("oid prpubid prrelid prqual prattrs"),
+    "pg_publication_tables": ("pubname schemaname tablename attnames rowfilter"),
     "pg_roles": (
         "rolname rolsuper rolinherit rolcreaterole rolcreatedb rolcanlogin rolreplication rolconnlimit "
         "rolpassword rolvaliduntil rolbypassrls rolconfig oid"
@@ -727,9 +701,7 @@ _COLUMNS: dict[str, str] = {
         "subpasswordrequired subrunasowner subfailover subconninfo subslotname subsynccommit subpublications "
         "suborigin"
     ),
-    "pg_tables": (
-        "schemaname tablename tableowner tablespace hasindexes hasrules hastriggers rowsecurity"
-    ),
+    "pg_tables": ("schemaname tablename tableowner tablespace hasindexes hasrules hastriggers rowsecurity"),
     "pg_trigger": (
         "oid tgrelid tgparentid tgname tgfoid tgtype tgenabled tgisinternal tgconstrrelid tgconstrindid "
         "tgconstraint tgdeferrable tginitdeferred tgnargs tgattr tgargs tgqual tgoldtable tgnewtable"
@@ -740,12 +712,8 @@ _COLUMNS: dict[str, str] = {
         "typanalyze typalign typstorage typnotnull typbasetype typtypmod typndims typcollation typdefaultbin "
         "typdefault typacl"
     ),
-    "pg_user": (
-        "usename usesysid usecreatedb usesuper userepl usebypassrls passwd valuntil useconfig"
-    ),
-    "pg_views": (
-        "schemaname viewname viewowner definition"
-    ),
+    "pg_user": ("usename usesysid usecreatedb usesuper userepl usebypassrls passwd valuntil useconfig"),
+    "pg_views": ("schemaname viewname viewowner definition"),
     "schemata": (
         "catalog_name schema_name schema_owner default_character_set_catalog default_character_set_schema "
         "default_character_set_name sql_path"

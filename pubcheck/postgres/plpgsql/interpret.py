@@ -412,9 +412,7 @@ class Interpreter:
         try:
             way = self._protected(node.get("body", ()))
         except Raised as raised:
-            taken = next(
-                (at for at, names_ in enumerate(conditions) if catches(names_, raised.error.sqlstate)), None
-            )
+            taken = next((at for at, names_ in enumerate(conditions) if catches(names_, raised.error.sqlstate)), None)
             if taken is None or raised.compiled:
                 raise
             del self.frames[depth:]
@@ -506,9 +504,7 @@ class Interpreter:
     def _case_not_found(self, node: Node) -> _Way:
         return self._raise_error(ServerError("20000", "case not found", hint="CASE statement is missing ELSE part."))
 
-    def _branches(
-        self, branches: Sequence[tuple[Node | None, Sequence[Node]]], truth: Callable[[Node], Value]
-    ) -> _Way:
+    def _branches(self, branches: Sequence[tuple[Node | None, Sequence[Node]]], truth: Callable[[Node], Value]) -> _Way:
         """IF and CASE: the first branch whose condition holds; each of which it may."""
         doubts, perhaps = self.doubts, list[_Signal]()
         before: list[dict[str, Value]] | None = None

@@ -195,8 +195,6 @@ class _Places:
             if match is not None and self._body.startswith(query[6:], match.end()):
                 return match.start(), match.end() + len(query) - 6
         pieces = re.split(r"( {5,})", query)
-        pattern = "".join(
-            f"(?s:.{{{len(piece)}}})" if at % 2 else re.escape(piece) for at, piece in enumerate(pieces)
-        )
+        pattern = "".join(f"(?s:.{{{len(piece)}}})" if at % 2 else re.escape(piece) for at, piece in enumerate(pieces))
         found = re.compile(pattern).search(self._body, start)
         return (found.start(), found.end()) if found is not None and len(pieces) > 1 else None

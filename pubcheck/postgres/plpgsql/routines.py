@@ -45,7 +45,7 @@ class Routine(Struct, frozen=True):
         """What a CREATE FUNCTION says before AS, with arguments and result of types that any parser knows."""
         if self.returns in ("trigger", "event_trigger"):
             return f"CREATE FUNCTION f() RETURNS {self.returns} LANGUAGE plpgsql AS"
-        arguments = [f'{_quoted(name)} {_plain(type_name)}'.strip() for name, type_name in self.inputs]
+        arguments = [f"{_quoted(name)} {_plain(type_name)}".strip() for name, type_name in self.inputs]
         arguments += [f"OUT {_quoted(name)} text" for name in self.outputs if name]
         kind = "PROCEDURE" if self.procedure else "FUNCTION"
         returns = ""

@@ -178,9 +178,7 @@ def snapshot(session: Session) -> dict[str, set[tuple[str | None, ...]]]:
                 row.kind,
                 row.identity,
                 catalog.roles[row.owner].name,
-                ",".join(
-                    column.name + "!" * column.not_null + "=" * column.has_default for column in row.columns
-                )
+                ",".join(column.name + "!" * column.not_null + "=" * column.has_default for column in row.columns)
                 or None
                 if row.kind in "rpcf"
                 else None,
@@ -276,12 +274,8 @@ def snapshot(session: Session) -> dict[str, set[tuple[str | None, ...]]]:
             )
             for row in catalog.casts.values()
         ],
-        "triggers": [
-            (relation(row.namespace), row.name) for row in catalog.others.values() if row.kind == "trigger"
-        ],
-        "policies": [
-            (relation(row.namespace), row.name) for row in catalog.others.values() if row.kind == "policy"
-        ],
+        "triggers": [(relation(row.namespace), row.name) for row in catalog.others.values() if row.kind == "trigger"],
+        "policies": [(relation(row.namespace), row.name) for row in catalog.others.values() if row.kind == "policy"],
     }
     return {name: {tuple(map(_text, row)) for row in group} for name, group in rows.items()}
 

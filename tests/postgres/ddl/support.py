@@ -124,10 +124,10 @@ def asked(server: Server, sql: str) -> Iterator[tuple[str, Outcome, Any]]:
         execute(conn, "RESET SESSION AUTHORIZATION")
         relations = server_summary(conn)
         execute(conn, "ROLLBACK")
-        for role, in conn.execute("SELECT rolname FROM pg_roles").fetchall():
+        for (role,) in conn.execute("SELECT rolname FROM pg_roles").fetchall():
             if role not in before:
                 conn.execute(psycopg.sql.SQL("DROP OWNED BY {} CASCADE").format(psycopg.sql.Identifier(role)))
-        for role, in conn.execute("SELECT rolname FROM pg_roles").fetchall():
+        for (role,) in conn.execute("SELECT rolname FROM pg_roles").fetchall():
             if role not in before:
                 conn.execute(psycopg.sql.SQL("DROP ROLE {}").format(psycopg.sql.Identifier(role)))
     for text, state in states:

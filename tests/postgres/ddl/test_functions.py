@@ -144,9 +144,7 @@ def test_policy_and_trigger_hold_the_columns_they_read() -> None:
     first = "CREATE TABLE t (a int, b int); CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN END'; "
     told = last(first + "CREATE POLICY p ON t USING (a > 0); ALTER TABLE t DROP COLUMN a")
     assert told.detail == "policy p on table t depends on column a of table t"
-    told = last(
-        first + "CREATE TRIGGER x BEFORE UPDATE OF b ON t EXECUTE FUNCTION f(); ALTER TABLE t DROP COLUMN b"
-    )
+    told = last(first + "CREATE TRIGGER x BEFORE UPDATE OF b ON t EXECUTE FUNCTION f(); ALTER TABLE t DROP COLUMN b")
     assert told.detail == "trigger x on table t depends on column b of table t"
     assert last(first + "CREATE TRIGGER x BEFORE UPDATE ON t EXECUTE FUNCTION f(); DROP FUNCTION f").detail == (
         "trigger x on table t depends on function f()"

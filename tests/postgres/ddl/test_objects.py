@@ -199,9 +199,7 @@ def test_nothing_is_held_against_a_role_the_unit_did_not_make() -> None:
 
 
 def test_generated_column_reads_its_base_under_the_new_name() -> None:
-    session, _ = fold(
-        "CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a * 2) STORED); ALTER TABLE t RENAME a TO b"
-    )
+    session, _ = fold("CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a * 2) STORED); ALTER TABLE t RENAME a TO b")
     (table,) = session.catalog.relations.values()
     assert table.columns[1].expression == ("b",)
 

@@ -55,6 +55,8 @@ _USER = (
 _TYPES = {row.oid: row for row in _USER} | {
     oid: _type(oid, name, "r", base=subtype) for name, (oid, subtype) in _RANGES.items()
 }
+
+
 def oids(major: int) -> dict[str, int]:
     """Types by name; arrays as pg_type has them (_int4)."""
     return {name: oid for (schema, name), oid in builtins(major).types.items() if schema == "pg_catalog"} | {

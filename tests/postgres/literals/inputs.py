@@ -346,7 +346,7 @@ SEEDS: dict[str, list[str]] = {
 }  # fmt: skip
 SEEDS["jsonb"] = SEEDS["json"]
 
-_NOISE = ' \t,.:;-+_()[]{}<>"\'\\/0123456789aAbBxXeEnN&|!*$%é'
+_NOISE = " \t,.:;-+_()[]{}<>\"'\\/0123456789aAbBxXeEnN&|!*$%é"
 _CUT = re.compile("[0-9.]+[eE]?[^\x00-\x7f]")
 _MUTANTS = 8
 _LONG = 60

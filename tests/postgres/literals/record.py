@@ -55,9 +55,7 @@ def written(answer: Answer, text: str) -> str:
     """An answer as a key, so that texts that are refused alike share one."""
     if answer is None or not text:
         return json.dumps(answer, ensure_ascii=False)
-    return json.dumps(
-        [part and part.replace(f'"{text}"', f'"{PLACEHOLDER}"') for part in answer], ensure_ascii=False
-    )
+    return json.dumps([part and part.replace(f'"{text}"', f'"{PLACEHOLDER}"') for part in answer], ensure_ascii=False)
 
 
 def main(connections: list[str]) -> None:
