@@ -1228,7 +1228,21 @@ _BY_HANDLERS = ("sqlstate", "sqlerrm")
 _CHANGES_ROWS = frozenset(("InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt", "CallStmt"))
 _ABOUT_DDL = frozenset(("42710", "42P07", "42701", "42P06", "42723", "42P04"))
 """What is there already: no query and no change of rows says that."""
-_HARMLESS = frozenset(("count", "now", "exists", "coalesce", "current_setting", "format", "quote_ident"))
+_HARMLESS = frozenset(
+    [
+        "coalesce",
+        "count",
+        "current_database",
+        "current_schema",
+        "current_setting",
+        "exists",
+        "format",
+        "now",
+        "pg_sleep",
+        "quote_ident",
+        "version",
+    ]
+)
 
 
 def _takes_all(conditions: Sequence[str]) -> bool:
