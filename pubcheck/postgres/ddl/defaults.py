@@ -6,7 +6,8 @@ Nobody is told of such a refusal; the table or column is then not made, or keeps
 from __future__ import annotations
 
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import can_coerce, coerce_to_target_type
 from pubcheck.postgres.expressions.filters import parse_state
@@ -20,8 +21,7 @@ def refuse_default_value(session: Session, relation: Relation, column: Column, e
 
     ``known`` is the type of an expression that is not to be looked into, 0 for a literal, cast or not.
     """
-    before = session.assumed
-    try:
+    with only_certain(session):
         if known:
             fits = can_coerce(session.syscache, known, column.type, "a")
         else:
@@ -35,10 +35,3 @@ def refuse_default_value(session: Session, relation: Relation, column: Column, e
                 f'column "{column.name}" is of type {session.syscache.format_type(column.type)} '
                 "but default expression is of another type",
             )
-    except Unknowable:
-        pass
-    except ServerError as error:
-        error.rule = None
-        if session.assumed == before and not session.blind:
-            raise
-    session.assumed = before

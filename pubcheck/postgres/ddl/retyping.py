@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, RELATION
 from pubcheck.postgres.catalog.rows import Column, Index, Relation
+from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.columns import put_columns, renamed
 from pubcheck.postgres.ddl.descriptions import quote
 from pubcheck.postgres.errors import ServerError, Unknowable
@@ -33,19 +34,11 @@ def refuse_cast(session: Session, row: Relation, column: Column, oid: int, typmo
     """
     if not row.seen or row.kind not in "rp" or column.generated == "v" or not oid:
         return
-    before = session.assumed
-    try:
+    with only_certain(session):
         if using is None:
             _check_column(session, column, oid, typmod)
         else:
             _check_using(session, row, column, oid, typmod, using)
-    except Unknowable:
-        pass
-    except ServerError as error:
-        error.rule = None
-        if session.assumed == before and not session.blind:
-            raise
-    session.assumed = before
 
 
 def _check_column(session: Session, column: Column, oid: int, typmod: int) -> None:

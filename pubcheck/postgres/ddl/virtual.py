@@ -9,8 +9,9 @@ from typing import Any
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.deletion import FIRST_UNPINNED
-from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import coerce_to_target_type
 from pubcheck.postgres.expressions.filters import parse_state
@@ -24,16 +25,8 @@ _TABLEOID = -6
 
 def refuse_virtual(session: Session, relation: Relation, column: Column, tree: Any) -> None:
     """Raises ServerError where the server certainly refuses a virtual column of that expression."""
-    before = session.assumed
-    try:
+    with only_certain(session):
         _check(session, relation, column, tree)
-    except Unknowable:
-        pass
-    except ServerError as error:
-        error.rule = None
-        if session.assumed == before and not session.blind:
-            raise
-    session.assumed = before
 
 
 def _check(session: Session, relation: Relation, column: Column, tree: Any) -> None:
