@@ -11,6 +11,7 @@ import click
 
 from pubcheck import __version__
 from pubcheck.config import ConfigError, suggestion
+from pubcheck.diagnostics import SEVERITIES
 
 FOUND, WRONG, INTERRUPTED = 1, 2, 130
 """Exit statuses beside 0: something was found; pubcheck was called wrongly, had no input or failed; Ctrl-C."""
@@ -110,6 +111,15 @@ def use_color(when: str) -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+fail_on_option = click.option(
+    "--fail-on",
+    type=click.Choice(SEVERITIES),
+    default=None,
+    help="The least severity that fails the run.  [default: warning]",
+)
+fail_on_assumed_option = click.option(
+    "--fail-on-assumed/--no-fail-on-assumed", default=None, help="Let assumed findings fail the run too."
+)
 color_option = click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),

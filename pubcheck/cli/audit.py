@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pubcheck.cli.app import FOUND, NoInput, complain, emit
+from pubcheck.cli.app import FOUND, NoInput, complain, emit, fail_on_assumed_option, fail_on_option
+from pubcheck.cli.inputs import config_option
 from pubcheck.cli.spark import (
     check_installed,
     conf_option,
@@ -96,9 +97,9 @@ Exit status: as of `pubcheck lint`, by the findings. A file that cannot be read 
 @click.option("--select", multiple=True, metavar="CODE", help="Report these rules only.")
 @click.option("--ignore", multiple=True, metavar="CODE", help="Do not report these rules.")
 @click.option("--complete/--no-complete", default=None, help="Each input is the whole database.")
-@click.option("--fail-on", type=click.Choice(SEVERITIES), help="The least severity that fails.  [default: warning]")
-@click.option("--fail-on-assumed/--no-fail-on-assumed", default=None, help="Let assumed findings fail the run too.")
-@click.option("--config", "config_path", metavar="FILE", help="Configuration to read.")
+@fail_on_option
+@fail_on_assumed_option
+@config_option
 @master_option
 @remote_option
 @conf_option

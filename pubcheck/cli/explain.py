@@ -7,8 +7,19 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from pubcheck.cli.app import FOUND, color_option, complain, emit, forget_stdout, use_color
+from pubcheck.cli.app import (
+    FOUND,
+    color_option,
+    complain,
+    emit,
+    fail_on_assumed_option,
+    fail_on_option,
+    forget_stdout,
+    use_color,
+)
 from pubcheck.cli.inputs import (
+    complete_option,
+    config_option,
     read_plans,
     schema_option,
     stdin_option,
@@ -17,7 +28,6 @@ from pubcheck.cli.inputs import (
     with_variables,
 )
 from pubcheck.config import Config, from_options, load
-from pubcheck.diagnostics import SEVERITIES
 from pubcheck.sources.files import Plan
 
 TYPE_CHECKING = False
@@ -71,11 +81,7 @@ Exit status: 0 nothing certain that `lint` reports is told that is at least --fa
     help="How to explain; html is one page with a drawing.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
-@click.option(
-    "--complete/--no-complete",
-    default=None,
-    help="The input is the whole database: what it does not make does not exist.",
-)
+@complete_option
 @together_option
 @schema_option
 @variables_option
@@ -87,20 +93,10 @@ Exit status: 0 nothing certain that `lint` reports is told that is at least --fa
     show_default=True,
     help="Databases to explain at a time; 0 means one a core.",
 )
-@click.option(
-    "--fail-on",
-    type=click.Choice(SEVERITIES),
-    default=None,
-    help="The least severity that fails the run.  [default: warning]",
-)
-@click.option("--fail-on-assumed/--no-fail-on-assumed", default=None, help="Let assumed findings fail the run too.")
+@fail_on_option
+@fail_on_assumed_option
 @stdin_option
-@click.option(
-    "--config",
-    "config_path",
-    metavar="FILE",
-    help="Configuration to read instead of the nearest pubcheck.toml or pyproject.toml.",
-)
+@config_option
 @color_option
 def command(
     paths: tuple[str, ...],

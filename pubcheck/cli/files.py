@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from pubcheck import __version__
 from pubcheck.cli.app import color_option, emit, forget_stdout, use_color
-from pubcheck.cli.inputs import force_exclude_option, look, schema_option, stdin_option, together_option
+from pubcheck.cli.inputs import config_option, force_exclude_option, look, schema_option, stdin_option, together_option
 from pubcheck.config import load
 from pubcheck.report.text import escape
 from pubcheck.sources.files import File, Plan
@@ -43,12 +43,7 @@ Exit status: 0, also where nothing would be read; 2 bad arguments or configurati
     help="How to show it.",
 )
 @stdin_option
-@click.option(
-    "--config",
-    "config_path",
-    metavar="FILE",
-    help="Configuration to read instead of the nearest pubcheck.toml or pyproject.toml.",
-)
+@config_option
 @color_option
 def command(
     paths: tuple[str, ...],

@@ -23,6 +23,17 @@ schema_option = click.option(
     help="A file or folder that is run first in every database, and only followed: what concerns it alone is not"
     " reported. Repeatable.",
 )
+complete_option = click.option(
+    "--complete/--no-complete",
+    default=None,
+    help="The input is the whole database: what it does not make does not exist.",
+)
+config_option = click.option(
+    "--config",
+    "config_path",
+    metavar="FILE",
+    help="Configuration to read instead of the nearest pubcheck.toml or pyproject.toml.",
+)
 stdin_option = click.option(
     "--stdin-filename", metavar="NAME", default="<stdin>", help="What standard input is called in the report."
 )

@@ -9,8 +9,20 @@ import click
 from msgspec.structs import replace
 
 from pubcheck import rulebook
-from pubcheck.cli.app import FOUND, NoInput, color_option, complain, emit, forget_stdout, use_color
+from pubcheck.cli.app import (
+    FOUND,
+    NoInput,
+    color_option,
+    complain,
+    emit,
+    fail_on_assumed_option,
+    fail_on_option,
+    forget_stdout,
+    use_color,
+)
 from pubcheck.cli.inputs import (
+    complete_option,
+    config_option,
     force_exclude_option,
     look,
     no_input,
@@ -84,11 +96,7 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
 @click.option(
     "--ignore", multiple=True, metavar="CODE", help="Do not report these rules; the longer of two codes wins."
 )
-@click.option(
-    "--complete/--no-complete",
-    default=None,
-    help="The input is the whole database: what it does not make does not exist.",
-)
+@complete_option
 @together_option
 @schema_option
 @variables_option
@@ -101,20 +109,10 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
     show_default=True,
     help="Databases to lint at a time; 0 means one a core.",
 )
-@click.option(
-    "--fail-on",
-    type=click.Choice(SEVERITIES),
-    default=None,
-    help="The least severity that fails the run.  [default: warning]",
-)
-@click.option("--fail-on-assumed/--no-fail-on-assumed", default=None, help="Let assumed findings fail the run too.")
+@fail_on_option
+@fail_on_assumed_option
 @stdin_option
-@click.option(
-    "--config",
-    "config_path",
-    metavar="FILE",
-    help="Configuration to read instead of the nearest pubcheck.toml or pyproject.toml.",
-)
+@config_option
 @click.option("--statistics", is_flag=True, help="Show how many findings there are of each rule, as text or json.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--fix", is_flag=True, help="Apply the safe fixes to the files; report what is left.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pubcheck.cli.app import FOUND, NoInput, complain, emit
-from pubcheck.cli.inputs import read_plans, schema_option, stdin_option, together_option
+from pubcheck.cli.inputs import complete_option, config_option, read_plans, schema_option, stdin_option, together_option
 from pubcheck.cli.spark import (
     check_installed,
     conf_option,
@@ -64,15 +64,11 @@ so that something is missing; 2 bad arguments, no input, or data that do not fit
     metavar="MAJOR",
     help="The major to judge for.  [default: the configuration's last, what a pg_dump header says, or 18]",
 )
-@click.option(
-    "--complete/--no-complete",
-    default=None,
-    help="The input is the whole database: what it does not make does not exist.",
-)
+@complete_option
 @together_option
 @schema_option
 @stdin_option
-@click.option("--config", "config_path", metavar="FILE", help="Configuration to read.")
+@config_option
 @master_option
 @remote_option
 @conf_option
