@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from pubcheck import _rulebook_index
-from pubcheck.diagnostics import Phase, ServerAnswer, Severity
+from pubcheck.diagnostics import Diagnostic, Fix, Phase, ServerAnswer, Severity, Span
 
 
 class Rule(Struct, frozen=True):
@@ -62,6 +62,25 @@ def rule_for_spec(spec: str, sqlstate: str = "") -> Rule:
 def by_name(name: str) -> Rule:
     """The rule called ``name`` (``relation-missing``); KeyError when there is none."""
     return _BY_NAME[name]
+
+
+def remark(
+    name: str, message: str, span: Span, majors: tuple[int, ...], help: str | None = None, fix: Fix | None = None
+) -> Diagnostic:
+    """What is certain of a file's text itself, under the rule of that name, for ``majors``."""
+    rule = by_name(name)
+    return Diagnostic(
+        rule=rule.code,
+        name=rule.name,
+        phase=rule.phase,
+        severity=rule.severity,
+        certainty="certain",
+        postgres=majors,
+        message=message,
+        help=help,
+        span=span,
+        fixes=(fix,) if fix else (),
+    )
 
 
 def find(code_or_name: str) -> Rule | None:

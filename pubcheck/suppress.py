@@ -273,18 +273,18 @@ def _taken(diagnostic: Diagnostic, files: dict[int, _File]) -> bool:
 def _about_comments(file: _File, reported: Collection[str], majors: tuple[int, ...]) -> Iterator[Diagnostic]:
     for unclear in file.unclear:
         span = Span(file.source, unclear.start, unclear.end)
-        yield _diagnostic(UNCLEAR, unclear.message, unclear.help, span, majors)
+        yield rulebook.remark(UNCLEAR, unclear.message, span, majors, unclear.help)
     for comment, idle in file.unused(reported, majors):
         where = "this file" if comment.file else "the statement"
         whole = comment.codes is None or len(idle) == len(comment.codes)
         start, end = (comment.start, comment.end) if whole else (idle[0].start, idle[-1].end)
         what = ", ".join(code.text for code in idle)
-        yield _diagnostic(
+        yield rulebook.remark(
             UNUSED,
             f"there is nothing to ignore in {where}" if not what else f"there is no {what} to ignore in {where}",
-            "remove the comment" if whole else f"remove {what} from the comment",
             Span(file.source, start, end),
             majors,
+            "remove the comment" if whole else f"remove {what} from the comment",
             _removal(file.source, comment) if whole else _shortening(file.source, comment, idle),
         )
 
@@ -308,24 +308,6 @@ def _shortening(source: Source, comment: Comment, idle: Collection[Code]) -> Fix
     kept = [source.shown[code.start : code.end] for code in comment.codes or () if code not in idle]
     title = f"remove {', '.join(code.text for code in idle)} from the comment"
     return Fix(title, "safe", (Edit(Span(source, *comment.inner), ", ".join(kept)),))
-
-
-def _diagnostic(
-    name: str, message: str, help_text: str, span: Span, majors: tuple[int, ...], fix: Fix | None = None
-) -> Diagnostic:
-    rule = rulebook.by_name(name)
-    return Diagnostic(
-        rule=rule.code,
-        name=rule.name,
-        phase=rule.phase,
-        severity=rule.severity,
-        certainty="certain",
-        postgres=majors,
-        message=message,
-        help=help_text,
-        span=span,
-        fixes=(fix,) if fix else (),
-    )
 
 
 # --- The configuration's say --------------------------------------------------------------------------------------

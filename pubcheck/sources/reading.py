@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from pubcheck import rulebook
 from pubcheck.diagnostics import Diagnostic, Span
+from pubcheck.rulebook import remark
 from pubcheck.sources import views
 from pubcheck.sources.files import File
 from pubcheck.sources.text import Source, decode
@@ -32,12 +32,12 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             message = f"this cannot be read: {reason}"
-            diagnostics.append(_diagnostic("PUB001", Span(Source(file.label, ""), 0, 0), message, majors))
+            diagnostics.append(remark("unreadable-file", message, Span(Source(file.label, ""), 0, 0), majors))
             continue
         if decoded.text is None:
             message = f"this is not text: {decoded.problem}"
             help = "pubcheck reads SQL as text: `pg_restore --file=schema.sql` turns an archive of pg_dump into it"
-            diagnostics.append(_diagnostic("PUB002", Span(Source(file.label, ""), 0, 0), message, majors, help))
+            diagnostics.append(remark("not-text", message, Span(Source(file.label, ""), 0, 0), majors, help))
             continue
         source = views.source(file.label, decoded.text, file.view)
         sources.append(source)
@@ -45,7 +45,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             start = next(at for at, char in enumerate(decoded.text) if char > "\x7f")
             message = f"this file is not UTF-8 and was read as {_EIGHT_BIT[decoded.encoding]}"
             help = "save it as UTF-8"
-            diagnostics.append(_diagnostic("PUB003", Span(source, start, start + 1), message, majors, help))
+            diagnostics.append(remark("read-as-windows-1252", message, Span(source, start, start + 1), majors, help))
     return Reading(tuple(sources), tuple(diagnostics))
 
 
@@ -56,18 +56,3 @@ def _content(file: File) -> bytes:
         raise OSError(0, file.error)
     with open(file.path, "rb") as stream:
         return stream.read()
-
-
-def _diagnostic(code: str, span: Span, message: str, majors: tuple[int, ...], help: str | None = None) -> Diagnostic:
-    rule = rulebook.RULES[code]
-    return Diagnostic(
-        rule=code,
-        name=rule.name,
-        phase=rule.phase,
-        severity=rule.severity,
-        certainty="certain",
-        postgres=majors,
-        message=message,
-        help=help,
-        span=span,
-    )

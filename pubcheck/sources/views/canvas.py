@@ -89,3 +89,12 @@ class Canvas:
             at = start + len(piece)
         out.append(blank(self._text[at:]))
         return "".join(out)
+
+
+def ascending(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, none within another one."""
+    apart: list[tuple[int, int]] = []
+    for span in sorted(spans):
+        if not apart or span[0] >= apart[-1][1]:
+            apart.append(span)
+    return apart

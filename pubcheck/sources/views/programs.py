@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from pubcheck.sources.views.canvas import Canvas
+from pubcheck.sources.views.canvas import Canvas, ascending
 from pubcheck.sources.views.literals import LANGUAGES, Literal
 
 
@@ -116,7 +116,7 @@ def undone(text: str, language: str, found: Sequence[Literal]) -> tuple[bool, li
             first = found[number - 1]
             if re.search(habit.second, text[max(0, first.start - 80) : first.start]):
                 spans.append((literal.start, literal.end))
-    return True, _ascending(spans)
+    return True, ascending(spans)
 
 
 # What makes it uncertain whether, when or how often a statement runs.
@@ -198,15 +198,6 @@ def names_in_calls(
         words = set(re.findall(r"\w+", sql))
         named += [(at, word) for at, model in tuple(named) for word in words if word.endswith(f"_{model.lower()}")]
     return tuple(sorted(named))
-
-
-def _ascending(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, none within another one."""
-    apart: list[tuple[int, int]] = []
-    for span in sorted(spans):
-        if not apart or span[0] >= apart[-1][1]:
-            apart.append(span)
-    return apart
 
 
 def _within(at: int, found: Sequence[Literal], starts: Sequence[int]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck.sources.text import Note, View
-from pubcheck.sources.views.canvas import Canvas, blank, filler, joined, padded
+from pubcheck.sources.views.canvas import Canvas, ascending, blank, filler, joined, padded
 from pubcheck.sources.views.marks import LFS, announces_way_back, of_liquibase, of_template
 
 _PART = re.compile(
@@ -79,7 +79,7 @@ def script(text: str) -> View:
     if not gone and not painted.pieces and not painted.filled and not ends:
         return View(text, perhaps=joined(perhaps))
     sheet = Canvas(text)
-    gone = _ascending(gone)
+    gone = ascending(gone)
     pieces = [each for each in painted.pieces if not _inside(each[0], gone)]
     pieces += [(at, padded(text[at:end], ";")) for at, end in _delimiters(text, ends)]
     at = 0
@@ -91,14 +91,6 @@ def script(text: str) -> View:
         at = end
     sheet.keep(at, len(text))
     return View(sheet.text(), joined(painted.filled), joined(perhaps))
-
-
-def _ascending(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    apart: list[tuple[int, int]] = []
-    for span in sorted(spans):
-        if not apart or span[0] >= apart[-1][1]:
-            apart.append(span)
-    return apart
 
 
 def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
