@@ -27,6 +27,7 @@ from pubcheck.cli.inputs import (
     variables_option,
     with_variables,
 )
+from pubcheck.cli.workers import Workers
 from pubcheck.config import Config, from_options, load
 from pubcheck.sources.files import Plan
 
@@ -133,19 +134,17 @@ def command(
 
     named = tuple(tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions)
     wanted = Wanted(publications, tables, tuple(names for names in named if names))
-    explanation, crashes, failed = explain(
-        read_plans(
+    with Workers(jobs) as workers:
+        plans = read_plans(
             paths,
             config,
             together=together,
             schema=schema,
             stdin_filename=stdin_filename,
             majors=postgres is not None,
-        ),
-        config,
-        wanted,
-        jobs,
-    )
+            workers=workers,
+        )
+        explanation, crashes, failed = explain(plans, config, wanted, workers)
     _check(explanation, wanted)
     status = FOUND if failed else 0
     try:
@@ -157,16 +156,17 @@ def command(
     return status
 
 
-def explain(plans: Sequence[Plan], config: Config, wanted: Wanted, jobs: int) -> tuple[Explanation, list[str], bool]:
+def explain(
+    plans: Sequence[Plan], config: Config, wanted: Wanted, workers: Workers
+) -> tuple[Explanation, list[str], bool]:
     """The document; what to tell of errors of pubcheck's own, the units of which are left out; and whether what it
     tells fails the run."""
     from pubcheck import __version__
     from pubcheck.cli.explaining import Task, died, explain_unit
-    from pubcheck.cli.work import spread
     from pubcheck.explain.document import SCHEMA_VERSION, Explanation
     from pubcheck.postgres.versions import DEFAULT_MAJOR
 
-    done = list(spread(explain_unit, [Task(plan, config, wanted) for plan in plans], jobs, died))
+    done = list(workers.map(explain_unit, [Task(plan, config, wanted) for plan in plans], died))
     units = tuple(each.unit for each in done if each.unit is not None)
     majors = [major for each in done for major in each.postgres]
     major = max(majors, default=(config.postgres or (DEFAULT_MAJOR,))[-1])

@@ -8,12 +8,19 @@ import sys
 from collections.abc import Iterator, Sequence
 
 import click
+import msgspec
 from msgspec.structs import replace
 
 from pubcheck.cli.app import NoInput
+from pubcheck.cli.work import ready
 from pubcheck.config import Config
 from pubcheck.sources.files import STDIN, Plan
-from pubcheck.sources.plans import Survey, survey
+from pubcheck.sources.plans import Disk, Survey, survey
+from pubcheck.sources.traits import Traits
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.cli.workers import Workers
 
 together_option = click.option("--together", is_flag=True, help="All paths are one database, in the order given.")
 schema_option = click.option(
@@ -80,10 +87,19 @@ def read_plans(
     schema: tuple[str, ...],
     stdin_filename: str,
     majors: bool = False,
+    workers: Workers | None = None,
 ) -> list[Plan]:
     """The units to read; ``majors``: the command line says for which, whatever the configuration says of a unit.
     Raises NoInput where there is none."""
-    found = look(paths, config, together=together, schema=schema, stdin_filename=stdin_filename, majors=majors)
+    found = look(
+        paths,
+        config,
+        together=together,
+        schema=schema,
+        stdin_filename=stdin_filename,
+        majors=majors,
+        workers=workers,
+    )
     if not found.plans:
         raise NoInput(no_input(found, paths))
     return found.plans
@@ -114,6 +130,7 @@ def look(
     schema: tuple[str, ...],
     stdin_filename: str,
     majors: bool = False,
+    workers: Workers | None = None,
 ) -> Survey:
     """As ``read_plans``, with what is passed over; without paths, what the configuration names."""
     if not paths and config.units:
@@ -123,4 +140,34 @@ def look(
     stdin = sys.stdin.buffer.read() if STDIN in paths else None
     if majors and config.units:
         config = replace(config, units=tuple(replace(unit, postgres=()) for unit in config.units))
-    return survey(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_filename)
+    disk = None
+    if workers is not None and workers.jobs > 1 and any(map(os.path.isdir, paths)):
+        workers.start()
+        disk = _SharedDisk(workers)
+    return survey(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_filename, disk=disk)
+
+
+_MANY = 500
+"""Files from which on it is quicker to have them opened by several processes."""
+_PORTION = 200
+
+
+class _SharedDisk(Disk):
+    """Opens the many files of a folder in several processes."""
+
+    def __init__(self, workers: Workers) -> None:
+        super().__init__()
+        self._workers = workers
+
+    def expect(self, paths: Sequence[str]) -> None:
+        if len(paths) < _MANY:
+            return
+        portions = [paths[at : at + _PORTION] for at in range(0, len(paths), _PORTION)]
+        for portion, found in zip(portions, self._workers.map(_traits_of, portions, _traits_of), strict=True):
+            self.know(portion, msgspec.msgpack.decode(found, type=tuple[Traits, ...]))
+        self._workers.prepare(ready)
+
+
+def _traits_of(paths: Sequence[str]) -> bytes:
+    disk = Disk()
+    return msgspec.msgpack.encode([disk.traits(path) for path in paths])

@@ -34,7 +34,8 @@ from pubcheck.cli.inputs import (
     with_variables,
 )
 from pubcheck.cli.output import Output, OutputType, write
-from pubcheck.cli.work import Outcome, Task, lint_units
+from pubcheck.cli.work import Outcome, Task, died, lint_unit
+from pubcheck.cli.workers import Workers
 from pubcheck.config import Config, ConfigError, from_options, load
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.postgres.versions import DEFAULT_MAJOR
@@ -186,20 +187,22 @@ def command(
     if change and not diff and STDIN in paths:
         raise click.UsageError("standard input cannot be changed; --diff shows what would be")
     known = None if write_baseline else _baseline(baseline, config)
-    met = look(
-        paths,
-        config,
-        together=together,
-        schema=schema,
-        stdin_filename=stdin_filename,
-        majors=postgres is not None,
-    )
-    plans = met.plans
-    if not (plans or met.named):
-        raise NoInput(no_input(met, paths))
-    excerpts = "text" in (format_, *(output.format for output in outputs))
-    tasks = [Task(plan, config, excerpts, known, change) for plan in plans]
-    outcomes = list(_watched(lint_units(tasks, jobs), len(tasks), quiet))
+    with Workers(jobs) as workers:
+        met = look(
+            paths,
+            config,
+            together=together,
+            schema=schema,
+            stdin_filename=stdin_filename,
+            majors=postgres is not None,
+            workers=workers,
+        )
+        plans = met.plans
+        if not (plans or met.named):
+            raise NoInput(no_input(met, paths))
+        excerpts = "text" in (format_, *(output.format for output in outputs))
+        tasks = [Task(plan, config, excerpts, known, change) for plan in plans]
+        outcomes = list(_watched(workers.map(lint_unit, tasks, died), len(tasks), quiet))
 
     crashes = [outcome.crash for outcome in outcomes if outcome.crash]
     rewritten = [file for outcome in outcomes for file in outcome.rewritten]

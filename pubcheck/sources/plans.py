@@ -63,9 +63,11 @@ def survey(
     schema: Sequence[str] = (),
     stdin: bytes | None = None,
     stdin_label: str = "<stdin>",
+    disk: Disk | None = None,
 ) -> Survey:
-    """As ``find_plans``, with what is passed over."""
-    finder = _Finder(config, alone=together or bool(schema), distinct=len(paths) == 1)
+    """As ``find_plans``, with what is passed over. ``disk`` opens the files; one that is told of many before they are
+    asked for may open them in other processes."""
+    finder = _Finder(config, disk or Disk(), alone=together or bool(schema), distinct=len(paths) == 1)
     folders = [os.path.abspath(path) for path in paths if os.path.isdir(path)]
     later = []
     for path in paths:
@@ -121,12 +123,12 @@ class _Finder:
     """Collects the units of a run. ``alone``: files given by name are not looked up in a history. ``distinct``: no file
     is met twice."""
 
-    def __init__(self, config: Config, *, alone: bool, distinct: bool) -> None:
+    def __init__(self, config: Config, disk: Disk, *, alone: bool, distinct: bool) -> None:
         self.plans: list[Plan] = []
         self.passed_over: list[tuple[str, str]] = []
         self.named: dict[str, str] = {}
         self._config, self._alone, self._distinct = config, alone, distinct
-        self._look = Disk()
+        self._look = disk
         self._reported: set[Identity] = set()
         self._histories: dict[tuple[str, ...], list[Plan]] = {}
         self._undone: dict[str, str] = {}
@@ -159,6 +161,7 @@ class _Finder:
         files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
         if self._config.units:
             files = self._without_configured(path, files)
+        self._look.expect([path for path, _ in files])
         plans = []
         included = frozenset(join(top, each[given:]).replace(os.sep, "/") for each in found.included)
         for part in _by_top(files, [join(top, each[given:]) for each in found.tops]):
@@ -310,6 +313,13 @@ class Disk:
         self._names: dict[str, Names] = {}
         self._kept: dict[str, bytes] = {}
         self._room = _KEPT
+
+    def expect(self, paths: Sequence[str]) -> None:
+        """Files of which it is likely that ``traits`` will be asked."""
+
+    def know(self, paths: Sequence[str], found: Sequence[Traits]) -> None:
+        """Takes over what somebody else found of files."""
+        self._traits.update(zip(paths, found, strict=True))
 
     def traits(self, path: str) -> Traits:
         known = self._traits.get(path)

@@ -1,10 +1,15 @@
-"""Linting in several processes, whatever happens to one of them."""
+"""Working in several processes, whatever happens to one of them."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
-from pubcheck.cli.work import Outcome, Task, died, in_processes
+import pytest
+
+from pubcheck.cli.inputs import look
+from pubcheck.cli.work import Outcome, Task, died
+from pubcheck.cli.workers import Workers
 from pubcheck.config import Config
 from pubcheck.sources.files import File, Plan
 
@@ -23,12 +28,48 @@ def tasks(*labels: str) -> list[Task]:
 
 def test_outcomes_come_in_the_order_of_the_tasks() -> None:
     given = tasks(*("x" * number for number in range(40)))
-    assert [outcome.statements for outcome in in_processes(work, given, 2, died)] == list(range(40))
+    with Workers(2) as workers:
+        assert [outcome.statements for outcome in workers.map(work, given, died)] == list(range(40))
 
 
 def test_a_task_that_kills_its_process_is_named_and_loses_no_other() -> None:
-    outcomes = list(in_processes(work, tasks("a", "bb", "die", "cccc", "die", "ffffff"), 2, died))
+    with Workers(2) as workers:
+        outcomes = list(workers.map(work, tasks("a", "bb", "die", "cccc", "die", "ffffff"), died))
     assert [outcome.statements for outcome in outcomes] == [1, 2, 0, 4, 0, 6]
     assert [outcome.crash for outcome in outcomes if outcome.crash] == [
         "internal error in die: the process that linted it died, perhaps for lack of memory"
     ] * 2
+
+
+def die_at_once() -> None:
+    os._exit(9)
+
+
+def test_a_process_that_died_while_it_had_nothing_to_do_loses_one_task_at_most() -> None:
+    with Workers(2) as workers:
+        workers.start()
+        workers.prepare(die_at_once)
+        outcomes = list(workers.map(work, tasks(*("x" * number for number in range(20))), died))
+    assert len(outcomes) == 20
+    assert sum(outcome.crash is not None for outcome in outcomes) <= 2
+
+
+def raised_by(task: Task) -> Outcome:
+    raise ValueError(task.plan.name)
+
+
+def test_what_a_task_raises_is_raised_here() -> None:
+    with Workers(2) as workers, pytest.raises(ValueError, match="bad"):
+        list(workers.map(raised_by, tasks("bad", "bad"), died))
+
+
+def test_units_are_the_same_whoever_opens_the_files(tmp_path: Path) -> None:
+    for number in range(700):
+        (tmp_path / f"t{number}.sql").write_text(f"CREATE TABLE t{number} (id int PRIMARY KEY);\n")
+    (tmp_path / "publication.sql").write_text("CREATE PUBLICATION p FOR TABLE t1, t2;\n")
+    (tmp_path / "dump.sql").write_text("--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 15.4\n")
+    alone = look((str(tmp_path),), Config(), together=False, schema=(), stdin_filename="-")
+    with Workers(2) as workers:
+        shared = look((str(tmp_path),), Config(), together=False, schema=(), stdin_filename="-", workers=workers)
+    assert shared == alone
+    assert {len(plan.files) for plan in alone.plans} > {1}
