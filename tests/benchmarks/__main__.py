@@ -136,9 +136,12 @@ def trees() -> Iterator[Row]:
     yield Row("units of ten times the files", f"{_ms(one.cpu)} to {_ms(ten.cpu)}", ten.cpu / one.cpu, 11)
     with tree_of(mixed, 20_000) as top:
         ours, bare, found = cost(lint(top), (*BARE_PARSER, str(top)), lint(top, "files"), runs=2)
+        one, two = cost(*(lint(top, "lint", "--jobs", jobs) for jobs in ("1", "2")), runs=3)
     yield Row("20,000 files of all kinds", f"{_ms(ours.cpu)}, parsed only {_ms(bare.cpu)}", ours.cpu / bare.cpu, 2)
     yield Row("of that finding the units", _ms(found.cpu))
     yield Row("memory of it", f"parsed only {bare.memory:.0f} MB", ours.memory, 300, "MB")
+    passed = f"{_ms(two.wall)} pass, with one {_ms(one.wall)}; wants two idle cores"
+    yield Row("time with --jobs 2 against 1", passed, two.wall / one.wall, 0.625)
 
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {

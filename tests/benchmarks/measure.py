@@ -1,4 +1,5 @@
-"""What processes cost: user and system CPU, and memory. Machines drift: figures are compared within one run only."""
+"""What processes cost: user and system CPU, the time that passes, and memory. Machines drift: figures are compared
+within one run only."""
 
 from __future__ import annotations
 
@@ -19,9 +20,11 @@ BARE_PARSER = (sys.executable, "-m", "tests.benchmarks.bare")
 
 
 class Cost(Struct, frozen=True):
-    """``cpu`` in seconds, the best of several runs; ``memory``, the most that was resident, in megabytes."""
+    """``cpu`` and ``wall``, the time that passed, in seconds, the best of several runs; ``memory``, the most that was
+    resident, in megabytes."""
 
     cpu: float
+    wall: float
     memory: float
     status: int
 
@@ -32,16 +35,25 @@ def cost(*commands: Sequence[str], runs: int = 3) -> list[Cost]:
     for _ in range(runs):
         for command, costs in zip(commands, measured, strict=True):
             costs.append(_once(command))
-    return [Cost(min(c.cpu for c in costs), max(c.memory for c in costs), costs[0].status) for costs in measured]
+    return [
+        Cost(
+            min(each.cpu for each in costs),
+            min(each.wall for each in costs),
+            max(each.memory for each in costs),
+            costs[0].status,
+        )
+        for costs in measured
+    ]
 
 
 _LAUNCHER = """\
-import os, sys
+import os, sys, time
 null = os.open(os.devnull, os.O_RDWR)
 actions = [(os.POSIX_SPAWN_DUP2, null, stream) for stream in (0, 1, 2)]
+begun = time.monotonic()
 child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=actions)
 _, status, usage = os.wait4(child, 0)
-print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss, os.waitstatus_to_exitcode(status))
+print(usage.ru_utime + usage.ru_stime, time.monotonic() - begun, usage.ru_maxrss, os.waitstatus_to_exitcode(status))
 """
 
 
@@ -52,17 +64,17 @@ def _once(command: Sequence[str]) -> Cost:
     # A process's peak of memory begins with that of the one that starts it: hence a small one between.
     launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, *command)
     said = subprocess.run(launcher, capture_output=True, text=True, check=True, cwd=ROOT, env=environment).stdout
-    cpu, kilobytes, status = said.split()
-    return Cost(float(cpu), int(kilobytes) / 1024, int(status))
+    cpu, wall, kilobytes, status = said.split()
+    return Cost(float(cpu), float(wall), int(kilobytes) / 1024, int(status))
 
 
-def lint(path: Path | str, command: str = "lint") -> tuple[str, ...]:
+def lint(path: Path | str, command: str = "lint", *options: str) -> tuple[str, ...]:
     """The command that lints a file, or does another thing with it: the console script where there is one beside this
     Python.
     """
     script = shutil.which("pubcheck", path=str(Path(sys.executable).parent))
     program = (script,) if script else (sys.executable, "-m", "pubcheck")
-    return (*program, command, str(path))
+    return (*program, command, *options, str(path))
 
 
 @contextmanager
