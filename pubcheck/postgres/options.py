@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Publication
+from pubcheck.postgres.definitions import value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -76,7 +77,7 @@ def _twice(location: int) -> ServerError:
 def _publish(element: Node) -> frozenset[str]:
     if "arg" not in element:
         raise ServerError("42601", "publish requires a parameter", rule="publish-no-value")
-    parts = split_identifiers(option_text(element["arg"]))
+    parts = split_identifiers(value_text(element["arg"]))
     if parts is None:
         raise ServerError("42601", 'invalid list syntax in parameter "publish"', rule="publish-list-syntax")
     for part in parts:
@@ -97,7 +98,7 @@ def _boolean(element: Node) -> bool:
         if number in (0, 1):
             return bool(number)
     else:
-        word = _ascii_lower(option_text(arg))
+        word = _ascii_lower(value_text(arg))
         if word in ("true", "on"):
             return True
         if word in ("false", "off"):
@@ -107,7 +108,7 @@ def _boolean(element: Node) -> bool:
 
 def _generated(element: Node) -> str:
     """defGetGeneratedColsOption."""
-    value = option_text(element["arg"]) if "arg" in element else ""
+    value = value_text(element["arg"]) if "arg" in element else ""
     word = _ascii_lower(value)
     if word in ("none", "stored"):
         return word[0]
@@ -117,34 +118,6 @@ def _generated(element: Node) -> str:
         rule="generated-option-value",
         detail='Valid values are "none" and "stored".',
     )
-
-
-def option_text(arg: Node) -> str:
-    """A definition's value as text (defGetString)."""
-    ((kind, body),) = arg.items()
-    if kind == "String":
-        return str(body.get("sval", ""))
-    if kind == "Integer":
-        return str(body.get("ival", 0))
-    if kind == "Float":
-        return str(body["fval"])
-    if kind == "Boolean":
-        return "true" if body.get("boolval") else "false"
-    if kind == "TypeName":
-        return _type_name(body)
-    if kind == "List":
-        return ".".join(item.get("String", {}).get("sval", "*") for item in body.get("items", ()))
-    return "*"
-
-
-def _type_name(body: Node) -> str:
-    """TypeNameToString."""
-    text = ".".join(part["String"]["sval"] for part in body["names"])
-    if body.get("pct_type"):
-        text += "%TYPE"
-    if "arrayBounds" in body:
-        text += "[]"
-    return text
 
 
 def _ascii_lower(text: str) -> str:

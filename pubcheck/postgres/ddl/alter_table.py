@@ -61,7 +61,7 @@ Subcommand = Callable[[Session, int, Node, bool], None]
 def alter_table(session: Session, node: Node) -> None:
     """ALTER TABLE | VIEW | SEQUENCE | INDEX | MATERIALIZED VIEW | FOREIGN TABLE | TYPE."""
     if node.get("objtype") == "OBJECT_TYPE":
-        import_module("pubcheck.postgres.ddl.types").alter_composite(session, node)
+        import_module("pubcheck.postgres.ddl.types.composites").alter_composite(session, node)
         return
     commands = [item["AlterTableCmd"] for item in node["cmds"]]
     rv = node["relation"]

@@ -6,10 +6,12 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import COLLATION, NORMAL, OPERATOR, OTHER, PROC, TYPE
 from pubcheck.postgres.catalog.rows import Collation, Operator, Other, Proc
+from pubcheck.postgres.ddl.creation import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.functions import element_of, enter_proc, type_of
 from pubcheck.postgres.ddl.lookup import OTHER_KINDS, function_with, operator_with, procs_named
 from pubcheck.postgres.ddl.typenames import DEFAULT_COLLATION, named_collation
-from pubcheck.postgres.ddl.types import create_base, creation_name, depend_on_schema, says_yes, word_of
+from pubcheck.postgres.ddl.types.base import create_base
+from pubcheck.postgres.definitions import says_yes, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import BOOL, POLYMORPHIC
 from pubcheck.postgres.parse import Node
@@ -225,7 +227,7 @@ def create_collation(session: Session, node: Node) -> None:
         # Of what a build brings along, all are deterministic.
         copied = catalog.collations.get(chosen)
         deterministic = copied is None or copied.deterministic
-    elif not deterministic and word_of(options.get("provider")).lower() != "icu":
+    elif not deterministic and value_text(options.get("provider")).lower() != "icu":
         raise ServerError("0A000", "nondeterministic collations not supported with this provider")
     row = Collation(catalog.new_oid(), name, namespace, session.setting("role"), deterministic)
     catalog.add_collation(row)

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import CAST, FIRST_NORMAL_OID, NORMAL, PG_CATALOG, PROC, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Cast, Proc, Type
+from pubcheck.postgres.ddl.creation import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.descriptions import format_type
-from pubcheck.postgres.ddl.lookup import find_proc, procs_named, range_var
+from pubcheck.postgres.ddl.lookup import find_proc, functions_named, procs_named, range_var
 from pubcheck.postgres.ddl.typenames import known_type
-from pubcheck.postgres.ddl.types import creation_name, depend_on_schema, functions_named, make_shell
+from pubcheck.postgres.ddl.types import make_shell
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL, INT4, RECORD, VOID
 from pubcheck.postgres.parse import Node

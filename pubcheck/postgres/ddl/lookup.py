@@ -23,6 +23,7 @@ from pubcheck.postgres.catalog.rows import Operator, Proc, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.tree import find
 
 RELATION_KINDS = {
     "OBJECT_TABLE": "rp",
@@ -264,6 +265,30 @@ def procs_named(session: Session, parts: list[str]) -> list[Proc]:
                 if (held.namespace, held.name) == (namespace, name):
                     found[row.oid] = held
     return list(found.values())
+
+
+def functions_named(session: Session, parts: list[str]) -> list[int]:
+    """The unit's functions of a name, in the first schema of the search path that has any."""
+    named = session.catalog.proc_names
+    return next((found for one in namespaces(session, parts) if (found := named.get((one, parts[-1])))), [])
+
+
+def functions_called(session: Session, tree: Any) -> list[int]:
+    """The unit's functions that an expression calls, where their name and number of arguments leave one candidate."""
+    catalog = session.catalog
+    found: dict[int, None] = {}
+    if not catalog.procs:
+        return []
+    for _, call in find(tree, "FuncCall"):
+        given = len(call.get("args", ()))
+        candidates = [
+            oid
+            for oid in functions_named(session, names(call["funcname"]))
+            if (row := catalog.procs[oid]).variadic or len(row.arguments) - row.defaults <= given <= len(row.arguments)
+        ]
+        if len(candidates) == 1:
+            found[candidates[0]] = None
+    return list(found)
 
 
 def function_with(session: Session, parts: list[str], arguments: tuple[int, ...]) -> Proc | None:

@@ -282,28 +282,13 @@ def _rename_column(session: Session, node: Node) -> None:
         raise ServerError("42P16", f'inherited column "{old}" must be renamed in child tables too')
     family = catalog.descendants(row.oid)
     if row.kind == "c":
-        typed = _typed_tables(session, row)
-        if typed and node.get("behavior") != "DROP_CASCADE":
-            raise ServerError(
-                "2BP01",
-                f'cannot alter type "{row.name}" because it is the type of a typed table',
-                hint="Use ALTER ... CASCADE to alter the typed tables too.",
-            )
+        from pubcheck.postgres.ddl.types.composites import typed_tables
+
+        typed = typed_tables(session, row, cascade=node.get("behavior") == "DROP_CASCADE")
         family = [row.oid, *(oid for table in typed for oid in catalog.descendants(table))]
     for oid in family:
         parents = sum(parent in family for parent in catalog.relations[oid].parents)
         _rename_column_of(session, oid, old, new, parents)
-
-
-def _typed_tables(session: Session, composite: Relation) -> list[int]:
-    """find_typed_table_dependencies."""
-    catalog = session.catalog
-    oid = catalog.type_names.get((composite.namespace, composite.name), 0)
-    return [
-        dependent[1]
-        for dependent, _, _ in catalog.dependents.get((TYPE, oid))
-        if dependent[0] == RELATION and not dependent[2] and catalog.relations[dependent[1]].of_type == oid
-    ]
 
 
 def _rename_column_of(session: Session, relation: int, old: str, new: str, parents: int) -> None:

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Other, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.ddl.creation import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.functions import relations_named
+from pubcheck.postgres.ddl.lookup import functions_called, functions_named
 from pubcheck.postgres.ddl.names import addition, make_object_name
-from pubcheck.postgres.ddl.types import creation_name, depend_on_schema, functions_called, functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session, names

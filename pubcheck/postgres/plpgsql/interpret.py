@@ -1079,7 +1079,7 @@ class Interpreter:
 
     def _not_followed(self, inner: Inner, called: Sequence[Node]) -> None:
         """Functions that speak of publications are called, and it is not known which, how often, or with what."""
-        from pubcheck.postgres.ddl.types import functions_named
+        from pubcheck.postgres.ddl.lookup import functions_named
 
         catalog = self.session.catalog
         for oid in {oid for call in called for oid in functions_named(self.session, names(call["funcname"]))}:
@@ -1099,7 +1099,7 @@ class Interpreter:
 
     def _candidate(self, call: Node) -> tuple[Proc, Routine] | None:
         """The one function with a known body that a call can mean."""
-        from pubcheck.postgres.ddl.types import functions_named
+        from pubcheck.postgres.ddl.lookup import functions_named
 
         catalog = self.session.catalog
         found = [catalog.procs[oid] for oid in functions_named(self.session, names(call["funcname"]))]

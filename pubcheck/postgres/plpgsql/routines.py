@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pubcheck.postgres import tree
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.ddl.types import functions_named
+from pubcheck.postgres.ddl.lookup import functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.body import Text, literal_at

@@ -1,0 +1,31 @@
+"""What CREATE does for anything that is not a relation: the schema it goes into, and what it depends on there
+(catalog/namespace.c: QualifiedNameGetCreationNamespace).
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog import NAMESPACE, NORMAL, TEMPORARY, Object
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+
+
+def creation_name(session: Session, parts: list[str]) -> tuple[int, str]:
+    """(namespace, name) for a CREATE of what is not a relation (QualifiedNameGetCreationNamespace).
+
+    Raises ServerError 3F000, 42501.
+    """
+    catalog = session.catalog
+    if len(parts) < 2:
+        namespace = catalog.namespaces[session.creation_namespace()]
+    elif parts[-2] == "pg_temp":
+        namespace = session.temporary()
+    else:
+        namespace = session.namespace(parts[-2])
+    if not session.may_create_in(namespace):
+        raise ServerError("42501", f"permission denied for schema {namespace.name}")
+    return namespace.oid, parts[-1]
+
+
+def depend_on_schema(session: Session, target: Object, namespace: int) -> None:
+    if namespace != TEMPORARY:
+        session.catalog.depend(target, (NAMESPACE, namespace, 0), NORMAL)

@@ -1,0 +1,50 @@
+"""What the types of all kinds have in common: their names, their arrays and their shells (commands/typecmds.c,
+catalog/pg_type.c). A module a kind stands beside this one.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import TYPE
+from pubcheck.postgres.catalog.rows import Type
+from pubcheck.postgres.ddl.creation import depend_on_schema
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+
+
+def free_type_name(session: Session, namespace: int, name: str, *, shell: bool = False) -> Type | None:
+    """Make sure that a type may be called so; an array type in the way gets another name (moveArrayTypeName).
+
+    Answers the shell type of that name where ``shell`` says that it may be filled in. Raises ServerError 42710.
+    """
+    catalog = session.catalog
+    oid = catalog.type_names.get((namespace, name))
+    if oid is not None:
+        row = catalog.types[oid]
+        if row.kind == "p" and shell:
+            return row
+        if not (row.subscript == "a" and row.name.startswith("_")):
+            raise ServerError("42710", f'type "{name}" already exists')
+        moved = catalog.array_type_name(namespace, name)
+        catalog.type_names.remove((namespace, name))
+        catalog.add_type(replace(row, name=moved))
+        return None
+    relation = session.relation_in(namespace, name)
+    if relation is not None and relation.seen and relation.kind in "rpvmf":
+        raise ServerError("42710", f'type "{name}" already exists')
+    return None
+
+
+def new_type(session: Session, row: Type) -> Type:
+    row = session.catalog.add_type_with_array(row)
+    depend_on_schema(session, (TYPE, row.oid, 0), row.namespace)
+    return row
+
+
+def make_shell(session: Session, namespace: int, name: str) -> Type:
+    """TypeShellMake: a type of which only the name is known."""
+    row = Type(session.catalog.new_oid(), name, namespace, session.setting("role"), "p")
+    session.catalog.add_type(row)
+    depend_on_schema(session, (TYPE, row.oid, 0), namespace)
+    return row

@@ -1,0 +1,107 @@
+"""CREATE DOMAIN and ALTER DOMAIN (commands/typecmds.c: DefineDomain, AlterDomain...)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, TYPE
+from pubcheck.postgres.catalog.rows import Other, Type
+from pubcheck.postgres.ddl.creation import creation_name
+from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.ddl.lookup import functions_called
+from pubcheck.postgres.ddl.names import make_object_name
+from pubcheck.postgres.ddl.typenames import collation_of, known_type, typmod_of
+from pubcheck.postgres.ddl.types import free_type_name, new_type
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session, names
+
+
+def create_domain(session: Session, node: Node) -> None:
+    """CREATE DOMAIN (DefineDomain)."""
+    catalog = session.catalog
+    namespace, name = creation_name(session, names(node["domainname"]))
+    free_type_name(session, namespace, name)
+    type_name = node["typeName"]
+    base = session.type_oid(type_name)
+    typmod = typmod_of(session, type_name, base) if "typmods" in type_name else -1
+    parent = known_type(session, base)
+    if parent is not None and parent.kind == "p":
+        raise ServerError("42804", f'"{parent.name}" is not a valid base type for a domain')
+    collation = collation_of(session, node.get("collClause"), base)
+    constraints = [item["Constraint"] for item in node.get("constraints", ())]
+    said = {item["contype"] for item in constraints}
+    if {"CONSTR_NOTNULL", "CONSTR_NULL"} <= said:
+        raise ServerError("42601", "conflicting NULL/NOT NULL constraints")
+    for kind in ("CONSTR_UNIQUE", "CONSTR_PRIMARY", "CONSTR_EXCLUSION", "CONSTR_FOREIGN"):
+        if kind in said:
+            raise ServerError("42601", "constraint not possible for domains")
+    row = Type(
+        catalog.new_oid(),
+        name,
+        namespace,
+        session.setting("role"),
+        "d",
+        base=base,
+        not_null="CONSTR_NOTNULL" in said,
+        category=parent.category if parent is not None else "U",
+        collation=collation,
+        typmod=typmod,
+        checked=parent is not None and parent.checked,
+    )
+    row = new_type(session, row)
+    catalog.depend((TYPE, row.oid, 0), (TYPE, base, 0), NORMAL)
+    for item in constraints:
+        if item["contype"] == "CONSTR_CHECK":
+            _add_domain_check(session, row, item)
+        elif item["contype"] == "CONSTR_DEFAULT":
+            for function in functions_called(session, item.get("raw_expr")):
+                catalog.depend((TYPE, row.oid, 0), (PROC, function, 0), NORMAL)
+
+
+def _add_domain_check(session: Session, row: Type, constraint: Node) -> None:
+    catalog = session.catalog
+    name: str | None = constraint.get("conname")
+    if name is None:
+        attempt = 0
+        while name is None or ("constraint", row.oid, name) in catalog.other_names:
+            name = make_object_name(row.name, None, f"check{attempt or ''}")
+            attempt += 1
+    elif ("constraint", row.oid, name) in catalog.other_names:
+        raise ServerError("42710", f'constraint "{name}" for domain "{row.name}" already exists')
+    oid = catalog.new_oid()
+    catalog.add_other(Other(oid, "constraint", name, row.oid, row.owner))
+    catalog.depend((OTHER, oid, 0), (TYPE, row.oid, 0), AUTO)
+    for function in functions_called(session, constraint.get("raw_expr")):
+        catalog.depend((OTHER, oid, 0), (PROC, function, 0), NORMAL)
+    catalog.check_domain(row.oid)
+
+
+def alter_domain(session: Session, node: Node) -> None:
+    """ALTER DOMAIN: NOT NULL and constraints (AlterDomainNotNull, AlterDomainAddConstraint, ...DropConstraint)."""
+    catalog = session.catalog
+    row = catalog.types.get(session.named_type(names(node["typeName"])))
+    if row is None:
+        return
+    if row.kind != "d":
+        raise ServerError("42809", f"{row.name} is not a domain")
+    if not session.owns(row.owner):
+        raise ServerError("42501", f"must be owner of domain {row.name}")
+    what = node["subtype"]
+    if what in ("O", "N"):
+        catalog.types.put(row.oid, replace(row, not_null=what == "O"))
+    elif what == "C":
+        constraint = node["def"]["Constraint"]
+        if constraint["contype"] == "CONSTR_NOTNULL":
+            catalog.types.put(row.oid, replace(row, not_null=True))
+        elif constraint["contype"] == "CONSTR_CHECK":
+            _add_domain_check(session, row, constraint)
+    elif what == "X":
+        name = node["name"]
+        found = catalog.other_names.get(("constraint", row.oid, name))
+        if found is not None:
+            perform_deletion(session, [(OTHER, found, 0)], node.get("behavior") == "DROP_CASCADE")
+        elif name.endswith("not_null") and catalog.major.number >= 17:
+            catalog.types.put(row.oid, replace(row, not_null=False))
+        elif not node.get("missing_ok"):
+            raise ServerError("42704", f'constraint "{name}" of domain "{row.name}" does not exist')

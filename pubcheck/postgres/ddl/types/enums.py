@@ -1,0 +1,73 @@
+"""CREATE TYPE ... AS ENUM, and ALTER TYPE of its values (commands/typecmds.c: DefineEnum; catalog/pg_enum.c)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog.rows import Type
+from pubcheck.postgres.ddl.creation import creation_name
+from pubcheck.postgres.ddl.names import NAME_BYTES
+from pubcheck.postgres.ddl.types import free_type_name, new_type
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session, names
+
+
+def create_enum(session: Session, node: Node) -> None:
+    """CREATE TYPE ... AS ENUM (DefineEnum)."""
+    catalog = session.catalog
+    namespace, name = creation_name(session, names(node["typeName"]))
+    free_type_name(session, namespace, name)
+    labels = tuple(names(node.get("vals", ())))
+    for label in labels:
+        _check_label(label)
+    if len(set(labels)) < len(labels):
+        raise ServerError("23505", 'duplicate key value violates unique constraint "pg_enum_typid_label_index"')
+    row = Type(catalog.new_oid(), name, namespace, session.setting("role"), "e", labels=labels, category="E")
+    new_type(session, row)
+    if session.transaction is not None:
+        session.enums.add(row.oid)
+
+
+def _check_label(label: str) -> None:
+    if len(label.encode()) > NAME_BYTES:
+        raise ServerError("42602", f'invalid enum label "{label}"')
+
+
+def alter_enum(session: Session, node: Node) -> None:
+    """ALTER TYPE ... ADD VALUE and RENAME VALUE (AddEnumLabel, RenameEnumLabel)."""
+    catalog = session.catalog
+    parts = names(node["typeName"])
+    row = catalog.types.get(session.named_type(parts))
+    if row is None:
+        return
+    if row.kind != "e":
+        raise ServerError("42809", f"{'.'.join(parts)} is not an enum")
+    if not session.owns(row.owner):
+        raise ServerError("42501", f"must be owner of type {row.name}")
+    labels, label = list(row.labels), node["newVal"]
+    _check_label(label)
+    old = node.get("oldVal")
+    if old is not None:
+        if old not in labels:
+            raise ServerError("22023", f'"{old}" is not an existing enum label')
+        if label in labels:
+            raise ServerError("42710", f'enum label "{label}" already exists')
+        labels[labels.index(old)] = label
+    elif label in labels:
+        if not node.get("skipIfNewValExists"):
+            raise ServerError("42710", f'enum label "{label}" already exists')
+        session.notices.append(f'enum label "{label}" already exists, skipping')
+        return
+    else:
+        neighbor = node.get("newValNeighbor")
+        if neighbor is None:
+            labels.append(label)
+        elif neighbor not in labels:
+            raise ServerError("22023", f'"{neighbor}" is not an existing enum label')
+        else:
+            labels.insert(labels.index(neighbor) + (1 if node.get("newValIsAfter") else 0), label)
+        # From 17 on the values of a type that the transaction made itself may be used (EnumTypeUncommitted).
+        if session.transaction is not None and not (row.oid in session.enums and catalog.major.number >= 17):
+            session.labels.add((row.oid, label))
+    catalog.types.put(row.oid, replace(row, labels=tuple(labels)))

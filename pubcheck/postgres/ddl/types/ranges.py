@@ -1,0 +1,91 @@
+"""CREATE TYPE ... AS RANGE (commands/typecmds.c: DefineRange)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import CAST, INTERNAL, NORMAL, PROC, TYPE
+from pubcheck.postgres.catalog.rows import Cast, Proc, Type
+from pubcheck.postgres.ddl.creation import creation_name
+from pubcheck.postgres.ddl.names import NAME_BYTES
+from pubcheck.postgres.ddl.typenames import known_type, named_collation, type_collation
+from pubcheck.postgres.ddl.types import free_type_name, new_type
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session, names
+
+TEXT = 25
+
+
+def create_range(session: Session, node: Node) -> None:
+    """CREATE TYPE ... AS RANGE: the range, its multirange, their arrays and constructors (DefineRange)."""
+    catalog = session.catalog
+    namespace, name = creation_name(session, names(node["typeName"]))
+    shell = free_type_name(session, namespace, name, shell=True)
+    subtype, multirange = 0, _multirange_name(name)
+    subtype_given = False
+    chosen: list[str] = []
+    multirange_namespace = namespace
+    for item in node.get("params", ()):
+        option = item["DefElem"]
+        if option["defname"] == "subtype" and "TypeName" in option.get("arg", {}):
+            subtype, subtype_given = session.type_oid(option["arg"]["TypeName"]), True
+        elif option["defname"] == "multirange_type_name" and "TypeName" in option.get("arg", {}):
+            multirange_namespace, multirange = creation_name(session, names(option["arg"]["TypeName"]["names"]))
+        elif option["defname"] == "collation" and "TypeName" in option.get("arg", {}):
+            chosen = names(option["arg"]["TypeName"]["names"])
+    if not subtype_given:
+        raise ServerError("42601", 'type attribute "subtype" is required')
+    bounds = type_collation(session, subtype)
+    if chosen:
+        if not bounds and known_type(session, subtype) is not None:
+            raise ServerError("42809", "range collation specified but subtype does not support collation")
+        bounds = named_collation(session, chosen)
+    owner = session.setting("role")
+    free_type_name(session, multirange_namespace, multirange)
+    oid = shell.oid if shell is not None else catalog.new_oid()
+    row = Type(oid, name, namespace, owner, "r", base=subtype, category="R", bounds=bounds)
+    row = new_type(session, row)
+    many = Type(catalog.new_oid(), multirange, multirange_namespace, owner, "m", base=row.oid, category="R")
+    many = new_type(session, many)
+    row = replace(row, multirange=many.oid)
+    catalog.types.put(row.oid, row)
+    catalog.depend((TYPE, row.oid, 0), (TYPE, subtype, 0), NORMAL)
+    catalog.depend((TYPE, many.oid, 0), (TYPE, row.oid, 0), INTERNAL)
+    for made, arguments, variadic in (
+        (row, (subtype, subtype), 0),
+        (row, (subtype, subtype, TEXT), 0),
+        (many, (), 0),
+        (many, (row.oid,), 0),
+        (many, (row.array,), row.oid),
+    ):
+        proc = Proc(
+            catalog.new_oid(),
+            made.name,
+            made.namespace,
+            owner,
+            "f",
+            arguments,
+            made.oid,
+            volatility="i",
+            variadic=variadic,
+            strict=made is many,
+            modes=("v",) if variadic else (),
+            parameters=arguments if variadic else (),
+        )
+        catalog.add_proc(proc)
+        catalog.depend((PROC, proc.oid, 0), (TYPE, made.oid, 0), INTERNAL)
+        if arguments == (row.oid,):
+            cast = Cast(catalog.new_oid(), row.oid, many.oid, proc.oid, "e", "f")
+            catalog.casts.put(cast.oid, cast)
+            for on in ((TYPE, row.oid, 0), (TYPE, many.oid, 0), (PROC, proc.oid, 0)):
+                catalog.depend((CAST, cast.oid, 0), on, INTERNAL)
+
+
+def _multirange_name(name: str) -> str:
+    """makeMultirangeTypeName."""
+    if "range" in name:
+        made = name.replace("range", "multirange", 1)
+    else:
+        made = name.encode()[: NAME_BYTES - len("_multirange")].decode(errors="ignore") + "_multirange"
+    return made.encode()[:NAME_BYTES].decode(errors="ignore")

@@ -1,0 +1,44 @@
+"""Values in lists of definitions, ``name = value``, as options and attributes are written (commands/define.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pubcheck.postgres.parse import Node
+
+
+def value_text(arg: Node | None) -> str:
+    """A definition's value as text (defGetString); "" of one without."""
+    if not arg:
+        return ""
+    ((kind, body),) = arg.items()
+    if kind == "String":
+        return str(body.get("sval", ""))
+    if kind == "Integer":
+        return str(body.get("ival", 0))
+    if kind == "Float":
+        return str(body["fval"])
+    if kind == "Boolean":
+        return "true" if body.get("boolval") else "false"
+    if kind == "TypeName":
+        return _type_name(body)
+    if kind == "List":
+        return ".".join(item.get("String", {}).get("sval", "*") for item in body.get("items", ()))
+    return "*"
+
+
+def _type_name(body: Node) -> str:
+    """TypeNameToString."""
+    text = ".".join(part["String"]["sval"] for part in body["names"])
+    if body.get("pct_type"):
+        text += "%TYPE"
+    if "arrayBounds" in body:
+        text += "[]"
+    return text
+
+
+def says_yes(definitions: Mapping[str, Node], name: str) -> bool:
+    """Whether a definition is there and true (defGetBoolean); one without a value is."""
+    if name not in definitions:
+        return False
+    return not definitions[name] or value_text(definitions[name]).lower() in ("true", "on", "1")
