@@ -408,9 +408,17 @@ class Catalog:
         self.dependents.add(key, entry)
         self.dependencies.add(dependent[:2], (key, entry))
 
-    def forget_dependencies(self, dependent: tuple[str, int], column: int | None = None) -> None:
+    def forget_dependencies(
+        self,
+        dependent: tuple[str, int],
+        column: int | None = None,
+        *,
+        on: tuple[str, int] | None = None,
+        how: str | None = None,
+    ) -> None:
+        """Take back what ``depend`` recorded: all, or that of one column, on one object, of one kind."""
         for key, entry in self.dependencies.get(dependent):
-            if column is None or entry[0][2] == column:
+            if column in (None, entry[0][2]) and on in (None, key) and how in (None, entry[2]):
                 self.dependencies.remove(dependent, (key, entry))
                 self.dependents.remove(key, entry)
 

@@ -432,10 +432,7 @@ def _alter_type(session: Session, relation: int, command: Node, recurse: bool) -
             raise ServerError("42P16", f'cannot alter inherited column "{name}" of relation "{other}"')
         retyping.refuse_default(session, here, oid)
         _refuse_type_change(session, catalog.relations[member], here)
-        for key, entry in catalog.dependencies.get((RELATION, member)):
-            if entry[0][2] == here.number and key[0] == TYPE:
-                catalog.dependencies.remove((RELATION, member), (key, entry))
-                catalog.dependents.remove(key, entry)
+        catalog.forget_dependencies((RELATION, member), here.number, on=(TYPE, here.type))
         change_columns(session, member, [here.number], type=oid, typmod=typmod, collation=collation, storage="")
         depend_on_type(session, member, require_column(session, member, name))
         _rebuild_keys(session, member, here.number)
@@ -567,11 +564,7 @@ def _set_expression_of(session: Session, relation: int, command: Node) -> None:
             )
             error.relation = session.qualified(row)
             raise error
-    for entry in catalog.dependencies.get((RELATION, relation)):
-        key, (dependent, _, _) = entry
-        if dependent[2] == column.number and key == (RELATION, relation):
-            catalog.dependencies.remove((RELATION, relation), entry)
-            catalog.dependents.remove(key, entry[1])
+    catalog.forget_dependencies((RELATION, relation), column.number, on=(RELATION, relation))
     if column.generated == "s":
         _rewritten(session, relation)
     _forget_default(session, relation, column.number)
@@ -603,11 +596,7 @@ def _drop_expression(session: Session, relation: int, command: Node, recurse: bo
                 continue
             named = catalog.relations[oid].name
             raise ServerError("55000", f'column "{column.name}" of relation "{named}" is not a generated column')
-        for entry in catalog.dependencies.get((RELATION, oid)):
-            key, (dependent, _, _) = entry
-            if dependent[2] == here.number and key == (RELATION, oid):
-                catalog.dependencies.remove((RELATION, oid), entry)
-                catalog.dependents.remove(key, entry[1])
+        catalog.forget_dependencies((RELATION, oid), here.number, on=(RELATION, oid))
         _forget_default(session, oid, here.number)
         change_columns(session, oid, [here.number], generated="", expression=(), tree=None)
 
@@ -836,11 +825,7 @@ def _drop_of(session: Session, relation: int, command: Node, recurse: bool) -> N
     row = catalog.relations[relation]
     if not row.of_type and row.seen:
         raise ServerError("42809", f'"{row.name}" is not a typed table')
-    for entry in catalog.dependencies.get((RELATION, relation)):
-        key, (dependent, _, _) = entry
-        if key == (TYPE, row.of_type) and dependent[2] == 0:
-            catalog.dependencies.remove((RELATION, relation), entry)
-            catalog.dependents.remove(key, entry[1])
+    catalog.forget_dependencies((RELATION, relation), 0, on=(TYPE, row.of_type))
     catalog.relations.put(relation, replace(row, of_type=0))
 
 

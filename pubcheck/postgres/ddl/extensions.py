@@ -304,10 +304,9 @@ def set_schema(session: Session, name: str, schema: str) -> None:
     known = contents(catalog.major.number, name)
     if known is not None and not known.relocatable:
         raise ServerError("0A000", f'extension "{name}" does not support SET SCHEMA')
-    for on, entry in catalog.dependencies.get((OTHER, oid)):
+    for on, _ in catalog.dependencies.get((OTHER, oid)):
         if on[0] == NAMESPACE and on[1] != namespace:
-            catalog.dependencies.remove((OTHER, oid), (on, entry))
-            catalog.dependents.remove(on, entry)
+            catalog.forget_dependencies((OTHER, oid), on=on)
             catalog.depend((OTHER, oid, 0), (NAMESPACE, namespace, 0), NORMAL)
     for (kind, member, _), _, how in catalog.dependents.get((OTHER, oid)):
         if how == EXTENSION:
@@ -362,12 +361,9 @@ def alter_contents(session: Session, node: Node) -> None:
     if found is None:
         return
     key = (OTHER, extension)
-    members = [entry for on, entry in catalog.dependencies.get(found[:2]) if on == key and entry[2] == EXTENSION]
     if node.get("action", 1) > 0:
-        if members:
+        if any(on == key and entry[2] == EXTENSION for on, entry in catalog.dependencies.get(found[:2])):
             raise ServerError("55000", f'object is already a member of extension "{node["extname"]}"')
         catalog.depend(found, (*key, 0), EXTENSION)
-        return
-    for entry in members:
-        catalog.dependencies.remove(found[:2], (key, entry))
-        catalog.dependents.remove(key, entry)
+    else:
+        catalog.forget_dependencies(found[:2], on=key, how=EXTENSION)

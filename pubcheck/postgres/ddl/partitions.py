@@ -152,25 +152,12 @@ def detach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
         if index.parent:
             catalog.indexes.put(oid, replace(index, parent=0))
             catalog.relations.put(oid, replace(catalog.relations[oid], partition=False))
-            _forget(session, (RELATION, oid), PARTITION)
+            catalog.forget_dependencies((RELATION, oid), how=PARTITION)
     for oid in catalog.constraints_of.get(child_oid):
         constraint = catalog.constraints[oid]
         if constraint.parent:
             catalog.constraints.put(oid, replace(constraint, parent=0, local=True, inherited=0))
-            held = [key for key, _ in catalog.dependencies.get((CONSTRAINT, oid)) if key[0] == CONSTRAINT]
-            for key in held:
-                for entry in catalog.dependencies.get((CONSTRAINT, oid)):
-                    if entry[0] == key:
-                        catalog.dependencies.remove((CONSTRAINT, oid), entry)
-                        catalog.dependents.remove(key, entry[1])
-
-
-def _forget(session: Session, dependent: tuple[str, int], kind: str) -> None:
-    catalog = session.catalog
-    for entry in catalog.dependencies.get(dependent):
-        if entry[1][2] == kind:
-            catalog.dependencies.remove(dependent, entry)
-            catalog.dependents.remove(*entry)
+            catalog.forget_dependencies((CONSTRAINT, oid), on=(CONSTRAINT, constraint.parent))
 
 
 def _leave(session: Session, parent_oid: int, child_oid: int) -> None:
@@ -199,10 +186,7 @@ def _leave(session: Session, parent_oid: int, child_oid: int) -> None:
         if held.kind == "c" and held.inherited and known is not None and known.kind == "c" and not known.no_inherit:
             left = replace(held, inherited=held.inherited - 1, local=held.local or held.inherited == 1)
             catalog.constraints.put(oid, left)
-    for entry in catalog.dependencies.get((RELATION, child_oid)):
-        if entry[0] == (RELATION, parent_oid) and entry[1][0][2] == 0:
-            catalog.dependencies.remove((RELATION, child_oid), entry)
-            catalog.dependents.remove(*entry)
+    catalog.forget_dependencies((RELATION, child_oid), 0, on=(RELATION, parent_oid))
 
 
 def _left(parent: Relation, column: Column) -> NotNull | None:

@@ -84,9 +84,6 @@ def _owned_by(session: Session, row: Relation, node: Node) -> None:
         if table.namespace != row.namespace and table.seen and row.seen:
             raise ServerError("55000", "sequence must be in same schema as table it is linked to")
         target = (RELATION, table.oid, require_column(session, table.oid, column_name).number)
-    for key, entry in former:
-        if entry[2] == AUTO:
-            catalog.dependencies.remove(this[:2], (key, entry))
-            catalog.dependents.remove(key, entry)
+    catalog.forget_dependencies(this[:2], how=AUTO)
     if target is not None:
         catalog.depend(this, target, AUTO)

@@ -119,7 +119,7 @@ def _alter_attribute(session: Session, command: Node, oid: int, cascade: bool) -
         column = require_column(session, oid, name)
         new = _typed(session, column, body)
         put_columns(session, row, tuple(new if known is column else known for known in row.columns))
-        _forget_type(session, oid, column)
+        catalog.forget_dependencies((RELATION, oid), column.number, on=(TYPE, column.type))
         catalog.depend((RELATION, oid, new.number), (TYPE, new.type, 0), NORMAL)
 
 
@@ -138,12 +138,3 @@ def _refuse_stored(session: Session, name: str, oid: int, seen: set[int]) -> Non
                 used = f"{row.name}.{row.columns[number - 1].name}"
                 raise ServerError("0A000", f'cannot alter type "{name}" because column "{used}" uses it')
             _refuse_stored(session, name, catalog.type_names.get((row.namespace, row.name), 0), seen)
-
-
-def _forget_type(session: Session, relation: int, column: Column) -> None:
-    catalog = session.catalog
-    this = (RELATION, relation)
-    for key, entry in catalog.dependencies.get(this):
-        if key == (TYPE, column.type) and entry[0][2] == column.number:
-            catalog.dependencies.remove(this, (key, entry))
-            catalog.dependents.remove(key, entry)

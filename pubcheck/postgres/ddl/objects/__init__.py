@@ -1,0 +1,92 @@
+"""What can be done to an object of any kind: DROP, ALTER ... RENAME, SET SCHEMA, OWNER TO, a module each.
+
+Here: the row of an object, and who may change it (catalog/aclchk.c, commands/alter.c).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pubcheck.postgres.catalog import COLLATION, NAMESPACE, OPERATOR, OTHER, PROC, TYPE, Catalog, Object
+from pubcheck.postgres.catalog.heap import Heap
+from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation
+from pubcheck.postgres.ddl.deletion import FIRST_UNPINNED
+from pubcheck.postgres.ddl.descriptions import KINDS
+from pubcheck.postgres.ddl.lookup import find_relation
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+_WORDS = {NAMESPACE: "schema", TYPE: "type", PROC: "function", OPERATOR: "operator", COLLATION: "collation"}
+
+
+def word_of(target: Object) -> str:
+    """What an object is called in messages."""
+    return _WORDS.get(target[0], "object")
+
+
+def heap_of(catalog: Catalog, kind: str) -> Heap[int, Any] | None:
+    """Where the rows of objects of that kind are, if they have an owner and a schema and are no relations."""
+    heaps: dict[str, Heap[int, Any]] = {
+        TYPE: catalog.types,
+        PROC: catalog.procs,
+        OPERATOR: catalog.operators,
+        COLLATION: catalog.collations,
+        OTHER: catalog.others,
+    }
+    return heaps.get(kind)
+
+
+def object_row(session: Session, target: Object) -> Any:
+    """The row of an object that has an owner and a schema, or None."""
+    catalog = session.catalog
+    if target[0] == PROC and target[1] not in catalog.procs:
+        return session.syscache.proc(target[1])
+    heap = heap_of(catalog, target[0])
+    return None if heap is None else heap.get(target[1])
+
+
+def require_publication_owner(session: Session, row: Publication) -> None:
+    """Raises ServerError 42501, judged."""
+    if not session.owns(row.owner):
+        raise refused(row, f"must be owner of publication {row.name}")
+
+
+def refused(row: Publication, message: str, hint: str | None = None) -> ServerError:
+    """What says that one may not do that to a publication."""
+    error = ServerError("42501", message, rule="permission", hint=hint)
+    error.publication = row.name
+    return error
+
+
+def require_owner(session: Session, row: Relation) -> None:
+    """Raises ServerError 42501; nobody may change the server's own catalogs (IsSystemRelation)."""
+    if not session.owns(row.owner):
+        raise ServerError("42501", f"must be owner of {KINDS.get(row.kind, 'relation')} {row.name}")
+    if row.oid < FIRST_UNPINNED:
+        raise ServerError("42501", f'permission denied: "{row.name}" is a system catalog')
+
+
+def require_object_owner(session: Session, target: Object, row: Any) -> None:
+    """Of an object that is no relation. Raises ServerError 42501."""
+    if not session.owns(row.owner):
+        raise ServerError("42501", f"must be owner of {word_of(target)} {row.name}")
+
+
+def relation_to_alter(session: Session, kind: str, node: Node) -> Relation | None:
+    """The relation of RENAME or SET SCHEMA, whose owner one must be; None where IF EXISTS finds none."""
+    missing_ok = node.get("missing_ok", False)
+    if kind == "OBJECT_INDEX" and "renameType" in node:
+        kind = ""  # ALTER INDEX renames whatever it finds
+    row = find_relation(session, kind, node["relation"], missing_ok=missing_ok)
+    if row is None:
+        session.notices.append(f'relation "{node["relation"]["relname"]}" does not exist, skipping')
+        return None
+    require_owner(session, row)
+    return row
+
+
+def require_creation(session: Session, namespace: Namespace) -> None:
+    """The right to create in a schema, which it takes to move or rename there. Raises ServerError 42501."""
+    if not session.may_create_in(namespace):
+        raise ServerError("42501", f"permission denied for schema {namespace.name}")

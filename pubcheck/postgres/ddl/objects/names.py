@@ -1,0 +1,116 @@
+"""Another name, or the same in another schema, for what is there already, and for what is called after it."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import COLLATION, OPERATOR, OTHER, PROC, PUBLICATION_REL, TYPE, Object
+from pubcheck.postgres.catalog.rows import Constraint, Relation, Type
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+
+
+def relation_of_type(session: Session, row: Type) -> Relation | None:
+    """What is renamed or moved in the place of a composite type; None for any other.
+
+    Raises ServerError 42809 for row types and array types, which go with what they are of.
+    """
+    relation = session.catalog.relations[row.relation] if row.relation else None
+    if relation is not None and relation.kind != "c":
+        raise ServerError("42809", f"{row.name} is a table's row type", hint="Use ALTER TABLE instead.")
+    if relation is None and row.subscript == "a" and row.name.startswith("_"):
+        raise ServerError("42809", f"cannot alter array type {row.name}")
+    return relation
+
+
+def move_type(session: Session, row: Type, namespace: int, name: str) -> None:
+    """Another name or schema for a type and the array type over it (RenameTypeInternal, AlterTypeNamespaceInternal).
+
+    Raises ServerError 42710.
+    """
+    catalog = session.catalog
+    if (namespace, name) in catalog.type_names:
+        raise ServerError("42710", f'type "{name}" already exists')
+    array = catalog.types.get(row.array)
+    for known in (row, array):
+        if known is not None:
+            catalog.type_names.remove((known.namespace, known.name))
+            catalog.gone.put((TYPE, known.namespace, known.name), True)
+    catalog.add_type(replace(row, namespace=namespace, name=name))
+    if array is not None:
+        catalog.add_type(replace(array, namespace=namespace, name=catalog.array_type_name(namespace, name)))
+
+
+def move_row_type(session: Session, row: Relation, namespace: int, name: str) -> None:
+    """The type of a relation's rows is called as it is. Raises ServerError 42710."""
+    catalog = session.catalog
+    oid = catalog.type_names.get((row.namespace, row.name))
+    if oid is not None and catalog.types[oid].relation == row.oid:
+        move_type(session, catalog.types[oid], namespace, name)
+    elif (namespace, name) in catalog.type_names and row.kind in "rpvmf":
+        raise ServerError("42710", f'type "{name}" already exists')
+
+
+def move(session: Session, target: Object, namespace: int, name: str) -> None:
+    """Another name or schema for an object that is not a relation. Raises ServerError 42710, 42723."""
+    catalog = session.catalog
+    kind, oid, _ = target
+    if kind == TYPE:
+        move_type(session, catalog.types[oid], namespace, name)
+    elif kind == PROC:
+        proc = catalog.procs[oid]
+        for other in catalog.proc_names.get((namespace, name)):
+            if catalog.procs[other].arguments == proc.arguments and 0 not in proc.arguments:
+                raise ServerError("42723", f"function {name} already exists in schema")
+        catalog.proc_names.remove((proc.namespace, proc.name), oid)
+        catalog.add_proc(replace(proc, namespace=namespace, name=name))
+    elif kind == OPERATOR:
+        operator = catalog.operators[oid]
+        catalog.operator_names.remove((operator.namespace, operator.name), oid)
+        catalog.add_operator(replace(operator, namespace=namespace, name=name))
+    elif kind == COLLATION:
+        collation = catalog.collations[oid]
+        if (namespace, name) in catalog.collation_names:
+            raise ServerError("42710", f'collation "{name}" already exists')
+        catalog.collation_names.remove((collation.namespace, collation.name))
+        catalog.add_collation(replace(collation, namespace=namespace, name=name))
+    elif kind == OTHER:
+        other_row = catalog.others[oid]
+        if (other_row.kind, namespace, name) in catalog.other_names:
+            raise ServerError("42710", f'{other_row.kind} "{name}" already exists')
+        catalog.other_names.remove((other_row.kind, other_row.namespace, other_row.name))
+        catalog.add_other(replace(other_row, namespace=namespace, name=name))
+
+
+def rename_relation(session: Session, row: Relation, name: str) -> None:
+    """RenameRelationInternal: its row type, and the constraint of an index, are renamed with it.
+
+    Raises ServerError 42P07.
+    """
+    catalog = session.catalog
+    if name == row.name:
+        raise ServerError("42P07", f'relation "{name}" already exists')
+    take_name(session, row.namespace, name)
+    move_row_type(session, row, row.namespace, name)
+    catalog.rename_relation(catalog.relations[row.oid], name, row.namespace)
+    constraint = catalog.owner_of_index(row.oid)
+    if constraint is not None:
+        put_constraint(session, constraint, name)
+
+
+def put_constraint(session: Session, row: Constraint, name: str) -> None:
+    """The constraint under another name."""
+    catalog = session.catalog
+    relation = catalog.relations.get(row.relation)
+    if relation is not None:
+        catalog.constraint_names.remove((relation.namespace, row.name), row.oid)
+        catalog.constraint_names.add((relation.namespace, name), row.oid)
+    catalog.constraints.put(row.oid, replace(row, name=name))
+
+
+def take_name(session: Session, namespace: int, name: str) -> None:
+    """Make a name free for a relation that exists already; what was assumed under it goes with its memberships."""
+    assumed = session.relation_in(namespace, name)
+    session.free_name(namespace, name)
+    for member in session.catalog.memberships.get(assumed.oid) if assumed is not None else ():
+        session.catalog.remove(PUBLICATION_REL, member)

@@ -1,0 +1,82 @@
+"""ALTER ... OWNER TO of any kind of object but relations (commands/alter.c: ExecAlterOwnerStmt;
+commands/publicationcmds.c: AlterPublicationOwner_internal). Publications are judged.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import TYPE
+from pubcheck.postgres.catalog.rows import Publication, Role
+from pubcheck.postgres.ddl.lookup import find_object
+from pubcheck.postgres.ddl.objects import heap_of, object_row, refused, require_publication_owner, word_of
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def change_owner(session: Session, node: Node) -> None:
+    """ALTER ... OWNER TO of any kind of object but relations (ExecAlterOwnerStmt)."""
+    kind, judged = node["objectType"], node["objectType"] == "OBJECT_PUBLICATION"
+    rule = "permission" if judged else None
+    spec = node["newowner"]
+    if spec.get("roletype") == "ROLESPEC_PUBLIC":
+        raise ServerError("42704", 'role "public" does not exist', rule=rule)
+    owner = session.role_spec(spec, rule=rule)
+    if judged:
+        _change_publication_owner(session, session.publication(node["object"]["String"]["sval"]), owner)
+        return
+    catalog = session.catalog
+    if kind == "OBJECT_SCHEMA":
+        namespace = session.namespace(node["object"]["String"]["sval"])
+        _followed_owner(session, namespace.owner, owner, f"schema {namespace.name}")
+        catalog.namespaces.put(namespace.oid, replace(namespace, owner=owner.oid))
+        return
+    if kind == "OBJECT_DATABASE":
+        catalog.databases.put(node["object"]["String"]["sval"], owner.oid)
+        return
+    found = find_object(session, kind, node.get("object", {}))
+    row = object_row(session, found) if found else None
+    if found is None or row is None:
+        return
+    _followed_owner(session, row.owner, owner, f"{word_of(found)} {row.name}")
+    heap = heap_of(catalog, found[0])
+    assert heap is not None
+    heap.put(row.oid, replace(row, owner=owner.oid))
+    if found[0] == TYPE and row.relation:
+        relation = catalog.relations[row.relation]
+        catalog.relations.put(relation.oid, replace(relation, owner=owner.oid))
+
+
+def _followed_owner(session: Session, old: int, new: Role, what: str) -> None:
+    """Raises ServerError 42501 for whoever may not give that to the new owner."""
+    if old == new.oid or session.superuser():
+        return
+    if not session.owns(old):
+        raise ServerError("42501", f"must be owner of {what}")
+    if new.seen and not session.member_of(new.oid):
+        raise ServerError("42501", f'must be able to SET ROLE "{new.name}"')
+
+
+def _change_publication_owner(session: Session, row: Publication, owner: Role) -> None:
+    """AlterPublicationOwner_internal. Of a new owner that the unit did not make nothing is known or refused."""
+    catalog = session.catalog
+    if row.owner == owner.oid:
+        return
+    if not session.superuser():
+        require_publication_owner(session, row)
+        if owner.seen and not session.member_of(owner.oid):
+            if catalog.major.set_role_option:
+                raise refused(row, f'must be able to SET ROLE "{owner.name}"')
+            raise refused(row, f'must be member of role "{owner.name}"')
+        if not session.may_create_in_database(owner):
+            session.assumed = session.assumed or not catalog.database_known
+            raise refused(row, f"permission denied for database {catalog.database}")
+        scope = "ALL TABLES" if row.all_tables else "TABLES IN SCHEMA" if catalog.schemas_of.has(row.oid) else ""
+        if scope and owner.seen and not owner.superuser:
+            raise refused(
+                row,
+                f'permission denied to change owner of publication "{row.name}"',
+                f"The owner of a FOR {scope} publication must be a superuser.",
+            )
+    catalog.publications.put(row.oid, replace(row, owner=owner.oid))
