@@ -71,7 +71,12 @@ def json(measurement: Measurement) -> str:
 
 def schema() -> bytes:
     """The schema of ``json``, which ships as `measure.schema.json`."""
+    import inspect
+
     made = msgspec.json.schema(Measurement)
+    for each in made["$defs"].values():
+        if said := each.get("description"):
+            each["description"] = inspect.cleandoc(said)  # as Python does by itself from 3.13 on
     return msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n"
 
 
@@ -128,5 +133,6 @@ def _share(count: int, whole: int) -> str:
 if __name__ == "__main__":
     import os
 
+    made = schema()
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "measure.schema.json"), "wb") as file:
-        file.write(schema())
+        file.write(made)
