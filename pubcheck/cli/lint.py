@@ -203,27 +203,16 @@ def command(
         excerpts = "text" in (format_, *(output.format for output in outputs))
         tasks = [Task(plan, config, excerpts, known, change) for plan in plans]
         outcomes = list(_watched(workers.map(lint_unit, tasks, died), len(tasks), quiet))
-
-    crashes = [outcome.crash for outcome in outcomes if outcome.crash]
-    rewritten = [file for outcome in outcomes for file in outcome.rewritten]
-    problems: list[str] = []
     if write_baseline:
-        if not crashes:
-            number = _write_baseline(write_baseline, outcomes)
-            if not quiet:
-                click.echo(
-                    f"{write_baseline}: {number} finding{'' if number == 1 else 's'} known from now on", err=True
-                )
-        return _complain_of(crashes) or 0
+        return _make_known(outcomes, write_baseline, quiet)
+    rewritten = [file for outcome in outcomes for file in outcome.rewritten]
+    problems = [outcome.crash for outcome in outcomes if outcome.crash]
     if rewritten and not diff:
         from pubcheck.cli import changing
 
-        problems = list(changing.write(rewritten))
-    findings = [finding for outcome in outcomes for finding in outcome.findings]
-    majors = {major for outcome in outcomes for major in outcome.postgres} or config.postgres or (DEFAULT_MAJOR,)
-    files, statements = (sum(getattr(outcome, field) for outcome in outcomes) for field in ("files", "statements"))
-    found = report(findings, majors, files, statements)
-    status = FOUND if not exit_zero and (rewritten if diff else fails(findings, config)) else 0
+        problems[:0] = changing.write(rewritten)
+    found = _report(outcomes, config)
+    status = FOUND if not exit_zero and (rewritten if diff else fails(found.findings, config)) else 0
     try:
         for output in outputs:
             write(found, output)
@@ -242,7 +231,24 @@ def command(
             *_remarks(outcomes, plans, found, known, change, config, diff=diff),
         ):
             click.echo(remark, err=diff or format_ not in FOR_PEOPLE)
-    return _complain_of([*problems, *crashes]) or status
+    return _complain_of(problems) or status
+
+
+def _make_known(outcomes: Sequence[Outcome], path: str, quiet: bool) -> int:
+    """Writes the baseline, unless a unit crashed, whose findings are not known; the exit status."""
+    crashes = [outcome.crash for outcome in outcomes if outcome.crash]
+    if not crashes:
+        number = _write_baseline(path, outcomes)
+        if not quiet:
+            click.echo(f"{path}: {_count(number, 'finding')} known from now on", err=True)
+    return _complain_of(crashes)
+
+
+def _report(outcomes: Sequence[Outcome], config: Config) -> Report:
+    findings = [finding for outcome in outcomes for finding in outcome.findings]
+    majors = {major for outcome in outcomes for major in outcome.postgres} or config.postgres or (DEFAULT_MAJOR,)
+    files, statements = (sum(getattr(outcome, field) for outcome in outcomes) for field in ("files", "statements"))
+    return report(findings, majors, files, statements)
 
 
 def _complain_of(problems: Iterable[str]) -> int:
