@@ -52,6 +52,15 @@ def column_names(tree: Any) -> list[str]:
     return list(found)
 
 
+def without_locations(tree: Any) -> Any:
+    """A parse tree without the offsets of its nodes, for comparisons."""
+    if isinstance(tree, dict):
+        return {key: without_locations(value) for key, value in tree.items() if not key.endswith("location")}
+    if isinstance(tree, list):
+        return [without_locations(value) for value in tree]
+    return tree
+
+
 def options(node: Node, key: str = "options") -> dict[str, Node]:
     """A statement's DefElem list by name, the last of a name winning."""
     return {item["DefElem"]["defname"]: item["DefElem"] for item in node.get(key, ())}

@@ -9,7 +9,7 @@ from pubcheck.checks.findings import COMPARED, Finding, Ground, listed, order, o
 from pubcheck.checks.naming import identifier
 from pubcheck.checks.silent.filters import published_roots
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.ddl.publications import same_filter
+from pubcheck.postgres.ddl.publications.tables import same_filter
 from pubcheck.replication.copied import copied
 from pubcheck.replication.published import Arrival, arrival, counted_entry, publications_of, sent_columns
 from pubcheck.replication.sent import unpublishable as unpublishable_kind

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FIRST_NORMAL_OID = 16384
 """FirstNormalObjectId (access/transam.h): what initdb made lies below."""
+FIRST_UNPINNED = 12000
+"""FirstUnpinnedObjectId: a relation below is a system catalog, and nothing below can be dropped."""
 FIRST_GENERATED = 10000
 """FirstGenbkiObjectId: from here on initdb's oids differ between majors (those of information_schema among them)."""
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import (
     CONSTRAINT,
     DEFAULT,
+    FIRST_UNPINNED,
     INTERNAL,
     NORMAL,
     OTHER,
@@ -25,7 +26,7 @@ from pubcheck.postgres.catalog import (
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.columns import DIFFERENT, change_columns, difference, put_columns, renamed, require_column
 from pubcheck.postgres.ddl.constraints import add_constraint
-from pubcheck.postgres.ddl.deletion import FIRST_UNPINNED, perform_deletion
+from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.descriptions import relation_name
 from pubcheck.postgres.ddl.indexes import attach_index, validate_partitioned
 from pubcheck.postgres.ddl.lookup import RELATION_KINDS, RELATION_WORDS

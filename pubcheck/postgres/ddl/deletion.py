@@ -18,6 +18,7 @@ from pubcheck.postgres.catalog import (
     CONSTRAINT,
     DEFAULT,
     EXTENSION,
+    FIRST_UNPINNED,
     INTERNAL,
     NAMESPACE,
     NORMAL,
@@ -37,9 +38,6 @@ from pubcheck.postgres.catalog import (
 from pubcheck.postgres.ddl.descriptions import column_of_default, describe
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
-
-FIRST_UNPINNED = 12000
-"""FirstUnpinnedObjectId (access/transam.h)."""
 
 MAX_REPORTED = 100
 """MAX_REPORTED_DEPS: so many dependents are named to the client."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -52,7 +51,7 @@ from pubcheck.postgres.oids import (
 )
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import column_names, find
+from pubcheck.postgres.tree import column_names, find, without_locations
 
 SERIAL = {
     "serial": "int4",
@@ -763,15 +762,6 @@ def _without_repeated_keys(constraints: list[Node]) -> list[Node]:
             constraint = first[said] = {**constraint}
         kept.append(constraint)
     return kept
-
-
-def without_locations(tree: Any) -> Any:
-    """A parse tree without the offsets of its nodes, for comparisons."""
-    if isinstance(tree, dict):
-        return {key: without_locations(value) for key, value in tree.items() if not key.endswith("location")}
-    if isinstance(tree, list):
-        return [without_locations(value) for value in tree]
-    return tree
 
 
 def copy_constraints(session: Session, source: Relation, target: int, options: int) -> None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.certain import only_certain
-from pubcheck.postgres.ddl.deletion import FIRST_UNPINNED
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import coerce_to_target_type

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pubcheck.postgres.catalog import COLLATION, NAMESPACE, OPERATOR, OTHER, PROC, TYPE, Catalog, Object
+from pubcheck.postgres.catalog import COLLATION, FIRST_UNPINNED, NAMESPACE, OPERATOR, OTHER, PROC, TYPE, Catalog, Object
 from pubcheck.postgres.catalog.heap import Heap
 from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation
-from pubcheck.postgres.ddl.deletion import FIRST_UNPINNED
 from pubcheck.postgres.ddl.descriptions import KINDS
 from pubcheck.postgres.ddl.lookup import find_relation
 from pubcheck.postgres.errors import ServerError

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog import NAMESPACE, PUBLICATION, RELATION, TYPE, Object
-from pubcheck.postgres.ddl.deletion import FIRST_UNPINNED, perform_deletion
+from pubcheck.postgres.catalog import FIRST_UNPINNED, NAMESPACE, PUBLICATION, RELATION, TYPE, Object
+from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.descriptions import KINDS
 from pubcheck.postgres.ddl.lookup import (
     OTHER_KINDS,

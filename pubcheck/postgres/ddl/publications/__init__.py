@@ -1,0 +1,30 @@
+"""CREATE PUBLICATION and ALTER PUBLICATION, every check in the server's order (commands/publicationcmds.c,
+catalog/pg_publication.c). RENAME, OWNER TO and DROP stand with those of all objects.
+
+Here: what both statements begin with, and how they are refused.
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.expressions import grammar
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def check_text(session: Session, node: Node) -> None:
+    """What the major's own scanner and grammar, and the setting of backslashes, make of the statement's text."""
+    grammar.check(session.catalog.major.number, session.text)
+    if session.setting("standard_conforming_strings") == "off":
+        from pubcheck.postgres.expressions.escapes import read_escapes
+
+        read_escapes(session, node)
+
+
+def about(error: ServerError, publication: str, relation: str | None = None) -> ServerError:
+    error.publication, error.relation = publication, relation
+    return error
+
+
+def denied(message: str, publication: str, location: int | None) -> ServerError:
+    return about(ServerError("42501", message, rule="permission", culprit=location), publication)

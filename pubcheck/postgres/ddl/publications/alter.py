@@ -1,0 +1,87 @@
+"""ALTER PUBLICATION: SET (options), and ADD, SET, DROP of tables and schemas (commands/publicationcmds.c:
+AlterPublication).
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog.rows import Publication
+from pubcheck.postgres.ddl.publications import about, check_text, denied
+from pubcheck.postgres.ddl.publications.objects import Objects, look_up
+from pubcheck.postgres.ddl.publications.schemas import alter_schemas
+from pubcheck.postgres.ddl.publications.tables import alter_tables
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.options import PublicationOptions, parse_options
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def alter_publication(session: Session, node: Node) -> None:
+    """AlterPublication: SET (options), ADD, SET, DROP."""
+    check_text(session, node)
+    name = node["pubname"]
+    location = session.find_name(name)
+    publication = session.publication(name, location=location)
+    if not session.owns(publication.owner):
+        raise denied(f"must be owner of publication {name}", name, location)
+    if "options" in node:
+        _alter_options(session, publication, node["options"])
+        return
+    action = node.get("action", "AP_AddObjects")
+    objects = look_up(session, node.get("pubobjects", ()), name)
+    _check_alter(session, publication, objects, action)
+    if objects.tables or action == "AP_SetObjects":
+        alter_tables(session, publication, objects, action)
+    if objects.schemas or action == "AP_SetObjects":
+        alter_schemas(session, publication, objects.schemas, action)
+
+
+def _alter_options(session: Session, publication: Publication, nodes: list[Node]) -> None:
+    """AlterPublicationOptions: via_root cannot be taken back while a partitioned member has a filter or a list."""
+    catalog = session.catalog
+    options: PublicationOptions = parse_options(session, nodes, publication.name)
+    if not publication.all_tables and options.via_root is False:
+        members = [catalog.publication_rels[oid] for oid in catalog.members_of.get(publication.oid)]
+        # GetPublicationRelations sorts them by oid.
+        for member in sorted(members, key=lambda member: member.relation):
+            relation = catalog.relations[member.relation]
+            if relation.kind != "p" or (member.filter is None and member.columns is None):
+                continue
+            what = "WHERE clause" if member.filter is not None else "column list"
+            raise about(
+                ServerError(
+                    "22023",
+                    f'cannot set parameter "publish_via_partition_root" to false for publication "{publication.name}"',
+                    rule="viaroot-to-false",
+                    detail=f'The publication contains a {what} for partitioned table "{relation.name}", '
+                    'which is not allowed when "publish_via_partition_root" is false.',
+                    culprit=options.via_root_location,
+                ),
+                publication.name,
+                session.qualified(relation),
+            )
+    catalog.publications.put(publication.oid, options.applied(publication))
+
+
+def _check_alter(session: Session, publication: Publication, objects: Objects, action: str) -> None:
+    """CheckAlterPublication."""
+    name = publication.name
+    if action != "AP_DropObjects" and objects.schemas and not session.superuser():
+        raise denied("must be superuser to add or set schemas", name, objects.schemas[0][1])
+    if not publication.all_tables:
+        return
+    if objects.schemas:
+        what, location = "Schemas", objects.schemas[0][1]
+    elif objects.tables:
+        what, location = "Tables", objects.tables[0]["relation"].get("location", 0)
+    else:
+        return
+    raise about(
+        ServerError(
+            "55000",
+            f'publication "{name}" is defined as FOR ALL TABLES',
+            rule="for-all-tables-fixed",
+            detail=f"{what} cannot be added to or dropped from FOR ALL TABLES publications.",
+            culprit=location,
+        ),
+        name,
+    )

@@ -1,0 +1,62 @@
+"""CREATE PUBLICATION (commands/publicationcmds.c: CreatePublication)."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog import PUBLICATION_NAMESPACE, PUBLICATION_REL
+from pubcheck.postgres.catalog.rows import Publication
+from pubcheck.postgres.ddl.publications import about, check_text, denied
+from pubcheck.postgres.ddl.publications.objects import check_column_lists, look_up, open_tables, transform_filters
+from pubcheck.postgres.ddl.publications.schemas import add_schemas
+from pubcheck.postgres.ddl.publications.tables import add_tables
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.options import parse_options
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def create_publication(session: Session, node: Node) -> None:
+    """CreatePublication."""
+    check_text(session, node)
+    catalog, name = session.catalog, node["pubname"]
+    location = session.find_name(name)
+    all_tables = node.get("for_all_tables", False)
+    if not session.may_create_in_database():
+        # The server says the database's name, which the files do not.
+        session.assumed = session.assumed or not catalog.database_known
+        raise denied(f"permission denied for database {catalog.database}", name, location)
+    if all_tables and not session.superuser():
+        raise denied("must be superuser to create FOR ALL TABLES publication", name, location)
+    existing = catalog.publication_names.get(name)
+    if existing is not None and catalog.publications[existing].seen:
+        raise about(
+            ServerError("42710", f'publication "{name}" already exists', rule="publication-exists", culprit=location),
+            name,
+        )
+    options = parse_options(session, node.get("options", ()), name)
+    if existing is not None:
+        # One that was only assumed gives way to the real thing.
+        for oid in catalog.members_of.get(existing):
+            catalog.remove(PUBLICATION_REL, oid)
+        for oid in catalog.schemas_of.get(existing):
+            catalog.remove(PUBLICATION_NAMESPACE, oid)
+    defaults = Publication(
+        existing if existing is not None else catalog.new_oid(),
+        name,
+        session.setting("role"),
+        all_tables=all_tables,
+        place=session.place(location or 0, len(name.encode())),
+        seen=not session.restless,
+    )
+    publication = options.applied(defaults)
+    catalog.add_publication(publication)
+    if all_tables:
+        return
+    objects = look_up(session, node.get("pubobjects", ()), name)
+    if objects.schemas and not session.superuser():
+        raise denied("must be superuser to create FOR TABLES IN SCHEMA publication", name, objects.schemas[0][1])
+    if objects.tables:
+        members = open_tables(session, objects.tables, name)
+        transform_filters(session, members, publication)
+        check_column_lists(session, members, publication, bool(objects.schemas))
+        add_tables(session, publication, members, if_not_exists=True)
+    add_schemas(session, publication, objects.schemas, if_not_exists=True)

@@ -1,0 +1,202 @@
+"""The object list of a publication: schemas looked up, tables opened, their filters read and their column lists
+admitted, before anything becomes a member (commands/publicationcmds.c: ObjectsInPublicationToOids, OpenTableList,
+TransformPubWhereClauses, CheckPubRelationColumnList).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import TEMPORARY
+from pubcheck.postgres.catalog.rows import Filter, Namespace, Publication, Relation
+from pubcheck.postgres.ddl.publications import about
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.kinds import not_supported_for
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+_OPENABLE_NOT = "iIc"
+
+
+class Member(Struct):
+    """PublicationRelInfo: one table of an object list, as opened. ``columns`` are the names as written."""
+
+    relation: Relation
+    where: Node | None
+    columns: list[str] | None
+    location: int
+    filter: Filter | None = None
+
+
+class Objects(Struct, frozen=True):
+    """An object list with its schemas looked up (ObjectsInPublicationToOids)."""
+
+    tables: list[Node]
+    schemas: list[tuple[Namespace, int]]
+
+
+def look_up(session: Session, nodes: Any, publication: str) -> Objects:
+    """ObjectsInPublicationToOids: schemas are looked up now, tables when they are opened."""
+    tables: list[Node] = []
+    schemas: dict[int, tuple[Namespace, int]] = {}
+    for item in nodes:
+        spec = item["PublicationObjSpec"]
+        kind, location = spec.get("pubobjtype", "PUBLICATIONOBJ_TABLE"), spec.get("location", 0)
+        try:
+            if kind == "PUBLICATIONOBJ_TABLE":
+                tables.append(spec["pubtable"])
+                continue
+            if kind == "PUBLICATIONOBJ_TABLES_IN_CUR_SCHEMA":
+                oid = session.visible_namespace()
+                if not oid:
+                    raise ServerError(
+                        "3F000",
+                        "no schema has been selected for CURRENT_SCHEMA",
+                        rule="current-schema",
+                        culprit=location,
+                    )
+                # A temporary schema that comes first on the path is made for the occasion.
+                namespace = session.temporary() if oid == TEMPORARY else session.catalog.namespaces[oid]
+            else:
+                namespace = session.namespace(spec["name"], rule="relation-missing", location=location)
+        except ServerError as error:
+            raise about(error, publication) from None
+        schemas.setdefault(namespace.oid, (namespace, location))
+    return Objects(tables, list(schemas.values()))
+
+
+def open_tables(session: Session, nodes: list[Node], publication: str) -> list[Member]:
+    """OpenTableList: each table opened, duplicates merged or refused, inheritance children added."""
+    catalog = session.catalog
+    members: list[Member] = []
+    known: set[int] = set()
+    filtered: set[int] = set()
+    listed: set[int] = set()
+    for node in nodes:
+        rv = node["relation"]
+        where = node.get("whereClause")
+        columns = [item["String"]["sval"] for item in node["columns"]] if "columns" in node else None
+        location = rv.get("location", 0)
+        try:
+            relation = session.relation(rv, rule="relation-missing")
+        except ServerError as error:
+            raise about(error, publication) from None
+        _refuse_unopenable(session, relation, publication, location)
+        if relation.oid in known:
+            if where is not None or relation.oid in filtered:
+                raise _redundant("WHERE clauses", session, relation, publication, location)
+            if columns is not None or relation.oid in listed:
+                raise _redundant("column lists", session, relation, publication, location)
+            continue
+        family = [relation.oid]
+        if rv.get("inh", False) and relation.kind != "p":
+            family = catalog.descendants(relation.oid)
+        opened = relation
+        for oid in family:
+            if oid in known:
+                # The message names the relation opened last, the parent more often than not.
+                if where is not None or oid in filtered:
+                    raise _redundant("WHERE clauses", session, opened, publication, location)
+                if columns is not None or oid in listed:
+                    raise _redundant("column lists", session, opened, publication, location)
+                continue
+            opened = catalog.relations[oid]
+            members.append(Member(opened, where, columns, location))
+            known.add(oid)
+            if where is not None:
+                filtered.add(oid)
+            if columns is not None:
+                listed.add(oid)
+    return members
+
+
+def _refuse_unopenable(session: Session, relation: Relation, publication: str, location: int) -> None:
+    """table_open: an index or a composite type is not a table."""
+    if relation.kind not in _OPENABLE_NOT:
+        return
+    if session.catalog.major.opens_by_kind:
+        message, detail = f'cannot open relation "{relation.name}"', not_supported_for(relation.kind)
+    else:
+        what = "a composite type" if relation.kind == "c" else "an index"
+        message, detail = f'"{relation.name}" is {what}', None
+    error = ServerError("42809", message, rule="relation-not-openable", detail=detail, culprit=location)
+    raise about(error, publication, session.qualified(relation))
+
+
+def _redundant(what: str, session: Session, relation: Relation, publication: str, location: int) -> ServerError:
+    return about(
+        ServerError(
+            "42710",
+            f'conflicting or redundant {what} for table "{relation.name}"',
+            rule="duplicate-table",
+            culprit=location,
+        ),
+        publication,
+        session.qualified(relation),
+    )
+
+
+def transform_filters(session: Session, members: list[Member], publication: Publication) -> None:
+    """TransformPubWhereClauses."""
+    unseen = len(session.unseen)
+    for member in members:
+        if member.where is None:
+            continue
+        relation = session.catalog.relations[member.relation.oid]
+        if relation.kind == "p" and not publication.via_root and relation.seen and publication.seen:
+            raise about(
+                ServerError(
+                    "22023",
+                    f'cannot use publication WHERE clause for relation "{relation.name}"',
+                    rule="rf-partitioned-root",
+                    detail="WHERE clause cannot be used for a partitioned table when publish_via_partition_root "
+                    "is false.",
+                    culprit=member.location,
+                ),
+                publication.name,
+                session.qualified(relation),
+            )
+        # Loaded only where there is a filter.
+        from pubcheck.postgres.expressions.filters import read_filter
+
+        try:
+            member.filter = read_filter(session, relation, member.where)
+        except ServerError as error:
+            raise about(error, publication.name, session.qualified(relation)) from None
+    unjudged = any(member.filter is not None and not member.filter.judged for member in members)
+    if unjudged or len(session.unseen) > unseen:
+        # The server may refuse the filter (a collation of this machine is not one of all), and with it the statement:
+        # what becomes of the publication is assumed.
+        row = session.catalog.publications[publication.oid]
+        session.catalog.publications.put(row.oid, replace(row, seen=False))
+
+
+def check_column_lists(session: Session, members: list[Member], publication: Publication, schemas: bool) -> None:
+    """CheckPubRelationColumnList: no list beside a schema, nor on a partitioned table published as its leaves."""
+    for member in members:
+        if member.columns is None:
+            continue
+        relation = session.catalog.relations[member.relation.oid]
+        if schemas:
+            rule = "cl-with-schema"
+            detail = "Column lists cannot be specified in publications containing FOR TABLES IN SCHEMA elements."
+        elif relation.kind == "p" and not publication.via_root and publication.seen:
+            rule = "cl-partitioned-root"
+            detail = "Column lists cannot be specified for partitioned tables when publish_via_partition_root is false."
+        else:
+            continue
+        raise about(
+            ServerError(
+                "22023",
+                f'cannot use column list for relation "{session.qualified(relation)}" in publication '
+                f'"{publication.name}"',
+                rule=rule,
+                detail=detail,
+                culprit=member.location,
+            ),
+            publication.name,
+            session.qualified(relation),
+        )

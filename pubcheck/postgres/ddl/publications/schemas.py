@@ -1,0 +1,85 @@
+"""Schemas that become members of a publication, stay, and cease to be (commands/publicationcmds.c:
+AlterPublicationSchemas, PublicationAddSchemas; catalog/pg_publication.c).
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog import PG_CATALOG, PG_TOAST, PUBLICATION_NAMESPACE, TEMPORARY
+from pubcheck.postgres.catalog.rows import Namespace, Publication, PublicationNamespace
+from pubcheck.postgres.ddl.publications import about
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+
+
+def alter_schemas(
+    session: Session, publication: Publication, schemas: list[tuple[Namespace, int]], action: str
+) -> None:
+    """AlterPublicationSchemas."""
+    catalog = session.catalog
+    if action == "AP_AddObjects":
+        for oid in catalog.members_of.get(publication.oid):
+            if catalog.publication_rels[oid].columns is not None:
+                raise about(
+                    ServerError(
+                        "22023",
+                        f'cannot add schema to publication "{publication.name}"',
+                        rule="cl-with-schema",
+                        detail="Schemas cannot be added if any tables that specify a column list are already part of "
+                        "the publication.",
+                        culprit=schemas[0][1],
+                    ),
+                    publication.name,
+                )
+        add_schemas(session, publication, schemas, if_not_exists=False)
+    elif action == "AP_DropObjects":
+        for namespace, location in schemas:
+            held = catalog.schema_members.get((publication.oid, namespace.oid))
+            if held is not None:
+                catalog.remove(PUBLICATION_NAMESPACE, held)
+            elif publication.seen and namespace.seen:
+                session.assumed = session.assumed or session.joined
+                error = ServerError(
+                    "42704",
+                    f'tables from schema "{namespace.name}" are not part of the publication',
+                    rule="not-member",
+                    culprit=location,
+                )
+                raise about(error, publication.name)
+    else:
+        wanted = {namespace.oid for namespace, _ in schemas}
+        for oid in catalog.schemas_of.get(publication.oid):
+            if catalog.publication_namespaces[oid].namespace not in wanted:
+                catalog.remove(PUBLICATION_NAMESPACE, oid)
+        add_schemas(session, publication, schemas, if_not_exists=True)
+
+
+def add_schemas(
+    session: Session, publication: Publication, schemas: list[tuple[Namespace, int]], *, if_not_exists: bool
+) -> None:
+    """PublicationAddSchemas, publication_add_schema, check_publication_add_schema."""
+    catalog = session.catalog
+    for namespace, location in schemas:
+        if (publication.oid, namespace.oid) in catalog.schema_members:
+            if if_not_exists:
+                continue
+            error = ServerError(
+                "42710",
+                f'schema "{namespace.name}" is already member of publication "{publication.name}"',
+                rule="already-member",
+                culprit=location,
+            )
+            raise about(error, publication.name)
+        if namespace.oid in (PG_CATALOG, PG_TOAST, TEMPORARY):
+            error = ServerError(
+                "22023",
+                f'cannot add schema "{namespace.name}" to publication',
+                rule="schema-not-allowed",
+                detail="Temporary schemas cannot be replicated."
+                if namespace.oid == TEMPORARY
+                else "This operation is not supported for system schemas.",
+                culprit=location,
+            )
+            raise about(error, publication.name)
+        catalog.add_publication_namespace(
+            PublicationNamespace(catalog.new_oid(), publication.oid, namespace.oid, session.place(location))
+        )

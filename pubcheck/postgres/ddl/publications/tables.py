@@ -1,0 +1,234 @@
+"""Tables that become members of a publication, stay, and cease to be (commands/publicationcmds.c:
+PublicationAddTables, AlterPublicationTables, PublicationDropTables; catalog/pg_publication.c).
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog import FIRST_UNPINNED, PUBLICATION_REL
+from pubcheck.postgres.catalog.rows import Filter, Place, Publication, PublicationRel, Relation
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.ddl.publications import about, denied
+from pubcheck.postgres.ddl.publications.objects import (
+    Member,
+    Objects,
+    check_column_lists,
+    open_tables,
+    transform_filters,
+)
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.kinds import RELKIND_NOUN, not_supported_for
+from pubcheck.postgres.scan import column_list
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import without_locations
+
+
+def add_tables(session: Session, publication: Publication, members: list[Member], *, if_not_exists: bool) -> None:
+    """PublicationAddTables, publication_add_relation."""
+    catalog = session.catalog
+    for member in members:
+        relation = catalog.relations[member.relation.oid]
+        qualified = session.qualified(relation)
+        if not session.owns(relation.owner):
+            noun = RELKIND_NOUN[relation.kind]
+            error = denied(f"must be owner of {noun} {relation.name}", publication.name, member.location)
+            raise about(error, publication.name, qualified)
+        if (publication.oid, relation.oid) in catalog.members:
+            if if_not_exists:
+                continue
+            raise about(
+                ServerError(
+                    "42710",
+                    f'relation "{relation.name}" is already member of publication "{publication.name}"',
+                    rule="already-member",
+                    culprit=member.location,
+                ),
+                publication.name,
+                qualified,
+            )
+        _refuse_unpublishable(session, relation, publication.name, member.location)
+        columns, places = _validate_columns(session, member, publication.name)
+        catalog.add_publication_rel(
+            PublicationRel(
+                catalog.new_oid(),
+                publication.oid,
+                relation.oid,
+                member.filter,
+                columns,
+                session.place(member.location),
+                places,
+            )
+        )
+
+
+def _refuse_unpublishable(session: Session, relation: Relation, publication: str, location: int) -> None:
+    """check_publication_add_relation."""
+    if relation.kind not in "rp":
+        rule, detail = "relation-kind", not_supported_for(relation.kind)
+    elif relation.oid < FIRST_UNPINNED:
+        rule, detail = "system-relation", "This operation is not supported for system tables."
+    elif relation.persistence == "t":
+        rule, detail = "relation-persistence", "This operation is not supported for temporary tables."
+    elif relation.persistence == "u":
+        rule, detail = "relation-persistence", "This operation is not supported for unlogged tables."
+    else:
+        return
+    error = ServerError(
+        "22023",
+        f'cannot add relation "{relation.name}" to publication',
+        rule=rule,
+        detail=detail,
+        culprit=location,
+    )
+    raise about(error, publication, session.qualified(relation))
+
+
+def _validate_columns(
+    session: Session, member: Member, publication: str
+) -> tuple[tuple[int, ...] | None, tuple[tuple[int, Place], ...]]:
+    """The attribute numbers of a column list and where each is named (pub_collist_validate)."""
+    if member.columns is None:
+        return None, ()
+    catalog = session.catalog
+    relation = catalog.relations[member.relation.oid]
+    known = {column.name: column for column in relation.live()}
+    where = column_list(session.text, member.location)
+    numbers: dict[int, None] = {}
+    places: list[tuple[int, Place]] = []
+    for at, name in enumerate(member.columns):
+        place = session.place(*where[at]) if at < len(where) else session.place(member.location)
+        column = known.get(name)
+        if column is None and name not in SYSTEM_COLUMNS and not relation.seen:
+            column = require_column(session, relation.oid, name)
+            relation = catalog.relations[relation.oid]
+        refused: tuple[str, str, str] | None = None
+        if column is None and name in SYSTEM_COLUMNS:
+            refused = "42P10", f'cannot use system column "{name}" in publication column list', "cl-system-column"
+        elif column is None:
+            # What could not be followed (a DO block) may have added it.
+            session.assumed = session.assumed or session.blind
+            refused = (
+                "42703",
+                f'column "{name}" of relation "{relation.name}" does not exist',
+                "cl-unknown-column",
+            )
+        elif column.generated == "v" and catalog.major.publish_generated_columns:
+            refused = (
+                "42P10",
+                f'cannot use virtual generated column "{name}" in publication column list',
+                "cl-generated-column",
+            )
+        elif column.generated and not catalog.major.publish_generated_columns:
+            refused = (
+                "42P10",
+                f'cannot use generated column "{name}" in publication column list',
+                "cl-generated-column",
+            )
+        elif column.number in numbers:
+            refused = "42710", f'duplicate column "{name}" in publication column list', "cl-duplicate-column"
+        if refused is not None:
+            sqlstate, message, rule = refused
+            error = ServerError(sqlstate, message, rule=rule, culprit=place.start)
+            raise about(error, publication, session.qualified(relation))
+        assert column is not None
+        numbers[column.number] = None
+        places.append((column.number, place))
+    return tuple(sorted(numbers)), tuple(places)
+
+
+def alter_tables(session: Session, publication: Publication, objects: Objects, action: str) -> None:
+    """AlterPublicationTables."""
+    catalog = session.catalog
+    members = open_tables(session, objects.tables, publication.name)
+    if action == "AP_DropObjects":
+        _drop_tables(session, publication, members)
+        return
+    schemas = bool(objects.schemas)
+    if action == "AP_AddObjects":
+        schemas = schemas or catalog.schemas_of.has(publication.oid)
+    transform_filters(session, members, publication)
+    check_column_lists(session, members, publication, schemas)
+    if action == "AP_AddObjects":
+        add_tables(session, publication, members, if_not_exists=False)
+        return
+    for oid in catalog.members_of.get(publication.oid):
+        if not _stays(session, catalog.publication_rels[oid], members, publication.name):
+            catalog.remove(PUBLICATION_REL, oid)
+    add_tables(session, publication, members, if_not_exists=True)
+
+
+def _stays(session: Session, old: PublicationRel, members: list[Member], publication: str) -> bool:
+    """Whether SET leaves a member as it is: the same table, filter and columns among the new ones."""
+    for member in members:
+        columns = _columns_for_set(session, member, publication)
+        if (
+            member.relation.oid == old.relation
+            and same_filter(old.filter, member.filter)
+            and columns == (None if old.columns is None else set(old.columns))
+        ):
+            return True
+    return False
+
+
+def _columns_for_set(session: Session, member: Member, publication: str) -> set[int] | None:
+    """The new list as SET compares it: 18 validates it here, earlier majors only look the names up."""
+    if session.catalog.major.set_validates_columns:
+        numbers, _ = _validate_columns(session, member, publication)
+        return None if numbers is None else set(numbers)
+    if member.columns is None:
+        return None
+    relation = session.catalog.relations[member.relation.oid]
+    found: set[int] = set()
+    for name in member.columns:
+        column = relation.column(name)
+        if column is None and name in SYSTEM_COLUMNS:
+            error = ServerError(
+                "XX000",
+                "negative bitmapset member not allowed",
+                rule="cl-system-column",
+                culprit=member.location,
+            )
+            raise about(error, publication, session.qualified(relation))
+        found.add(column.number if column else 0)
+    return found
+
+
+def same_filter(old: Filter | None, new: Filter | None) -> bool:
+    """Whether two filters are written alike but for their places in the text."""
+    if old is None or new is None:
+        return old is new
+    return bool(without_locations(old.tree) == without_locations(new.tree))
+
+
+def _drop_tables(session: Session, publication: Publication, members: list[Member]) -> None:
+    """PublicationDropTables: the list is refused first, then membership looked at, then the filter refused."""
+    catalog = session.catalog
+    for member in members:
+        relation = member.relation
+        if member.columns is not None:
+            error = ServerError(
+                "42601",
+                "column list must not be specified in ALTER PUBLICATION ... DROP",
+                rule="drop-with-filter",
+                culprit=member.location,
+            )
+            raise about(error, publication.name, session.qualified(relation))
+        oid = catalog.members.get((publication.oid, relation.oid))
+        if oid is None and publication.seen and relation.seen:
+            session.assumed = session.assumed or session.joined
+            error = ServerError(
+                "42704",
+                f'relation "{relation.name}" is not part of the publication',
+                rule="not-member",
+                culprit=member.location,
+            )
+            raise about(error, publication.name, session.qualified(relation))
+        if member.where is not None:
+            error = ServerError(
+                "42601",
+                "cannot use a WHERE clause when removing a table from a publication",
+                rule="drop-with-filter",
+                culprit=member.location,
+            )
+            raise about(error, publication.name, session.qualified(relation))
+        if oid is not None:
+            catalog.remove(PUBLICATION_REL, oid)
