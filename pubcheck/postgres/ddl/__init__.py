@@ -7,14 +7,14 @@ already changed is then taken back by the caller), and says on the session what 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 
+from pubcheck.postgres.deferred import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 Handler = Callable[[Session, Node], None]
 
-# Node of the parse tree -> module:function. Modules are imported when their first statement comes: start-up counts.
+# Node of the parse tree -> module:function.
 _TABLE = {
     "AlterCollationStmt": "ignored:nothing",
     "AlterDatabaseSetStmt": "settings:keep_default",
@@ -85,23 +85,13 @@ _TABLE = {
     "ViewStmt": "views:create_view",
 }
 
-_handlers: dict[str, Handler] = {}
-
-
-def handler(name: str) -> Handler | None:
-    """The function for a statement's node name; None for a statement that changes no catalog this program keeps."""
-    found = _handlers.get(name)
-    if found is None:
-        target = _TABLE.get(name)
-        if target is None:
-            return None
-        module, function = target.split(":")
-        found = _handlers[name] = getattr(import_module(f"{__name__}.{module}"), function)
-    return found
+_HANDLERS: Deferred[str, Handler] = Deferred(__name__, _TABLE)
 
 
 def apply(session: Session, name: str, node: Node) -> None:
-    """Do to the catalog what the server would do. Raises ServerError; the caller takes back what came before it."""
-    found = _handlers.get(name) or handler(name)
-    if found is not None:
-        found(session, node)
+    """Do to the catalog what the server would do, if it is kept here what that changes.
+
+    Raises ServerError; the caller takes back what came before it.
+    """
+    if name in _TABLE:
+        _HANDLERS[name](session, node)

@@ -29,6 +29,13 @@ def require_column(session: Session, relation: int, name: str) -> Column:
     return column
 
 
+def having_column(session: Session, relation: int, name: str, recurse: bool) -> list[int]:
+    """The relation and, going down, its descendants that have the column."""
+    catalog = session.catalog
+    found = catalog.descendants(relation) if recurse or catalog.relations[relation].kind == "p" else [relation]
+    return [oid for oid in found if catalog.relations[oid].column(name) is not None]
+
+
 def put_columns(session: Session, row: Relation, columns: tuple[Column, ...]) -> Relation:
     new = replace(row, columns=columns)
     session.catalog.relations.put(row.oid, new)

@@ -334,6 +334,15 @@ def validate_partitioned(session: Session, oid: int) -> None:
         validate_partitioned(session, index.parent)
 
 
+def rebuild_indexes(session: Session, relation: int) -> None:
+    """A table that is written anew has its indexes built anew, and then they are valid (finish_heap_swap)."""
+    catalog = session.catalog
+    if catalog.relations[relation].kind != "p":
+        for oid in catalog.indexes_of.get(relation):
+            if not catalog.indexes[oid].valid:
+                catalog.indexes.put(oid, replace(catalog.indexes[oid], valid=True))
+
+
 def spec_of(session: Session, relation: Relation, index: Index, constraint: Constraint | None) -> IndexSpec:
     """An existing index as what another table's index is to be (generateClonedIndexStmt); expressions stay opaque."""
     return IndexSpec(

@@ -6,7 +6,7 @@ commands/tablecmds.c (ATExecSetNotNull, ATExecDropNotNull, ATPrepAddPrimaryKey).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -267,3 +267,22 @@ def drop_constraint(session: Session, relation: int, column: Column, *, recurse:
                 local=here.constraint.local or not recurse,
             )
             change_columns(session, child, [here.number], constraint=left)
+
+
+def refuse_renewal(session: Session, members: Sequence[int], name: str) -> None:
+    """18 writes NOT NULL constraints of a changed column anew, a parent's first and in its children too."""
+    catalog = session.catalog
+    above: dict[int, set[str]] = {}
+    for member in members:
+        row, column = catalog.relations[member], require_column(session, member, name)
+        held = column.constraint if column.not_null else None
+        names = {known for parent in row.parents for known in above.get(parent, ())}
+        if held is not None and held.local:
+            if names - {held.name}:
+                raise ServerError(
+                    "55000",
+                    f'cannot create not-null constraint "{held.name}" on column "{name}" of table "{row.name}"',
+                )
+            if not held.no_inherit:
+                names.add(held.name)
+        above[member] = names

@@ -4,12 +4,11 @@ commands/tablecmds.c).
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import INTERNAL, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation, Type
+from pubcheck.postgres.ddl.alter_table import alter_typed
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, put_columns, require_column
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.typenames import collation_of, typmod_of
@@ -74,7 +73,7 @@ def alter_composite(session: Session, node: Node) -> None:
         typed = typed_tables(session, row, cascade=cascade)
         _alter_attribute(session, command, row.oid, cascade)
         for table in typed:
-            import_module("pubcheck.postgres.ddl.alter_table").alter_typed(session, table, command)
+            alter_typed(session, table, command)
 
 
 def typed_tables(session: Session, composite: Relation, *, cascade: bool) -> list[int]:

@@ -1,0 +1,212 @@
+"""ALTER TABLE and its kin for views, sequences and indexes (commands/tablecmds.c).
+
+Subcommands run in the server's passes, not in the order of the text: what is dropped goes first, REPLICA IDENTITY
+comes last. Here stands what may be done to which kind of relation, and in which order; what each subcommand does, in
+the modules beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pubcheck.postgres.catalog import FIRST_UNPINNED
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.lookup import RELATION_KINDS, RELATION_WORDS
+from pubcheck.postgres.ddl.not_null import column_constrained
+from pubcheck.postgres.deferred import Deferred
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.kinds import RELKIND_NOUN, not_supported_for
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+Subcommand = Callable[[Session, int, Node, bool], None]
+"""(session, relation, AlterTableCmd, whether it goes down to children)."""
+
+
+def alter_table(session: Session, node: Node) -> None:
+    """ALTER TABLE | VIEW | SEQUENCE | INDEX | MATERIALIZED VIEW | FOREIGN TABLE | TYPE."""
+    if node.get("objtype") == "OBJECT_TYPE":
+        from pubcheck.postgres.ddl.types.composites import alter_composite
+
+        alter_composite(session, node)
+        return
+    commands = [item["AlterTableCmd"] for item in node["cmds"]]
+    rv = node["relation"]
+    rule = None
+    for command in commands:
+        if command["subtype"] == "AT_ReplicaIdentity":
+            rule = "relation-missing"
+    if node.get("missing_ok") and session.find_relation(rv) is None:
+        session.notices.append(f'relation "{rv["relname"]}" does not exist, skipping')
+        return
+    relation = session.relation(rv, rule=rule)
+    judged = "replica-identity-ddl" if rule else None
+    if not session.owns(relation.owner):
+        noun = RELKIND_NOUN.get(relation.kind, "table")
+        raise ServerError("42501", f"must be owner of {noun} {relation.name}", rule=judged and "permission")
+    if relation.oid < FIRST_UNPINNED:
+        raise ServerError("42501", f'permission denied: "{relation.name}" is a system catalog', rule=judged)
+    try:
+        _refuse_kind(relation, node.get("objtype", "OBJECT_TABLE"), commands)
+        _run(session, relation.oid, commands, rv.get("inh", False))
+    except ServerError as error:
+        # What sets the replica identity is refused with all else that the statement says.
+        if judged and error.rule is None:
+            error.rule, error.relation = judged, session.qualified(relation)
+        raise
+
+
+def alter_typed(session: Session, relation: int, command: Node) -> None:
+    """What ALTER TYPE ... CASCADE says of an attribute, done to a table OF the type (ATTypedTableRecursion)."""
+    _ACTIONS[command["subtype"]](session, relation, {**command, "through_type": True}, True)
+
+
+def _refuse_kind(relation: Relation, objtype: str, commands: list[Node]) -> None:
+    """RangeVarCallbackForAlterRelation and ATSimplePermissions: ALTER TABLE alters anything but a composite type."""
+    if not relation.seen:
+        return
+    kinds = RELATION_KINDS.get(objtype, "") if objtype != "OBJECT_TABLE" else ""
+    if kinds and relation.kind not in kinds:
+        raise ServerError("42809", f'"{relation.name}" is not {RELATION_WORDS[objtype]}')
+    if relation.kind == "c":
+        raise ServerError("42809", f'"{relation.name}" is a composite type', hint="Use ALTER TYPE instead.")
+    for command in commands:
+        allowed = _ALLOWED.get(command["subtype"])
+        if allowed is not None and relation.kind not in allowed[0]:
+            raise ServerError(
+                "42809",
+                f'ALTER action {allowed[1]} cannot be performed on relation "{relation.name}"',
+                detail=not_supported_for(relation.kind),
+            )
+
+
+_ALLOWED = {
+    "AT_AddColumn": ("rpf", "ADD COLUMN"),
+    "AT_DropColumn": ("rpf", "DROP COLUMN"),
+    "AT_ColumnDefault": ("rpvf", "ALTER COLUMN ... SET DEFAULT"),
+    "AT_DropNotNull": ("rpf", "ALTER COLUMN ... DROP NOT NULL"),
+    "AT_SetNotNull": ("rpf", "ALTER COLUMN ... SET NOT NULL"),
+    "AT_AddConstraint": ("rpf", "ADD CONSTRAINT"),
+    "AT_DropConstraint": ("rpf", "DROP CONSTRAINT"),
+    "AT_ValidateConstraint": ("rpf", "VALIDATE CONSTRAINT"),
+    "AT_AlterColumnType": ("rpf", "ALTER COLUMN ... SET DATA TYPE"),
+    "AT_AddIdentity": ("rpvf", "ALTER COLUMN ... ADD IDENTITY"),
+    "AT_DropIdentity": ("rpvf", "ALTER COLUMN ... DROP IDENTITY"),
+    "AT_DropExpression": ("rpf", "ALTER COLUMN ... DROP EXPRESSION"),
+    "AT_SetExpression": ("rpf", "ALTER COLUMN ... SET EXPRESSION"),
+    "AT_SetLogged": ("rpS", "SET LOGGED"),
+    "AT_SetUnLogged": ("rpS", "SET UNLOGGED"),
+    "AT_AddInherit": ("rpf", "INHERIT"),
+    "AT_DropInherit": ("rpf", "NO INHERIT"),
+    "AT_AddOf": ("rp", "OF"),
+    "AT_DropOf": ("rp", "NOT OF"),
+    "AT_AttachPartition": ("pI", "ATTACH PARTITION"),
+    "AT_DetachPartition": ("p", "DETACH PARTITION"),
+}
+"""Subcommand -> (relkinds it takes, its name in messages). REPLICA IDENTITY looks at the kind itself."""
+
+
+def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -> None:
+    if len(commands) > 1:
+        commands.sort(key=_pass)
+        if session.catalog.major.named_not_null:
+            _refuse_lost_not_null(session, relation, commands)
+    retyped: dict[int, Relation] = {}
+    for command in commands:
+        what = command["subtype"]
+        if what == "AT_AlterColumnType":
+            if not retyped:
+                rows = session.catalog.relations
+                retyped = {oid: rows[oid] for oid in session.catalog.descendants(relation)}
+        elif retyped:
+            _retyped(session, retyped)
+            retyped = {}
+        if what in _HOMES:
+            _ACTIONS[what](session, relation, command, recurse)
+    if retyped:
+        _retyped(session, retyped)
+
+
+def _retyped(session: Session, former: dict[int, Relation]) -> None:
+    """ATPostAlterTypeParse, once all columns have their new types; ``former`` are the relations before that."""
+    # Loaded only where a column gets another type.
+    from pubcheck.postgres.ddl.retyping import rebuild_dependents
+
+    rebuild_dependents(session, former)
+
+
+def _refuse_lost_not_null(session: Session, relation: int, commands: list[Node]) -> None:
+    """ATPrepAddPrimaryKey looks before anything is dropped: what is NOT NULL then gets no constraint of its own."""
+    row = session.catalog.relations[relation]
+    keys = {
+        key["String"]["sval"]
+        for command in commands
+        if command["subtype"] == "AT_AddConstraint" and command["def"]["Constraint"]["contype"] == "CONSTR_PRIMARY"
+        for key in command["def"]["Constraint"].get("keys", ())
+    }
+    if not keys:
+        return
+    lost = {command.get("name", "") for command in commands if command["subtype"] == "AT_DropNotNull"}
+    for command in commands:
+        held = column_constrained(row, command["name"]) if command["subtype"] == "AT_DropConstraint" else None
+        if held is not None:
+            lost.add(held.name)
+    for name in sorted(keys & lost):
+        column = row.column(name)
+        if column is not None and column.not_null:
+            raise ServerError("42P16", f'primary key column "{name}" is not marked NOT NULL')
+
+
+def _pass(command: Node) -> int:
+    if command["subtype"] == "AT_ColumnDefault" and "def" not in command:
+        return 0
+    return _PASSES.get(command["subtype"], 9)
+
+
+_PASSES = {
+    "AT_DropColumn": 0,
+    "AT_DropConstraint": 0,
+    "AT_DropNotNull": 0,
+    "AT_DropExpression": 0,
+    "AT_AlterColumnType": 1,
+    "AT_AddColumn": 2,
+    "AT_SetExpression": 3,
+    "AT_SetNotNull": 4,
+    "AT_AddIdentity": 4,
+    "AT_AddConstraint": 5,
+}
+
+
+_HOMES = {
+    "AT_AddColumn": "columns:add_column",
+    "AT_AddConstraint": "constraints:add",
+    "AT_AddIdentity": "column_values:add_identity",
+    "AT_AddInherit": "ancestry:inherit",
+    "AT_AddOf": "ancestry:add_of",
+    "AT_AlterColumnType": "column_types:alter_type",
+    "AT_AlterConstraint": "constraints:alter",
+    "AT_AttachPartition": "ancestry:attach",
+    "AT_ChangeOwner": "relation:change_owner",
+    "AT_ClusterOn": "relation:cluster_on",
+    "AT_ColumnDefault": "column_values:set_default",
+    "AT_DetachPartition": "ancestry:detach",
+    "AT_DisableRule": "relation:enable_rule",
+    "AT_DropColumn": "columns:drop_column",
+    "AT_DropConstraint": "constraints:drop",
+    "AT_DropExpression": "column_values:drop_expression",
+    "AT_DropIdentity": "column_values:drop_identity",
+    "AT_DropInherit": "ancestry:no_inherit",
+    "AT_DropNotNull": "constraints:drop_not_null",
+    "AT_DropOf": "ancestry:drop_of",
+    "AT_EnableAlwaysRule": "relation:enable_rule",
+    "AT_EnableReplicaRule": "relation:enable_rule",
+    "AT_EnableRule": "relation:enable_rule",
+    "AT_ReplicaIdentity": "relation:replica_identity",
+    "AT_SetExpression": "column_values:set_expression",
+    "AT_SetLogged": "persistence:set_logged",
+    "AT_SetNotNull": "constraints:set_not_null",
+    "AT_SetStorage": "columns:set_storage",
+    "AT_SetUnLogged": "persistence:set_unlogged",
+    "AT_ValidateConstraint": "constraints:validate",
+}
+_ACTIONS: Deferred[str, Subcommand] = Deferred(__name__, _HOMES)

@@ -1,0 +1,70 @@
+"""What a table is a part of or is made after: ATTACH and DETACH PARTITION, INHERIT and NO INHERIT, OF and NOT OF
+(commands/tablecmds.c).
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import NORMAL, RELATION, TYPE
+from pubcheck.postgres.ddl.columns import difference
+from pubcheck.postgres.ddl.indexes import attach_index, validate_partitioned
+from pubcheck.postgres.ddl.partitions import add_inherit, attach_partition, detach_partition, drop_inherit
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def attach(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    child = session.relation(command["def"]["PartitionCmd"]["name"])
+    index = session.catalog.indexes.get(relation)
+    if index is None:
+        attach_partition(session, relation, child.oid, command["def"]["PartitionCmd"].get("bound", {}))
+        return
+    catalog = session.catalog
+    part = catalog.indexes.get(child.oid)
+    if part is None:
+        raise ServerError("42809", f'"{child.name}" is not an index')
+    attach_index(session, index, part, catalog.owner_of_index(index.oid), catalog.owner_of_index(part.oid))
+    validate_partitioned(session, index.oid)
+
+
+def detach(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    detach_partition(session, relation, session.relation(command["def"]["PartitionCmd"]["name"]).oid)
+
+
+def inherit(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    add_inherit(session, relation, session.relation(command["def"]["RangeVar"]).oid)
+
+
+def no_inherit(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    drop_inherit(session, relation, session.relation(command["def"]["RangeVar"]).oid)
+
+
+def add_of(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecAddOf: the table must have exactly the type's columns, in order."""
+    oid = session.type_oid(command["def"]["TypeName"])
+    row = session.catalog.relations[relation]
+    composite = session.catalog.types.get(oid)
+    if oid and (composite is None or not composite.relation):
+        raise ServerError("42809", f"type {command['def']['TypeName']['names'][-1]['String']['sval']} is not composite")
+    if row.parents:
+        raise ServerError("42809", "typed tables cannot inherit")
+    if composite is not None and row.seen:
+        wanted = session.catalog.relations[composite.relation].live()
+        held = row.live()
+        same = [column.name for column in held] == [column.name for column in wanted]
+        if not same or any(map(difference, held, wanted)):
+            raise ServerError("42804", f'table "{row.name}" does not have the columns of its type')
+    session.catalog.relations.put(relation, replace(row, of_type=oid))
+    if oid:
+        session.catalog.depend((RELATION, relation, 0), (TYPE, oid, 0), NORMAL)
+
+
+def drop_of(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    if not row.of_type and row.seen:
+        raise ServerError("42809", f'"{row.name}" is not a typed table')
+    catalog.forget_dependencies((RELATION, relation), 0, on=(TYPE, row.of_type))
+    catalog.relations.put(relation, replace(row, of_type=0))

@@ -1,0 +1,115 @@
+"""ALTER COLUMN ... TYPE, and what stands in its way (commands/tablecmds.c: ATPrepAlterColumnType,
+ATExecAlterColumnType). What rests on the old types is made anew by ``ddl.retyping``.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import NORMAL, OTHER, PUBLICATION_REL, RELATION, TYPE
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.columns import change_columns, having_column, require_column
+from pubcheck.postgres.ddl.descriptions import relation_name
+from pubcheck.postgres.ddl.not_null import refuse_renewal
+from pubcheck.postgres.ddl.retyping import refuse_cast, refuse_default
+from pubcheck.postgres.ddl.tables import depend_on_type, refuse_identity_type
+from pubcheck.postgres.ddl.typenames import collation_of, typmod_of
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def alter_type(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATPrepAlterColumnType, ATExecAlterColumnType: what depends on the column may forbid it."""
+    catalog = session.catalog
+    name = command["name"]
+    column = require_column(session, relation, name)
+    row = catalog.relations[relation]
+    if row.of_type and "through_type" not in command:
+        raise ServerError("42809", "cannot alter column type of typed table")
+    if column.inherited and row.seen:
+        raise ServerError("42P16", f'cannot alter inherited column "{name}"')
+    definition = command["def"]["ColumnDef"]
+    type_name = definition["typeName"]
+    oid = session.type_oid(type_name)
+    typmod = typmod_of(session, type_name, oid) if "typmods" in type_name else -1
+    collation = collation_of(session, definition.get("collClause"), oid)
+    if column.identity:
+        refuse_identity_type(replace(column, type=oid))
+    members = having_column(session, relation, name, recurse)
+    if not recurse and catalog.children.has(relation):
+        raise ServerError("42P16", f'type of inherited column "{name}" must be changed in child tables too')
+    for member in members:
+        _refuse_partition_key(session, member, name)
+    refuse_cast(session, row, column, oid, typmod, definition.get("raw_default"))
+    refuse_renewal(session, members, name)
+    for member in members:
+        here = require_column(session, member, name)
+        if here.inherited > sum(parent in members for parent in catalog.relations[member].parents):
+            other = catalog.relations[member].name
+            raise ServerError("42P16", f'cannot alter inherited column "{name}" of relation "{other}"')
+        refuse_default(session, here, oid)
+        _refuse_type_change(session, catalog.relations[member], here)
+        catalog.forget_dependencies((RELATION, member), here.number, on=(TYPE, here.type))
+        change_columns(session, member, [here.number], type=oid, typmod=typmod, collation=collation, storage="")
+        depend_on_type(session, member, require_column(session, member, name))
+        _rebuild_keys(session, member, here.number)
+
+
+def _rebuild_keys(session: Session, relation: int, number: int) -> None:
+    """ATPostAlterTypeCleanup makes indexes again, a partition's key as a part of its parent's and as that is."""
+    catalog = session.catalog
+    for oid in catalog.indexes_of.get(relation):
+        index = catalog.indexes[oid]
+        if number in (*index.keys, *index.included) and not index.valid and catalog.relations[oid].kind == "i":
+            index = replace(index, valid=True)
+            catalog.indexes.put(oid, index)
+        owner = catalog.owner_of_index(oid) if index.parent and number in index.keys else None
+        if owner is not None and not owner.local:
+            above = catalog.indexes[index.parent]
+            if (index.primary, index.immediate) != (above.primary, above.immediate):
+                kind = "p" if above.primary else "u"
+                catalog.indexes.put(oid, replace(index, primary=above.primary, immediate=above.immediate))
+                catalog.constraints.put(owner.oid, replace(owner, kind=kind, deferrable=not above.immediate))
+
+
+def _refuse_partition_key(session: Session, relation: int, name: str) -> None:
+    row = session.catalog.relations[relation]
+    column = require_column(session, relation, name)
+    if column.number in row.partition_key:
+        raise ServerError(
+            "42P16", f'cannot alter column "{name}" because it is part of the partition key of relation "{row.name}"'
+        )
+
+
+def _refuse_type_change(session: Session, row: Relation, column: Column) -> None:
+    """RememberAllDependentForRebuilding: the first dependent that cannot be rebuilt, in the order they came."""
+    catalog = session.catalog
+    for dependent, number, kind in catalog.dependents.get((RELATION, row.oid)):
+        if number != column.number:
+            continue
+        if dependent[0] == PUBLICATION_REL:
+            member = catalog.publication_rels[dependent[1]]
+            publication = catalog.publications[member.publication].name
+            session.doubt_members([member.oid])
+            error = ServerError(
+                "0A000",
+                "cannot alter type of a column used by a publication WHERE clause",
+                rule="ddl-alter-type",
+                detail=f"publication of table {relation_name(session, row)} in publication {publication} "
+                f'depends on column "{column.name}"',
+            )
+            error.relation, error.publication = session.qualified(row), publication
+            raise error
+        if dependent[0] == RELATION and kind == NORMAL and catalog.relations[dependent[1]].kind in "vm":
+            raise ServerError("0A000", "cannot alter type of a column used by a view or rule")
+        if dependent[0] == RELATION and dependent[1] == row.oid and dependent[2]:
+            generated = row.columns[dependent[2] - 1].name
+            raise ServerError(
+                "0A000",
+                "cannot alter type of a column used by a generated column",
+                rule="ddl-alter-type" if catalog.memberships.has(row.oid) else None,
+                detail=f'Column "{column.name}" is used by generated column "{generated}".',
+            )
+        if dependent[0] == OTHER and kind == NORMAL:
+            raise ServerError("0A000", "cannot alter type of a column used by another object")

@@ -1,0 +1,147 @@
+"""ADD COLUMN, DROP COLUMN and SET STORAGE, here and in all that inherits (commands/tablecmds.c: ATExecAddColumn,
+ATExecDropColumn, ATExecSetStorage).
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import RELATION, Object
+from pubcheck.postgres.catalog.rows import Column, NotNull
+from pubcheck.postgres.ddl.columns import (
+    DIFFERENT,
+    change_columns,
+    difference,
+    having_column,
+    put_columns,
+    require_column,
+)
+from pubcheck.postgres.ddl.constraints import add_constraint
+from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.ddl.indexes import rebuild_indexes
+from pubcheck.postgres.ddl.not_null import add_not_null
+from pubcheck.postgres.ddl.tables import attach_default, define_column, depend_on_type, order_constraints, storage_word
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def add_column(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    catalog = session.catalog
+    body = command["def"]["ColumnDef"]
+    row = catalog.relations[relation]
+    name = body["colname"]
+    if row.of_type and "through_type" not in command:
+        raise ServerError("42809", "cannot add column to typed table")
+    if row.partition:
+        raise ServerError("42809", "cannot add column to a partition")
+    if row.column(name) is not None:
+        if command.get("missing_ok"):
+            session.notices.append(f'column "{name}" of relation "{row.name}" already exists, skipping')
+            return
+        raise ServerError("42701", f'column "{name}" of relation "{row.name}" already exists')
+    if not recurse and catalog.children.has(relation):
+        raise ServerError("42P16", "column must be added to child tables too")
+    deferred: list[Node] = []
+    owned: list[tuple[str, Node]] = []
+    column = define_column(session, body, row.name, deferred, owned, len(row.columns) + 1)
+    if column.identity and catalog.children.has(relation) and row.kind != "p":
+        raise ServerError("42P16", "cannot recursively add identity column to table that has child tables")
+    wanted = column.constraint
+    if column.not_null and catalog.major.named_not_null:
+        # The constraint is one of its own, which children inherit (18).
+        wanted = wanted or NotNull()
+        column = replace(column, not_null=False, constraint=None)
+    put_columns(session, row, (*row.columns, column))
+    depend_on_type(session, relation, column)
+    if column.generated == "s" or column.identity or any("serial" in definition for _, definition in owned):
+        rebuild_indexes(session, relation)
+    for child in sorted(catalog.children.get(relation)):
+        _add_inherited(session, child, column)
+    if wanted is not None:
+        add_not_null(session, relation, name, wanted, recurse)
+    for owner, definition in owned:
+        attach_default(session, relation, owner, definition)
+    for constraint in order_constraints(deferred):
+        add_constraint(session, relation, constraint, recurse)
+
+
+def _add_inherited(session: Session, child: int, column: Column) -> None:
+    """ATExecAddColumn going down: a column that is there already is inherited from here on, and it goes no deeper."""
+    catalog = session.catalog
+    row = catalog.relations[child]
+    known = row.column(column.name)
+    if known is not None:
+        if wrong := difference(known, column):
+            message = f'child table "{row.name}" has different {wrong} for column "{column.name}"'
+            raise ServerError(DIFFERENT[wrong], message)
+        change_columns(session, child, [known.number], inherited=known.inherited + 1)
+        return
+    new = replace(column, number=len(row.columns) + 1, inherited=1, local=False)
+    put_columns(session, row, (*row.columns, new))
+    depend_on_type(session, child, new)
+    if new.generated == "s":
+        rebuild_indexes(session, child)
+    if new.generated:
+        attach_default(session, child, new.name, {"contype": "CONSTR_GENERATED"})
+    for grandchild in sorted(catalog.children.get(child)):
+        _add_inherited(session, grandchild, column)
+
+
+def drop_column(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecDropColumn: children lose the column too unless they have it from elsewhere."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    name = command["name"]
+    column = row.column(name)
+    if column is None:
+        if command.get("missing_ok"):
+            session.notices.append(f'column "{name}" of relation "{row.name}" does not exist, skipping')
+            return
+        column = require_column(session, relation, name)
+    if row.of_type and "through_type" not in command:
+        raise ServerError("42809", "cannot drop column from typed table")
+    objects: list[Object] = []
+    _collect_column(session, relation, column, recurse, False, objects)
+    perform_deletion(session, objects, command.get("behavior") == "DROP_CASCADE", rule="ddl-drop-column")
+
+
+def _collect_column(
+    session: Session, relation: int, column: Column, recurse: bool, recursing: bool, objects: list[Object]
+) -> None:
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    name = column.name
+    if column.inherited and not recursing:
+        raise ServerError("42P16", f'cannot drop inherited column "{name}"')
+    if column.number in row.partition_key or column.number in row.partition_reads:
+        raise ServerError(
+            "42P16", f'cannot drop column "{name}" because it is part of the partition key of relation "{row.name}"'
+        )
+    children = sorted(catalog.children.get(relation))
+    if children and row.kind == "p" and not recurse:
+        raise ServerError("42P16", "cannot drop column from only the partitioned table when partitions exist")
+    for child in children:
+        inherited = catalog.relations[child].column(name)
+        if inherited is None:
+            continue
+        if recurse and inherited.inherited == 1 and not inherited.local:
+            _collect_column(session, child, inherited, recurse, True, objects)
+        else:
+            change_columns(
+                session,
+                child,
+                [inherited.number],
+                inherited=max(0, inherited.inherited - 1),
+                local=inherited.local or not recurse,
+            )
+    objects.append((RELATION, relation, column.number))
+
+
+def set_storage(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetStorage, which goes down to children (ATSimpleRecursion)."""
+    require_column(session, relation, command["name"])
+    word = storage_word(command["def"]["String"]["sval"])
+    for member in having_column(session, relation, command["name"], recurse):
+        column = require_column(session, member, command["name"])
+        change_columns(session, member, [column.number], storage=word)

@@ -1,0 +1,87 @@
+"""SET LOGGED and SET UNLOGGED (commands/tablecmds.c: ATPrepChangePersistence). SET UNLOGGED of a publication's member
+is judged.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import CONSTRAINT, RELATION
+from pubcheck.postgres.ddl.indexes import rebuild_indexes
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.kinds import not_supported_for
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def set_unlogged(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATPrepChangePersistence: a member of a publication cannot become unlogged."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    members = catalog.memberships.get(relation)
+    publication = catalog.publications[catalog.publication_rels[members[0]].publication].name if members else None
+    rule = "ddl-set-unlogged" if members else None
+    if row.kind == "S":
+        return
+    if row.kind == "p" and not catalog.major.unlogged_partitioned:
+        error = ServerError(
+            "42809",
+            f'ALTER action SET UNLOGGED cannot be performed on relation "{row.name}"',
+            rule=rule,
+            detail=not_supported_for(row.kind),
+        )
+        error.relation, error.publication = session.qualified(row), publication
+        raise error
+    if row.persistence == "t":
+        raise ServerError("42P16", f'cannot change logged status of table "{row.name}" because it is temporary')
+    if row.persistence == "u":
+        return
+    if members:
+        session.doubt_members(members)
+        error = ServerError(
+            "55000",
+            f'cannot change table "{row.name}" to unlogged because it is part of a publication',
+            rule=rule,
+            detail="Unlogged relations cannot be replicated.",
+        )
+        error.relation, error.publication = session.qualified(row), publication
+        raise error
+    for dependent, _, _ in catalog.dependents.get((RELATION, relation)):
+        referencing = catalog.constraints.get(dependent[1]) if dependent[0] == CONSTRAINT else None
+        if referencing is not None and referencing.kind == "f" and referencing.relation != relation:
+            other = catalog.relations[referencing.relation]
+            if referencing.references == relation and other.persistence == "p":
+                raise ServerError(
+                    "42P16",
+                    f'could not change table "{row.name}" to unlogged because it references logged table '
+                    f'"{other.name}"',
+                )
+    _persist(session, relation, "u")
+
+
+def set_logged(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    if row.kind == "p" and not catalog.major.unlogged_partitioned:
+        raise ServerError("42809", f'ALTER action SET LOGGED cannot be performed on relation "{row.name}"')
+    if row.persistence == "t":
+        raise ServerError("42P16", f'cannot change logged status of table "{row.name}" because it is temporary')
+    if row.persistence != "u" or row.kind == "S":
+        return
+    for oid in catalog.constraints_of.get(relation):
+        constraint = catalog.constraints[oid]
+        other = catalog.relations.get(constraint.references)
+        if constraint.kind == "f" and other is not None and other.oid != relation and other.persistence == "u":
+            raise ServerError(
+                "42P16", f'could not change table "{row.name}" to logged because it references unlogged table'
+            )
+    _persist(session, relation, "p")
+
+
+def _persist(session: Session, relation: int, persistence: str) -> None:
+    catalog = session.catalog
+    if catalog.relations[relation].kind == "p":
+        return  # it has no storage to rewrite, which is when the letter changes
+    for oid in (relation, *catalog.indexes_of.get(relation)):
+        catalog.relations.put(oid, replace(catalog.relations[oid], persistence=persistence))
+    rebuild_indexes(session, relation)

@@ -1,0 +1,57 @@
+"""What is said of a relation as a whole: OWNER TO, CLUSTER ON, ENABLE and DISABLE RULE, REPLICA IDENTITY
+(commands/tablecmds.c).
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import RELATION
+from pubcheck.postgres.ddl.replica_identity import set_replica_identity
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def change_owner(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecChangeOwner: indexes and owned sequences go with the table."""
+    catalog = session.catalog
+    owner = session.role_spec(command["newowner"])
+    row = catalog.relations[relation]
+    if owner.oid == row.owner:
+        return
+    if not session.superuser() and not session.member_of(owner.oid):
+        raise ServerError("42501", f'must be able to SET ROLE "{owner.name}"')
+    catalog.relations.put(relation, replace(row, owner=owner.oid))
+    for oid in catalog.indexes_of.get(relation):
+        catalog.relations.put(oid, replace(catalog.relations[oid], owner=owner.oid))
+    for dependent, number, _ in catalog.dependents.get((RELATION, relation)):
+        if number and dependent[0] == RELATION and dependent[2] == 0:
+            owned = catalog.relations.get(dependent[1])
+            if owned is not None and owned.kind == "S":
+                catalog.relations.put(owned.oid, replace(owned, owner=owner.oid))
+
+
+def cluster_on(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    row = session.catalog.relations[relation]
+    index = session.relation_in(row.namespace, command["name"])
+    if row.seen and index is None:
+        raise ServerError("42704", f'index "{command["name"]}" for table "{row.name}" does not exist')
+    held = session.catalog.indexes.get(index.oid) if index is not None else None
+    if row.seen and (held is None or held.table != relation or held.partial):
+        raise ServerError("42809", f'cannot cluster on index "{command["name"]}"')
+    if row.kind == "p":
+        raise ServerError("0A000", "cannot mark index clustered in partitioned table")
+
+
+def enable_rule(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """EnableDisableRule: one that is enabled for replicas alone does nothing in other sessions."""
+    catalog = session.catalog
+    oid = catalog.other_names.get(("rule", relation, command["name"]))
+    if oid is not None:
+        enabled = command["subtype"] in ("AT_EnableRule", "AT_EnableAlwaysRule")
+        catalog.others.put(oid, replace(catalog.others[oid], enabled=enabled))
+
+
+def replica_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    set_replica_identity(session, relation, command["def"]["ReplicaIdentityStmt"])
