@@ -7,8 +7,8 @@ are looked up by the parse node's kind, and the modules of the rarer ones are lo
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 
+from pubcheck.postgres.deferred import Deferred
 from pubcheck.postgres.expressions.coerce import coerce_to_boolean
 from pubcheck.postgres.expressions.columns import column_reference
 from pubcheck.postgres.expressions.constants import constant, value_function
@@ -28,8 +28,7 @@ def transform(p: ParseState, node: Node) -> Expr:
     Raises ServerError where the server refuses it, Unknowable where that rests on what is not visible.
     """
     for kind, body in node.items():
-        handler = _HANDLERS.get(kind) or _load(kind)
-        return handler(p, body)
+        return _HANDLERS[kind](p, body)
     raise ValueError("an empty parse node")
 
 
@@ -42,7 +41,7 @@ def _operator(p: ParseState, body: Node) -> Expr:
     """An A_Expr. Plain operators chain to the left, and such a chain may be long: it is followed, not called."""
     kind = body["kind"]
     if kind not in _PLAIN:
-        return _load_special(kind)(p, body)
+        return _SPECIAL[kind](p, body)
     chain = [body]
     first = body.get("lexpr")
     while first is not None and "A_Expr" in first and first["A_Expr"]["kind"] in _PLAIN and not _of_rows(chain[-1]):
@@ -52,7 +51,7 @@ def _operator(p: ParseState, body: Node) -> Expr:
     for link in reversed(chain):
         if made is None:
             if _of_rows(link):
-                made = _load_special("rows")(p, link)
+                made = _SPECIAL["rows"](p, link)
                 continue
             if first is not None:
                 made = transform(p, first)
@@ -174,79 +173,62 @@ def _merge_action(p: ParseState, body: Node) -> Expr:
     raise p.error("42601", message, location, "rf-clause-kind")
 
 
-def _row(p: ParseState, body: Node) -> Expr:
-    from pubcheck.postgres.expressions.rows import row
-
-    return row(p, body)
-
-
-_HANDLERS: dict[str, Handler] = {
-    "A_Const": constant,
-    "A_Expr": _operator,
-    "BoolExpr": _boolean,
-    "BooleanTest": _boolean_test,
-    "ColumnRef": column_reference,
-    "FuncCall": _call,
-    "GroupingFunc": _grouping,
-    "MergeSupportFunc": _merge_action,
-    "NamedArgExpr": _named_argument,
-    "NullTest": _null_test,
-    "ParamRef": _parameter,
-    "RowExpr": _row,
-    "SQLValueFunction": value_function,
-    "SetToDefault": _default,
-}
-
-_ELSEWHERE = {
-    "A_ArrayExpr": ("casts", "array"),
-    "A_Indirection": ("subscripts", "indirection"),
-    "CaseExpr": ("conditionals", "case"),
-    "CoalesceExpr": ("conditionals", "coalesce"),
-    "CollateClause": ("casts", "collate"),
-    "JsonArrayAgg": ("json", "array_aggregate"),
-    "JsonArrayConstructor": ("json", "array_constructor"),
-    "JsonArrayQueryConstructor": ("subselects", "json_array_query"),
-    "JsonFuncExpr": ("jsonpath", "query_function"),
-    "JsonIsPredicate": ("json", "is_json"),
-    "JsonObjectAgg": ("json", "object_aggregate"),
-    "JsonObjectConstructor": ("json", "object_constructor"),
-    "JsonParseExpr": ("json", "parse"),
-    "JsonScalarExpr": ("json", "scalar"),
-    "JsonSerializeExpr": ("json", "serialize"),
-    "MinMaxExpr": ("conditionals", "greatest_or_least"),
-    "SubLink": ("subselects", "sublink"),
-    "TypeCast": ("casts", "cast"),
-    "XmlExpr": ("xml", "xml_expression"),
-    "XmlSerialize": ("xml", "serialize"),
-}
-_SPECIAL = {
-    "AEXPR_BETWEEN": ("comparisons", "between"),
-    "AEXPR_BETWEEN_SYM": ("comparisons", "between"),
-    "AEXPR_DISTINCT": ("comparisons", "distinct"),
-    "AEXPR_IN": ("comparisons", "in_list"),
-    "AEXPR_NOT_BETWEEN": ("comparisons", "between"),
-    "AEXPR_NOT_BETWEEN_SYM": ("comparisons", "between"),
-    "AEXPR_NOT_DISTINCT": ("comparisons", "distinct"),
-    "AEXPR_NULLIF": ("comparisons", "nullif"),
-    "AEXPR_OP_ALL": ("comparisons", "any_or_all"),
-    "AEXPR_OP_ANY": ("comparisons", "any_or_all"),
-    "rows": ("rows", "row_operator"),
-}
-_specials: dict[str, Handler] = {}
-
-
-def _load(kind: str) -> Handler:
-    handler = _HANDLERS[kind] = _found(*_ELSEWHERE[kind])
-    return handler
-
-
-def _load_special(kind: str) -> Handler:
-    handler = _specials.get(kind)
-    if handler is None:
-        handler = _specials[kind] = _found(*_SPECIAL[kind])
-    return handler
-
-
-def _found(module: str, name: str) -> Handler:
-    handler: Handler = getattr(import_module(f"pubcheck.postgres.expressions.{module}"), name)
-    return handler
+_PACKAGE = "pubcheck.postgres.expressions"
+_HANDLERS: Deferred[str, Handler] = Deferred(
+    _PACKAGE,
+    {
+        "A_ArrayExpr": "casts:array",
+        "A_Indirection": "subscripts:indirection",
+        "CaseExpr": "conditionals:case",
+        "CoalesceExpr": "conditionals:coalesce",
+        "CollateClause": "casts:collate",
+        "JsonArrayAgg": "json:array_aggregate",
+        "JsonArrayConstructor": "json:array_constructor",
+        "JsonArrayQueryConstructor": "subselects:json_array_query",
+        "JsonFuncExpr": "jsonpath:query_function",
+        "JsonIsPredicate": "json:is_json",
+        "JsonObjectAgg": "json:object_aggregate",
+        "JsonObjectConstructor": "json:object_constructor",
+        "JsonParseExpr": "json:parse",
+        "JsonScalarExpr": "json:scalar",
+        "JsonSerializeExpr": "json:serialize",
+        "MinMaxExpr": "conditionals:greatest_or_least",
+        "RowExpr": "rows:row",
+        "SubLink": "subselects:sublink",
+        "TypeCast": "casts:cast",
+        "XmlExpr": "xml:xml_expression",
+        "XmlSerialize": "xml:serialize",
+    },
+    loaded={
+        "A_Const": constant,
+        "A_Expr": _operator,
+        "BoolExpr": _boolean,
+        "BooleanTest": _boolean_test,
+        "ColumnRef": column_reference,
+        "FuncCall": _call,
+        "GroupingFunc": _grouping,
+        "MergeSupportFunc": _merge_action,
+        "NamedArgExpr": _named_argument,
+        "NullTest": _null_test,
+        "ParamRef": _parameter,
+        "SQLValueFunction": value_function,
+        "SetToDefault": _default,
+    },
+)
+_SPECIAL: Deferred[str, Handler] = Deferred(
+    _PACKAGE,
+    {
+        "AEXPR_BETWEEN": "comparisons:between",
+        "AEXPR_BETWEEN_SYM": "comparisons:between",
+        "AEXPR_DISTINCT": "comparisons:distinct",
+        "AEXPR_IN": "comparisons:in_list",
+        "AEXPR_NOT_BETWEEN": "comparisons:between",
+        "AEXPR_NOT_BETWEEN_SYM": "comparisons:between",
+        "AEXPR_NOT_DISTINCT": "comparisons:distinct",
+        "AEXPR_NULLIF": "comparisons:nullif",
+        "AEXPR_OP_ALL": "comparisons:any_or_all",
+        "AEXPR_OP_ANY": "comparisons:any_or_all",
+        "rows": "rows:row_operator",
+    },
+)
+"""What A_Exprs that are no plain operators are, by their kind, and those of rows."""

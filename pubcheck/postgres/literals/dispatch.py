@@ -2,82 +2,82 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from pubcheck.postgres.catalog import EXTENSION, TYPE
+from pubcheck.postgres.deferred import Deferred
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.literals.common import InputContext, refused
 
 _HOMES: dict[int, str] = {
     oid: home
     for home, oids in {
-        "numbers.read_int2": (21,),
-        "numbers.read_int4": (23,),
-        "numbers.read_int8": (20,),
-        "numbers.read_oid": (26,),
-        "numbers.read_xid": (28,),
-        "numbers.read_cid": (29,),
-        "numbers.read_xid8": (5069,),
-        "numbers.read_int2vector": (22,),
-        "numbers.read_oidvector": (30,),
-        "numbers.read_numeric": (1700,),
-        "numbers.read_float4": (700,),
-        "numbers.read_float8": (701,),
-        "numbers.read_money": (790,),
-        "strings.read_bool": (16,),
+        "numbers:read_int2": (21,),
+        "numbers:read_int4": (23,),
+        "numbers:read_int8": (20,),
+        "numbers:read_oid": (26,),
+        "numbers:read_xid": (28,),
+        "numbers:read_cid": (29,),
+        "numbers:read_xid8": (5069,),
+        "numbers:read_int2vector": (22,),
+        "numbers:read_oidvector": (30,),
+        "numbers:read_numeric": (1700,),
+        "numbers:read_float4": (700,),
+        "numbers:read_float8": (701,),
+        "numbers:read_money": (790,),
+        "strings:read_bool": (16,),
         # text, unknown, cstring, refcursor
-        "strings.read_text": (25, 705, 2275, 1790),
-        "strings.read_varchar": (1043,),
-        "strings.read_bpchar": (1042,),
-        "strings.read_name": (19,),
-        "strings.read_char": (18,),
-        "strings.read_bytea": (17,),
-        "strings.read_bit": (1560,),
-        "strings.read_varbit": (1562,),
-        "strings.read_uuid": (2950,),
-        "strings.read_pg_lsn": (3220,),
-        "strings.read_tid": (27,),
-        "strings.read_pg_snapshot": (5038, 2970),
-        "network.read_inet": (869,),
-        "network.read_cidr": (650,),
-        "network.read_macaddr": (829,),
-        "network.read_macaddr8": (774,),
-        "documents.read_json": (114,),
-        "documents.read_jsonb": (3802,),
-        "jsonpath.read_jsonpath": (4072,),
-        "markup.read_xml": (142,),
-        "geometry.read_point": (600,),
-        "geometry.read_lseg": (601,),
-        "geometry.read_path": (602,),
-        "geometry.read_box": (603,),
-        "geometry.read_polygon": (604,),
-        "geometry.read_line": (628,),
-        "geometry.read_circle": (718,),
-        "textsearch.read_tsvector": (3614,),
-        "textsearch.read_tsquery": (3615,),
-        "objects.read_aclitem": (1033,),
-        "objects.read_regproc": (24,),
-        "objects.read_regprocedure": (2202,),
-        "objects.read_regoper": (2203,),
-        "objects.read_regoperator": (2204,),
-        "objects.read_regclass": (2205,),
-        "objects.read_regtype": (2206,),
-        "objects.read_regconfig": (3734,),
-        "objects.read_regdictionary": (3769,),
-        "objects.read_regnamespace": (4089,),
-        "objects.read_regrole": (4096,),
-        "objects.read_regcollation": (4191,),
-        "datetime.read_date": (1082,),
-        "datetime.read_time": (1083,),
-        "datetime.read_timetz": (1266,),
-        "datetime.read_timestamp": (1114,),
-        "datetime.read_timestamptz": (1184,),
-        "datetime.read_interval": (1186,),
+        "strings:read_text": (25, 705, 2275, 1790),
+        "strings:read_varchar": (1043,),
+        "strings:read_bpchar": (1042,),
+        "strings:read_name": (19,),
+        "strings:read_char": (18,),
+        "strings:read_bytea": (17,),
+        "strings:read_bit": (1560,),
+        "strings:read_varbit": (1562,),
+        "strings:read_uuid": (2950,),
+        "strings:read_pg_lsn": (3220,),
+        "strings:read_tid": (27,),
+        "strings:read_pg_snapshot": (5038, 2970),
+        "network:read_inet": (869,),
+        "network:read_cidr": (650,),
+        "network:read_macaddr": (829,),
+        "network:read_macaddr8": (774,),
+        "documents:read_json": (114,),
+        "documents:read_jsonb": (3802,),
+        "jsonpath:read_jsonpath": (4072,),
+        "markup:read_xml": (142,),
+        "geometry:read_point": (600,),
+        "geometry:read_lseg": (601,),
+        "geometry:read_path": (602,),
+        "geometry:read_box": (603,),
+        "geometry:read_polygon": (604,),
+        "geometry:read_line": (628,),
+        "geometry:read_circle": (718,),
+        "textsearch:read_tsvector": (3614,),
+        "textsearch:read_tsquery": (3615,),
+        "objects:read_aclitem": (1033,),
+        "objects:read_regproc": (24,),
+        "objects:read_regprocedure": (2202,),
+        "objects:read_regoper": (2203,),
+        "objects:read_regoperator": (2204,),
+        "objects:read_regclass": (2205,),
+        "objects:read_regtype": (2206,),
+        "objects:read_regconfig": (3734,),
+        "objects:read_regdictionary": (3769,),
+        "objects:read_regnamespace": (4089,),
+        "objects:read_regrole": (4096,),
+        "objects:read_regcollation": (4191,),
+        "datetime:read_date": (1082,),
+        "datetime:read_time": (1083,),
+        "datetime:read_timetz": (1266,),
+        "datetime:read_timestamp": (1114,),
+        "datetime:read_timestamptz": (1184,),
+        "datetime:read_interval": (1186,),
     }.items()
     for oid in oids
 }
-_READERS: dict[int, Any] = {}
+_READERS: Deferred[int, Any] = Deferred("pubcheck.postgres.literals", _HOMES)
 
 _WITHOUT_INPUT = {
     194: "pg_node_tree", 3361: "pg_ndistinct", 3402: "pg_dependencies", 5017: "pg_mcv_list", 3642: "gtsvector",
@@ -100,14 +100,9 @@ def read(context: InputContext, type_oid: int, text: str, typmod: int = -1) -> A
 
     Raises ServerError, without location, where the server does, and Unknowable.
     """
-    reader = _READERS.get(type_oid)
-    if reader is None:
-        home = _HOMES.get(type_oid)
-        if home is None:
-            return _read_other(context, type_oid, text, typmod)
-        module, name = home.split(".")
-        reader = _READERS[type_oid] = getattr(import_module(f"pubcheck.postgres.literals.{module}"), name)
-    return reader(context, text, typmod)
+    if type_oid not in _HOMES:
+        return _read_other(context, type_oid, text, typmod)
+    return _READERS[type_oid](context, text, typmod)
 
 
 def _read_other(context: InputContext, type_oid: int, text: str, typmod: int) -> Any:
