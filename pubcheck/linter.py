@@ -140,7 +140,7 @@ _DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILIN
 _HEADER_LENGTH = 2000
 # Templates and placeholders: what stands there when the text is run is not known.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
-_NAMES = re.compile(r"\$?[{%#<]+[^\"]*?[}>]+|\w+")
+_NAMES = re.compile(r"\$?[{%#<]+[^\"]*?[}>]+|%\w|\w+")
 """Names in what is said of them, and placeholders within quotes."""
 _OF_OPTIONS = "PUB12"
 _MISSING = ("PUB106", "PUB107")

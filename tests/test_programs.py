@@ -97,6 +97,11 @@ def test_of_a_name_that_stands_for_another_nothing_is_said() -> None:
     assert lint('run(f"CREATE TABLE {t} (id int)"); run(f"CREATE PUBLICATION p FOR TABLE {t}")', "python") == []
 
 
+def test_of_what_stands_in_the_quotes_of_a_name_nothing_is_said() -> None:
+    text = 'run(`ALTER PUBLICATION "%s" RENAME TO "%s"`); run(`DROP PUBLICATION "%s"`)'
+    assert lint(text, "go") == []
+
+
 def test_strings_that_only_look_like_statements_say_nothing() -> None:
     text = 'run("CREATE PUBLICATION p")\nlabel = "Create table of contents"\nother = "ALTER TABLE `x` ENGINE=InnoDB"\n'
     assert lint(text, "python") == []

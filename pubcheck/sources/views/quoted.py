@@ -37,13 +37,18 @@ _NAME = r'(?:"[^"]*+"|[^\s"();,\'.]+)'
 _SHAPE = re.compile(
     rf"\s*(?ai:create\s+publication\s+(?:if\s+not\s+exists\s+)?(?P<created>{_NAME})\s*(?:$|for\b|with\b)"
     rf"|alter\s+publication\s+(?:if\s+exists\s+)?(?P<altered>{_NAME})\s+(?:add|drop|set|rename|owner)\b"
-    rf"|drop\s+publication\s+(?:if\s+exists\s+)?{_NAME}(?:\s*,\s*{_NAME})*\s*(?:$|cascade|restrict))"
+    rf"|drop\s+publication\s+(?:if\s+exists\s+)?{_NAME}(?:\s*,\s*{_NAME})*\s*(?:$|cascade|restrict)"
+    rf"|create\s+subscription\s+(?:if\s+not\s+exists\s+)?{_NAME}\s+connection\b"
+    rf"|alter\s+subscription\s+(?:if\s+exists\s+)?{_NAME}\s+"
+    r"(?:connection|set|add|drop|refresh|enable|disable|skip|owner|rename)\b"
+    rf"|drop\s+subscription\s+(?:if\s+exists\s+)?{_NAME}\s*(?:$|cascade|restrict))"
 )
-_ABOUT = re.compile(r"\s*(?ai:create|alter|drop)\s+(?ai:publication)\b")
+_ABOUT = re.compile(r"\s*(?ai:create|alter|drop)\s+(?:(?P<publication>(?ai:publication))|(?ai:subscription))\b")
 # What follows the word in a sentence about publications, and is no name that anyone gives to one.
 _PROSE = re.compile(
     r"\s*\w+\s+publications?\s+(?:fail\w*|error\w*|statement\w*|command\w*|quer(?:y|ies)|syntax|is|are|was|were|has|had|"
-    r"must|cannot|could|can|should|would|will|does|requires|succeeded|and|or|that|which|when|called|named)\b",
+    r"must|cannot|could|can|should|would|will|does|requires|succeeded|and|or|that|which|when|called|named|"
+    r"on|for|with|without|in|from|to|as|by|using)\b",
     re.IGNORECASE,
 )
 
@@ -334,7 +339,8 @@ def _comment_end(said: str, start: int) -> int:
 
 
 def _judged(lexed: _Lexed, written: Written, unknown: Sequence[tuple[int, int]], place: Callable[[int], int]) -> str:
-    """The text without what is no statement about a publication although it begins like one, or has no end."""
+    """The text without what is no statement about a publication or a subscription although it begins like one, or has
+    no end."""
     sql = lexed.sql
     out: list[str] = []
     start = 0
@@ -344,13 +350,13 @@ def _judged(lexed: _Lexed, written: Written, unknown: Sequence[tuple[int, int]],
         touched = any(a < end and b > start for a, b in unknown)
         about = _ABOUT.match(chunk)
         if about is not None and ((last and not lexed.whole) or _SHAPE.match(chunk) is None or _PROSE.match(chunk)):
-            cut = touched or (last and (not lexed.whole or _CUT.match(chunk)))
+            cut = about["publication"] and (touched or (last and (not lexed.whole or _CUT.match(chunk))))
             if cut and not _PROSE.match(chunk) and written.unseen < 0:
                 written.unseen = place(start + len(chunk) - len(chunk.lstrip()))
             chunk = blank(chunk)
         elif last and not lexed.whole:
             chunk = blank(chunk)
-        elif about is not None and written.about < 0:
+        elif about is not None and about["publication"] and written.about < 0:
             written.about = place(start + len(chunk) - len(chunk.lstrip()))
         out += (chunk, sql[end : end + 1])
         start = end + 1

@@ -25,7 +25,8 @@ _QUOTED = re.compile(
     r"(?P<comment>(?<![^\s])\#[^\n]*+)|\"(?P<double>(?:[^\"\\]++|\\(?s:.))*+)\"|(?<![^\s\[,{(=])'(?P<single>(?:[^']++|'')*+)'"
 )
 _PLAIN = re.compile(
-    r"^(?P<indent>[ ]*+)(?:-[ ]++)*+(?:[\w./-]+:[ \t]+)?(?P<sql>(?ai:create|alter|drop)[ \t]+[^\n]+)", re.MULTILINE
+    r"^(?P<indent>[ ]*+)(?P<items>(?:-[ ]++)*+)(?P<key>[\w./-]+:[ \t]+)?(?P<sql>(?ai:create|alter|drop)[ \t]+[^\n]+)",
+    re.MULTILINE,
 )
 _PSQL = re.compile(r"\bpsql\b")
 _VALUE = re.compile(r"\{\{[^{}\n]*+\}\}|\$\{[^{}\n]*+\}|\$\([A-Za-z_]\w*\)")
@@ -102,10 +103,11 @@ def _plain(text: str, start: int, end: int) -> Iterator[Written]:
         begin, stop = found.span("sql")
         if not begins_statement(text, begin, stop):
             continue
-        # It goes on in lines that are further in.
+        # It goes on in lines that are further in than its key, or its dash.
+        indent = len(found["indent"]) + (len(found["items"]) if found["key"] else 0)
         while stop < end:
             line = _LINE.match(text, stop + 1, end)
-            if line is None or not line["first"] or len(line["indent"]) <= len(found["indent"]) or line["first"] == "#":
+            if line is None or not line["first"] or len(line["indent"]) <= indent or line["first"] == "#":
                 break
             stop = min(line.end(), end)
             stop -= text[stop - 1 : stop] == "\n"

@@ -187,10 +187,15 @@ def test_a_name_stands_for_what_is_known_at_run_time_only(kind: str, text: str, 
         ("ruby", '"CREATE TABLE t (id int)"'),
         ("shell", "# psql -c 'CREATE PUBLICATION p'\necho it is"),
         ("yaml", "description: how to create publication records\n"),
+        ("yaml", "- name: Create publication for a schema\n  when: version is {{ x }}\n"),
+        ("python", 'print(f"Create publication on primary {host} database {name}")'),
+        ("javascript", "// CREATE PUBLICATION\ntest('create subscription without connecting', async () => {})"),
+        ("javascript", "// CREATE PUBLICATION\ntest(`alter subscription connection with password ${n}`)"),
+        ("csharp", '// CREATE PUBLICATION\nsql.Should().NotContain("CREATE SUBSCRIPTION");'),
     ],
 )
 def test_sentences_about_publications_are_no_statements(kind: str, text: str) -> None:
-    assert not any("publication" in each.lower() for each in sent(kind, text))
+    assert not any("publication" in each.lower() or "subscription" in each.lower() for each in sent(kind, text))
     assert rules(views.source("x", text, kind)) == []
 
 
@@ -206,6 +211,26 @@ def test_sentences_about_publications_are_no_statements(kind: str, text: str) ->
 def test_what_cannot_be_seen_is_said(kind: str, text: str) -> None:
     assert sent(kind, text) == []
     assert rules(views.source("x", text, kind)) == ["publication-not-seen"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE SUBSCRIPTION s CONNECTION 'dbname=a' PUBLICATION p",
+        "ALTER SUBSCRIPTION IF EXISTS s DISABLE",
+        "DROP SUBSCRIPTION IF EXISTS s",
+    ],
+)
+def test_subscriptions_of_programs_are_statements(statement: str) -> None:
+    assert statement in sent("python", f'run("CREATE PUBLICATION p"); run("{statement}")')
+
+
+def test_a_scalar_ends_where_the_next_key_of_its_entry_begins() -> None:
+    text = "- sql: CREATE PUBLICATION p\n  when: x\n- sql: ALTER PUBLICATION p\n    ADD TABLE t\n  when: y\n"
+    assert [" ".join(each.split()) for each in sent("yaml", text)] == [
+        "CREATE PUBLICATION p",
+        "ALTER PUBLICATION p ADD TABLE t",
+    ]
 
 
 def test_what_cannot_be_seen_is_said_once_a_file() -> None:
