@@ -16,7 +16,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, PROC, RELATI
 from pubcheck.postgres.catalog.rows import Column, Proc, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
 from pubcheck.postgres.ddl.names import figure_name
-from pubcheck.postgres.ddl.tables import sequence_named
+from pubcheck.postgres.ddl.sequences import sequence_named
 from pubcheck.postgres.ddl.typenames import (
     DEFAULT_COLLATION,
     UNSEEN_COLLATION,

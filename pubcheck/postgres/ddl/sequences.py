@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, INTERNAL, RELATION
-from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import require_column
+from pubcheck.postgres.ddl.names import choose_relation_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import find
 
 
 def create_sequence(session: Session, node: Node) -> None:
@@ -87,3 +91,50 @@ def _owned_by(session: Session, row: Relation, node: Node) -> None:
     catalog.forget_dependencies(this[:2], how=AUTO)
     if target is not None:
         catalog.depend(this, target, AUTO)
+
+
+def sequences_used(session: Session, expression: Node | None) -> Iterable[Relation | None]:
+    """The sequences that nextval('...'::regclass) of an expression names."""
+    if not expression:
+        return
+    for _, call in find(expression, "FuncCall"):
+        if call["funcname"][-1].get("String", {}).get("sval") in (
+            "nextval",
+            "currval",
+            "setval",
+        ):
+            constant = call.get("args", [{}])[0]
+            while "TypeCast" in constant:
+                constant = constant["TypeCast"]["arg"]
+            text = constant.get("A_Const", {}).get("sval", {}).get("sval")
+            if text:
+                yield sequence_named(session, text)
+
+
+def sequence_named(session: Session, text: str) -> Relation | None:
+    """A sequence by the text of a regclass constant, or None."""
+    found = session.regclass(text)
+    return found if found is not None and found.kind == "S" else None
+
+
+def own_sequence(session: Session, row: Relation, column: Column, definition: Node) -> int:
+    """The sequence of a serial or identity column (generateSerialExtraStmts)."""
+    catalog = session.catalog
+    name, namespace = "", row.namespace
+    for item in definition.get("options", ()):
+        option = item["DefElem"]
+        if option["defname"] == "sequence_name":
+            name = option["arg"]["List"]["items"][-1]["String"]["sval"]
+    name = name or choose_relation_name(catalog, namespace, row.name, column.name, "seq", constraint=False)
+    session.free_name(namespace, name)
+    sequence = Relation(
+        catalog.new_oid(),
+        name,
+        namespace,
+        "S",
+        row.owner,
+        persistence=row.persistence,
+        identity="n",
+    )
+    catalog.add_relation(sequence)
+    return sequence.oid

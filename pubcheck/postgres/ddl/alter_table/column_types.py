@@ -12,7 +12,7 @@ from pubcheck.postgres.ddl.columns import change_columns, having_column, require
 from pubcheck.postgres.ddl.descriptions import relation_name
 from pubcheck.postgres.ddl.not_null import refuse_renewal
 from pubcheck.postgres.ddl.retyping import refuse_cast, refuse_default
-from pubcheck.postgres.ddl.tables import depend_on_type, refuse_identity_type
+from pubcheck.postgres.ddl.tables.definitions import depend_on_type, refuse_identity_type
 from pubcheck.postgres.ddl.typenames import collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node

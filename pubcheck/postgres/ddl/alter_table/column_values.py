@@ -10,7 +10,9 @@ from pubcheck.postgres.ddl.columns import change_columns, having_column, renamed
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import refuse_renewal
-from pubcheck.postgres.ddl.tables import attach_default, default_type, refuse_identity_type
+from pubcheck.postgres.ddl.tables.default_types import default_type
+from pubcheck.postgres.ddl.tables.default_values import attach_default
+from pubcheck.postgres.ddl.tables.definitions import refuse_identity_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session

@@ -20,7 +20,9 @@ from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import add_not_null
-from pubcheck.postgres.ddl.tables import attach_default, define_column, depend_on_type, order_constraints, storage_word
+from pubcheck.postgres.ddl.tables.constraints import order_constraints
+from pubcheck.postgres.ddl.tables.default_values import attach_default
+from pubcheck.postgres.ddl.tables.definitions import define_column, depend_on_type, storage_word
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -44,7 +46,7 @@ def add_column(session: Session, relation: int, command: Node, recurse: bool) ->
         raise ServerError("42P16", "column must be added to child tables too")
     deferred: list[Node] = []
     owned: list[tuple[str, Node]] = []
-    column = define_column(session, body, row.name, deferred, owned, len(row.columns) + 1)
+    column = define_column(session, body, len(row.columns) + 1, deferred, owned)
     if column.identity and catalog.children.has(relation) and row.kind != "p":
         raise ServerError("42P16", "cannot recursively add identity column to table that has child tables")
     wanted = column.constraint

@@ -1,0 +1,192 @@
+"""CREATE TABLE in all its forms (parser/parse_utilcmd.c: transformCreateStmt; commands/tablecmds.c: DefineRelation).
+
+Here: the order of it all. What columns are defined as, get from parents or are copied from others, and what stands
+beside them, in the modules of this package.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import AUTO, NORMAL, RELATION
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.bounds import read_bound, refuse_overlap
+from pubcheck.postgres.ddl.columns import adopt_members
+from pubcheck.postgres.ddl.constraints import add_constraint
+from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.ddl.tables.constraints import order_constraints, with_not_nulls
+from pubcheck.postgres.ddl.tables.default_values import attach_default, copy_defaults
+from pubcheck.postgres.ddl.tables.definitions import define_column, depend_on_types, own_defaults
+from pubcheck.postgres.ddl.tables.inheritance import (
+    check_parent,
+    clone_indexes,
+    columns_of_type,
+    inherit_constraints,
+    inherited_columns,
+    merged,
+)
+from pubcheck.postgres.ddl.tables.like import copy_columns, copy_constraints, copy_indexes
+from pubcheck.postgres.ddl.tables.partition_keys import partitioned
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def create_foreign_table(session: Session, node: Node) -> None:
+    """CREATE FOREIGN TABLE, also as a partition."""
+    create_table(session, node["base"], kind="f")
+
+
+def create_table(session: Session, node: Node, kind: str = "") -> None:
+    """CREATE TABLE: plain, partitioned, PARTITION OF, INHERITS, OF a type, LIKE."""
+    rv, partition = node["relation"], "partbound" in node
+    namespace, persistence = session.creation_target(rv)
+    name = rv["relname"]
+    former = session.relation_in(namespace, name)
+    if former is not None and former.seen:
+        if node.get("if_not_exists"):
+            session.notices.append(f'relation "{name}" already exists, skipping')
+            return
+        raise ServerError("42P07", f'relation "{name}" already exists')
+    if former is not None and former.place is not None:
+        # It was perhaps made, otherwise than here, or dropped since: nothing of it, as its indexes, is this one's.
+        perform_deletion(session, [(RELATION, former.oid, 0)], True)
+        session.notices.clear()
+        former = None
+    parents = _parents(session, node, former, namespace, persistence) if "inhRelations" in node else []
+    bound = read_bound(session.catalog.relations[parents[0].oid], node["partbound"]) if partition else None
+    of_type = session.type_oid(node["ofTypename"]) if "ofTypename" in node else 0
+    made = _elements(session, node, parents)
+    if bound is not None:
+        refuse_overlap(session, parents[0], name, bound)
+    row = Relation(
+        former.oid if former is not None else session.catalog.new_oid(),
+        name,
+        namespace,
+        kind or ("p" if "partspec" in node else "r"),
+        session.setting("role"),
+        tuple(made.columns),
+        persistence,
+        partition=partition,
+        parents=tuple([parent.oid for parent in parents]),
+        of_type=of_type,
+        on_commit_drop=node.get("oncommit") == "ONCOMMIT_DROP",
+        seen=made.seen and all(parent.seen for parent in parents),
+        place=session.place(rv.get("location", 0), len(name.encode())),
+        bound=bound,
+    )
+    if "partspec" in node:
+        row = partitioned(row, node["partspec"])
+    if session.catalog.major.named_not_null:
+        row = with_not_nulls(session, row, made.constraints)
+    _enter(session, row, former)
+    session.mentions.setdefault(row.oid, rv.get("location", 0))
+    _complete(session, row, node, parents, made)
+
+
+def _parents(session: Session, node: Node, former: Relation | None, namespace: int, persistence: str) -> list[Relation]:
+    """What INHERITS or PARTITION OF names. Raises ServerError where one of them cannot be a parent of the table."""
+    name = node["relation"]["relname"]
+    parents = [session.relation(parent["RangeVar"]) for parent in node["inhRelations"]]
+    if any(parent.name == name and parent.namespace == namespace for parent in parents):
+        raise ServerError("42P01", f'relation "{name}" does not exist')
+    if former is not None and any(former.oid in session.catalog.ancestors(parent.oid) for parent in parents):
+        raise ServerError("42P07", f'relation "{name}" already exists')  # its parent could not be made before it
+    for at, parent in enumerate(parents):
+        if parent in parents[:at]:
+            raise ServerError("42P07", f'relation "{parent.name}" would be inherited from more than once')
+    for parent in parents:
+        check_parent(session, parent, "partbound" in node, persistence)
+    return parents
+
+
+class _Elements(Struct, gc=False):
+    """What stands between the parentheses of a CREATE TABLE, with what parents and the type it is OF give.
+
+    ``owned`` are defaults and the like that bring objects of their own, by column; ``likes`` what LIKE names, with its
+    options; ``seen`` is False where the columns of one of them are not known.
+    """
+
+    columns: list[Column]
+    constraints: list[Node]
+    owned: list[tuple[str, Node]]
+    likes: list[tuple[Relation, int]]
+    seen: bool = True
+
+
+def _elements(session: Session, node: Node, parents: list[Relation]) -> _Elements:
+    """Columns in order; those that are said again are merged with what they come from."""
+    columns = inherited_columns(session, parents) if parents else []
+    if "ofTypename" in node:
+        columns += columns_of_type(session, node["ofTypename"])
+    made = _Elements(columns, [], [], [])
+    positions = {column.name: at for at, column in enumerate(columns)}
+    said: set[str] = set()
+    for element in node.get("tableElts", ()):
+        ((what, body),) = element.items()
+        if what == "ColumnDef":
+            column = define_column(session, body, len(columns) + 1, made.constraints, made.owned)
+            name = column.name
+            if name in said:
+                raise ServerError("42701", f'column "{name}" specified more than once')
+            said.add(name)
+            if name in positions:
+                at = positions[name]
+                columns[at] = merged(session, columns[at], column, typed="typeName" in body)
+            else:
+                columns.append(column)
+        elif what == "Constraint":
+            made.constraints.append(body)
+        elif what == "TableLikeClause":
+            source = session.relation(body["relation"])
+            made.seen = made.seen and source.seen
+            if source.kind not in "rvmcfp":
+                raise ServerError("42809", f'relation "{source.name}" is invalid in LIKE clause')
+            made.likes.append((source, body.get("options", 0)))
+            copy_columns(columns, {*positions, *said}, source, body.get("options", 0))
+            said.update(column.name for column in source.live())
+    if parents or made.likes or "ofTypename" in node:
+        for at, column in enumerate(columns, 1):
+            if column.number != at:
+                columns[at - 1] = replace(column, number=at)
+    return made
+
+
+def _enter(session: Session, row: Relation, former: Relation | None) -> None:
+    """The table in the catalog, in the place of one that was only referred to, if there is one."""
+    catalog = session.catalog
+    if former is not None:
+        catalog.remove_relation(former)
+    catalog.add_relation(row)
+    if former is not None:
+        adopt_members(session, former, row)
+
+
+def _complete(session: Session, row: Relation, node: Node, parents: list[Relation], made: _Elements) -> None:
+    """What the table depends on, and all that stands beside its columns, in the server's order."""
+    catalog = session.catalog
+    depend_on_types(session, row)
+    for parent in parents:
+        catalog.depend((RELATION, row.oid, 0), (RELATION, parent.oid, 0), AUTO if row.partition else NORMAL)
+    for owner, definition in made.owned:
+        attach_default(session, row.oid, owner, definition)
+    if parents or made.likes:
+        copy_defaults(session, row.oid, own_defaults(node), [*parents, *(source for source, _ in made.likes)])
+    for source, options in made.likes:
+        copy_constraints(session, source, row.oid, options)
+    for parent in parents:
+        inherit_constraints(session, parent, row.oid)
+    if row.partition and parents:
+        # In DefineRelation, before the statements for the partition's own keys run.
+        clone_indexes(session, parents[0], row.oid)
+    if not session.superuser() and (
+        any("serial" in definition for _, definition in made.owned)
+        or any(constraint["contype"] != "CONSTR_CHECK" for constraint in made.constraints)
+    ):
+        # The server looks the table up again for its keys, which takes USAGE of its schema.
+        session.relation(node["relation"])
+    for constraint in order_constraints(made.constraints):
+        add_constraint(session, row.oid, constraint)
+    for source, options in made.likes:
+        copy_indexes(session, source, row.oid, options)

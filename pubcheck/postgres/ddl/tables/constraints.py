@@ -1,0 +1,82 @@
+"""The constraints of a new table: which come first, which are one, and NOT NULL as constraints with names (18)
+(parser/parse_utilcmd.c: transformIndexConstraints; commands/tablecmds.c: AddRelationNotNullConstraints).
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
+from pubcheck.postgres.ddl.not_null import name_constraints
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import without_locations
+
+
+def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> Relation:
+    """NOT NULL and PRIMARY KEY of a new table as constraints with names (18); NOT NULL is then off the list."""
+    wanted: list[tuple[str, NotNull]] = []
+    for node in constraints:
+        if node["contype"] == "CONSTR_NOTNULL":
+            held = NotNull(node.get("conname", ""), no_inherit=node.get("is_no_inherit", False))
+            wanted.append((node["keys"][0]["String"]["sval"], held))
+        elif node["contype"] == "CONSTR_PRIMARY" and "indexname" not in node:
+            wanted += ((key["String"]["sval"], NotNull()) for key in node.get("keys", ()))
+    columns = list(row.columns)
+    for name, held in wanted:
+        column = row.column(name)
+        if column is None:
+            if row.seen:
+                raise ServerError("42703", f'column "{name}" of relation "{row.name}" does not exist')
+            continue
+        at = column.number - 1
+        columns[at] = replace(columns[at], not_null=True, constraint=both(columns[at], held))
+    constraints[:] = [node for node in constraints if node["contype"] != "CONSTR_NOTNULL"]
+    row = replace(row, columns=tuple(columns)) if wanted else row
+    named = name_constraints(session, row)
+    return row if named is row.columns else replace(row, columns=named)
+
+
+def both(column: Column, new: NotNull) -> NotNull:
+    """A table's own NOT NULL constraint beside the one that its column has already, its own or inherited."""
+    known = column.constraint
+    if not column.not_null or known is None:
+        return new if not column.not_null or new.name or new.no_inherit else NotNull()
+    if known.inherited and new.no_inherit:
+        raise ServerError("42804", f'cannot define not-null constraint with NO INHERIT on column "{column.name}"')
+    return NotNull(
+        new.name or (known.name if known.local else ""),
+        inherited=known.inherited,
+        no_inherit=new.no_inherit or (known.local and known.no_inherit),
+    )
+
+
+def order_constraints(constraints: list[Node]) -> list[Node]:
+    """Keys before the rest: transformIndexConstraints puts the primary key first, foreign keys come last."""
+    if len(constraints) > 1:
+        constraints = _without_repeated_keys(constraints)
+    if len(constraints) < 2:
+        return constraints
+    rank = {"CONSTR_PRIMARY": 0, "CONSTR_UNIQUE": 1, "CONSTR_EXCLUSION": 1, "CONSTR_CHECK": 2, "CONSTR_NOTNULL": 2}
+    return sorted(constraints, key=lambda constraint: rank.get(constraint["contype"], 3))
+
+
+_KEY_FIELDS = ("keys", "including", "exclusions", "where_clause", "nulls_not_distinct", "deferrable", "initdeferred")
+
+
+def _without_repeated_keys(constraints: list[Node]) -> list[Node]:
+    """A key that is given twice is one, the primary key rather than the other, with the name that either has."""
+    first: dict[str, Node] = {}
+    kept: list[Node] = []
+    for constraint in sorted(constraints, key=lambda item: item["contype"] != "CONSTR_PRIMARY"):
+        if constraint["contype"] in ("CONSTR_PRIMARY", "CONSTR_UNIQUE") and "indexname" not in constraint:
+            said = repr([without_locations(constraint.get(field)) for field in _KEY_FIELDS])
+            known = first.get(said)
+            if known is not None and constraint["contype"] == "CONSTR_UNIQUE":
+                if "conname" in constraint:
+                    known.setdefault("conname", constraint["conname"])
+                continue
+            constraint = first[said] = {**constraint}
+        kept.append(constraint)
+    return kept

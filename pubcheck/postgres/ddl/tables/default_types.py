@@ -1,0 +1,108 @@
+"""Of what type a default is, and whether it shows at a glance that its column can have it (catalog/heap.c:
+cookDefault). What does not show takes all that reads expressions: ``ddl.defaults``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import (
+    BOOL,
+    BPCHAR,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    JSON,
+    JSONB,
+    NAME,
+    NUMERIC,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    UUID,
+    VARCHAR,
+)
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+_TYPES_OF_CALLS = {"now": TIMESTAMPTZ, "nextval": INT8, "gen_random_uuid": UUID}
+
+_TYPES_OF_WORDS = {
+    "SVFOP_CURRENT_DATE": DATE,
+    "SVFOP_CURRENT_ROLE": NAME,
+    "SVFOP_CURRENT_TIMESTAMP": TIMESTAMPTZ,
+    "SVFOP_CURRENT_USER": NAME,
+    "SVFOP_LOCALTIMESTAMP": TIMESTAMP,
+    "SVFOP_SESSION_USER": NAME,
+    "SVFOP_USER": NAME,
+}
+
+
+def default_type(session: Session, expression: Node, column: int) -> int:
+    """The type of a default without what assignment to a column of type ``column`` adds; 0 where it does not show."""
+    ((kind, body),) = expression.items()
+    if kind == "A_Const":
+        if "sval" in body:
+            return column
+        # A float without a point may be an int8, which is assigned to as much.
+        return INT4 if "ival" in body else BOOL if "boolval" in body else NUMERIC if "fval" in body else 0
+    if kind == "TypeCast":
+        try:
+            return session.type_oid(body["typeName"])
+        except ServerError:
+            return 0
+    if kind == "FuncCall":
+        return _TYPES_OF_CALLS.get(body["funcname"][-1]["String"]["sval"], 0)
+    return _TYPES_OF_WORDS.get(body["op"], 0) if kind == "SQLValueFunction" else 0
+
+
+def is_simple(expression: Node) -> bool:
+    """A literal or a call without arguments, cast or not: most defaults are, and they use no sequence."""
+    while "TypeCast" in expression:
+        expression = expression["TypeCast"].get("arg", {})
+    return "A_Const" in expression or ("FuncCall" in expression and "args" not in expression["FuncCall"])
+
+
+def constant(expression: Node) -> Node | None:
+    """The literal that a default is, cast or not."""
+    while "TypeCast" in expression:
+        expression = expression["TypeCast"].get("arg", {})
+    return expression.get("A_Const")
+
+
+_STRINGS = frozenset((TEXT, BPCHAR, VARCHAR, NAME))
+
+_NUMBERS = frozenset((INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8))
+
+_TIMES = frozenset((DATE, TIMESTAMP, TIMESTAMPTZ))
+
+_LITERALS = {
+    **dict.fromkeys(_NUMBERS, re.compile(r"-?[0-9]{1,4}")),
+    BOOL: re.compile("true|false|[tf]"),
+    JSON: re.compile(r"\{\}|\[\]"),
+    JSONB: re.compile(r"\{\}|\[\]"),
+}
+
+
+def suits(session: Session, wanted: int, given: int, expression: Node) -> bool:
+    """Whether it shows at a glance that a column of type ``wanted`` can have a default of the type ``given``, or that
+    nothing can be said of it.
+
+    So it is with most, and a closer look takes all that reads expressions.
+    """
+    if not wanted or not given:
+        return True
+    if given != wanted and wanted not in _STRINGS and not any({given, wanted} <= alike for alike in (_NUMBERS, _TIMES)):
+        return False
+    text = (constant(expression) or {}).get("sval")
+    if text is None or given in _STRINGS:
+        return True
+    own = session.catalog.types.get(given)
+    if own is not None and own.kind == "e":
+        return text["sval"] in own.labels
+    known = _LITERALS.get(given)
+    return known is not None and known.fullmatch(text["sval"]) is not None

@@ -1,0 +1,98 @@
+"""What a column holds unless it is given, and the objects and dependencies that come with that: defaults, sequences,
+generation expressions (catalog/heap.c: StoreAttrDefault).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from pubcheck.postgres.catalog import AUTO, DEFAULT, INTERNAL, NORMAL, RELATION
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.ddl.sequences import own_sequence, sequences_used
+from pubcheck.postgres.ddl.tables.default_types import constant, is_simple, suits
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
+    """What a default, an identity or a generation expression brings and depends on (StoreAttrDefault)."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    column = row.column(name)
+    if column is None:
+        return
+    if definition.get("contype") == "CONSTR_DEFAULT":
+        expression = definition["raw_expr"]
+        simple = is_simple(expression)
+        given = column.default_type
+        if not given and "sval" in expression.get("A_Const", ()):
+            given = column.type  # a partition's column does not say its type
+        if not suits(session, column.type, given, expression):
+            known = 0 if simple and constant(expression) is not None else column.default_type
+            defaults = import_module("pubcheck.postgres.ddl.defaults")
+            defaults.refuse_default_value(session, row, column, expression, known)
+        if simple:
+            return
+    this = (RELATION, relation, column.number)
+    if "serial" in definition or definition.get("contype") == "CONSTR_IDENTITY":
+        sequence = own_sequence(session, row, column, definition)
+        catalog.depend((RELATION, sequence, 0), this, AUTO if "serial" in definition else INTERNAL)
+        if "serial" in definition:
+            _default(session, relation, column.number, [(RELATION, sequence, 0)])
+        return
+    if definition.get("contype") == "CONSTR_GENERATED":
+        if column.generated == "v" and "raw_expr" in definition and row.seen:
+            import_module("pubcheck.postgres.ddl.virtual").refuse_virtual(session, row, column, definition["raw_expr"])
+        default = (DEFAULT, catalog.new_oid(), 0)
+        catalog.depend(default, this, AUTO)
+        for other in column.expression:
+            base = row.column(other)
+            if base is not None:
+                if base.generated and "raw_expr" in definition:
+                    raise ServerError("42P17", f'cannot use generated column "{other}" in column generation expression')
+                catalog.depend(this, (RELATION, relation, base.number), NORMAL)
+            elif row.seen and other not in SYSTEM_COLUMNS and other != row.name:
+                raise ServerError("42703", f'column "{other}" does not exist')
+        return
+    uses = [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, definition.get("raw_expr")) if sequence]
+    if uses:
+        _default(session, relation, column.number, uses)
+
+
+def copy_defaults(session: Session, relation: int, own: set[str], sources: list[Relation]) -> None:
+    """What defaults and expressions that came with the columns of other tables depend on."""
+    catalog = session.catalog
+    for column in catalog.relations[relation].live():
+        if column.name in own:
+            continue
+        if column.generated:
+            attach_default(session, relation, column.name, {"contype": "CONSTR_GENERATED"})
+        elif column.has_default:
+            for source in sources:
+                known = source.column(column.name)
+                if known is not None and known.has_default:
+                    uses = _uses_of_default(session, source.oid, known.number)
+                    if uses:
+                        _default(session, relation, column.number, uses)
+                    break
+
+
+def _uses_of_default(session: Session, relation: int, number: int) -> list[tuple[str, int, int]]:
+    catalog = session.catalog
+    return [
+        (*key, used)
+        for dependent, of, _ in catalog.dependents.get((RELATION, relation))
+        if dependent[0] == DEFAULT and of == number
+        for key, (_, used, how) in catalog.dependencies.get(dependent[:2])
+        if how == NORMAL
+    ]
+
+
+def _default(session: Session, relation: int, number: int, uses: list[tuple[str, int, int]]) -> None:
+    catalog = session.catalog
+    default = (DEFAULT, catalog.new_oid(), 0)
+    catalog.depend(default, (RELATION, relation, number), AUTO)
+    for used in uses:
+        catalog.depend(default, used, NORMAL)

@@ -1,0 +1,202 @@
+"""What a table gets from its parents, or from the type it is OF: columns, constraints, and as a partition keys
+(commands/tablecmds.c: MergeAttributes, MergeChildAttribute, CloneForeignKeyConstraints).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, PARTITION, RELATION
+from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
+from pubcheck.postgres.ddl.columns import DIFFERENT, difference
+from pubcheck.postgres.ddl.indexes import adopt_index
+from pubcheck.postgres.ddl.names import choose_constraint_name
+from pubcheck.postgres.ddl.tables.constraints import both
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def check_parent(session: Session, parent: Relation, partition: bool, persistence: str) -> None:
+    """What MergeAttributes and transformPartitionBound refuse about a parent."""
+    if not session.owns(parent.owner):
+        raise ServerError("42501", f"must be owner of table {parent.name}")
+    if partition and parent.kind != "p" and parent.seen:
+        raise ServerError("42P16", f'"{parent.name}" is not partitioned')
+    if partition and parent.kind != "p":
+        session.catalog.relations.put(parent.oid, replace(parent, kind="p"))
+    if not partition and parent.kind == "p":
+        raise ServerError("42809", f'cannot inherit from partitioned table "{parent.name}"')
+    if parent.kind not in "rpf":
+        raise ServerError("42809", f'inherited relation "{parent.name}" is not a table or foreign table')
+    if not partition and parent.partition:
+        raise ServerError("42809", f'cannot inherit from partition "{parent.name}"')
+    if parent.persistence == "t" and persistence != "t":
+        raise ServerError("42809", f'cannot inherit from temporary relation "{parent.name}"')
+    if partition and persistence == "t" and parent.persistence != "t" and parent.seen:
+        raise ServerError(
+            "42809", f'cannot create a temporary relation as partition of permanent relation "{parent.name}"'
+        )
+
+
+def inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Column]:
+    """MergeAttributes: the parents' columns in order; equal names are one column."""
+    columns: list[Column] = []
+    positions: dict[str, int] = {}
+    identities = session.catalog.major.partitions_inherit_identity
+    for parent in parents:
+        for column in session.catalog.relations[parent.oid].live():
+            above = column.constraint
+            if above is not None and above.no_inherit:
+                column, above = replace(column, not_null=False), None
+            at = positions.get(column.name)
+            if at is None:
+                positions[column.name] = len(columns)
+                columns.append(
+                    replace(
+                        column,
+                        local=False,
+                        inherited=1,
+                        identity=column.identity if identities and parent.kind == "p" else "",
+                        constraint=NotNull(above.name, 1, False) if column.not_null and above is not None else None,
+                    )
+                )
+                continue
+            known = columns[at]
+            if wrong := difference(known, column):
+                raise ServerError(DIFFERENT[wrong], f'inherited column "{column.name}" has a {wrong} conflict')
+            if known.generated != column.generated:
+                raise ServerError("42804", f'inherited column "{column.name}" has a generation conflict')
+            held = known.constraint
+            if column.not_null and above is not None:
+                held = NotNull(above.name, 1, False) if held is None else replace(held, inherited=held.inherited + 1)
+            columns[at] = replace(
+                known,
+                inherited=known.inherited + 1,
+                not_null=known.not_null or column.not_null,
+                constraint=held,
+            )
+    return columns
+
+
+def columns_of_type(session: Session, node: Node) -> list[Column]:
+    oid = session.type_oid(node)
+    row = session.catalog.types.get(oid)
+    if row is None and not oid:
+        return []
+    if row is None or not row.relation or session.catalog.relations[row.relation].kind != "c":
+        raise ServerError("42809", f"type {node['names'][-1]['String']['sval']} is not a composite type")
+    return list(session.catalog.relations[row.relation].live())
+
+
+def merged(session: Session, known: Column, column: Column, *, typed: bool) -> Column:
+    """A column merged into the inherited one of its name, or that of the table's type (MergeChildAttribute).
+
+    Raises ServerError 42804, 42P21 or 42611 where type, collation or generation differ. ``typed``: it says its type.
+    """
+    if typed and (wrong := difference(known, column)):
+        raise ServerError(DIFFERENT[wrong], f'column "{column.name}" has a {wrong} conflict')
+    if known.inherited:
+        _refuse_generation(session, known, column)
+    constraint = known.constraint
+    if column.not_null and session.catalog.major.named_not_null:
+        constraint = both(known, column.constraint or NotNull())
+    return replace(
+        known,
+        local=known.local or typed,
+        not_null=known.not_null or column.not_null,
+        has_default=known.has_default or column.has_default,
+        default_type=column.default_type if column.has_default else known.default_type,
+        identity=column.identity or known.identity,
+        generated=column.generated or known.generated,
+        expression=column.expression if column.generated else known.expression,
+        constraint=constraint,
+        tree=column.tree if column.generated else known.tree,
+    )
+
+
+def _refuse_generation(session: Session, known: Column, column: Column) -> None:
+    """What a child's column may not say about an inherited one's generation."""
+    own = session.catalog.major.own_generation
+    if known.generated:
+        if column.generated and not own:
+            raise ServerError("42611", f'child column "{column.name}" specifies generation expression')
+        if column.has_default and not column.generated:
+            raise ServerError("42611", f'column "{column.name}" inherits from generated column but specifies default')
+        if column.identity:
+            raise ServerError("42611", f'column "{column.name}" inherits from generated column but specifies identity')
+        if column.generated and column.generated != known.generated:
+            raise ServerError("42611", f'column "{column.name}" inherits from generated column of different kind')
+    elif column.generated and own:
+        raise ServerError("42611", f'child column "{column.name}" specifies generation expression')
+
+
+def inherit_constraints(session: Session, parent: Relation, child: int) -> None:
+    """CHECK constraints come down to children, foreign keys to partitions."""
+    catalog = session.catalog
+    for oid in catalog.constraints_of.get(parent.oid):
+        constraint = catalog.constraints[oid]
+        if constraint.kind == "c" and not constraint.no_inherit:
+            if catalog.constraint(child, constraint.name) is None:
+                copy_check(session, constraint, child, inherited=True)
+        elif constraint.kind == "f" and parent.kind == "p":
+            clone_foreign_key(session, constraint, parent, child)
+
+
+def copy_check(session: Session, constraint: Constraint, target: int, *, inherited: bool) -> None:
+    catalog = session.catalog
+    source, row = catalog.relations[constraint.relation], catalog.relations[target]
+    named = (row.column(source.columns[key - 1].name) for key in constraint.keys)
+    new = replace(
+        constraint,
+        oid=catalog.new_oid(),
+        relation=target,
+        keys=tuple(column.number for column in named if column),
+        inherited=1 if inherited else 0,
+        local=not inherited,
+    )
+    catalog.add_constraint(new)
+    for key in new.keys or (0,):
+        catalog.depend((CONSTRAINT, new.oid, 0), (RELATION, target, key), AUTO)
+
+
+def clone_foreign_key(session: Session, constraint: Constraint, parent: Relation, child: int) -> None:
+    """A partitioned table's foreign key holds for each partition (CloneForeignKeyConstraints)."""
+    catalog = session.catalog
+    row = catalog.relations[child]
+    named = [row.column(parent.columns[key - 1].name) for key in constraint.keys]
+    keys = tuple(column.number for column in named if column)
+    name = constraint.name
+    if catalog.constraint(child, name) is not None:
+        name = choose_constraint_name(catalog, row.namespace, row.name, "_".join(c.name for c in named if c), "fkey")
+    new = replace(
+        constraint,
+        oid=catalog.new_oid(),
+        name=name,
+        relation=child,
+        keys=keys,
+        parent=constraint.oid,
+        inherited=1,
+        local=False,
+    )
+    catalog.add_constraint(new)
+    this = (CONSTRAINT, new.oid, 0)
+    catalog.depend(this, (CONSTRAINT, constraint.oid, 0), PARTITION)
+    for key in keys:
+        catalog.depend(this, (RELATION, child, key), AUTO)
+
+
+def clone_indexes(session: Session, parent: Relation, child: int) -> None:
+    """A new partition gets the indexes and keys of its parent."""
+    catalog = session.catalog
+    for oid in catalog.indexes_of.get(parent.oid):
+        index = catalog.indexes[oid]
+        adopt_index(
+            session,
+            catalog.relations[parent.oid],
+            index,
+            catalog.relations[child],
+            constraint=catalog.owner_of_index(oid),
+        )

@@ -1,0 +1,39 @@
+"""PARTITION BY (parser/parse_utilcmd.c; commands/tablecmds.c: transformPartitionSpec, ComputePartitionAttrs)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.bounds import STRATEGIES
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.tree import column_names
+
+
+def partitioned(row: Relation, spec: Node) -> Relation:
+    """The table with its partition key; columns inside expressions of the key are bound to it too."""
+    if spec["strategy"] == "PARTITION_STRATEGY_LIST" and len(spec.get("partParams", ())) > 1:
+        raise ServerError("42P17", 'cannot use "list" partition strategy with more than one column')
+    expressions = [item["PartitionElem"].get("expr") for item in spec.get("partParams", ())]
+    named = (row.column(name) for name in column_names(expressions))
+    return replace(
+        row,
+        partition_key=partition_key(row, spec),
+        partition_reads=tuple(column.number for column in named if column is not None),
+        strategy=STRATEGIES[spec["strategy"]],
+    )
+
+
+def partition_key(row: Relation, spec: Node) -> tuple[int, ...]:
+    """The numbers of a partition key's columns, 0 for an expression (transformPartitionSpec)."""
+    keys = []
+    for item in spec.get("partParams", ()):
+        name = item["PartitionElem"].get("name")
+        column = row.column(name) if name else None
+        if name and column is None and row.seen:
+            raise ServerError("42703", f'column "{name}" named in partition key does not exist')
+        if column is not None and column.generated:
+            raise ServerError("42P17", "cannot use generated column in partition key")
+        keys.append(column.number if column else 0)
+    return tuple(keys)
