@@ -10,7 +10,7 @@ import itertools
 import re
 from array import array
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from pubcheck.checks.history import Change, RefusedWrites
 from pubcheck.checks.refusals import NOT_CREATED, explain, explain_unseen, frozen_words, unjudged_words
-from pubcheck.checks.write import Refusal
+from pubcheck.checks.write import WRITING, Refusal
 from pubcheck.config import Config
 from pubcheck.diagnostics import (
     Applicability,
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.filters import Told
     from pubcheck.checks.findings import Finding
     from pubcheck.checks.later import History
+    from pubcheck.checks.stopped import Stopped
     from pubcheck.checks.ways import Keys, Way
     from pubcheck.platform import Platform
     from pubcheck.sources.statements import Statement
@@ -185,6 +186,10 @@ WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")
 _MAY_CALL = frozenset(
     ("copy", "declare", "delete", "explain", "insert", "merge", "prepare", "refresh", "update", "values", "with")
 )
+_MAY_WRITE = frozenset(
+    ("copy", "deallocate", "delete", "execute", "explain", "insert", "merge", "prepare", "update", "with")
+)
+_PREPARING = ("prepare", "deallocate")
 _ANALYZES = re.compile(r"analy[sz]e", re.IGNORECASE)
 _DUPLICATE = "42710"
 _SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
@@ -243,6 +248,8 @@ class Fold:
 
                 Inside(self, statement, source, filled=filled).run(name, node)
                 return
+        if name in WRITING and self._refused_writes and not filled:
+            self.stopped.judge(statement, source, name, node)
         session, journal = self.session, self.catalog.journal
         session.begin_statement(source, statement.index, statement.text)
         session.assumed = filled
@@ -278,8 +285,25 @@ class Fold:
         if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
             self.follow(name, node, source, statement.index, journal.entries[mark:], journal.undone)
 
-    def pass_over(self, source: Source, number: int, item: Statement) -> None:
-        """A statement that changes no catalog, but for the functions that it calls: they are not followed."""
+    @cached_property
+    def stopped(self) -> Stopped:
+        """The statements that are refused because of what they write; loaded when one may be."""
+        from pubcheck.checks.stopped import Stopped
+
+        return Stopped(self.session, self._refused_writes)
+
+    @property
+    def refuses_writes(self) -> bool:
+        """Whether any write is refused as things stand."""
+        return bool(self._refused_writes)
+
+    def pass_over(self, source: Source, number: int, item: Statement, *, perhaps: bool) -> None:
+        """A statement that changes no catalog, but for the functions that it calls: they are not followed.
+
+        ``perhaps``: whether it runs at all is not known.
+        """
+        if item.keyword in _MAY_WRITE and not perhaps and (self._refused_writes or item.keyword in _PREPARING):
+            self.stopped.passed_over(source, number, item)
         if not self.catalog.routines or item.keyword not in _MAY_CALL:
             return
         if item.keyword == "explain" and not _ANALYZES.search(item.text):
@@ -570,6 +594,8 @@ class Fold:
         self._refused_now = list(self._refused_writes.refused())
         for found, place in self._refused_now:
             self._write(found, place, statements)
+        if "stopped" in self.__dict__:
+            self.diagnostics.extend(self.stopped.mended(statements))
 
     def _write(self, found: Refusal, place: Place, statements: Statements) -> None:
         # Loaded only where a write is refused.
@@ -592,7 +618,7 @@ class Fold:
                 message=texts.headline(catalog, found),
                 help=texts.help_text(self.session, found, ways),
                 span=statement.span(place.start, place.end),
-                related=tuple(self._related(found, relation, place, statements)),
+                related=(*self._related(found, relation, place, statements), *self._stopped_by(found, place)),
                 statement=statement.ref(),
                 object=self.session.qualified(relation),
                 publications=tuple(catalog.publications[oid].name for oid in found.publications),
@@ -601,6 +627,10 @@ class Fold:
                 fixes=self._way_out(found, ways, statements),
             )
         )
+
+    def _stopped_by(self, found: Refusal, place: Place) -> tuple[Span, ...]:
+        """The statements of the unit that a refusal has stopped already."""
+        return self.stopped.still(found, place) if "stopped" in self.__dict__ else ()
 
     def _way_out(self, found: Refusal, ways: Sequence[Way], statements: Statements) -> tuple[Fix, ...]:
         """A wider column list where it stands, or else another replica identity after the last statement of the unit.

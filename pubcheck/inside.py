@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.checks.refusals import explain
+from pubcheck.checks.write import WRITING, Met
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.fold import WITH_FILTERS, Fold, StatementText
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
@@ -123,6 +124,8 @@ class Inside:
         session.begin_statement(self.source, number, text.text)
         session.assumed = standing.doubtful or standing.unsure
         mark, undone = journal.mark(), len(journal.undone)
+        if name in WRITING and fold.refuses_writes and not session.assumed:
+            self._written(inner, text, name, node)
         try:
             apply(session, name, node)
         except ServerError as error:
@@ -151,6 +154,13 @@ class Inside:
         if not self.rehearsing:
             fold.follow(name, node, self.source, number, changes, journal.undone[undone:])
         return sure
+
+    def _written(self, inner: Inner, text: StatementText, name: str, node: Node) -> None:
+        """A statement that writes a table. Raises Raised where it is certainly refused."""
+        stop = self.fold.stopped.stop(name, node)
+        self.session.assumed = False
+        if stop is not None and stop.certain:
+            raise Raised(self.fold.stopped.error(text, stop), inner)
 
     def _doubt(self, name: str, mark: int) -> None:
         """What a statement that perhaps ran did. What it took away may still be there: it is, by assumption."""
@@ -279,6 +289,8 @@ class Inside:
         self.session.notices = []
         if error.sqlstate == "42601" or raised.compiled:
             self._refuse_syntax(statement, error)
+        elif isinstance(error.evidence, Met):
+            self.fold.stopped.take(error.evidence)
         else:
             self.fold.refuse(statement, error)
 

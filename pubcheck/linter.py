@@ -324,7 +324,7 @@ class _Run:
                 if branches is not None:
                     before = StatementText(source, item.index, item.start, item.text)
                 for fold in self.folds:
-                    fold.pass_over(source, number, item)
+                    fold.pass_over(source, number, item, perhaps=runs is None)
         if named:
             self._call(source, named, len(source.text))
         if self.made is not None:
@@ -354,7 +354,7 @@ class _Run:
 
     def _transaction(self, before: StatementText, source: int, kind: str) -> None:
         for fold in self.folds:
-            fold.apply(before, source, "TransactionStmt", {"kind": kind})
+            fold.apply(before, source, "TransactionStmt", {"kind": kind, "pretended": True})
 
     def _begin(self, source: Source) -> None:
         """What is to be said of how the source became SQL."""

@@ -36,6 +36,11 @@ class RefusedWrites:
         self._session = session
         self._catalog = session.catalog
         self._since: dict[tuple[int, Write], _Since] = {}
+        self._ended: dict[tuple[int, Write, Place], tuple[int, int]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether any write is refused as things stand."""
+        return bool(self._since)
 
     def follow(self, source: int, statement: int, changes: Iterable[Change]) -> None:
         """Take in what a statement changed; ``source`` and ``statement`` are its numbers, as in a Place."""
@@ -60,6 +65,23 @@ class RefusedWrites:
             for write, refusal in sorted(found.items()):
                 yield refusal, self._since[oid, write].place
 
+    def is_refused(self, oid: int, write: Write) -> bool:
+        """Whether a write of a table is refused as things stand."""
+        return (oid, write) in self._since
+
+    def reaches(self, oid: int) -> bool:
+        """Whether any write is refused of a table or of one that inherits from it."""
+        below = self._catalog.descendants(oid) if self._catalog.children.has(oid) else (oid,)
+        return any((one, write) in self._since for one in below for write in WRITES)
+
+    def since(self, oid: int, write: Write) -> Place:
+        """The culprit in the statement since which a write has been refused. KeyError where it is not."""
+        return self._since[oid, write].place
+
+    def until(self, oid: int, write: Write, since: Place) -> tuple[int, int] | None:
+        """The statement, by source and number, with which a refusal ended; None where it has not."""
+        return self._ended.get((oid, write, since))
+
     def _rests_on(self, publication: int, oid: int, write: Write) -> bool:
         since = self._since.get((oid, write))
         return since is not None and since.publication == publication
@@ -70,7 +92,9 @@ class RefusedWrites:
         for write in WRITES:
             found = refused.get(write)
             if found is None:
-                self._since.pop((oid, write), None)
+                ended = self._since.pop((oid, write), None)
+                if ended is not None:
+                    self._ended[oid, write, ended.place] = here
             else:
                 before = self._since.get((oid, write))
                 place = before.place if before is not None else self._culprit(here, found)

@@ -17,27 +17,31 @@ _VERB = {"update": "UPDATE of", "delete": "DELETE from"}
 
 def headline(catalog: Catalog, refusal: Refusal) -> str:
     """Which statement will fail, and why, in one sentence."""
-    relation = catalog.relations[refusal.relation]
-    what = f"{_VERB[refusal.operation]} {relation.name} will fail"
+    name = catalog.relations[refusal.relation].name
+    return f"{_VERB[refusal.operation]} {name} will fail: {reason(catalog, refusal)}"
+
+
+def reason(catalog: Catalog, refusal: Refusal) -> str:
+    """Why a write is refused."""
     publication = catalog.publications[refusal.publications[0]].name
     if refusal.rule in ("ri-filter-column", "ri-partition-filter"):
         return (
-            f'{what}: the row filter of publication "{publication}" reads "{refusal.column}", '
+            f'the row filter of publication "{publication}" reads "{refusal.column}", '
             "which is not in the replica identity"
         )
     if refusal.rule == "ri-column-list":
         if refusal.column:
             return (
-                f'{what}: the column list of publication "{publication}" leaves out "{refusal.column}", '
+                f'the column list of publication "{publication}" leaves out "{refusal.column}", '
                 "which is in the replica identity"
             )
-        return f'{what}: publication "{publication}" has a column list, and the replica identity is FULL'
+        return f'publication "{publication}" has a column list, and the replica identity is FULL'
     if refusal.rule == "ri-generated-column":
         return (
-            f'{what}: the replica identity has the generated column "{refusal.column}", '
+            f'the replica identity has the generated column "{refusal.column}", '
             f'which publication "{publication}" does not publish'
         )
-    return f'{what}: publication "{publication}" publishes {refusal.operation}s and the table has no replica identity'
+    return f'publication "{publication}" publishes {refusal.operation}s and the table has no replica identity'
 
 
 def help_text(session: Session, refusal: Refusal, found: Sequence[Way]) -> str:

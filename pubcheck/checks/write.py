@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pubcheck.diagnostics import ServerAnswer
+from pubcheck.diagnostics import Diagnostic, ServerAnswer
 from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.replication.identity import ReplicaIdentity, replica_identity
@@ -14,6 +14,8 @@ from pubcheck.replication.published import is_publishable, judged_entry, publica
 
 Write = Literal["update", "delete"]
 WRITES: tuple[Write, ...] = ("update", "delete")
+WRITING = frozenset(("UpdateStmt", "DeleteStmt", "InsertStmt", "MergeStmt"))
+"""The nodes of the statements that write tables; others may have them inside."""
 
 _FILTER = "Column used in the publication WHERE expression is not part of the replica identity."
 _COLUMNS = "Column list used by the publication does not cover the replica identity."
@@ -36,6 +38,14 @@ class Refusal(Struct, frozen=True):
     column: str = ""
     entry: PublicationRel | None = None
     place: Place | None = None
+
+
+class Met(Struct, frozen=True):
+    """A statement of the files that is refused for what it writes (``checks.stopped``): the table that the server
+    names, the operation and the place since which it is refused, and what is to be said of it."""
+
+    key: tuple[int, Write, Place]
+    diagnostic: Diagnostic
 
 
 class _Culprit(Struct, frozen=True):

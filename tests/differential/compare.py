@@ -18,8 +18,8 @@ from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.replication.members import members
 from pubcheck.sources.text import Source
-from tests.differential.members import members
 from tests.differential.scripts import DATABASE, ROLES
 from tests.support.servers import Answer, Server, execute
 

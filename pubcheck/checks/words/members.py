@@ -54,6 +54,11 @@ WORDS: Mapping[str, tuple[Words, ...]] = {
     ),
     "permission": (
         Words(
+            r"cannot execute (?P<command>.*) in a read-only transaction",
+            "the transaction is read-only, and {command} is refused in it",
+            "take it out of the transaction, or SET default_transaction_read_only = off before it",
+        ),
+        Words(
             r"permission denied for database (?P<database>.*)",
             'the current role may not create in database "{database}"',
             "GRANT CREATE ON DATABASE {database:sql} to it",

@@ -10,7 +10,10 @@ from pubcheck.postgres.catalog.rows import Relation
 
 
 def members(catalog: Catalog, relation: Relation) -> Iterator[Relation]:
-    """The result relations of a statement without WHERE and without ONLY (optimizer/util/inherit.c)."""
+    """The result relations of a statement without WHERE and without ONLY (optimizer/util/inherit.c).
+
+    Raises ValueError where the order of partitions is not known.
+    """
     return _leaves(catalog, relation) if relation.kind == "p" else _family(catalog, relation)
 
 
@@ -25,14 +28,7 @@ def _leaves(catalog: Catalog, relation: Relation) -> Iterator[Relation]:
 
 def _family(catalog: Catalog, relation: Relation) -> Iterator[Relation]:
     """find_all_inheritors: generation by generation, the children of each table in the order of their oids."""
-    known = {relation.oid: relation}
-    waiting = [relation.oid]
-    for oid in waiting:
-        for child in sorted(catalog.children.get(oid)):
-            if child not in known:
-                known[child] = catalog.relations[child]
-                waiting.append(child)
-    yield from known.values()
+    return (catalog.relations[oid] for oid in catalog.descendants(relation.oid))
 
 
 def _in_order(partition: Relation) -> tuple[Any, ...]:

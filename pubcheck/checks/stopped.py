@@ -1,0 +1,195 @@
+"""What is said of statements in the files that a publication forbids where they stand (``checks.literal``).
+
+Where the same is still refused in the end, the finding about that points at them. Otherwise, as a later statement mends
+it, there is one finding for a table, an operation and a stretch of the history, placed at the first such statement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.anew import in_any_order
+from pubcheck.checks import texts
+from pubcheck.checks.findings import RELATED
+from pubcheck.checks.history import RefusedWrites
+from pubcheck.checks.literal import NAME, Stop, may_be_refused, stopped
+from pubcheck.checks.write import Met, Refusal, Write
+from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span
+from pubcheck.fold import Statements, StatementText
+from pubcheck.postgres.catalog.rows import Place
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.scan import folded
+from pubcheck.postgres.session import Session
+from pubcheck.rulebook import rule_for_spec
+from pubcheck.sources.statements import Statement
+from pubcheck.sources.text import Source
+
+
+class _Stretch(Struct):
+    """The first refused statement of a stretch of the history in which a write is refused for one reason."""
+
+    first: Diagnostic
+    further: list[Span] = []
+    count: int = 0
+
+
+_PREPARED = re.compile(rf"(?:prepare|execute|deallocate)\s+(?:prepare\s+)?({NAME})", re.IGNORECASE)
+
+
+class Stopped:
+    """Collects the refused statements of one major."""
+
+    def __init__(self, session: Session, refused: RefusedWrites) -> None:
+        self._session, self._refused = session, refused
+        self._stretches: dict[tuple[int, Write, Place], dict[tuple[ServerAnswer, bool], _Stretch]] = {}
+        self._prepared: dict[str, str] = {}
+        """The texts of PREPARE statements, by the name that they give."""
+
+    # Meeting statements.
+
+    def passed_over(self, source: Source, number: int, item: Statement) -> None:
+        """A statement that is not parsed otherwise; ``number`` is its source's."""
+        if item.perhaps or item.placeholders or item.variables or in_any_order(source):
+            return
+        statement = StatementText(source, item.index, item.start, item.text)
+        if item.edits:
+            statement = replace(statement, text=item.sent(), edits=item.edits)
+        text = statement.text if item.edits else item.sql
+        if item.keyword in ("prepare", "deallocate"):
+            self._prepare(item.keyword, text)
+        elif self._refused and may_be_refused(self._session, self._refused, text):
+            try:
+                parsed = parse(text)
+            except (SyntaxRefused, TooDeep):
+                return
+            if parsed is not None:
+                self.judge(statement, number, *parsed)
+
+    def _prepare(self, keyword: str, text: str) -> None:
+        name = _PREPARED.match(text)
+        if keyword == "prepare" and name is not None:
+            self._prepared[folded(name[1].encode())] = text
+        elif name is not None and name[1].lower() != "all":
+            self._prepared.pop(folded(name[1].encode()), None)
+        elif keyword == "deallocate":
+            self._prepared.clear()
+
+    def judge(self, statement: StatementText, number: int, name: str, node: Node) -> None:
+        """A statement that was parsed and changes no catalog; ``number`` is its source's."""
+        self._session.begin_statement(number, statement.index, statement.text)
+        stop = self.stop(name, node)
+        if stop is not None:
+            self.take(self.met(statement, stop))
+
+    def stop(self, name: str, node: Node) -> Stop | None:
+        """Why the statement at hand is refused (``literal.stopped``); the catalog stays as it is."""
+        journal = self._session.catalog.journal
+        mark = journal.mark()
+        try:
+            executed = node if name == "ExecuteStmt" else node.get("query", {}).get("ExecuteStmt")
+            if executed is None:
+                return stopped(self._session, self._refused, name, node)
+            prepared = parse(self._prepared.get(executed["name"], ""))
+            stop = stopped(self._session, self._refused, *prepared) if prepared is not None else None
+            return stop and replace(stop, start=0)
+        except (SyntaxRefused, TooDeep):
+            return None
+        finally:
+            journal.undo(mark)
+            self._session.forget_path()
+
+    def error(self, statement: StatementText, stop: Stop) -> ServerError:
+        """The refusal of a statement inside another one, which may take back all that it rests on."""
+        answer = stop.refusal.server
+        error = ServerError(
+            answer.sqlstate,
+            answer.message,
+            rule=stop.refusal.rule,
+            detail=answer.detail,
+            hint=answer.hint,
+            culprit=stop.start,
+        )
+        error.evidence = self.met(statement, stop)
+        return error
+
+    def met(self, statement: StatementText, stop: Stop) -> Met:
+        """What is to be said of a refused statement, as things stand."""
+        catalog, refusal = self._session.catalog, stop.refusal
+        relation, rule = catalog.relations[refusal.relation], rule_for_spec(refusal.rule)
+        key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
+        diagnostic = Diagnostic(
+            rule=rule.code,
+            name=rule.name,
+            phase="write",
+            severity=rule.severity,
+            certainty="certain" if stop.certain else "assumed",
+            postgres=(catalog.major.number,),
+            message=f"{stop.verb} {relation.name} is refused here: {texts.reason(catalog, refusal)}",
+            span=statement.span(stop.start),
+            statement=statement.ref(),
+            object=self._session.qualified(relation),
+            publications=tuple(catalog.publications[oid].name for oid in refusal.publications),
+            operation=refusal.operation,
+            server=refusal.server,
+        )
+        return Met(key, diagnostic)
+
+    def take(self, met: Met) -> None:
+        """Keep what is to be said of a refused statement."""
+        found = met.diagnostic
+        assert found.server is not None
+        stretches = self._stretches.setdefault(met.key, {})
+        stretch = stretches.setdefault((found.server, found.certainty == "certain"), _Stretch(found))
+        if stretch.first is not found:
+            stretch.count += 1
+            if len(stretch.further) < RELATED:
+                stretch.further.append(replace(found.span, message="is refused too"))
+
+    # What it comes to.
+
+    def still(self, refusal: Refusal, since: Place) -> tuple[Span, ...]:
+        """The statements that what is refused in the end has stopped already."""
+        stretches = self._stretches.pop((refusal.relation, refusal.operation, since), {}).values()
+        spans = [span for one in stretches for span in (one.first.span, *one.further)]
+        return tuple(replace(span, message="is refused already") for span in spans[:RELATED])
+
+    def mended(self, statements: Statements) -> Iterator[Diagnostic]:
+        """What is left, which later statements mended."""
+        for (oid, write, since), stretches in self._stretches.items():
+            until = self._refused.until(oid, write, since)
+            cause = statements[since.source, since.statement].span(since.start, since.end, "is refused since here")
+            for stretch in stretches.values():
+                first = stretch.first
+                end = None
+                if until is not None and not _within(first, statements[until]):
+                    end = statements[until].span(0, message="is allowed again from here on")
+                more = f"; so {'is' if stretch.count == 1 else 'are'} {stretch.count} more" if stretch.count else ""
+                yield replace(
+                    first,
+                    message=f"{first.message}{more}",
+                    help=_help(first.span, cause, end),
+                    related=(cause, *([end] if end is not None else []), *stretch.further),
+                )
+
+
+def _within(found: Diagnostic, statement: StatementText) -> bool:
+    """Whether a finding is of a statement or inside it: a block that is refused takes back what it did."""
+    ref = found.statement
+    return ref is not None and (ref.source, ref.index) == (statement.source, statement.index)
+
+
+def _help(here: Span, cause: Span, end: Span | None) -> str:
+    before = f"before {_line(here, cause)}, which forbids it"
+    if end is None:
+        return f"run it {before}"
+    return f"run it after {_line(here, end)}, which mends this, or {before}"
+
+
+def _line(here: Span, span: Span) -> str:
+    line = f"line {span.source.text.count(chr(10), 0, span.start) + 1}"
+    return line if span.source is here.source else f"{line} of {span.source.label}"
