@@ -66,6 +66,8 @@ _SQLSTATES = (
     (re.compile(r"precision for type float must be|unrecognized JSON encoding"), "22023"),
     (re.compile(r"invalid Unicode escape$"), "22025"),
     (re.compile(r"frame (start|end|starting) "), "42P20"),
+    (re.compile(r'role name "(public|none)" is reserved|\w+ cannot be used as a role name here'), "42939"),
+    (re.compile(r"CREATE SCHEMA IF NOT EXISTS cannot include schema elements"), "0A000"),
     (re.compile(r".* not yet implemented$|aggregates cannot have output arguments"), "0A000"),
 )
 """What the grammar and the scanner refuse with another SQLSTATE than 42601 (parser/gram.y, scan.l)."""

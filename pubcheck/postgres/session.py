@@ -94,6 +94,8 @@ class Session:
         self.restless = False
         """Triggers may take away publications, or members of them, at any time."""
         self.transaction: list[tuple[str, int]] | None = None
+        self.pretended = False
+        """The transaction at hand is none of the server's: it is there to be taken back."""
         self.defaults: list[tuple[str, str, Node]] = []
         """What ALTER DATABASE and ALTER ROLE ... SET say: database, role ("" for any) and the VariableSetStmt."""
         self.doubted: set[str] = set()
@@ -549,7 +551,7 @@ class Session:
         name, schema = rv["relname"], rv.get("schemaname")
         catalog = self.catalog
         if schema is not None:
-            known = schema in catalog.namespace_names
+            known = schema in catalog.namespace_names or (schema == "pg_temp" and TEMPORARY in catalog.namespaces)
             if not known:
                 error = ServerError("3F000", f'schema "{schema}" does not exist', rule=rule, culprit=rv.get("location"))
                 if schema == "pg_temp" or (
@@ -557,7 +559,10 @@ class Session:
                     and not (self.platform is not None and self.platform.has_table(schema, name))
                 ):
                     raise error
-            namespace = catalog.namespace_names[schema] if known else self._assume_namespace(schema)
+            if schema == "pg_temp":
+                namespace: int | None = TEMPORARY
+            else:
+                namespace = catalog.namespace_names[schema] if known else self._assume_namespace(schema)
             if namespace is None:
                 raise error
         else:
@@ -744,12 +749,19 @@ class Session:
 
     # Transactions.
 
-    def begin(self) -> None:
+    def begin(self, *, pretended: bool = False) -> None:
         if self.transaction is None:
             self.transaction = [("", self.catalog.journal.mark())]
+            self.pretended = pretended
+
+    def refuse_in_transaction(self, command: str) -> None:
+        """Raises ServerError 25001 within a transaction (PreventInTransactionBlock)."""
+        if self.transaction is not None and not self.pretended:
+            raise ServerError("25001", f"{command} cannot run inside a transaction block")
 
     def _end(self) -> None:
         self.transaction = None
+        self.pretended = False
         self.enums.clear()
         self.labels.clear()
 

@@ -274,4 +274,17 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
         "CREATE TABLE i (b int DEFAULT 'q') INHERITS (k)",
         "CREATE PUBLICATION p FOR TABLE r2",
     ),
+    "concurrently in a transaction": (
+        "CREATE TABLE t (a int NOT NULL)",
+        "BEGIN",
+        "CREATE UNIQUE INDEX CONCURRENTLY i ON t (a)",
+        "COMMIT",
+        "ALTER TABLE t REPLICA IDENTITY USING INDEX i",
+        "CREATE UNIQUE INDEX CONCURRENTLY i ON t (a)",
+        "ALTER TABLE t REPLICA IDENTITY USING INDEX i",
+        "BEGIN",
+        "DROP INDEX CONCURRENTLY i",
+        "COMMIT",
+        "CREATE PUBLICATION p FOR TABLE t (a)",
+    ),
 }

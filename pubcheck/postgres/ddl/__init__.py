@@ -94,4 +94,9 @@ def apply(session: Session, name: str, node: Node) -> None:
     Raises ServerError; the caller takes back what came before it.
     """
     if name in _TABLE:
+        if session.catalog.settings.get("transaction_read_only"):
+            # Loaded only where a transaction is read-only.
+            from pubcheck.postgres.ddl.read_only import refuse_changes
+
+            refuse_changes(name, node)
         _HANDLERS[name](session, node)

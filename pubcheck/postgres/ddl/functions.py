@@ -105,6 +105,7 @@ def create_function(session: Session, node: Node) -> None:
         argument_names=tuple(parameter_names),
         parameters=tuple(types) if outputs or "v" in modes else (),
         effect=_effect(session, options),
+        definer=_flag(options, "security"),
     )
     row = enter_proc(session, row, replace_existing=node.get("replace", False))
     _keep_body(session, node, row, options)
@@ -320,7 +321,7 @@ def relations_named(session: Session, tree: Any) -> list[int]:
 
 
 def alter_function(session: Session, node: Node) -> None:
-    """ALTER FUNCTION ... IMMUTABLE, STRICT and their like (AlterFunction)."""
+    """ALTER FUNCTION ... IMMUTABLE, STRICT, SECURITY DEFINER and their like (AlterFunction)."""
     catalog = session.catalog
     row = find_proc(session, node.get("objtype", "OBJECT_FUNCTION"), node["func"])
     if row is None:
@@ -332,6 +333,8 @@ def alter_function(session: Session, node: Node) -> None:
         row = replace(row, volatility=_volatility(options))
     if "strict" in options:
         row = replace(row, strict=_flag(options, "strict"))
+    if "security" in options:
+        row = replace(row, definer=_flag(options, "security"))
     catalog.procs.put(row.oid, row)
 
 

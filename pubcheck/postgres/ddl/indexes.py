@@ -44,6 +44,8 @@ class IndexSpec(Struct, frozen=True):
 
 def create_index(session: Session, node: Node) -> None:
     """CREATE INDEX."""
+    if node.get("concurrent"):
+        session.refuse_in_transaction("CREATE INDEX CONCURRENTLY")
     relation = session.relation(node["relation"])
     if relation.kind not in INDEXABLE:
         raise ServerError("42809", f'cannot create index on relation "{relation.name}"')

@@ -7,6 +7,7 @@ utils/adt/varlena.c (SplitIdentifierString), access/transam/xact.c and commands/
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PROC, RELATION, SUPERUSER, TEMPORARY, TYPE, Object
@@ -16,6 +17,8 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import DEFAULT_PATH, Session
 from pubcheck.postgres.tree import find
 
+READ_ONLY = "transaction_read_only"
+_READ_ONLY = (READ_ONLY, "default_transaction_read_only")
 _FOLLOWED = frozenset(("search_path", "role", "session_authorization"))
 
 VALUES: dict[str, tuple[str, ...]] = {
@@ -59,7 +62,13 @@ def set_variable(session: Session, node: Node) -> None:
     if kind == "VAR_RESET_ALL":
         _reset_all(session)
         return
+    if kind == "VAR_SET_MULTI":
+        _set_characteristics(session, node.get("args", ()), local=node["name"] == "TRANSACTION")
+        return
     name = node.get("name", "").lower()
+    if name in _READ_ONLY:
+        _set_read_only(session, node, local=local or name == "transaction_read_only")
+        return
     if name in VALUES and kind != "VAR_SET_CURRENT":
         value = None
         if kind == "VAR_SET_VALUE":
@@ -82,6 +91,27 @@ def set_variable(session: Session, node: Node) -> None:
             _set_role(session, name, values[0], local)
 
 
+def _set_characteristics(session: Session, options: Sequence[Node], *, local: bool = True) -> None:
+    """READ ONLY and READ WRITE of BEGIN, SET TRANSACTION and SET SESSION CHARACTERISTICS."""
+    for item in options:
+        option = item["DefElem"]
+        if option["defname"] == "transaction_read_only":
+            _set_read_only(session, {"kind": "VAR_SET_VALUE", "args": [option["arg"]]}, local=local)
+
+
+def _set_read_only(session: Session, node: Node, *, local: bool) -> None:
+    """default_transaction_read_only; ``local``: of this transaction alone. Raises ServerError 22023."""
+    value = False
+    if node["kind"] == "VAR_SET_VALUE":
+        value = _boolean("default_transaction_read_only", _text(node["args"][0])) == "on"
+    if local or session.transaction is None:
+        session.set(READ_ONLY, value, local=local)
+    else:
+        # For the transactions that come: the one at hand stays what it is.
+        session.catalog.settings.put(READ_ONLY, session.setting(READ_ONLY))
+        session.catalog.settings.put(f"session {READ_ONLY}", value)
+
+
 def keep_default(session: Session, node: Node) -> None:
     """ALTER DATABASE and ALTER ROLE ... SET: for connections that come."""
     role = session.role_spec(node["role"]).name if "role" in node else ""
@@ -102,6 +132,8 @@ def connect(session: Session, node: Node) -> None:
 def _reset_all(session: Session) -> None:
     """RESET ALL; role and session_authorization are GUC_NO_RESET_ALL."""
     session.set("search_path", DEFAULT_PATH)
+    if session.setting(READ_ONLY) and session.transaction is None:
+        session.set(READ_ONLY, False)
     for name in VALUES:
         if session.setting(name) is not None:
             session.set(name, None)
@@ -115,13 +147,18 @@ def _value(session: Session, name: str, text: str) -> str | None:
     if not allowed or said in allowed:
         return said if allowed else text
     if allowed == ("on", "off") and said:
-        # parse_bool: any prefix that says which.
-        if any(word.startswith(said) for word in _TRUE) or said == "1":
-            return "on"
-        if any(word.startswith(said) for word in _FALSE) or said == "0" or said == "of":
-            return "off"
-        raise ServerError("22023", f'parameter "{name}" requires a Boolean value')
+        return _boolean(name, said)
     raise ServerError("22023", f'invalid value for parameter "{_SHOWN.get(name, name)}": "{text}"')
+
+
+def _boolean(name: str, text: str) -> str:
+    """parse_bool: any prefix that says which, as "on" or "off". Raises ServerError 22023."""
+    said = text.lower()
+    if said and (any(word.startswith(said) for word in _TRUE) or said in ("on", "1")):
+        return "on"
+    if said and (any(word.startswith(said) for word in _FALSE) or said in ("off", "of", "0")):
+        return "off"
+    raise ServerError("22023", f'parameter "{name}" requires a Boolean value')
 
 
 def _date_style(known: str | None, text: str) -> str | None:
@@ -281,16 +318,20 @@ def transaction(session: Session, node: Node) -> None:
     kind, chain = node["kind"].removeprefix("TRANS_STMT_"), node.get("chain", False)
     inside, name = session.transaction is not None, node.get("savepoint_name", "")
     if kind in ("BEGIN", "START"):
-        session.begin()
+        session.begin(pretended=node.get("pretended", False))
+        _set_characteristics(session, node.get("options", ()))
     elif kind in ("COMMIT", "ROLLBACK"):
         if chain and not inside:
             raise ServerError("25P01", f"{kind} AND CHAIN can only be used in transaction blocks")
+        read_only = session.setting(READ_ONLY)
         if kind == "COMMIT":
             _commit(session)
         else:
             session.rollback()
         if chain:
             session.begin()
+            if read_only:
+                session.set(READ_ONLY, True, local=True)
     elif kind == "PREPARE":
         # Held until COMMIT PREPARED; a script that prepares one means to commit it.
         if inside:
@@ -326,8 +367,7 @@ def discard(session: Session, node: Node) -> None:
     if target not in ("DISCARD_ALL", "DISCARD_TEMP"):
         return
     if target == "DISCARD_ALL":
-        if session.transaction is not None:
-            raise ServerError("25001", "DISCARD ALL cannot run inside a transaction block")
+        session.refuse_in_transaction("DISCARD ALL")
         _reset(session, "session_authorization", local=False)
         _reset_all(session)
     if TEMPORARY in session.catalog.namespaces:

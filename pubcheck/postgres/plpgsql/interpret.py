@@ -1140,14 +1140,14 @@ class Interpreter:
             return None
         mark = self.host.mark()
         try:
-            return self._body(routine, arguments, at)
+            return self._body(routine, arguments, at, owner=row.owner if row.definer else 0)
         except (NotParsed, TooDeep):
             self.host.undo(mark)
             self.host.unfollowed(at, routine.body.text)
             return UNKNOWN
 
-    def _body(self, routine: Routine, arguments: list[Value] | None, at: Inner | None) -> Value:
-        """Runs a function's body with these arguments (None: not known)."""
+    def _body(self, routine: Routine, arguments: list[Value] | None, at: Inner | None, *, owner: int = 0) -> Value:
+        """Runs a function's body with these arguments (None: not known), as ``owner`` unless that is 0."""
         if len(self.frames) >= MAX_DEPTH:
             raise Exhausted
         bound: dict[str, Value] = {}
@@ -1157,7 +1157,7 @@ class Interpreter:
             bound[f"${position + 1}"] = value
             if name:
                 bound[name] = value
-        restore = routine.enter(self.session)
+        restore = routine.enter(self.session, owner)
         atomic, self.atomic = self.atomic, self.atomic or not routine.procedure
         handlers, projecting = self.handlers, self.evaluator.projecting
         self.evaluator.projecting = False

@@ -60,13 +60,16 @@ class Routine(Struct, frozen=True):
         parts = [part for part in self.body.text.split(";") if part.strip()]
         return parts[-1] if parts else ""
 
-    def enter(self, session: Session) -> dict[str, Any]:
-        """Does what the SET clauses say, and gives back the settings as they were."""
-        if not self.settings:
+    def enter(self, session: Session, owner: int = 0) -> dict[str, Any]:
+        """Does what the SET clauses say, and gives back the settings as they were. ``owner``: it is run as that role
+        (SECURITY DEFINER), 0 for as who calls it."""
+        if not self.settings and not owner:
             return {}
         from pubcheck.postgres.ddl.settings import set_variable
 
         before = dict(session.catalog.settings)
+        if owner:
+            session.set("role", owner)
         for node in self.settings:
             try:
                 set_variable(session, {**node, "is_local": False})
@@ -77,8 +80,8 @@ class Routine(Struct, frozen=True):
     def leave(self, session: Session, before: dict[str, Any]) -> None:
         """Sets back what ``enter`` set."""
         settings = session.catalog.settings
-        for node in self.settings if before else ():
-            for key in (node["name"].lower(), f"session {node['name'].lower()}"):
+        for name in ("role", *(node["name"].lower() for node in self.settings)) if before else ():
+            for key in (name, f"session {name}"):
                 if key in before:
                     settings.put(key, before[key])
                 elif key in settings:

@@ -29,6 +29,7 @@ def drop(session: Session, node: Node) -> None:
             raise ServerError("0A000", "DROP INDEX CONCURRENTLY does not support dropping multiple objects")
         if cascade:
             raise ServerError("0A000", "DROP INDEX CONCURRENTLY does not support CASCADE")
+        session.refuse_in_transaction("DROP INDEX CONCURRENTLY")
     objects: list[Object] = []
     for item in node["objects"]:
         if kind in RELATION_KINDS:

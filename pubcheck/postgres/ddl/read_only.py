@@ -1,0 +1,40 @@
+"""What a read-only transaction refuses (tcop/utility.c: ClassifyUtilityCommandAsReadOnly, CreateCommandTag)."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+
+_ALLOWED = frozenset(
+    ("CallStmt", "Connect", "DiscardStmt", "DoStmt", "ExplainStmt", "TransactionStmt", "VariableSetStmt")
+)
+_OF_PUBLICATIONS = {
+    "AlterOwnerStmt": ("objectType", "ALTER PUBLICATION"),
+    "CommentStmt": ("objtype", "COMMENT"),
+    "DropStmt": ("removeType", "DROP PUBLICATION"),
+    "RenameStmt": ("renameType", "ALTER PUBLICATION"),
+}
+"""Statements about any kind of object: the field that says which, and the command's name if that is a publication."""
+
+
+def refuse_changes(name: str, node: Node) -> None:
+    """Raises ServerError 25006 for a statement that changes a catalog; judged are those about publications."""
+    if name in _ALLOWED or (name == "SelectStmt" and "intoClause" not in node):
+        return
+    command = _command(name, node)
+    raise ServerError(
+        "25006",
+        f"cannot execute {command or 'this'} in a read-only transaction",
+        rule="permission" if command else None,
+    )
+
+
+def _command(name: str, node: Node) -> str:
+    """The command's name (PreventCommandIfReadOnly); "" for what is only followed."""
+    if name in ("CreatePublicationStmt", "AlterPublicationStmt"):
+        return f"{name[:-15].upper()} PUBLICATION"
+    if name in _OF_PUBLICATIONS:
+        field, command = _OF_PUBLICATIONS[name]
+        return command if node.get(field) == "OBJECT_PUBLICATION" else ""
+    commands = (item["AlterTableCmd"]["subtype"] for item in node.get("cmds", ()))
+    return "ALTER TABLE" if "AT_ReplicaIdentity" in commands else ""
