@@ -94,8 +94,8 @@ def set_variable(session: Session, node: Node) -> None:
 def _set_characteristics(session: Session, options: Sequence[Node], *, local: bool = True) -> None:
     """READ ONLY and READ WRITE of BEGIN, SET TRANSACTION and SET SESSION CHARACTERISTICS."""
     for item in options:
-        option = item["DefElem"]
-        if option["defname"] == "transaction_read_only":
+        option = item.get("DefElem", {})  # that of SET TRANSACTION SNAPSHOT is a constant
+        if option.get("defname") == "transaction_read_only":
             _set_read_only(session, {"kind": "VAR_SET_VALUE", "args": [option["arg"]]}, local=local)
 
 
