@@ -430,3 +430,10 @@ def test_of_a_publication_that_was_made_for_certain_only_what_is_added_with_some
     made = "CREATE TABLE t (id int PRIMARY KEY, a int); CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);"
     found = writes(lint(f"{made} ALTER PUBLICATION p ADD TABLE elsewhere;"))
     assert found == [("public.t", "update", "certain"), ("public.t", "delete", "certain")]
+
+
+def test_what_a_refused_statement_is_split_into_is_assumed() -> None:
+    """psql would have sent it as one statement."""
+    wrong = "ALTER PUBLICATION p ADD TABLE t (a, a);\n"
+    found = lint(f"{T}CREATE PUBLICATION p;\nALTER PUBLICATION p ADD t\n{wrong}{wrong}")
+    assert [one.certainty for one in found if one.rule == "PUB403"] == ["assumed", "certain"]

@@ -320,6 +320,8 @@ class Splitter:
         # Up to _stretch statements also end at a restart point; _restart is the next one, if it is beyond where we are.
         self._stretch = 0
         self._restart = 0
+        # Up to here statements are what a refused one was split into: psql would have sent them as one.
+        self._split = 0
         # COPY data that begin at the end of this line although the line goes on: (end of line, end of data).
         self._hole: tuple[int, int] | None = None
         # Where COPY's data must be looked for, once it is known that the statement is not split anew; else -1.
@@ -401,6 +403,7 @@ class Splitter:
             self._stretch, self._restart, self._hole = before
             return None
         self._stretch = max(before[0], resume)
+        self._split = max(self._split, resume)
         self._index = statement.index
         self._pos = lexed.resume
         self._data = -1
@@ -421,7 +424,7 @@ class Splitter:
                 return None
         elif keyword == "copy" and _is_copy_stdin(body):
             return None
-        statement = Statement(self._index, start, end, body, keyword, body)
+        statement = Statement(self._index, start, end, body, keyword, body, perhaps=start < self._split)
         if self._view is not None:
             statement = self._viewed(statement)
         self._index += 1
@@ -457,7 +460,8 @@ class Splitter:
             values = [(*site, self._value(body[site[0] : site[1]])) for site in variables]
             edits = tuple((a, b, value) for a, b, value in values if value is not None)
             variables = tuple((a, b) for a, b, value in values if value is None)
-        statement = Statement(self._index, start, lexed.end, body, keyword, sql, variables, edits)
+        perhaps = start < self._split
+        statement = Statement(self._index, start, lexed.end, body, keyword, sql, variables, edits, perhaps=perhaps)
         if self._view is not None:
             statement = self._viewed(statement)
         self._index += 1
@@ -485,7 +489,7 @@ class Splitter:
             statement,
             edits=tuple(sorted((*statement.edits, *edits))),
             placeholders=tuple((max(a - start, 0), min(b, end) - start) for a, b in _touching(view.filled, start, end)),
-            perhaps=any(True for _ in _touching(view.perhaps, start, end)),
+            perhaps=statement.perhaps or any(True for _ in _touching(view.perhaps, start, end)),
         )
 
     def _lex(self, start: int) -> _Lexed:
