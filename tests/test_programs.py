@@ -140,6 +140,7 @@ _CREATE = '-c "CREATE PUBLICATION p FOR ALL TABLES"'
         ("shell", f"DB=a\npsql $DB {_CREATE}\nDB=b\npsql $DB {_CREATE}\n"),
         ("shell", f"psql -U x {_CREATE} a\npsql -U x {_CREATE} b\n"),
         ("shell", f"psql -h a {_CREATE}\npsql postgres://b/app {_CREATE}\n"),
+        ("shell", f"ssh a <<EOF\npsql {_CREATE}\nEOF\nssh b <<EOF\npsql {_CREATE}\nEOF\n"),
         ("yaml", f"a:\n  command: psql -h a {_CREATE}\nb:\n  command: psql -h b {_CREATE}\n"),
     ],
 )

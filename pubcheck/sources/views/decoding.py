@@ -41,6 +41,8 @@ _MARGIN = r"(?<=\n)[ \t]*\|(?!\|)"
 _RUST_LINE = re.compile(r"\\\r?\n[ \t\r\n]*")
 _SINGLE_ESCAPE = re.compile(r"\\(?P<one>['\\])")
 _SHELL_ESCAPE = re.compile(r'\\(?:(?P<dollars>\$\w*\\\$)|(?P<line>\r?\n)|(?P<one>[$`"\\]))')
+_INNER_ESCAPE = re.compile(r'\\\\\\(?:(?P<dollars>\$\w*\\\\\\\$)|(?P<one>[$`"\\]))|\\(?P<line>\r?\n)|\\\\(?=[^\\])')
+"""In double quotes within double quotes."""
 _HERE_ESCAPE = re.compile(r"\\(?:(?P<dollars>\$\w*\\\$)|(?P<line>\r?\n)|(?P<one>[$`\\]))")
 _DOUBLED = re.compile(r'""')
 _DOUBLED_SINGLE = re.compile(r"''")
@@ -80,6 +82,7 @@ ESCAPES: Mapping[str, tuple[re.Pattern[str], _Said]] = {
     "doubled": (_DOUBLED, lambda found: '"'),
     "doubled single": (_DOUBLED_SINGLE, lambda found: "'"),
     "shell": (_SHELL_ESCAPE, _plain),
+    "inner shell": (_INNER_ESCAPE, _plain),
     "here": (_HERE_ESCAPE, _plain),
 }
 """By the name of a way to escape: a pattern of what is one, and what it says."""

@@ -21,15 +21,18 @@ from pubcheck.sources.views.quoted import MENTION, Written, assembled, begins_st
 _MOST_FAILURES = 64
 _HOLE_LENGTH = 400
 
-_OPENING = re.compile(
+_OPENING = (
     r"(?P<escape>\\(?s:.))"
     r"|(?P<comment>(?<![^\s;&|()])\#[^\n]*+)"
     r"|(?P<here><<(?!<)(?P<dash>-?)[ \t]*(?P<quote>['\"]?)(?P<backslash>\\?)(?P<tag>[A-Za-z_][\w.-]*)(?P=quote))"
     r"|(?P<ansi>\$')|(?P<single>')|(?P<double>\")"
 )
+_OPENINGS = re.compile(_OPENING), re.compile(rf'(?P<inner>\\")|{_OPENING}')
+"""In a script, and in a command that itself stands in double quotes."""
 _SINGLE = re.compile(r"[^']*+")
 _ANSI = re.compile(r"(?:[^'\\]++|\\(?s:.))*+")
 _DOUBLE = re.compile(r'(?:[^"\\$`]++|\\(?s:.))*+')
+_INNER = re.compile(r'(?:[^"\\$`]++|\\(?![\\"$`])(?s:.)|\\\\(?:\\(?s:.))?+)*+')
 _HOLE = re.compile(r"\$\{|\$\(|\$(?=[A-Za-z_@*#?0-9!-])|`")
 _NAME = re.compile(r"\$(?:[A-Za-z_]\w*+|[@*#?0-9!-])")
 _INSIDE = re.compile(r"""[^(){}"'\\]++|"(?:[^"\\]++|\\.)*+"|'[^']*+'|\\(?s:.)|["']""")
@@ -104,24 +107,30 @@ class Given(Struct, frozen=True):
     start: int
     end: int
     here: bool
+    within: str = ""
+    """The command that is given this one."""
 
 
-def given(text: str, start: int, end: int) -> list[Given]:
-    """What psql is given between two offsets of a text."""
+def given(text: str, start: int, end: int, *, within: str = "", quoted: bool = False) -> list[Given]:
+    """What psql is given between two offsets of a text, which may stand ``within`` what another command is given, and
+    in double quotes."""
     found: list[Given] = []
-    for each in _Scanner(text, start, end).texts():
+    for each in _Scanner(text, start, end, quoted=quoted).texts():
         before = _command_before(text, each.start, start)
         command = text[before : each.body if each.here else each.start]
         of_psql = _PSQL.search(command) is not None
         if each.here:
             if of_psql or _STARTS.match(text, each.body, each.close):
-                found.append(Given(_here(text, each), before, each.body, here=True))
+                found.append(Given(_here(text, each), before, each.body, here=True, within=within))
+                continue
         elif begins_statement(text, each.body, each.close) or (of_psql and _ARGUMENT.search(command)):
             group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
-            found.append(Given(worked_out(text, group, each.close), before, each.start, here=False))
-        elif _PSQL.search(text, each.body, each.close) and MENTION.search(text, each.body, each.close):
-            # A command in a command: `sh -c "psql -c '...'"`.
-            found += given(text, each.body, each.close)
+            found.append(Given(worked_out(text, group, each.close), before, each.start, here=False, within=within))
+            continue
+        if _PSQL.search(text, each.body, each.close) and MENTION.search(text, each.body, each.close):
+            # A command in a command: `sh -c "psql -c '...'"`, or `ssh host <<EOF`.
+            outer = f"{within} {text[before : each.start]} "
+            found += given(text, each.body, each.close, within=outer, quoted=each.escapes == "shell")
     return found
 
 
@@ -158,7 +167,7 @@ def _commands(text: str, found: list[Given]) -> tuple[list[tuple[int, str]], lis
         if not _PSQL.search(command):
             continue
         rest = "" if each.here else _REST.match(text, min(each.written.end + 1, len(text)))[0]  # type: ignore[index]
-        place = surroundings.place(f"{command}x{rest}", each.start)
+        place = surroundings.place(f"{each.within}{command}x{rest}", each.start)
         if place not in places:
             places.append(place)
         number = places.index(place)
@@ -231,15 +240,18 @@ def _conditions(text: str) -> Iterator[tuple[int, int]]:
 
 
 class _Scanner:
-    def __init__(self, text: str, start: int, end: int) -> None:
+    """Of what stands in double quotes itself, if ``quoted``."""
+
+    def __init__(self, text: str, start: int, end: int, *, quoted: bool) -> None:
         self.text, self.start, self.limit = text, start, end
+        self.opening = _OPENINGS[quoted]
         self.failures = 0
 
     def texts(self) -> Iterator[_Text]:
         text, limit = self.text, self.limit
         pos, line_end, resume = self.start, -1, -1
         while True:
-            found = _OPENING.search(text, pos, line_end if line_end >= 0 else limit)
+            found = self.opening.search(text, pos, line_end if line_end >= 0 else limit)
             if found is None:
                 if line_end < 0:
                     return
@@ -264,22 +276,25 @@ class _Scanner:
     def _quoted(self, kind: str, start: int, body: int) -> _Text | None:
         text, limit = self.text, self.limit
         holes: list[tuple[int, int]] = []
-        if kind == "double":
+        if kind in ("double", "inner"):
+            plain, closing = (_DOUBLE, '"') if kind == "double" else (_INNER, '\\"')
             at = body
             while True:
-                at = _DOUBLE.match(text, at, limit).end()  # type: ignore[union-attr]
-                if at >= limit or text[at] == '"':
+                at = plain.match(text, at, limit).end()  # type: ignore[union-attr]
+                if at >= limit or text.startswith(closing, at):
                     break
-                hole = self._hole_end(at, limit)
-                if hole > at + 1:
+                # Behind a backslash it is the inner command that puts something in.
+                sign = at + (text[at] == "\\")
+                hole = self._hole_end(sign, limit)
+                if hole > sign + 1:
                     holes.append((at, hole))
                 at = hole
         else:
             at = (_ANSI if kind == "ansi" else _SINGLE).match(text, body, limit).end()  # type: ignore[union-attr]
         if at >= limit:
             return None
-        escapes = {"double": "shell", "ansi": "c", "single": "none"}[kind]
-        return _Text(start, body, at, at + 1, escapes, tuple(holes))
+        escapes = {"double": "shell", "inner": "inner shell", "ansi": "c", "single": "none"}[kind]
+        return _Text(start, body, at, at + (2 if kind == "inner" else 1), escapes, tuple(holes))
 
     def _here(self, found: re.Match[str], begin: int) -> _Text | None:
         text = self.text

@@ -94,7 +94,7 @@ def _flow(text: str, start: int, end: int) -> Iterator[Written]:
             escapes = "c" if kind == "double" else "doubled single"
             yield worked_out(text, list(pieces(text, begin, close, escapes, ())), close)
         elif _PSQL.search(text, begin, close) and MENTION.search(text, begin, close):
-            yield from (each.written for each in given(text, begin, close))
+            yield from (each.written for each in given(text, begin, close, quoted=kind == "double"))
     yield from _plain(text, at, end)
 
 

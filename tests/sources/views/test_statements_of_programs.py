@@ -93,6 +93,9 @@ PROGRAMS = {
         "psql <<-'EOF'\n\tCREATE PUBLICATION p FOR TABLE t;\n\tEOF\n",
         'echo "CREATE PUBLICATION p FOR TABLE t;" | psql',
         "docker exec db sh -c \"psql -c 'CREATE PUBLICATION p FOR TABLE t'\"",
+        'docker exec db sh -c "psql -c \\"CREATE PUBLICATION p FOR TABLE t\\""',
+        "ssh db <<EOF\nsudo -u postgres psql -c 'CREATE PUBLICATION p FOR TABLE t'\nEOF\n",
+        "ssh db <<'EOF'\npsql <<SQL\nCREATE PUBLICATION p FOR TABLE t;\nSQL\nEOF\n",
         "cat > init.sql <<SQL\nCREATE PUBLICATION p FOR TABLE t;\nSQL\n",
         'x=$((1<<4))\npsql --command="CREATE PUBLICATION p FOR TABLE t"',
         "psql -c \\\n  'CREATE PUBLICATION p FOR TABLE t'",
@@ -103,6 +106,7 @@ PROGRAMS = {
         "- >-\n  CREATE PUBLICATION p\n  FOR TABLE t\nother: 1\n",
         "sql: CREATE PUBLICATION p FOR TABLE t # why\n",
         'command: ["psql", "-c", "CREATE PUBLICATION p FOR TABLE t"]\n',
+        'run: "psql -c \\"CREATE PUBLICATION p FOR TABLE t\\""\n',
         "run: |\n  psql <<EOF\n  CREATE PUBLICATION p FOR TABLE t;\n  EOF\n",
         "- sql: 'CREATE PUBLICATION p FOR TABLE t'\n",
     ),
@@ -211,6 +215,13 @@ def test_sentences_about_publications_are_no_statements(kind: str, text: str) ->
 def test_what_cannot_be_seen_is_said(kind: str, text: str) -> None:
     assert sent(kind, text) == []
     assert rules(views.source("x", text, kind)) == ["publication-not-seen"]
+
+
+def test_quotes_within_quotes_are_read_as_the_inner_command_does() -> None:
+    inner = r"CREATE PUBLICATION \\\"P\\\" FOR TABLE $a, \$b; DO \\\$\\\$ BEGIN END \\\$\\\$"
+    text = rf'ssh db "psql -c \"{inner}\""'
+    assert sent("shell", text) == ['CREATE PUBLICATION "P" FOR TABLE _a, __b', "DO $$ BEGIN END $$"]
+    assert [text[start:end] for start, end in views.VIEWS["shell"](text).filled] == ["$a", "\\$b"]
 
 
 @pytest.mark.parametrize(
