@@ -16,6 +16,7 @@ class Major(Struct, frozen=True):
     ``own_generation``: a child's generated column may have its own expression, and only where its parent's is
     generated (16).
     ``attaches_same_kind``: ATTACH PARTITION takes a unique constraint's index for a primary key's no more (17).
+    ``column_storage``: a new column may say its STORAGE (16). ``enforcement``: constraints may be [NOT] ENFORCED (18).
     ``opens_by_kind``: a relation that cannot be opened is reported with a DETAIL about its kind (16).
     """
 
@@ -31,6 +32,8 @@ class Major(Struct, frozen=True):
     exclusion_partitioned: bool = True
     own_generation: bool = True
     attaches_same_kind: bool = True
+    column_storage: bool = True
+    enforcement: bool = False
 
 
 _TABLE = (
@@ -42,6 +45,7 @@ _TABLE = (
         exclusion_partitioned=False,
         own_generation=False,
         attaches_same_kind=False,
+        column_storage=False,
     ),
     Major(16, partitions_inherit_identity=False, exclusion_partitioned=False, attaches_same_kind=False),
     Major(17),
@@ -52,6 +56,7 @@ _TABLE = (
         set_validates_columns=True,
         named_not_null=True,
         unlogged_partitioned=False,
+        enforcement=True,
     ),
 )
 

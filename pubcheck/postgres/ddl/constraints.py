@@ -15,7 +15,7 @@ from pubcheck.postgres.ddl.not_null import add_not_null, column_constrained, req
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import column_names
+from pubcheck.postgres.tree import column_names, find
 
 _KEY_KINDS = {"CONSTR_PRIMARY": "p", "CONSTR_UNIQUE": "u", "CONSTR_EXCLUSION": "x"}
 
@@ -28,6 +28,8 @@ def add_constraint(session: Session, relation: int, node: Node, recurse: bool = 
         _add_not_null(session, relation, node, recurse)
         return
     catalog = session.catalog
+    if kind in ("CONSTR_CHECK", "CONSTR_FOREIGN") and not (node.get("is_enforced") or catalog.major.enforcement):
+        raise ServerError("42601", 'syntax error at or near "ENFORCED"')
     row = catalog.relations[relation]
     if (
         name
@@ -69,6 +71,8 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
     over = node.get("without_overlaps", False)
     if over and not catalog.major.named_not_null:
         raise ServerError("42601", 'syntax error at or near "WITHOUT"')
+    if over and len(node["keys"]) < 2:
+        raise ServerError("42601", "constraint using WITHOUT OVERLAPS needs at least two columns")
     define_index(
         session,
         catalog.relations[relation],
@@ -294,6 +298,8 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
     catalog = session.catalog
     row = catalog.relations[relation]
     mentioned = column_names(node.get("raw_expr"))
+    for _ in find(node.get("raw_expr"), "SubLink"):
+        raise ServerError("0A000", "cannot use subquery in check constraint")
     if row.seen:
         known = [row.column(name) for name in mentioned]
     else:

@@ -7,12 +7,31 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, PARTITION, RELATION
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_NORMAL_OID, INTERNAL, PARTITION, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.names import addition, choose_relation_name, index_column_names, truncate
 from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import (
+    BOOL,
+    BPCHAR,
+    BYTEA,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    JSONB,
+    NAME,
+    NUMERIC,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    UUID,
+    VARCHAR,
+)
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import column_names
@@ -111,6 +130,8 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     keys = _keys(session, relation, spec.elements, unique=spec.unique)
     included = _keys(session, relation, spec.included) if spec.included else ()
     relation = catalog.relations[relation.oid]
+    if spec.method == "btree":
+        _refuse_unordered(session, relation, spec.elements, keys)
     expressions = [element["expr"] for element in spec.elements if "expr" in element and _bare_column(element) is None]
     if relation.kind == "p" and spec.exclusion and not catalog.major.exclusion_partitioned:
         raise ServerError("0A000", "exclusion constraints are not supported on partitioned tables")
@@ -200,6 +221,41 @@ def _keys(session: Session, relation: Relation, elements: Sequence[Node], *, uni
                 raise ServerError("0A000", "indexes on virtual generated columns are not supported")
             keys.append(column.number)
     return tuple(keys)
+
+
+_ORDERED = frozenset(
+    (
+        BOOL,
+        BPCHAR,
+        BYTEA,
+        DATE,
+        FLOAT4,
+        FLOAT8,
+        INT2,
+        INT4,
+        INT8,
+        JSONB,
+        NAME,
+        NUMERIC,
+        TEXT,
+        TIMESTAMP,
+        TIMESTAMPTZ,
+        UUID,
+        VARCHAR,
+    )
+)
+
+
+def _refuse_unordered(session: Session, relation: Relation, elements: Sequence[Node], keys: Sequence[int]) -> None:
+    """Raises ServerError 42704 for a key of a built-in type that btree has no operator class for (json, point)."""
+    for element, key in zip(elements, keys, strict=True):
+        oid = relation.columns[key - 1].type if key else 0
+        if not oid or oid in _ORDERED or "opclass" in element:
+            continue
+        base = session.syscache.base_type(oid)[0]
+        if base and base < FIRST_NORMAL_OID and not session.syscache.default_class(base, "b")[0]:
+            shown = session.syscache.format_type(oid)
+            raise ServerError("42704", f'data type {shown} has no default operator class for access method "btree"')
 
 
 def _bare_column(element: Node) -> str | None:

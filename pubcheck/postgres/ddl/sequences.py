@@ -10,6 +10,7 @@ from pubcheck.postgres.catalog import AUTO, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import require_column
 from pubcheck.postgres.ddl.names import choose_relation_name
+from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -26,6 +27,7 @@ def create_sequence(session: Session, node: Node) -> None:
         session.notices.append(f'relation "{name}" already exists, skipping')
         return
     session.free_name(namespace, name)
+    free_row_type_name(session, namespace, name)
     row = Relation(
         # One that was only referred to becomes the real thing: what refers to it stays.
         session.catalog.new_oid() if existing is None else existing.oid,
@@ -127,6 +129,7 @@ def own_sequence(session: Session, row: Relation, column: Column, definition: No
             name = option["arg"]["List"]["items"][-1]["String"]["sval"]
     name = name or choose_relation_name(catalog, namespace, row.name, column.name, "seq", constraint=False)
     session.free_name(namespace, name)
+    free_row_type_name(session, namespace, name)
     sequence = Relation(
         catalog.new_oid(),
         name,

@@ -9,6 +9,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, adopt_members, difference
 from pubcheck.postgres.ddl.queries import RECORD, RECORD_ARRAY, Outputs, Reading, read_query
+from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session, names
@@ -146,6 +147,7 @@ def _new(
     catalog, name = session.catalog, rv["relname"]
     existing = session.relation_in(namespace, name)
     session.free_name(namespace, name)
+    free_row_type_name(session, namespace, name)
     location = rv.get("location", 0)
     row = Relation(
         # One that was only referred to becomes the real thing: what refers to it stays.

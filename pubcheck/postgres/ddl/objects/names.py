@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import COLLATION, OPERATOR, OTHER, PROC, PUBLICATION_REL, TYPE, Object
 from pubcheck.postgres.catalog.rows import Constraint, Relation, Type
+from pubcheck.postgres.ddl.types import free_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 
@@ -29,8 +30,13 @@ def move_type(session: Session, row: Type, namespace: int, name: str) -> None:
     Raises ServerError 42710.
     """
     catalog = session.catalog
-    if (namespace, name) in catalog.type_names:
-        raise ServerError("42710", f'type "{name}" already exists')
+    if row.relation:
+        if (namespace, name) in catalog.type_names:
+            raise ServerError("42710", f'type "{name}" already exists')
+    elif namespace == row.namespace or (namespace, name) not in catalog.type_names:
+        free_type_name(session, namespace, name)
+    else:
+        raise ServerError("42710", f'type "{name}" already exists in schema')
     array = catalog.types.get(row.array)
     for known in (row, array):
         if known is not None:

@@ -28,6 +28,7 @@ from pubcheck.postgres.ddl.tables.inheritance import (
 )
 from pubcheck.postgres.ddl.tables.like import copy_columns, copy_constraints, copy_indexes
 from pubcheck.postgres.ddl.tables.partition_keys import partitioned
+from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -54,6 +55,9 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         perform_deletion(session, [(RELATION, former.oid, 0)], True)
         session.notices.clear()
         former = None
+    free_row_type_name(session, namespace, name)
+    if node.get("oncommit", "ONCOMMIT_NOOP") != "ONCOMMIT_NOOP" and persistence != "t":
+        raise ServerError("42P16", "ON COMMIT can only be used on temporary tables")
     parents = _parents(session, node, former, namespace, persistence) if "inhRelations" in node else []
     bound = read_bound(session.catalog.relations[parents[0].oid], node["partbound"]) if partition else None
     of_type = session.type_oid(node["ofTypename"]) if "ofTypename" in node else 0

@@ -14,6 +14,7 @@ from pubcheck.postgres.ddl.tables.default_types import constant, is_simple, suit
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import find
 
 
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
@@ -35,6 +36,7 @@ def attach_default(session: Session, relation: int, name: str, definition: Node)
             defaults.refuse_default_value(session, row, column, expression, known)
         if simple:
             return
+        refuse_out_of_place(expression, "DEFAULT expression")
     this = (RELATION, relation, column.number)
     if "serial" in definition or definition.get("contype") == "CONSTR_IDENTITY":
         sequence = own_sequence(session, row, column, definition)
@@ -43,8 +45,10 @@ def attach_default(session: Session, relation: int, name: str, definition: Node)
             _default(session, relation, column.number, [(RELATION, sequence, 0)])
         return
     if definition.get("contype") == "CONSTR_GENERATED":
-        if column.generated == "v" and "raw_expr" in definition and row.seen:
-            import_module("pubcheck.postgres.ddl.virtual").refuse_virtual(session, row, column, definition["raw_expr"])
+        if "raw_expr" in definition and row.seen:
+            import_module("pubcheck.postgres.ddl.generated").refuse_generated(
+                session, row, column, definition["raw_expr"]
+            )
         default = (DEFAULT, catalog.new_oid(), 0)
         catalog.depend(default, this, AUTO)
         for other in column.expression:
@@ -59,6 +63,13 @@ def attach_default(session: Session, relation: int, name: str, definition: Node)
     uses = [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, definition.get("raw_expr")) if sequence]
     if uses:
         _default(session, relation, column.number, uses)
+
+
+def refuse_out_of_place(expression: Node, where: str) -> None:
+    """Raises ServerError 0A000 for what no default may read (transformColumnRef, transformSubLink)."""
+    for kind, _ in find(expression, "ColumnRef", "SubLink"):
+        what = "column reference" if kind == "ColumnRef" else "subquery"
+        raise ServerError("0A000", f"cannot use {what} in {where}")
 
 
 def copy_defaults(session: Session, relation: int, own: set[str], sources: list[Relation]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pubcheck.postgres.catalog import FIRST_GENERATED, FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, renamed
+from pubcheck.postgres.ddl.tables.contradictions import refuse_contradictions
 from pubcheck.postgres.ddl.tables.default_types import default_type, is_simple, suits
 from pubcheck.postgres.ddl.typenames import COLLATIONS, collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
@@ -35,6 +36,11 @@ def define_column(
     if name in SYSTEM_COLUMNS:
         raise ServerError("42701", f'column name "{name}" conflicts with a system column name')
     oid, typmod, collation, serial = _written_type(session, body)
+    stated = body.get("constraints", ())
+    if len(stated) > 1 or (stated and (serial or "ATTR" in stated[0]["Constraint"]["contype"])):
+        refuse_contradictions(session.catalog.major, stated, bool(serial))
+    if "storage_name" in body and not session.catalog.major.column_storage:
+        raise ServerError("42601", 'syntax error at or near "STORAGE"')
     not_null, identity, generated, default, of_type = body.get("is_not_null", False), "", "", False, 0
     reads: tuple[str, ...] = ()
     tree: object = None
@@ -43,7 +49,7 @@ def define_column(
         owned.append((name, {"serial": True}))
     held: NotNull | None = None
     of_table: list[Node] = []
-    for item in body.get("constraints", ()):
+    for item in stated:
         constraint = item["Constraint"]
         kind = constraint["contype"]
         if kind == "CONSTR_NOTNULL":
@@ -90,6 +96,10 @@ def define_column(
     return column
 
 
+_PSEUDO = frozenset((705, 2249, *range(2275, 2284), 2287, 2776, 3500, 3831, 3838, 4537, 4538, *range(5077, 5081)))
+"""The oids of the pseudo-types that somebody might take for a column's (CheckAttributeType)."""
+
+
 def _written_type(session: Session, body: Node) -> tuple[int, int, int, str]:
     """(type, typmod, collation, what a serial is over) of a ColumnDef; of one that says no type nothing is known."""
     type_name = body.get("typeName")
@@ -100,6 +110,8 @@ def _written_type(session: Session, body: Node) -> tuple[int, int, int, str]:
     if serial and "arrayBounds" not in type_name:
         return session.named_type(["pg_catalog", serial]), -1, 0, serial
     oid = session.type_oid(type_name)
+    if oid in _PSEUDO:
+        raise ServerError("42P16", f'column "{body["colname"]}" has a pseudo-type')
     typmod = typmod_of(session, type_name, oid) if "typmods" in type_name else -1
     if oid >= FIRST_GENERATED or "collClause" in body:
         return oid, typmod, collation_of(session, body.get("collClause"), oid), serial

@@ -24,16 +24,31 @@ def free_type_name(session: Session, namespace: int, name: str, *, shell: bool =
         row = catalog.types[oid]
         if row.kind == "p" and shell:
             return row
-        if not (row.subscript == "a" and row.name.startswith("_")):
-            raise ServerError("42710", f'type "{name}" already exists')
-        moved = catalog.array_type_name(namespace, name)
-        catalog.type_names.remove((namespace, name))
-        catalog.add_type(replace(row, name=moved))
+        _move_array(session, row)
         return None
     relation = session.relation_in(namespace, name)
     if relation is not None and relation.seen and relation.kind in "rpvmf":
         raise ServerError("42710", f'type "{name}" already exists')
     return None
+
+
+def free_row_type_name(session: Session, namespace: int, name: str) -> None:
+    """As free_type_name for the type of a new relation's rows, which is made when it is first asked for."""
+    oid = session.catalog.type_names.get((namespace, name))
+    if oid is not None:
+        row = session.catalog.types[oid]
+        if row.seen and not row.relation:
+            _move_array(session, row)
+
+
+def _move_array(session: Session, row: Type) -> None:
+    """Another name for an array type in the way (moveArrayTypeName). Raises ServerError 42710 for any other type."""
+    catalog = session.catalog
+    if not (row.subscript == "a" and row.name.startswith("_")):
+        raise ServerError("42710", f'type "{row.name}" already exists')
+    moved = catalog.array_type_name(row.namespace, row.name)
+    catalog.type_names.remove((row.namespace, row.name))
+    catalog.add_type(replace(row, name=moved))
 
 
 def new_type(session: Session, row: Type) -> Type:

@@ -1,4 +1,5 @@
-"""Virtual generated columns (18): what their expressions may be (catalog/heap.c: cookDefault, CheckAttributeType).
+"""Generated columns: what their expressions may be (catalog/heap.c: cookDefault, CheckAttributeType); more for
+virtual ones (18).
 
 Nobody is told of a refusal here; the table or column is then not made.
 """
@@ -22,14 +23,15 @@ from pubcheck.postgres.tree import find
 _TABLEOID = -6
 
 
-def refuse_virtual(session: Session, relation: Relation, column: Column, tree: Any) -> None:
-    """Raises ServerError where the server certainly refuses a virtual column of that expression."""
+def refuse_generated(session: Session, relation: Relation, column: Column, tree: Any) -> None:
+    """Raises ServerError where the server certainly refuses a generated column of that expression."""
     with only_certain(session):
         _check(session, relation, column, tree)
 
 
 def _check(session: Session, relation: Relation, column: Column, tree: Any) -> None:
-    if column.type >= FIRST_UNPINNED:
+    virtual = column.generated == "v"
+    if virtual and column.type >= FIRST_UNPINNED:
         raise ServerError("0A000", f'virtual generated column "{column.name}" cannot have a user-defined type')
     if any(True for _ in find(tree, "SubLink")):
         raise ServerError("0A000", "cannot use subquery in column generation expression")
@@ -40,6 +42,8 @@ def _check(session: Session, relation: Relation, column: Column, tree: Any) -> N
     while stack:
         node = stack.pop()
         _check_node(p, node)
+        if virtual:
+            _check_users(node)
         stack.extend(node.args)
     if not column.type:
         return
@@ -57,6 +61,10 @@ def _check_node(p: ParseState, node: Expr) -> None:
         raise ServerError("42P10", "cannot use system column in column generation expression")
     if node.node == "SQLValueFunction" or any(p.cache.proc(oid).volatility != "i" for oid in _functions(p, node)):
         raise ServerError("42P17", "generation expression is not immutable")
+
+
+def _check_users(node: Expr) -> None:
+    """A virtual column's expression has nothing in it that a user defined."""
     if node.type >= FIRST_UNPINNED:
         raise ServerError("0A000", "generation expression uses user-defined type")
     if any(oid >= FIRST_NORMAL_OID for oid in node.functions):

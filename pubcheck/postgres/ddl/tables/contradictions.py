@@ -1,0 +1,37 @@
+"""What a column may not say of itself, or not all at once (parser/parse_utilcmd.c: transformColumnDefinition,
+transformConstraintAttrs). Nobody is told of such a refusal; the table or column is then not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.versions import Major
+
+_VALUES = ("CONSTR_DEFAULT", "CONSTR_IDENTITY", "CONSTR_GENERATED")
+_ENFORCEMENT = ("CONSTR_ATTR_ENFORCED", "CONSTR_ATTR_NOT_ENFORCED")
+_DEFERRING = ("CONSTR_ATTR_DEFERRABLE", "CONSTR_ATTR_NOT_DEFERRABLE", "CONSTR_ATTR_DEFERRED", "CONSTR_ATTR_IMMEDIATE")
+_DEFERRABLE = ("CONSTR_PRIMARY", "CONSTR_UNIQUE", "CONSTR_EXCLUSION", "CONSTR_FOREIGN")
+
+
+def refuse_contradictions(major: Major, constraints: Sequence[Node], serial: bool) -> None:
+    """Raises ServerError 42601 for what stands with a column; ``serial``: its type gives it a default and NOT NULL."""
+    kinds = [item["Constraint"]["contype"] for item in constraints]
+    if "CONSTR_NULL" in kinds:
+        filled = ("CONSTR_NOTNULL", "CONSTR_IDENTITY", *(("CONSTR_PRIMARY",) if major.named_not_null else ()))
+        if serial or any(kind in filled for kind in kinds):
+            raise ServerError("42601", "conflicting NULL/NOT NULL declarations")
+    if serial + sum(kind in _VALUES for kind in kinds) > 1:
+        raise ServerError("42601", "multiple default values, identities or generation expressions")
+    last = ""
+    for kind in kinds:
+        if kind in _ENFORCEMENT:
+            if not major.enforcement or last not in ("CONSTR_CHECK", "CONSTR_FOREIGN"):
+                raise ServerError("42601", "misplaced ENFORCED clause")
+        elif kind in _DEFERRING:
+            if last not in _DEFERRABLE:
+                raise ServerError("42601", "misplaced DEFERRABLE clause")
+        else:
+            last = kind
