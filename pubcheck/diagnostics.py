@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from msgspec import Struct
 
@@ -62,6 +62,21 @@ class StatementRef(Struct, frozen=True):
     index: int
     start: int
     embedded: tuple[int, ...] = ()
+
+
+class Details(TypedDict, total=False):
+    """What a diagnostic may say besides, as its fields are called."""
+
+    help: str | None
+    related: tuple[Span, ...]
+    statement: StatementRef | None
+    object: str | None
+    publications: tuple[str, ...]
+    operation: Operation | None
+    server: ServerAnswer | None
+    notices: tuple[str, ...]
+    fixes: tuple[Fix, ...]
+    also: tuple[str, ...]
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True):

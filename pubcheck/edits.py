@@ -11,7 +11,7 @@ from pubcheck.sources.text import Source, utf8
 
 if TYPE_CHECKING:
     from pubcheck.checks.mending import Mending
-    from pubcheck.fold import Statements, StatementText
+    from pubcheck.statements import Statements, StatementText
 
 _TERMINATOR = r"[ \t\r\n]*;[ \t]*(?:\r\n?|\n)?"
 

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from pubcheck.checks.refusals import explain
 from pubcheck.checks.write import WRITING, Met
-from pubcheck.diagnostics import Diagnostic
-from pubcheck.fold import WITH_FILTERS, Fold, StatementText
+from pubcheck.fold import WITH_FILTERS, Fold
+from pubcheck.fold.doubts import doubt_changes, doubt_publication, doubt_refused, unsee
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
@@ -21,6 +21,7 @@ from pubcheck.postgres.plpgsql.interpret import Exhausted, Inner, Interpreter, R
 from pubcheck.postgres.plpgsql.program import NotParsed, check_sql, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.rulebook import by_name, rule_for_spec
+from pubcheck.statements import StatementText
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
 _NOT_INLINE = ("sql", "c", "internal")
@@ -134,8 +135,8 @@ class Inside:
             if not session.assumed:
                 raise Raised(error, inner) from None
             if error.rule is not None and not standing.excuse(error, False):
-                fold.refuse(text, error)
-                fold.perhaps(name, node)
+                fold.at_hand.refuse(text, error)
+                doubt_refused(session, name, node)
             return error
         except RecursionError:
             journal.undo(mark)
@@ -146,11 +147,11 @@ class Inside:
             self._doubt(name, mark)
         unseen = [error for error in session.unseen if not standing.excuse(error, True)]
         if unseen:
-            fold.tell_unseen(text, unseen)
+            fold.at_hand.tell_unseen(text, unseen)
         changes = journal.entries[mark:]
         if name in WITH_FILTERS:
-            fold.tell_filters(text, changes)
-            fold.doubt_publication(name, node, changes)
+            fold.at_hand.tell_filters(text, changes)
+            doubt_publication(session, name, node, changes)
         if not self.rehearsing:
             fold.follow(name, node, self.source, number, changes, journal.undone[undone:])
         return sure
@@ -166,7 +167,7 @@ class Inside:
         """What a statement that perhaps ran did. What it took away may still be there: it is, by assumption."""
         journal = self.fold.catalog.journal
         if name not in _TO_DROP:
-            self.fold.doubt_changes(journal.entries[mark:])
+            doubt_changes(self.fold.catalog, journal.entries[mark:])
             return
         taken = [
             (heap, key)
@@ -175,7 +176,7 @@ class Inside:
         ]
         journal.undo(mark)
         for heap, key in taken:
-            self.fold.unsee(heap, key)
+            unsee(self.fold.catalog, heap, key)
 
     def unfollowed(self, inner: Inner | None, known: str | None) -> None:
         session = self.session
@@ -192,32 +193,27 @@ class Inside:
             return
         fold.told_not_seen.add(self.source)
         statement = self.statement if inner is None else self.statement_text(inner)
-        rule = by_name("publication-not-seen")
         fold.diagnostics.append(
-            Diagnostic(
-                rule=rule.code,
-                name=rule.name,
-                phase=rule.phase,
-                severity=rule.severity,
-                certainty="assumed",
-                postgres=(fold.major,),
-                message="what this runs is only known when it runs, and it may be about a publication",
+            by_name("publication-not-seen").diagnostic(
+                "assumed",
+                (fold.major,),
+                "what this runs is only known when it runs, and it may be about a publication",
+                statement.span(0),
                 help="what is said of the same publications and tables from here on is assumed",
-                span=statement.span(0),
                 statement=statement.ref(),
             )
         )
 
     def mark(self) -> _Mark:
         fold = self.fold
-        return _Mark(fold.catalog.journal.mark(), len(fold.diagnostics), len(fold.repeats))
+        return _Mark(fold.catalog.journal.mark(), len(fold.diagnostics), len(fold.at_hand.repeats))
 
     def undo(self, mark: _Mark) -> None:
         fold, journal = self.fold, self.fold.catalog.journal
         before = len(journal.undone)
         journal.undo(mark.entries)
         del fold.diagnostics[mark.diagnostics :]
-        del fold.repeats[mark.repeats :]
+        del fold.at_hand.repeats[mark.repeats :]
         self.session.forget_path()
         if not self.rehearsing:
             fold.follow_back(self.source, self.statement.index, journal.undone[before:])
@@ -225,7 +221,7 @@ class Inside:
     def doubt(self, mark: _Mark) -> None:
         journal = self.fold.catalog.journal
         changes, before = journal.entries[mark.entries :], journal.mark()
-        self.fold.doubt_changes(changes)
+        doubt_changes(self.fold.catalog, changes)
         if any(isinstance(former, Relation | Publication | Type) and key not in heap for heap, key, former in changes):
             # What was taken away may still be there.
             self.session.unfollowed(self.statement.text)
@@ -254,19 +250,15 @@ class Inside:
         error = raised.error
         if error.rule is None or raised.inner is None:
             return
-        statement, rule = self.statement_text(raised.inner), by_name("refusal-swallowed")
+        statement = self.statement_text(raised.inner)
         message, _ = explain(error)
         self.fold.diagnostics.append(
-            Diagnostic(
-                rule=rule.code,
-                name=rule.name,
-                phase=rule.phase,
-                severity=rule.severity,
-                certainty="certain",
-                postgres=(self.fold.major,),
-                message=f"this never works, and EXCEPTION WHEN OTHERS hides it: {message}",
+            by_name("refusal-swallowed").diagnostic(
+                "certain",
+                (self.fold.major,),
+                f"this never works, and EXCEPTION WHEN OTHERS hides it: {message}",
+                statement.span(error.culprit or 0),
                 help="name the condition that is meant, as in WHEN duplicate_object, so that other errors are seen",
-                span=statement.span(error.culprit or 0),
                 statement=statement.ref(),
                 object=error.relation,
                 publications=(error.publication,) if error.publication else (),
@@ -292,17 +284,24 @@ class Inside:
         elif isinstance(error.evidence, Met):
             self.fold.stopped.take(error.evidence)
         else:
-            self.fold.refuse(statement, error)
+            self.fold.at_hand.refuse(statement, error)
 
     def _refuse_syntax(self, statement: StatementText, error: ServerError) -> None:
         from pubcheck.checks.syntax import syntax_help
         from pubcheck.linter import spec_of_syntax_error
 
         spec, error.detail = spec_of_syntax_error(error.message)
-        rule = rule_for_spec(spec)
-        message = f"PostgreSQL cannot read this statement: {error.message}"
         told = statement.text if error.evidence is None else str(error.evidence)
-        self.fold.report(rule, rule.severity, "certain", message, syntax_help(told), statement, error)
+        self.fold.diagnostics.append(
+            rule_for_spec(spec).diagnostic(
+                "certain",
+                (self.fold.major,),
+                f"PostgreSQL cannot read this statement: {error.message}",
+                statement.span(error.culprit or 0),
+                help=syntax_help(told),
+                **self.fold.at_hand.answer(statement, error),
+            )
+        )
 
 
 def embedded(outer: StatementText, inner: Inner) -> StatementText:

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from pubcheck.anew import Made, in_any_order
 from pubcheck.config import Config
 from pubcheck.diagnostics import Certainty, Diagnostic, ServerAnswer, Severity, Span, StatementRef
-from pubcheck.fold import Fold, Statements, StatementText
+from pubcheck.fold import Fold
+from pubcheck.fold.doubts import doubt_source
 from pubcheck.platform import Platform
 from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
@@ -23,6 +24,7 @@ from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
 from pubcheck.rulebook import by_name, rule_for_spec, selected
 from pubcheck.sources.statements import PsqlCommand, Splitter, Statement
 from pubcheck.sources.text import Source
+from pubcheck.statements import Statements, StatementText
 
 if TYPE_CHECKING:
     from pubcheck.sources.psql import Branches, Connection
@@ -237,9 +239,7 @@ class _Run:
         reported = selected(self.config.select, self.config.ignore, self.config.extend_select)
         self.databases[self.database] = self.folds
         for fold in itertools.chain.from_iterable(self.databases.values()):
-            fold.rehearse()
-            fold.writes(self.statements)
-            fold.afterwards(self.statements, reported)
+            fold.end(reported)
             self.diagnostics.extend(fold.diagnostics)
         if self.stand_ins or self.called or self.variables:
             self.diagnostics = [found for found in self.diagnostics if not self._of_a_stand_in(found)]
@@ -567,7 +567,7 @@ class _Run:
             None,
         )
         for fold in self.folds:
-            fold.doubt(number)
+            doubt_source(fold.catalog, number)
         return True
 
     def _not_seen(self, span: Span, statement: StatementText | None, message: str, help_text: str) -> None:

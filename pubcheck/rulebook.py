@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Unpack
 
 from msgspec import Struct
 
 from pubcheck import _rulebook_index
-from pubcheck.diagnostics import Diagnostic, Fix, Phase, ServerAnswer, Severity, Span
+from pubcheck.diagnostics import Certainty, Details, Diagnostic, Fix, Phase, ServerAnswer, Severity, Span
 
 
 class Rule(Struct, frozen=True):
@@ -37,6 +38,29 @@ class Rule(Struct, frozen=True):
     @property
     def filename(self) -> str:
         return f"{self.code}-{self.name}.md"
+
+    def diagnostic(
+        self,
+        certainty: Certainty,
+        majors: tuple[int, ...],
+        message: str,
+        span: Span,
+        *,
+        severity: Severity | None = None,
+        **details: Unpack[Details],
+    ) -> Diagnostic:
+        """A finding under this rule, of its severity unless another is given."""
+        return Diagnostic(
+            rule=self.code,
+            name=self.name,
+            phase=self.phase,
+            severity=severity or self.severity,
+            certainty=certainty,
+            postgres=majors,
+            message=message,
+            span=span,
+            **details,
+        )
 
 
 RULES: Mapping[str, Rule] = {row[0]: Rule(*row) for row in _rulebook_index.ROWS}
@@ -68,19 +92,7 @@ def remark(
     name: str, message: str, span: Span, majors: tuple[int, ...], help: str | None = None, fix: Fix | None = None
 ) -> Diagnostic:
     """What is certain of a file's text itself, under the rule of that name, for ``majors``."""
-    rule = by_name(name)
-    return Diagnostic(
-        rule=rule.code,
-        name=rule.name,
-        phase=rule.phase,
-        severity=rule.severity,
-        certainty="certain",
-        postgres=majors,
-        message=message,
-        help=help,
-        span=span,
-        fixes=(fix,) if fix else (),
-    )
+    return by_name(name).diagnostic("certain", majors, message, span, help=help, fixes=(fix,) if fix else ())
 
 
 def find(code_or_name: str) -> Rule | None:

@@ -24,7 +24,7 @@ from pubcheck.sources.text import Source
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from pubcheck.fold import Statements
+    from pubcheck.statements import Statements
 
 UNUSED, UNCLEAR = "unused-ignore-comment", "ignore-comment-not-understood"
 

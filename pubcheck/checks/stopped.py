@@ -19,7 +19,6 @@ from pubcheck.checks.history import RefusedWrites
 from pubcheck.checks.literal import NAME, Stop, may_be_refused, stopped
 from pubcheck.checks.write import Met, Refusal, Write
 from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span
-from pubcheck.fold import Statements, StatementText
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
@@ -28,6 +27,7 @@ from pubcheck.postgres.session import Session
 from pubcheck.rulebook import rule_for_spec
 from pubcheck.sources.statements import Statement
 from pubcheck.sources.text import Source
+from pubcheck.statements import Statements, StatementText
 
 
 class _Stretch(Struct):
@@ -120,17 +120,13 @@ class Stopped:
     def met(self, statement: StatementText, stop: Stop) -> Met:
         """What is to be said of a refused statement, as things stand."""
         catalog, refusal = self._session.catalog, stop.refusal
-        relation, rule = catalog.relations[refusal.relation], rule_for_spec(refusal.rule)
+        relation = catalog.relations[refusal.relation]
         key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
-        diagnostic = Diagnostic(
-            rule=rule.code,
-            name=rule.name,
-            phase="write",
-            severity=rule.severity,
-            certainty="certain" if stop.certain else "assumed",
-            postgres=(catalog.major.number,),
-            message=f"{stop.verb} {relation.name} is refused here: {texts.reason(catalog, refusal)}",
-            span=statement.span(stop.start),
+        diagnostic = rule_for_spec(refusal.rule).diagnostic(
+            "certain" if stop.certain else "assumed",
+            (catalog.major.number,),
+            f"{stop.verb} {relation.name} is refused here: {texts.reason(catalog, refusal)}",
+            statement.span(stop.start),
             statement=statement.ref(),
             object=self._session.qualified(relation),
             publications=tuple(catalog.publications[oid].name for oid in refusal.publications),

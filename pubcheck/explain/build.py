@@ -32,13 +32,14 @@ from pubcheck.explain.document import (
 from pubcheck.explain.rows import Samples, changes_of, examples_of
 from pubcheck.explain.sampling import Sampler
 from pubcheck.explain.written import condition
-from pubcheck.fold import Fold, Statements
+from pubcheck.fold import Fold
 from pubcheck.postgres.catalog import rows
 from pubcheck.replication.combined import Combined, Filters, combine
 from pubcheck.replication.copied import Copied, copied
 from pubcheck.replication.identity import replica_identity
 from pubcheck.replication.sent import OPERATIONS, Reason, Sent, not_sent, sent_by, unpublishable
 from pubcheck.report.document import Resolver
+from pubcheck.statements import Statements
 
 
 class Wanted(Struct, frozen=True):

@@ -7,13 +7,14 @@ from msgspec.structs import replace
 
 from pubcheck.config import suggestion
 from pubcheck.explain.written import condition
-from pubcheck.fold import Fold, Statements
+from pubcheck.fold import Fold
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.evaluation import Context
 from pubcheck.postgres.expressions.filters import parse_state
 from pubcheck.replication.sent import Operation, Sent, sent_by
 from pubcheck.replication.spark_sql import NotExact, SparkFilter, spark_filter
+from pubcheck.statements import Statements
 
 
 class NoTable(ValueError):

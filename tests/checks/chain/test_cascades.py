@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.checks.findings import Ground
 from pubcheck.linter import Linter, Unit
 from pubcheck.sources.text import Source
 from tests.checks.chain.finding import of, only, places
@@ -151,6 +150,8 @@ def test_nothing_else_is_said_of_it_than_of_the_table_that_refuses() -> None:
 def test_what_is_refused_is_found_by_table_and_operation() -> None:
     followed = Linter().follow(Unit((Source("a.sql", USERS + ALL + sessions("ON DELETE CASCADE")),)))
     (fold,) = followed.folds
-    ground = Ground(fold.session, fold._history, fold._refused_now, followed.statements.sources)  # type: ignore[arg-type]
+    assert fold.outcome is not None
+    assert fold.outcome.history is not None
+    ground = fold.outcome.ground(fold.outcome.history)
     table = fold.catalog.relation_names[2200, "sessions"]
     assert set(ground.refused) == {(table, "update"), (table, "delete")}

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from msgspec import Struct, field
 
-from pubcheck.fold import Fold, StatementText
+from pubcheck.fold import Fold
 from pubcheck.postgres import literals
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.evaluation import Context, prepare
@@ -25,6 +25,7 @@ from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.session import Session
 from pubcheck.sources.statements import Splitter, Statement
 from pubcheck.sources.text import Source
+from pubcheck.statements import StatementText
 from tests.differential.evaluation.filters import make_filter
 from tests.differential.evaluation.rows import COLUMNS, TABLE, WIDE_COLUMNS, make_row
 from tests.differential.filters.batches import Deck

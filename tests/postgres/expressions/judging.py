@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from pubcheck.fold import Fold, StatementText
+from pubcheck.fold import Fold
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions import grammar
 from pubcheck.postgres.expressions.filters import read_filter
@@ -12,6 +12,7 @@ from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.session import Session
 from pubcheck.sources.statements import Splitter, Statement
 from pubcheck.sources.text import Source
+from pubcheck.statements import StatementText
 from tests.postgres.expressions.record import SCHEMA, Answer, publication
 
 

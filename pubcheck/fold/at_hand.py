@@ -1,0 +1,215 @@
+"""What is said of the statement at hand: it is refused, a name is not visible, a filter means something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypedDict
+
+from msgspec.structs import replace
+
+from pubcheck.checks.history import Change
+from pubcheck.checks.refusals import NOT_CREATED, explain, explain_unseen, frozen_words, unjudged_words
+from pubcheck.diagnostics import Applicability, Certainty, Diagnostic, Edit, Fix, ServerAnswer, Span, StatementRef
+from pubcheck.postgres.catalog import RELATION
+from pubcheck.postgres.catalog.rows import Place, PublicationRel
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+from pubcheck.rulebook import Rule, by_name, rule_for_spec
+from pubcheck.sources.text import utf8
+from pubcheck.statements import Statements, StatementText
+
+if TYPE_CHECKING:
+    from pubcheck.checks.filters import Told
+
+_DUPLICATE = "42710"
+_SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
+_MAX_REWRITINGS = 200
+"""Refused filters for which another way of writing is looked for, at about a millisecond each; nobody reads more."""
+
+
+class _Answer(TypedDict):
+    statement: StatementRef
+    object: str | None
+    publications: tuple[str, ...]
+    server: ServerAnswer
+    notices: tuple[str, ...]
+
+
+class AtHand:
+    """Turns the server's answers of one major into diagnostics."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.majors = (session.catalog.major.number,)
+        self.diagnostics: list[Diagnostic] = []
+        self.repeats: list[tuple[int, Place, str]] = []
+        """Findings that point at what was said before, by their number: the place, and what is to be said of it."""
+        self.missing: list[tuple[int, str, str, int, str]] = []
+        """Notes that a relation is not created, by their number: what they say, and its kind, namespace and name."""
+        self._rewritings = 0
+
+    def refuse(self, statement: StatementText, error: ServerError) -> None:
+        """The server refuses the statement, or perhaps does."""
+        rule = rule_for_spec(error.rule or "", error.sqlstate)
+        certainty: Certainty = "assumed" if self.session.assumed else "certain"
+        answer, told = self.answer(statement, error), self._told(error)
+        if told is None:
+            message, help_text = explain(error)
+            if error.sqlstate == _DUPLICATE:
+                # Loaded only where something is said twice.
+                from pubcheck.checks.chain.earlier import said_before
+
+                before = said_before(self.session, error)
+                if before is not None:
+                    self.repeats.append((len(self.diagnostics), *before))
+            mended = self._mended(rule, statement, error, certain=certainty == "certain")
+            span = statement.span(error.culprit or 0)
+            found = rule.diagnostic(certainty, self.majors, message, span, help=help_text, fixes=mended, **answer)
+            self.diagnostics.append(found)
+            return
+        span = statement.span(told.start, told.end)
+        fixes = () if told.title else self._mended(rule, statement, error, certain=certainty == "certain")
+        if told.title:
+            end = statement.offset(told.edit_end, end=True)
+            edited = Span(statement.source, statement.offset(told.edit_start), end)
+            applicability: Applicability = "safe" if told.safe and certainty == "certain" else "unsafe"
+            view = statement.source.view
+            in_string = bool(statement.embedded) and "'" in told.text
+            if statement.edits or in_string or (view is not None and view.quoted):
+                applicability = "display"  # what stands there is not SQL letter by letter
+            fixes = (Fix(told.title, applicability, (Edit(edited, told.text),)),)
+        found = rule.diagnostic(certainty, self.majors, told.headline, span, help=told.help, fixes=fixes, **answer)
+        self.diagnostics.append(found)
+
+    def _told(self, error: ServerError) -> Told | None:
+        """Of a refused filter, what of it is refused and how else to write it."""
+        if error.evidence is None:
+            return None
+        # Loaded only where a filter is refused.
+        from pubcheck.checks.filters import tell
+
+        self._rewritings += 1
+        return tell(error, with_rewriting=self._rewritings <= _MAX_REWRITINGS)
+
+    def _mended(self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool) -> tuple[Fix, ...]:
+        """How to write the statement at hand so that it is not refused, where that is known."""
+        self._rewritings += rule.fix
+        if not rule.fix or self._rewritings > _MAX_REWRITINGS:
+            return ()
+        # Loaded only where a statement is refused that can be mended.
+        from pubcheck import edits
+        from pubcheck.checks.mending import mend
+
+        mending = mend(rule.name, self.session, error, utf8(statement.text).data)
+        return () if mending is None else (edits.mended(statement, mending, certain=certain),)
+
+    def tell_filters(self, statement: StatementText, changes: Iterable[Change]) -> None:
+        """What is to be said of filters that the statement gave to members of publications."""
+        said: set[tuple[str, Place]] = set()
+        for heap, key, former in changes:
+            row = heap.get(key)
+            if not isinstance(row, PublicationRel) or row.filter is None or row == former:
+                continue
+            if not row.filter.judged and self.session.catalog.relations[row.relation].seen:
+                self._of_filter("filter-not-judged", row, row.place, statement, said, row.filter.unknown)
+            for place, frozen_by in row.filter.frozen:
+                # What the unit itself sets is the same for whoever runs it.
+                kinds = [kind for kind in frozen_by if self.session.setting(_SETTINGS.get(kind, "")) is None]
+                if kinds:
+                    self._of_filter("filter-literal-frozen", row, place, statement, said, *kinds)
+
+    def _of_filter(
+        self,
+        name: str,
+        row: PublicationRel,
+        place: Place,
+        statement: StatementText,
+        said: set[tuple[str, Place]],
+        *what: str,
+    ) -> None:
+        """A remark about an accepted filter; once for a place, however many children have the filter too."""
+        if (name, place) in said:
+            return
+        said.add((name, place))
+        rule, catalog = by_name(name), self.session.catalog
+        span = statement.span(place.start, place.end)
+        if name == "filter-literal-frozen":
+            literal = span.source.text[span.start : span.end]
+            severity, message, help_text = frozen_words(literal, what)
+        else:
+            severity, (message, help_text) = rule.severity, unjudged_words(what[0])
+        self.diagnostics.append(
+            rule.diagnostic(
+                "certain" if row.filter is not None and row.filter.judged else "assumed",
+                self.majors,
+                message,
+                span,
+                severity=severity,
+                help=help_text,
+                statement=statement.ref(),
+                object=self.session.qualified(catalog.relations[row.relation]),
+                publications=(catalog.publications[row.publication].name,),
+            )
+        )
+
+    def tell_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
+        """One note for all names of a statement that are not visible, with the server's answer for the first."""
+        first = errors[0]
+        rule = rule_for_spec(first.rule or "")
+        message, help_text = explain_unseen(first, [error.message for error in errors[1:]])
+        related = tuple(
+            statement.span(error.culprit, message=error.message) for error in errors[1:] if error.culprit is not None
+        )
+        if first.missing and not errors[1:]:
+            self.missing.append((len(self.diagnostics), message, *first.missing))
+        self.diagnostics.append(
+            rule.diagnostic(
+                "assumed",
+                self.majors,
+                message,
+                statement.span(first.culprit or 0),
+                severity="note",
+                help=help_text,
+                related=related,
+                **self.answer(statement, first),
+            )
+        )
+
+    def answer(self, statement: StatementText, error: ServerError) -> _Answer:
+        """What a diagnostic has from the server's answer to the statement at hand."""
+        return {
+            "statement": statement.ref(),
+            "object": error.relation,
+            "publications": (error.publication,) if error.publication else (),
+            "server": ServerAnswer(
+                error.sqlstate, error.message, error.detail, error.hint, statement.position(error.location)
+            ),
+            "notices": tuple(self.session.notices),
+        }
+
+    def complete(self, statements: Statements) -> None:
+        """Add to what was said of statements what is known when the unit is over."""
+        for number, message, kind, namespace, name in self.missing:
+            self._created_later(statements, number, message, kind, (namespace, name))
+        for number, place, message in self.repeats:
+            self.diagnostics[number] = replace(self.diagnostics[number], related=(statements.span(place, message),))
+
+    def _created_later(
+        self, statements: Statements, number: int, message: str, kind: str, called: tuple[int, str]
+    ) -> None:
+        """Of a relation that was not created where it was named, and is later: where."""
+        catalog = self.session.catalog
+        oid = catalog.relation_names.get(called) if kind == RELATION else None
+        place = catalog.relations[oid].place if oid is not None else None
+        if place is None or number >= len(self.diagnostics) or self.diagnostics[number].message != message:
+            return
+        span = statements.span(place, "created here")
+        here = self.diagnostics[number].span.source
+        line = span.source.text.count("\n", 0, span.start) + 1
+        where = f"on line {line}" if span.source is here else f"in {span.source.label}, line {line}"
+        self.diagnostics[number] = replace(
+            self.diagnostics[number],
+            message=f"{message.removesuffix(NOT_CREATED)} is created only later, {where}",
+            help="create it before this statement",
+            related=(span,),
+        )

@@ -1,0 +1,87 @@
+"""What is there by assumption: what a statement made that may not have run, or whose refusal is only assumed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.checks.history import Change
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import (
+    Constraint,
+    Index,
+    Publication,
+    PublicationNamespace,
+    PublicationRel,
+    Relation,
+    Type,
+)
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+def _wider(former: Relation, row: Relation) -> bool:
+    """Whether a relation has only been given more columns: what it had before it has for certain."""
+    count = len(former.columns)
+    return row.columns[:count] == former.columns and replace(row, columns=former.columns) == former
+
+
+def doubt_changes(catalog: Catalog, changes: list[Change]) -> None:
+    """What a statement with a filled-in placeholder made is there by assumption."""
+    for heap, key, former in changes:
+        row = heap.get(key)
+        if former is row or (key in heap and row == former):
+            continue
+        if isinstance(row, Relation):
+            if not (isinstance(former, Relation) and _wider(former, row)):
+                unsee(catalog, heap, key)
+        elif isinstance(row, Publication | Type):
+            unsee(catalog, heap, key)
+        other = row if row is not None else former
+        if isinstance(other, PublicationRel | PublicationNamespace):
+            unsee(catalog, catalog.publications, other.publication)
+        elif isinstance(other, Index):
+            unsee(catalog, catalog.relations, other.table)
+        elif isinstance(other, Constraint) and other.kind in "pux":
+            unsee(catalog, catalog.relations, other.relation)
+
+
+def unsee(catalog: Catalog, heap: dict[Any, Any], key: Any) -> None:
+    """A row is there by assumption from here on."""
+    row = heap.get(key)
+    if row is not None and row.seen:
+        catalog.journal.entries.append((heap, key, row))
+        heap[key] = replace(row, seen=False)
+
+
+def doubt_publication(session: Session, name: str, node: Node, changes: list[Change]) -> None:
+    """What CREATE or ALTER PUBLICATION did, where it names something that is not visible: without that, nothing.
+
+    Of an ALTER that names one thing there is nothing else to doubt.
+    """
+    if not session.assumed or (name == "AlterPublicationStmt" and len(node.get("pubobjects", ())) < 2):
+        return
+    catalog = session.catalog
+    for heap, key, _ in changes:
+        row = heap.get(key)
+        if isinstance(row, PublicationRel | PublicationNamespace):
+            unsee(catalog, catalog.publications, row.publication)
+        elif isinstance(row, Publication):
+            unsee(catalog, heap, key)
+
+
+def doubt_source(catalog: Catalog, source: int) -> None:
+    """What a source made is there by assumption: it may not be meant for this database."""
+    relations = catalog.relations
+    for oid, row in [*relations.items()]:
+        if row.seen and row.place is not None and row.place.source == source:
+            relations[oid] = replace(row, seen=False)
+
+
+def doubt_refused(session: Session, name: str, node: Node) -> None:
+    """A statement whose refusal is only assumed: what it would have made may be there after all."""
+    if name == "AlterTableStmt":
+        session.blind = True
+    elif name == "CreatePublicationStmt":
+        session.doubted.add(node["pubname"])
