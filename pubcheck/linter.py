@@ -681,14 +681,21 @@ class _Run:
 
 
 _COMMENT = re.compile(r"comment\s+on\s+publication\b", re.IGNORECASE)
+_EXPLAINED = re.compile(
+    r"explain\b(?:(?!\b(?:insert|merge)\b).)*?\b(?:create|into)\b|\w+\b.*?\b(?:create|alter|drop)\s+publication\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _CATALOG_UPDATE = re.compile(r"update\s+(only\s+)?(pg_catalog\s*\.\s*)?pg_", re.IGNORECASE)
 _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
 
 
 def _judged_all_the_same(item: Statement) -> bool:
-    """UPDATE of a pg_ table, the one kind of plain DML that changes catalogs, and COMMENT ON PUBLICATION."""
+    """UPDATE of a pg_ table, the one kind of plain DML that changes catalogs, EXPLAIN of what makes a table, and
+    whatever is said of publications."""
     if item.keyword == "comment":
         return _COMMENT.match(item.text) is not None
+    if item.keyword in ("explain", "prepare"):
+        return _EXPLAINED.match(item.text) is not None
     return item.keyword == "update" and _CATALOG_UPDATE.match(item.text) is not None
 
 
@@ -703,13 +710,29 @@ def spec_of_syntax_error(message: str) -> tuple[str, str | None]:
     return spec, _LIST_DETAIL if spec == "bad-object-list" else None
 
 
+_INNER = (b"create", b"alter", b"drop")
+_BEFORE_PUBLICATION = {
+    b"explain": _INNER,
+    b"grant": (b"on",),
+    b"prepare": _INNER,
+    b"revoke": (b"on",),
+    b"schema": _INNER,
+}
+"""The word before PUBLICATION by which a statement that begins otherwise is about one; CREATE SCHEMA under "schema"."""
+
+
 def _about_publications(text: str) -> bool:
-    """Whether a statement that does not parse is CREATE, ALTER, DROP or COMMENT ON PUBLICATION, one of a subscription,
-    or ALTER TABLE ... REPLICA IDENTITY."""
+    """Whether a statement that does not parse is CREATE, ALTER, DROP or COMMENT ON PUBLICATION, has such a one in it
+    where none can be, is one of a subscription, or ALTER TABLE ... REPLICA IDENTITY."""
     words = [token.lower() for _, token, _ in tokens(text[:1000].encode(errors="surrogatepass"))]
     if words[:3] == [b"comment", b"on", b"publication"]:
         return True
-    if not words or words[0] not in (b"create", b"alter", b"drop"):
+    if not words:
+        return False
+    before = _BEFORE_PUBLICATION.get(words[0] if words[:2] != [b"create", b"schema"] else b"schema")
+    if before is not None:
+        return any(first in before and second == b"publication" for first, second in itertools.pairwise(words))
+    if words[0] not in (b"create", b"alter", b"drop"):
         return False
     if words[:2] == [b"alter", b"table"]:
         return any(pair == (b"replica", b"identity") for pair in itertools.pairwise(words))

@@ -71,6 +71,7 @@ _TABLE = {
     "DropRoleStmt": "roles:drop_role",
     "DropStmt": "objects.drops:drop",
     "DropSubscriptionStmt": "subscriptions:drop_subscription",
+    "ExplainStmt": "views:explain",
     "GrantRoleStmt": "roles:grant_role",
     "GrantStmt": "roles:grant",
     "ImportForeignSchemaStmt": "ignored:unknown_effect",

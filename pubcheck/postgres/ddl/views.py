@@ -98,6 +98,21 @@ def create_table_as(session: Session, node: Node) -> None:
         _depend(session, row, reading)
 
 
+def explain(session: Session, node: Node) -> None:
+    """EXPLAIN ANALYZE runs what it explains, so that CREATE TABLE AS and SELECT INTO make their relation."""
+    analyze = [option["DefElem"] for option in node.get("options", ()) if option["DefElem"]["defname"] == "analyze"]
+    said = analyze[-1].get("arg", {}) if analyze else None
+    if said is None or said.get("String", {}).get("sval", "true").lower() in ("false", "off"):
+        return
+    if "Integer" in said and not said["Integer"].get("ival", 0):
+        return
+    query = node["query"]
+    if "CreateTableAsStmt" in query:
+        create_table_as(session, query["CreateTableAsStmt"])
+    elif "SelectStmt" in query:
+        select_into(session, query["SelectStmt"])
+
+
 def select_into(session: Session, node: Node) -> bool:
     """SELECT ... INTO table: true if the SELECT is one. The clause stands in the leftmost SELECT of a UNION."""
     into = _leftmost({"SelectStmt": node}).get("intoClause")
