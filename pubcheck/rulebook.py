@@ -74,11 +74,12 @@ _BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES.values()}
 
 
 def rule_for_spec(spec: str, sqlstate: str = "") -> Rule:
-    """The rule that stands for a rule of the specification (``ri-filter-column``); KeyError when there is none.
+    """The rule that stands for a rule of the specification (``ri-filter-column``), or one of our own that is called so;
+    KeyError when there is none.
 
     Where several share it, that which declares ``sqlstate``, and the last that declares any for any other.
     """
-    rules = _BY_SPEC[spec]
+    rules = _BY_SPEC.get(spec) or [_BY_NAME[spec]]
     others = [rule for rule in rules if rule.sqlstate] or rules
     return next((rule for rule in rules if sqlstate in rule.sqlstate), others[-1])
 
@@ -194,7 +195,7 @@ def parse_page(text: str, filename: str) -> Page:
         raise fail(f"the sections must be {', '.join(SECTIONS)}, and are {', '.join(parts[::2])}")
     if empty := [heading for heading, section in sections.items() if not section]:
         raise fail(f"nothing is written under {empty[0]}")
-    if not rule.spec:
+    if not (rule.spec or rule.sqlstate):
         return Page(rule, sections, (), ())  # families of our own need not be about SQL
     bad_text, found, good_text = sections["Example"].partition("### Good\n")
     if not found or not bad_text.startswith("### Bad\n"):

@@ -19,6 +19,7 @@ from pubcheck.checks.write import WRITING, Refusal, Write, refusals
 from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.queries import read_query
+from pubcheck.postgres.ddl.settings import READ_ONLY
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -97,6 +98,8 @@ def stopped(session: Session, refused: RefusedWrites, name: str, node: Node) -> 
     What the session notes of the statement is changed, and the catalog may be: the caller takes that back.
     """
     catalog = session.catalog
+    if session.setting(READ_ONLY):
+        return None  # refused for that
     aims = list(_aims(name, node, catalog.major.number))
     answers = [_first(session, refused, aim) for aim in aims]
     at = next((number for number, answer in enumerate(answers) if answer is not None and answer.refusal), None)

@@ -37,6 +37,19 @@ def _type_name(body: Node) -> str:
     return text
 
 
+def truth(arg: Node | None) -> bool | None:
+    """A definition's value as a Boolean: nothing, 0 or 1, or one of four words; None of any other (defGetBoolean)."""
+    if not arg:
+        return True
+    if "Integer" in arg:
+        return {0: False, 1: True}.get(arg["Integer"].get("ival", 0))
+    return {"true": True, "on": True, "false": False, "off": False}.get(ascii_lower(value_text(arg)))
+
+
+def ascii_lower(text: str) -> str:
+    return "".join(char.lower() if "A" <= char <= "Z" else char for char in text)
+
+
 def says_yes(definitions: Mapping[str, Node], name: str) -> bool:
     """Whether a definition is there and true (defGetBoolean); one without a value is."""
     if name not in definitions:

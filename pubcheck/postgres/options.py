@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Publication
-from pubcheck.postgres.definitions import value_text
+from pubcheck.postgres.definitions import ascii_lower, truth, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -89,27 +89,16 @@ def _publish(element: Node) -> frozenset[str]:
 
 
 def _boolean(element: Node) -> bool:
-    """defGetBoolean: nothing, 0 or 1, or one of four words."""
-    arg = element.get("arg")
-    if arg is None:
-        return True
-    if "Integer" in arg:
-        number = arg["Integer"].get("ival", 0)
-        if number in (0, 1):
-            return bool(number)
-    else:
-        word = _ascii_lower(value_text(arg))
-        if word in ("true", "on"):
-            return True
-        if word in ("false", "off"):
-            return False
-    raise ServerError("42601", f"{element['defname']} requires a Boolean value", rule="viaroot-boolean")
+    value = truth(element.get("arg"))
+    if value is None:
+        raise ServerError("42601", f"{element['defname']} requires a Boolean value", rule="viaroot-boolean")
+    return value
 
 
 def _generated(element: Node) -> str:
     """defGetGeneratedColsOption."""
     value = value_text(element["arg"]) if "arg" in element else ""
-    word = _ascii_lower(value)
+    word = ascii_lower(value)
     if word in ("none", "stored"):
         return word[0]
     raise ServerError(
@@ -118,10 +107,6 @@ def _generated(element: Node) -> str:
         rule="generated-option-value",
         detail='Valid values are "none" and "stored".',
     )
-
-
-def _ascii_lower(text: str) -> str:
-    return "".join(char.lower() if "A" <= char <= "Z" else char for char in text)
 
 
 _SPACE = " \t\n\r\f\v"
@@ -159,7 +144,7 @@ def split_identifiers(text: str) -> list[str] | None:
                 at += 1
             if at == start:
                 return None
-            name = _ascii_lower(text[start:at])
+            name = ascii_lower(text[start:at])
         found.append(name.encode()[:63].decode(errors="ignore"))
         at = skip(at)
         if at == end:

@@ -235,6 +235,10 @@ def test_what_rests_on_what_is_not_seen_is_assumed() -> None:
     assert one.certainty == "assumed"
 
 
+def test_in_a_read_only_transaction_they_are_refused_for_that() -> None:
+    assert found("BEGIN READ ONLY", "UPDATE t SET a = 1", "COMMIT") == []
+
+
 # Random histories.
 
 HISTORIES, LENGTH = 12, 90

@@ -19,14 +19,14 @@ from tests.support.cases import Case, Decode, Recorded
 from tests.support.pgoutput import describe
 from tests.support.recording import after, normalised, recorded
 from tests.support.servers import Answer, Server, SetupFailed, TransactionLeft, execute, prepare, rolled_back
-from tests.support.subscribing import play_subscription
+from tests.support.subscribing import no_subscription_left, play_subscription
 
 
 def play(server: Server, case: Case) -> Recorded:
     """The server's answer in the corpus' form. Raises SetupFailed when a statement of the setup is refused."""
     if case.sub:
         return play_subscription(server, case, case.sub)
-    with server.database() as database, server.connect(database) as conn:
+    with server.database() as database, server.connect(database) as conn, no_subscription_left(conn):
         return _play(_Ground(conn, database, server.port), case)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pubcheck.checks.words import columns, filters, identity, later, members, relations, statements
+from pubcheck.checks.words import columns, filters, identity, later, members, relations, statements, subscriptions
 from pubcheck.checks.words.shape import Words
 
 WORDS: Mapping[str, tuple[Words, ...]] = {
@@ -15,5 +15,6 @@ WORDS: Mapping[str, tuple[Words, ...]] = {
     **identity.WORDS,
     **columns.WORDS,
     **later.WORDS,
+    **subscriptions.WORDS,
 }
 """By rule of the specification, the words for each of its answers; the first that matches is used."""

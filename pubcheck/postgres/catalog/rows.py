@@ -370,3 +370,8 @@ class Subscription(Struct, frozen=True, gc=False):
     place: Place
     seen: bool = True
     """Whether all of this is certain."""
+    enabled: bool = True
+    slot: bool = True
+    """Whether it has the name of a slot."""
+    connected: bool = True
+    """Whether it is there only if the publisher could be reached when it was made."""

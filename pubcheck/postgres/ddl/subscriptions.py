@@ -1,75 +1,295 @@
-"""Subscriptions, as far as they say which publications are subscribed together (commands/subscriptioncmds.c).
+"""Subscriptions: which publications are subscribed together, and what the server refuses before it connects
+(commands/subscriptioncmds.c).
 
-The publications are another database's: whether they are this unit's too is for the rules to say.
+The publications are another database's: whether they are this unit's too is for the rules to say. What only a
+connection to the publisher tells is taken to go well, and what rests on it is assumed.
 """
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog.rows import Place, Subscription
+from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Subscription
+from pubcheck.postgres.conninfo import complaint
+from pubcheck.postgres.ddl.subscription_options import (
+    RULE,
+    Options,
+    exclude,
+    exclude_without_slot,
+    parse_options,
+    stands_for_another,
+)
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.scan import folded, tokens
 from pubcheck.postgres.session import Session
 
 _DUPLICATES = "publication-missing-subscribe"
+_KIND = "subscription"
 
 
 def create_subscription(session: Session, node: Node) -> None:
-    """CreateSubscription. Raises ServerError 42710 where a publication is named twice."""
-    name = node["subname"]
-    named = _named(session, node)
-    seen: dict[str, Place] = {}
-    for publication, place in named:
-        if publication in seen:
-            raise _twice(publication, place)
-        seen[publication] = place
+    """CreateSubscription, up to the connection. Raises ServerError."""
+    catalog, name = session.catalog, node["subname"]
+    options = parse_options(catalog, node.get("options", ()), "create")
+    given = frozenset(options)
+    exclude(options)
+    exclude_without_slot(options, given)
+    if options["create_slot"]:
+        _outside_transaction(session, "CREATE SUBSCRIPTION ... WITH (create_slot = true)")
+    if not session.superuser():
+        session.assumed = True  # whoever is a member of pg_create_subscription may
+    held = catalog.subscriptions.get(name)
     start = session.find_name(name) or 0
     place = session.place(start, len(name.encode()))
-    session.catalog.subscriptions.put(name, Subscription(name, tuple(named), place, not session.assumed))
+    if held is not None:
+        # Files of one folder may be of several subscribers.
+        _rests_on(session, held)
+        session.assumed = session.assumed or held.place.source != session.source
+        raise _refused("42710", f'subscription "{name}" already exists', place)
+    _check_connection(session, node)
+    named = _named(session, node)
+    seen: dict[str, Place] = {}
+    for publication, where in named:
+        if publication in seen:
+            raise _twice(publication, where)
+        seen[publication] = where
+    row = Subscription(
+        name,
+        tuple(named),
+        place,
+        not session.assumed,
+        enabled=options["enabled"],
+        slot=options.get("slot_name", name) is not None,
+        connected=options["connect"],
+    )
+    catalog.subscriptions.put(name, row)
 
 
 def alter_subscription(session: Session, node: Node) -> None:
-    """ALTER SUBSCRIPTION ... ADD, SET or DROP PUBLICATION; the other forms leave the publications as they are.
+    """AlterSubscription, up to the connection; the publications and whether it is enabled are kept.
 
-    Raises ServerError 42710 where a publication is named twice, or is added that the subscription has
-    (merge_publications). What the options forbid is not looked at.
+    Raises ServerError.
     """
-    kind = node.get("kind", "")
-    row = session.catalog.subscriptions.get(node["subname"])
-    if row is None or not kind.endswith("_PUBLICATION"):
+    kind, name = node.get("kind", "").removeprefix("ALTER_SUBSCRIPTION_"), node["subname"]
+    row = session.catalog.subscriptions.get(name)
+    if row is None:
+        _require(session, name)
+        row = Subscription(name, (), session.place(0), seen=False)
+        _ALTER[kind](session, node, row)
         return
+    certain = not session.assumed
+    _rests_on(session, row)
+    changed = _ALTER[kind](session, node, row)
+    if changed is not row:
+        # What a statement that perhaps runs did is perhaps so.
+        session.catalog.subscriptions.put(name, replace(changed, seen=row.seen and certain))
+
+
+def drop_subscription(session: Session, node: Node) -> None:
+    """DropSubscription, up to the connection. Raises ServerError 42704 and 25001."""
+    catalog, name = session.catalog, node["subname"]
+    row = catalog.subscriptions.get(name)
+    if row is None:
+        if not node.get("missing_ok"):
+            _require(session, name)
+            _outside_transaction(session, "DROP SUBSCRIPTION", doubted=True)
+        return
+    if row.slot:
+        _rests_on(session, row)
+        _outside_transaction(session, "DROP SUBSCRIPTION")
+    catalog.subscriptions.remove(name)
+    # One with a slot goes only if the publisher is reached.
+    catalog.gone.put((_KIND, 0, name), not row.slot)
+
+
+def rename_subscription(session: Session, node: Node) -> None:
+    """ALTER SUBSCRIPTION ... RENAME TO (AlterObjectRename_internal). Raises ServerError 42704 and 42710."""
+    subscriptions, name, new = session.catalog.subscriptions, node["object"]["String"]["sval"], node["newname"]
+    row = subscriptions.get(name)
+    if row is None:
+        _require(session, name)
+        return
+    held = subscriptions.get(new)
+    if held is not None:
+        _rests_on(session, row)
+        _rests_on(session, held)
+        raise _refused("42710", f'subscription "{new}" already exists', session.place(session.find_name(new) or 0))
+    subscriptions.remove(name)
+    subscriptions.put(new, replace(row, name=new))
+
+
+# What a statement rests on.
+
+
+def _rests_on(session: Session, row: Subscription) -> None:
+    session.assumed = session.assumed or not row.seen or row.connected
+
+
+def _require(session: Session, name: str) -> None:
+    """A subscription that is not there. Raises ServerError 42704 where that is certain; the rest is assumed."""
+    if session.is_closed(_KIND, 0, name):
+        session.assumed = session.assumed or session.catalog.gone.get((_KIND, 0, name)) is False
+        place = session.place(session.find_name(name) or 0)
+        raise _refused("42704", f'subscription "{name}" does not exist', place)
+    session.assumed = True
+
+
+def _outside_transaction(session: Session, what: str, *, doubted: bool = False) -> None:
+    """PreventInTransactionBlock. Raises ServerError 25001."""
+    session.assumed = session.assumed or doubted
+    if session.statement >= EMBEDDED:
+        session.assumed = True  # there may be a transaction block around it, which is told first
+        raise ServerError("25001", f"{what} cannot be executed from a function", rule=RULE)
+    if session.transaction is not None:
+        raise ServerError("25001", f"{what} cannot run inside a transaction block", rule=RULE)
+
+
+def _check_connection(session: Session, node: Node) -> None:
+    """libpqrcv_check_conninfo. Raises ServerError 42601."""
+    text = node.get("conninfo", "")
+    said = complaint(text, session.catalog.major.number)
+    if said is None or stands_for_another(text):
+        return
+    # A text without any option may stand for one that has some.
+    session.assumed = session.assumed or "=" not in text
+    message = f"invalid connection string syntax: {said}"
+    raise ServerError("42601", message, rule=RULE, culprit=node.get("conninfo_location", 0))
+
+
+def _refused(sqlstate: str, message: str, place: Place) -> ServerError:
+    return ServerError(sqlstate, message, rule=RULE, culprit=place.start)
+
+
+# The forms of ALTER SUBSCRIPTION: each takes the subscription and gives it as it is then.
+
+
+def _set_options(session: Session, node: Node, row: Subscription) -> Subscription:
+    major = session.catalog.major.number
+    options = parse_options(session.catalog, node.get("options", ()), "alter")
+    if "slot_name" in options and row.enabled and options["slot_name"] is None:
+        raise ServerError("55000", "cannot set slot_name = NONE for enabled subscription", rule=RULE)
+    if "two_phase" in options:
+        _require_alterable(session, row, "two_phase", of_slot=not options["two_phase"])
+        if not options["two_phase"] and "slot_name" in options:
+            message = '"slot_name" and "two_phase" cannot be altered at the same time'
+            raise ServerError("42601", message, rule=RULE)
+    if "failover" in options:
+        if row.enabled and major < _OPTIONS_ARE_NAMED:
+            raise ServerError("55000", "cannot set failover for enabled subscription", rule=RULE)
+        _require_alterable(session, row, "failover", of_slot=True)
+    return replace(row, slot=options["slot_name"] is not None) if "slot_name" in options else row
+
+
+_OPTIONS_ARE_NAMED = 18
+
+
+def _require_alterable(session: Session, row: Subscription, option: str, *, of_slot: bool) -> None:
+    """CheckAlterSubOption."""
+    if row.enabled:
+        raise ServerError("55000", f'cannot set option "{option}" for enabled subscription', rule=RULE)
+    if of_slot:
+        if not row.slot:
+            message = f'cannot set option "{option}" for a subscription that does not have a slot name'
+            raise ServerError("55000", message, rule=RULE)
+        _outside_transaction(session, f"ALTER SUBSCRIPTION ... SET ({option})")
+
+
+def _enable(session: Session, node: Node, row: Subscription) -> Subscription:
+    enabled = parse_options(session.catalog, node.get("options", ()), "enabled")["enabled"]
+    if enabled and not row.slot:
+        raise ServerError("55000", "cannot enable subscription that does not have a slot name", rule=RULE)
+    return replace(row, enabled=enabled)
+
+
+def _set_connection(session: Session, node: Node, row: Subscription) -> Subscription:
+    _check_connection(session, node)
+    return row
+
+
+def _skip(session: Session, node: Node, row: Subscription) -> Subscription:
+    parse_options(session.catalog, node.get("options", ()), "skip")
+    return row
+
+
+def _refresh(session: Session, node: Node, row: Subscription) -> Subscription:
+    what = "ALTER SUBSCRIPTION ... REFRESH"
+    if not row.enabled:
+        raise ServerError("55000", f"{what} is not allowed for disabled subscriptions", rule=RULE)
+    parse_options(session.catalog, node.get("options", ()), "refresh")
+    _outside_transaction(session, what)
+    return row
+
+
+def _set_publications(session: Session, node: Node, row: Subscription) -> Subscription:
+    options = parse_options(session.catalog, node.get("options", ()), "publications")
     named = _named(session, node)
+    _refuse_repeats(named)
+    _refresh_with(session, row, options, "SET PUBLICATION ... WITH (refresh = false).")
+    return replace(row, publications=tuple(named))
+
+
+def _add_publications(session: Session, node: Node, row: Subscription) -> Subscription:
+    """merge_publications."""
+    options = parse_options(session.catalog, node.get("options", ()), "publications")
+    named = _named(session, node)
+    _refuse_repeats(named)
+    had = {publication for publication, _ in row.publications}
+    for publication, place in named:
+        if publication in had:
+            raise _subscribed(row.name, publication, place)
+    _refresh_with(session, row, options, "ADD PUBLICATION ... WITH (refresh = false) instead.")
+    return replace(row, publications=(*row.publications, *named))
+
+
+def _drop_publications(session: Session, node: Node, row: Subscription) -> Subscription:
+    options = parse_options(session.catalog, node.get("options", ()), "publications")
+    named = _named(session, node)
+    _refuse_repeats(named)
+    had = {publication for publication, _ in row.publications}
+    if had:
+        for publication, place in named:
+            if publication not in had:
+                raise _refused("42P17", f'publication "{publication}" is not in subscription "{row.name}"', place)
+        if len(named) == len(had):
+            raise ServerError("42P17", "cannot drop all the publications from a subscription", rule=RULE)
+    _refresh_with(session, row, options, "DROP PUBLICATION ... WITH (refresh = false) instead.")
+    gone = {publication for publication, _ in named}
+    return replace(row, publications=tuple(one for one in row.publications if one[0] not in gone))
+
+
+def _refuse_repeats(named: list[tuple[str, Place]]) -> None:
     names = [publication for publication, _ in named]
     for at, (publication, place) in enumerate(named):
         if publication in names[:at]:
             raise _twice(publication, place)
-    if kind == "ALTER_SUBSCRIPTION_ADD_PUBLICATION":
-        had = {publication for publication, _ in row.publications}
-        for publication, place in named:
-            if publication in had:
-                session.assumed = session.assumed or not row.seen
-                raise _subscribed(row.name, publication, place)
-        named = [*row.publications, *named]
-    elif kind == "ALTER_SUBSCRIPTION_DROP_PUBLICATION":
-        named = [one for one in row.publications if one[0] not in names]
-    seen = row.seen and not session.assumed
-    session.catalog.subscriptions.put(row.name, replace(row, publications=tuple(named), seen=seen))
 
 
-def drop_subscription(session: Session, node: Node) -> None:
-    """DropSubscription."""
-    session.catalog.subscriptions.remove(node["subname"])
+def _refresh_with(session: Session, row: Subscription, options: Options, instead: str) -> None:
+    """The refresh that goes with a change of the publications, unless it is turned off."""
+    if not options.get("refresh", True):
+        return
+    what = "ALTER SUBSCRIPTION with refresh"
+    if not row.enabled:
+        raise ServerError(
+            "55000",
+            f"{what} is not allowed for disabled subscriptions",
+            rule=RULE,
+            hint=f"Use ALTER SUBSCRIPTION ... {instead}",
+        )
+    _outside_transaction(session, what)
 
 
-def rename_subscription(session: Session, node: Node) -> None:
-    """ALTER SUBSCRIPTION ... RENAME TO."""
-    subscriptions = session.catalog.subscriptions
-    row = subscriptions.get(node["object"]["String"]["sval"])
-    if row is not None:
-        subscriptions.remove(row.name)
-        subscriptions.put(node["newname"], replace(row, name=node["newname"]))
+_ALTER = {
+    "OPTIONS": _set_options,
+    "ENABLED": _enable,
+    "CONNECTION": _set_connection,
+    "SKIP": _skip,
+    "REFRESH": _refresh,
+    "SET_PUBLICATION": _set_publications,
+    "ADD_PUBLICATION": _add_publications,
+    "DROP_PUBLICATION": _drop_publications,
+}
 
 
 def _named(session: Session, node: Node) -> list[tuple[str, Place]]:

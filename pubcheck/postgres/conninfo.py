@@ -1,0 +1,79 @@
+"""Connection strings as libpq reads them before it connects (interfaces/libpq/fe-connect.c: conninfo_parse)."""
+
+from __future__ import annotations
+
+import re
+
+_ALWAYS = frozenset(
+    (
+        "application_name",
+        "channel_binding",
+        "client_encoding",
+        "connect_timeout",
+        "dbname",
+        "fallback_application_name",
+        "gssencmode",
+        "gsslib",
+        "host",
+        "hostaddr",
+        "keepalives",
+        "keepalives_count",
+        "keepalives_idle",
+        "keepalives_interval",
+        "krbsrvname",
+        "options",
+        "passfile",
+        "password",
+        "port",
+        "replication",
+        "requirepeer",
+        "requiressl",
+        "service",
+        "ssl_max_protocol_version",
+        "ssl_min_protocol_version",
+        "sslcert",
+        "sslcompression",
+        "sslcrl",
+        "sslcrldir",
+        "sslkey",
+        "sslmode",
+        "sslpassword",
+        "sslrootcert",
+        "sslsni",
+        "target_session_attrs",
+        "tcp_user_timeout",
+        "user",
+    )
+)
+_SINCE: dict[str, int] = {
+    **dict.fromkeys(("gssdelegation", "load_balance_hosts", "require_auth", "sslcertmode"), 16),
+    "sslnegotiation": 17,
+    **dict.fromkeys(("max_protocol_version", "min_protocol_version", "sslkeylogfile"), 18),
+    **dict.fromkeys(("scram_client_key", "scram_server_key"), 18),
+    **dict.fromkeys(("oauth_client_id", "oauth_client_secret", "oauth_issuer", "oauth_scope"), 18),
+}
+_URI = re.compile(r"postgres(?:ql)?://")
+_SPACE = r"[ \t\n\r\f\v]"
+_NAME = re.compile(rf"{_SPACE}*(?P<name>[^= \t\n\r\f\v]*){_SPACE}*(?P<equals>=?){_SPACE}*")
+_VALUE = re.compile(r"'(?P<quoted>(?:[^'\\]|\\.)*+)(?P<end>'?)|(?:[^\\ \t\n\r\f\v]|\\.?)*+", re.DOTALL)
+
+
+def complaint(text: str, major: int) -> str | None:
+    """What libpq says of a connection string that it refuses; None where it takes it, and of URIs."""
+    if _URI.match(text):
+        return None
+    at, end = 0, len(text.rstrip(" \t\n\r\f\v"))
+    while at < end:
+        name = _NAME.match(text, at)
+        assert name is not None
+        if not name["equals"]:
+            return f'missing "=" after "{name["name"]}" in connection info string\n'
+        value = _VALUE.match(text, name.end())
+        assert value is not None
+        if value["quoted"] is not None and not value["end"]:
+            return "unterminated quoted string in connection info string\n"
+        option = name["name"]
+        if option not in _ALWAYS and major < _SINCE.get(option, major + 1):
+            return f'invalid connection option "{option}"\n'
+        at = value.end()
+    return None

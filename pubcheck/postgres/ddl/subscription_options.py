@@ -1,0 +1,186 @@
+"""WITH options of a subscription (commands/subscriptioncmds.c: parse_subscription_options)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.definitions import ascii_lower, truth, value_text
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+
+RULE = "subscription-refused"
+
+_ALTERABLE = frozenset(("binary", "disable_on_error", "slot_name", "streaming", "synchronous_commit"))
+SUPPORTED: Mapping[str, frozenset[str]] = {
+    "create": frozenset((*_ALTERABLE, "connect", "copy_data", "create_slot", "enabled", "two_phase")),
+    "alter": _ALTERABLE,
+    "publications": frozenset(("copy_data", "refresh")),
+    "refresh": frozenset(("copy_data",)),
+    "enabled": frozenset(("enabled",)),
+    "skip": frozenset(("lsn",)),
+}
+"""By what a statement is about, the options that it takes on every major."""
+_SINCE = (
+    (16, ("create", "alter"), ("origin", "password_required", "run_as_owner")),
+    (17, ("create", "alter"), ("failover",)),
+    (18, ("alter",), ("two_phase",)),
+)
+_COMMITS = ("local", "remote_write", "remote_apply", "on", "off", "true", "false", "yes", "no", "1", "0")
+_SLOT_LENGTH = 64
+
+_TEMPLATES = frozenset("${}<>@%:#[]")
+
+Options = dict[str, Any]
+"""What was given: texts, truths, and None for a slot_name of NONE."""
+
+
+def stands_for_another(text: str) -> bool:
+    """Whether a text in quotes looks like one that is filled in before it is run."""
+    return not _TEMPLATES.isdisjoint(text)
+
+
+def parse_options(catalog: Catalog, nodes: Iterable[Node], about: str) -> Options:
+    """The options from left to right. Raises ServerError at the first that the server refuses."""
+    major = catalog.major.number
+    later = (names for since, abouts, names in _SINCE if major >= since and about in abouts)
+    supported = SUPPORTED[about].union(*later)
+    found: Options = {}
+    for item in nodes:
+        element = item["DefElem"]
+        name, location = element["defname"], element.get("location", 0)
+        try:
+            if name not in supported:
+                raise ServerError("42601", f'unrecognized subscription parameter: "{name}"', rule=RULE)
+            if name in found:
+                # errorConflictingDefElem; the only option error with a position.
+                raise ServerError("42601", "conflicting or redundant options", rule=RULE, location=location)
+            found[name] = _VALUES.get(name, _boolean)(name, element.get("arg"), major)
+        except ServerError as error:
+            if error.culprit is None:
+                error.culprit = location
+            raise
+    return found
+
+
+def exclude(options: Options) -> None:
+    """What cannot go together in CREATE SUBSCRIPTION; sets the defaults that follow from the rest. Raises ServerError
+    42601.
+    """
+    if not options.setdefault("connect", True):
+        for name in ("enabled", "create_slot", "copy_data"):
+            if options.setdefault(name, False):
+                raise _exclusive("connect = false", name)
+    options.setdefault("enabled", True)
+    options.setdefault("create_slot", True)
+
+
+def exclude_without_slot(options: Options, given: Iterable[str]) -> None:
+    """What slot_name = NONE cannot go with; ``given`` are the options that are written. Raises ServerError 42601."""
+    if "slot_name" not in options or options["slot_name"] is not None:
+        return
+    for name in ("enabled", "create_slot"):
+        if options.get(name):
+            if name in given:
+                raise _exclusive("slot_name = NONE", name)
+            message = f"subscription with slot_name = NONE must also set {name} = false"
+            raise ServerError("42601", message, rule=RULE)
+
+
+def _exclusive(one: str, name: str) -> ServerError:
+    return ServerError("42601", f"{one} and {name} = true are mutually exclusive options", rule=RULE)
+
+
+# Values.
+
+
+def _boolean(name: str, arg: Node | None, major: int) -> bool:
+    value = truth(arg)
+    if value is None:
+        raise ServerError("42601", f"{name} requires a Boolean value", rule=RULE)
+    return value
+
+
+def _text(name: str, arg: Node | None) -> str:
+    if arg is None:
+        raise ServerError("42601", f"{name} requires a parameter", rule=RULE)
+    return value_text(arg)
+
+
+_PARALLEL_STREAMING = 16
+
+
+def _streaming(name: str, arg: Node | None, major: int) -> object:
+    """defGetStreamingMode."""
+    if major < _PARALLEL_STREAMING:
+        return _boolean(name, arg, major)
+    if arg is not None and "Integer" not in arg and ascii_lower(value_text(arg)) == "parallel":
+        return "parallel"
+    value = truth(arg)
+    if value is None:
+        raise ServerError("42601", f'{name} requires a Boolean value or "parallel"', rule=RULE)
+    return value
+
+
+def _slot_name(name: str, arg: Node | None, major: int) -> str | None:
+    """ReplicationSlotValidateName."""
+    slot = _text(name, arg)
+    if slot == "none":
+        return None
+    if stands_for_another(slot):
+        return slot
+    if not slot:
+        raise ServerError("42602", f'replication slot name "{slot}" is too short', rule=RULE)
+    if len(slot.encode()) >= _SLOT_LENGTH:
+        raise ServerError("42622", f'replication slot name "{slot}" is too long', rule=RULE)
+    if not all("a" <= char <= "z" or "0" <= char <= "9" or char == "_" for char in slot):
+        raise ServerError(
+            "42602",
+            f'replication slot name "{slot}" contains invalid character',
+            rule=RULE,
+            hint="Replication slot names may only contain lower case letters, numbers, and the underscore character.",
+        )
+    return slot
+
+
+def _synchronous_commit(name: str, arg: Node | None, major: int) -> str:
+    value = _text(name, arg)
+    if ascii_lower(value) not in _COMMITS:
+        raise ServerError(
+            "22023",
+            f'invalid value for parameter "{name}": "{value}"',
+            rule=RULE,
+            hint="Available values: local, remote_write, remote_apply, on, off.",
+        )
+    return value
+
+
+def _origin(name: str, arg: Node | None, major: int) -> str:
+    value = _text(name, arg)
+    if ascii_lower(value) not in ("none", "any"):
+        raise ServerError("22023", f'unrecognized origin value: "{value}"', rule=RULE)
+    return value
+
+
+def _lsn(name: str, arg: Node | None, major: int) -> str:
+    """pg_lsn_in: two numbers of up to eight hexadecimal digits."""
+    value = _text(name, arg)
+    if value == "none":
+        return value
+    digits = value.split("/")
+    if len(digits) != 2 or not all(0 < len(part) <= 8 and set(part) <= _HEXADECIMAL for part in digits):
+        raise ServerError("22P02", f'invalid input syntax for type pg_lsn: "{value}"', rule=RULE)
+    if not any(int(part, 16) for part in digits):
+        raise ServerError("22023", f"invalid WAL location (LSN): {value}", rule=RULE)
+    return value
+
+
+_HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
+_VALUES: Mapping[str, Callable[[str, Node | None, int], object]] = {
+    "lsn": _lsn,
+    "origin": _origin,
+    "slot_name": _slot_name,
+    "streaming": _streaming,
+    "synchronous_commit": _synchronous_commit,
+}
