@@ -432,16 +432,22 @@ def find_repositories(where: str, config: Config = Config()) -> Iterator[Reposit
         fixed = next(number for number, part in enumerate(parts) if any(each in part for each in "*?["))
         taken: set[str] = set()
         for path in sorted(iglob(where, recursive=True), key=lambda path: path.split(os.sep)):
-            matched = label_of(path).rstrip("/").split("/")
+            matched = _called(path).rstrip("/").split("/")
             if taken.isdisjoint("/".join(matched[:length]) for length in range(1, len(matched))):
                 taken.add("/".join(matched))
                 yield from _repository("/".join(matched[fixed:]), path, config)
     elif not os.path.isdir(where) or os.path.exists(join(where, ".git")):
-        yield from _repository(os.path.basename(label_of(os.path.abspath(where))), where, config)
+        yield from _repository(_called(os.path.basename(os.path.abspath(where))), where, config)
     else:
         yield from _repository(".", where, config, into=False)
         for name in folders_of(where, config):
-            yield from _repository(label_of(name), join(where, name), config)
+            yield from _repository(_called(name), join(where, name), config)
+
+
+def _called(path: str) -> str:
+    """The name of a repository: as a label, but another one for each path, whatever bytes it holds."""
+    text = path.replace(os.sep, "/") if os.sep != "/" else path
+    return text.encode("utf-8", "surrogateescape").replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 
 def _repository(name: str, path: str, config: Config, *, into: bool = True) -> Iterator[Repository]:

@@ -181,6 +181,16 @@ def test_each_match_of_a_pattern_is_a_repository_named_by_what_it_matched(tree: 
     assert [name for name, _ in repositories("d*/**")] == ["db"]
 
 
+def test_repositories_whose_names_are_no_text_are_told_apart(tree: Path) -> None:
+    for name in (b"s\xff", b"s\xfe", b"s\\xff", "\xe9".encode()):
+        os.mkdir(os.path.join(os.fsencode(tree), name))
+        with open(os.path.join(os.fsencode(tree), name, b"x.sql"), "w"):
+            pass
+    names = [name for name, _ in repositories(".")]
+    assert sorted(names) == ["db", "s\\\\xff", "s\\xfe", "s\\xff", "\xe9"]
+    assert [name for name, _ in repositories("s*")] == ["s\\\\xff", "s\\xfe", "s\\xff"]
+
+
 def test_a_file_or_what_does_not_exist_is_a_repository_too(tree: Path) -> None:
     assert repositories("db/a.sql") == [("a.sql", [["db/a.sql"]])]
     (missing,) = find_repositories("none")
