@@ -1,9 +1,10 @@
 """The process in which units are linted: `python -m pubcheck.spark.child IN OUT SECONDS BYTES`, with two file
 descriptors to talk over, and what a unit may take.
 
-The first message it gets is the linter, pickled; it answers with an empty one. Then come units, each a
-``Request``, each answered with a ``Reply``. It ends when there is nobody left to talk to. What a linter prints goes to
-stderr. It limits its own memory, and its own time too, in case the process that waits for it is gone.
+The first message it gets is the linter, pickled; it answers with an empty one. Then come units to lint, each a
+``Request`` that is answered with a ``Reply``, and what is to be known of files before (`survey`), each answered with an
+``Answer``. It ends when there is nobody left to talk to. What a linter prints goes to stderr. It limits its own memory,
+and its own time too, in case the process that waits for it is gone.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pubcheck.report.document import Entry
 from pubcheck.rulebook import selected
 from pubcheck.sources.files import File, Plan
 from pubcheck.spark.published import WRITE_RULES, Published, published
+from pubcheck.spark.survey import Facts, Found, Look, Survey, looked, surveyed
 from pubcheck.unit import judge
 
 
@@ -33,7 +35,7 @@ class RequestFile(Struct, frozen=True, array_like=True):
     view: str = "sql"
 
 
-class Request(Struct, frozen=True, array_like=True):
+class Request(Struct, frozen=True, array_like=True, tag=True):
     """A unit: its files in order, its name, and the habit by which it was found."""
 
     files: tuple[RequestFile, ...]
@@ -69,6 +71,13 @@ class Reply(Struct, frozen=True):
     failure: Failure | None = None
 
 
+class Answer(Struct, frozen=True):
+    """What came of a survey, or of a look at files; with a failure, nothing."""
+
+    found: tuple[Found, ...] | tuple[Facts, ...]
+    failure: Failure | None = None
+
+
 class _Following:
     """A linter that keeps, of the unit it judged last, what explaining needs."""
 
@@ -93,6 +102,14 @@ class Limits(Struct, frozen=True):
     seconds: float
     memory: int
 
+    def patience(self, asked: Request | Survey | Look) -> float:
+        """Seconds for an answer. A repository may have far more files than any unit: its time grows with them."""
+        return self.seconds * (1 + len(asked.files) // _SOON if isinstance(asked, Survey) else 1)
+
+
+_SOON = 1000
+"""Files of a repository that are looked at in the time of a unit."""
+
 
 OUT_OF_MEMORY = 71
 """Status of a process that has too little memory even to say so."""
@@ -113,11 +130,16 @@ def main() -> None:
     linter, limits = pickle.loads(requests.recv_bytes()), Limits(float(sys.argv[3]), int(sys.argv[4]))
     following = _Following(linter)
     refusals_known = selected(linter.config.select, linter.config.ignore, linter.config.extend_select) >= WRITE_RULES
-    decoder, encode = msgspec.msgpack.Decoder(Request), msgspec.msgpack.Encoder().encode
+    encode = msgspec.msgpack.Encoder().encode
+    decoder: msgspec.msgpack.Decoder[Request | Survey | Look] = msgspec.msgpack.Decoder(Request | Survey | Look)
 
-    def answer(request: bytes) -> bytes:
+    def answer(asked: Request | Survey | Look) -> Reply | Answer:
+        if isinstance(asked, Survey):
+            return Answer(surveyed(asked))
+        return Answer(looked(asked)) if isinstance(asked, Look) else lint(asked)
+
+    def lint(unit: Request) -> Reply:
         begun = perf_counter()
-        unit = decoder.decode(request)
         files = tuple(
             File(os.fsdecode(file.location or b""), file.label, file.problem, file.content, file.view)
             for file in unit.files
@@ -138,7 +160,7 @@ def main() -> None:
                 failure = _failure(error)
         entries = tuple(finding.entry for finding in judged.findings)
         seconds = perf_counter() - begun
-        return encode(Reply(entries, rows, tuple(aside.values()), judged.postgres, judged.statements, seconds, failure))
+        return Reply(entries, rows, tuple(aside.values()), judged.postgres, judged.statements, seconds, failure)
 
     _limit_memory(limits.memory)
     replies.send_bytes(b"")
@@ -148,11 +170,12 @@ def main() -> None:
                 request = requests.recv_bytes()
             except EOFError:
                 return
-            with _alarm(limits.seconds + _GRACE):
-                try:
-                    reply = answer(request)
-                except Exception as error:  # beside the linter: too little memory, a text that is no Unicode
-                    reply = encode(Reply((), (), (), (), 0, 0.0, _failure(error)))
+            try:
+                asked = decoder.decode(request)
+                with _alarm(limits.patience(asked) + _GRACE):
+                    reply = encode(answer(asked))
+            except Exception as error:  # beside the linter: too little memory, a text that is no Unicode
+                reply = encode(Reply((), (), (), (), 0, 0.0, _failure(error)))
             replies.send_bytes(reply)
     except MemoryError:  # not even enough to be told what to do, or to tell
         os._exit(OUT_OF_MEMORY)

@@ -1,17 +1,20 @@
 """Where the files of an audit come from: folders whose paths the driver lists, or the rows of a table.
 
-Either gives two frames. ``files`` has a row a file, with what can be said of it without linting (``tables.FILES``);
-``contents`` has, for files chosen of those, what the linter is given. ``count`` says, counted another way, how many
-rows ``files`` must have.
+Once it has been looked at, either gives three frames. ``repositories`` has a row a repository, with a state by which
+one that has not changed is known; ``units`` has the units of all of them or of those chosen, with what can be said
+without linting (``tables.FOUND``); ``linted`` has what came of units chosen of those. ``count`` says, counted another
+way, how many files there are.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Mapping
 from functools import partial, reduce
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 from msgspec import Struct
@@ -19,20 +22,21 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pubcheck.config import Config
-from pubcheck.sources.files import LANGUAGES, SUFFIXES
-from pubcheck.sources.plans import find_repositories
+from pubcheck.sources.files import ENDS, LANGUAGES, SUFFIXES
+from pubcheck.sources.plans import Repository, find_repositories
 from pubcheck.sources.selection import DONE, IDENTITY, NAMED, STATEMENT, UTF16_MARKS, WORD
 from pubcheck.sources.traits import CHANGELOG, LISTS
 from pubcheck.spark import worker
 from pubcheck.spark.runs import Store
-from pubcheck.spark.tables import FACTS, FILES, LISTING, SCANNED, arrow, ddl
+from pubcheck.spark.survey import BEGINNING, LINTED_ALL_THE_SAME
+from pubcheck.spark.tables import CONTENTS, FACTS, FOUND, LISTING, OUTCOMES, SCANNED, arrow, ddl
 
-_CHUNK = 20_000
+_CHUNK = 50_000
 """Files that the driver holds at a time."""
 _SHOWN = 20
 """Columns that a message names."""
-_GROUPED = 4_000
-"""Files that are grouped in one task: half a second of work."""
+_SURVEYED = 2_000
+"""Files that are looked through in one task: half a second of work."""
 
 
 class Input(Protocol):
@@ -42,9 +46,19 @@ class Input(Protocol):
     def name(self) -> str:
         """How it is called in the table `runs`."""
 
-    def files(self, spark: SparkSession, store: Store, run: str, largest: int) -> DataFrame: ...
+    def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
+        """Finds the repositories; gives the state of all of them, of which ``settings`` are a part, None where that is
+        not known. A file may have ``largest`` bytes. Raises EmptyInput, BadInput."""
 
-    def contents(self, spark: SparkSession, chosen: DataFrame) -> DataFrame: ...
+    def repositories(self) -> DataFrame:
+        """The repositories with their state and how many files they have."""
+
+    def units(self, chosen: DataFrame | None, job: worker.Job) -> DataFrame:
+        """The units of all repositories, or of those ``chosen``."""
+
+    def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
+        """What came of units. They come with a ``salt``, which `repartition` takes to the partition, of so many, that
+        each shall be in."""
 
     def count(self) -> int: ...
 
@@ -52,7 +66,7 @@ class Input(Protocol):
         """How many rows of the input are no files to read."""
 
     def forget(self, store: Store, run: str) -> None:
-        """Takes back what was written for the time of the run."""
+        """Takes back what was kept for the time of the run."""
 
 
 class EmptyInput(ValueError):
@@ -67,51 +81,58 @@ class Folders:
     """Repositories in folders, as ``find_repositories`` finds them. Their files are opened by the workers."""
 
     def __init__(self, where: str, config: Config = Config()) -> None:
-        self.name, self._config = where, config
+        self.name = _plain(where)
+        self._where, self._config = where, config
         self._count = 0
         self._written = False
+        self._listing: Callable[[], DataFrame] | None = None
 
-    def files(self, spark: SparkSession, store: Store, run: str, largest: int) -> DataFrame:
-        listing = None
-        chunks = self._chunks()
-        for number, chunk in enumerate(chunks):
-            if not chunk.num_rows:
-                break
-            listing = spark.createDataFrame(chunk, ddl(LISTING))
-            if number or chunk.num_rows >= _CHUNK:
-                store.write(listing, "listing", run, more=self._written)
-                self._written = True
-        if listing is None:
+    def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
+        whole: hashlib._Hash | None = hashlib.sha256()
+        chunk = _Chunk()
+        listed = time.time_ns()
+        for repository in find_repositories(self._where, self._config):
+            if chunk.files >= _CHUNK:
+                store.write(self._frame(spark, chunk), "listing", run, more=self._written)
+                self._written, chunk = True, _Chunk()
+            state = state_of(repository, listed, settings)
+            if state is None:
+                whole = None
+            elif whole is not None:
+                whole.update(f"{repository.name}\t{state}\n".encode())
+            chunk.add(repository, state)
+            self._count += len(repository.files)
+            listed = time.time_ns()
+        if not self._count:
             raise EmptyInput(f"no input: no .sql file under {self.name}")
         if self._written:
-            listing = store.read(LISTING, "listing", run)
-        scanned = listing.mapInArrow(partial(worker.scan, largest=largest), ddl(SCANNED))
-        return _grouped(scanned.repartition(math.ceil(self._count / _GROUPED), "repository"))
+            store.write(self._frame(spark, chunk), "listing", run, more=True)
+            self._listing = lambda: store.read(LISTING, "listing", run)
+        else:
+            self._listing = lambda: self._frame(spark, chunk)
+        return whole.hexdigest() if whole is not None else None
 
-    def _chunks(self) -> Iterator[pa.Table]:
-        """The listing, in pieces of at least ``_CHUNK`` files but for the last one, which may be empty."""
-        rows: list[dict[str, Any]] = []
-        for repository in find_repositories(self.name, self._config):
-            rows += [
-                {
-                    "repository": repository.name,
-                    "path": file.label,
-                    "location": os.fsencode(path),  # absolute: where a worker is, is not known
-                    "problem": file.error,
-                }
-                for path, file in repository.files
-            ]
-            if len(rows) >= _CHUNK:
-                yield self._chunk(rows)
-                rows = []
-        yield self._chunk(rows)
+    @staticmethod
+    def _frame(spark: SparkSession, chunk: _Chunk) -> DataFrame:
+        return spark.createDataFrame(chunk.table(), ddl(LISTING))
 
-    def _chunk(self, rows: list[dict[str, Any]]) -> pa.Table:
-        self._count += len(rows)
-        return pa.Table.from_pylist(rows, schema=arrow(LISTING))
+    def repositories(self) -> DataFrame:
+        return self._listed().drop("members")
 
-    def contents(self, spark: SparkSession, chosen: DataFrame) -> DataFrame:
-        return chosen.withColumn("content", F.lit(None).cast("binary"))
+    def _listed(self) -> DataFrame:
+        assert self._listing is not None
+        return self._listing()
+
+    def units(self, chosen: DataFrame | None, job: worker.Job) -> DataFrame:
+        listing = self._listed()
+        if chosen is not None:
+            listing = listing.join(chosen, "repository", "left_semi")
+        parts = math.ceil(self._count / _SURVEYED)
+        return listing.repartition(parts).mapInArrow(partial(worker.survey, job=job), ddl(FOUND))
+
+    def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
+        placed = units.repartition(parts, "salt").select("repository", "unit", "habit", "members")
+        return placed.mapInArrow(partial(worker.lint_files, job=job), ddl(OUTCOMES))
 
     def count(self) -> int:
         return self._count
@@ -122,6 +143,69 @@ class Folders:
     def forget(self, store: Store, run: str) -> None:
         if self._written:
             store.remove(LISTING, "listing", run)
+
+
+def _plain(where: str) -> str:
+    """A path without the separators at its end, which make no label another."""
+    return where.rstrip("/" + os.sep) or where
+
+
+class _Chunk:
+    """Repositories, held as columns: a fraction of what they take as rows."""
+
+    def __init__(self) -> None:
+        self.files = 0
+        self._columns: tuple[list[str], list[str | None], list[int]] = ([], [], [])
+        self._members: tuple[list[str], list[bytes], list[str | None]] = ([], [], [])
+        self._offsets = [0]
+
+    def add(self, repository: Repository, state: str | None) -> None:
+        names, states, counts = self._columns
+        names.append(repository.name)
+        states.append(state)
+        counts.append(len(repository.files))
+        labels, locations, problems = self._members
+        for path, file in repository.files:
+            labels.append(file.label)
+            locations.append(os.fsencode(path))  # absolute: where a worker is, is not known
+            problems.append(file.error)
+        self.files += len(repository.files)
+        self._offsets.append(self.files)
+
+    def table(self) -> pa.Table:
+        schema = arrow(LISTING)
+        fields = schema.field("members").type.value_type
+        members = [pa.array(values, field.type) for values, field in zip(self._members, fields, strict=True)]
+        nested = pa.ListArray.from_arrays(
+            pa.array(self._offsets, pa.int32()), pa.StructArray.from_arrays(members, fields=list(fields))
+        )
+        columns = [pa.array(values, field.type) for values, field in zip(self._columns, schema, strict=False)]
+        return pa.Table.from_arrays([*columns, nested], schema=schema)
+
+
+_TICK, _COARSE = 100_000_000, 2_100_000_000
+"""Nanoseconds by which the times of files may lag behind the clock: where the file system counts parts of a second, and
+where it counts seconds, or every other one."""
+
+
+def state_of(repository: Repository, listed: int, settings: str) -> str | None:
+    """What the files of a repository have in common while nobody writes to them: names, sizes, times, inodes. None
+    where a file was written to so shortly before ``listed``, in nanoseconds, that it could be once more without its
+    times telling (git calls that racy)."""
+    lines = [settings]
+    for _, file in repository.files:
+        try:
+            status = os.stat(file.path)
+        except (OSError, ValueError) as error:
+            lines.append(f"{file.path}\t{file.error}\t{error}")
+            continue
+        newest = max(status.st_mtime_ns, status.st_ctime_ns)
+        if newest > listed - (_TICK if newest % 1_000_000_000 else _COARSE):
+            return None
+        lines.append(
+            f"{file.path}\t{file.error}\t{status.st_size}\t{status.st_mtime_ns}\t{status.st_ctime_ns}\t{status.st_ino}"
+        )
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class Columns(Struct, frozen=True):
@@ -152,7 +236,8 @@ class Rows:
     """
 
     def __init__(self, name: str, format: str, columns: Columns, options: Mapping[str, str] | None = None) -> None:
-        self.name, self._format, self._columns, self._options = name, format, columns, dict(options or {})
+        self.name = name if format == "table" else _plain(name)
+        self._from, self._format, self._columns, self._options = name, format, columns, dict(options or {})
         if format.lower() == "csv":
             said = {key.lower() for key in self._options}
             self._options |= {key: text for key, text in CSV.items() if key.lower() not in said}
@@ -160,6 +245,7 @@ class Rows:
         self._counts: tuple[int, int] | None = None
         self._paths: DataFrame | None = None
         self._described: DataFrame | None = None
+        self._settings = ""
 
     def _read(self, spark: SparkSession) -> DataFrame:
         """The rows with a path that may be a file to read, or without a path. Raises BadInput."""
@@ -167,7 +253,7 @@ class Rows:
         path = F.col(f"`{self._columns.path}`").cast("string")
         path = F.when(F.trim(path) != "", path)
         ends = [*SUFFIXES, *(f".{suffix}" for suffix in LANGUAGES)]
-        lists = [F.lower(path).rlike(CHANGELOG), *map(path.endswith, LISTS)]
+        lists = [F.lower(path).rlike(ENDS), F.lower(path).rlike(CHANGELOG), *map(path.endswith, LISTS)]
         read = reduce(Column.__or__, [*(F.lower(path).endswith(end) for end in ends), *lists])
         self._paths = table.select(F.coalesce(read, F.lit(True)).alias("read"))
         return table.select(
@@ -179,9 +265,9 @@ class Rows:
     def _table(self, spark: SparkSession) -> DataFrame:
         try:
             if self._format == "table":
-                table = spark.read.table(self.name)
+                table = spark.read.table(self._from)
             else:
-                table = spark.read.format(self._format).options(**self._options).load(self.name)
+                table = spark.read.format(self._format).options(**self._options).load(self._from)
             columns = table.columns
         except Exception as error:  # of Py4J, where PySpark does not know the one of Java
             if "DATA_SOURCE_NOT_FOUND" in str(error):
@@ -196,7 +282,7 @@ class Rows:
                 raise BadInput(f"{self.name} has no column {name}, {there}: say --{option}-column or --preset")
         return table
 
-    def files(self, spark: SparkSession, store: Store, run: str, largest: int) -> DataFrame:
+    def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> None:
         self._rows = self._read(spark)
         content = F.col("content")
         size = F.coalesce(F.octet_length(content).cast("bigint"), F.lit(0).cast("bigint"))
@@ -204,35 +290,71 @@ class Rows:
             size > largest, "too-large"
         )
         problem = F.when(F.col("path").isNull(), "it has no path").when(F.col("content").isNull(), "it has no content")
-        described = self._rows.select(
+        self._described = self._rows.select(
             "repository",
             "path",
-            F.lit(None).cast("binary").alias("location"),
+            _digest().alias("digest"),
             problem.alias("problem"),
             size.alias("size"),
-            _digest().alias("digest"),
             F.coalesce(may_matter(F.col("path"), F.col("content")), F.lit(True)).alias("may_publish"),
             fate.alias("fate"),
+            F.coalesce(problem, F.when(size > largest, F.format_string("%d bytes", size))).alias("detail"),
         ).persist()
-        self._described = described
-        shown = F.when(size > largest, F.substring("content", 1, min(largest, worker.BEGINNING))).otherwise(content)
+        self._settings = settings
+
+    def repositories(self) -> DataFrame:
+        assert self._described is not None
+        each = F.concat_ws("\t", F.coalesce("path", F.lit("")), "digest", "fate")
+        state = F.sha2(F.concat_ws("\n", F.lit(self._settings), F.array_sort(F.collect_list(each))), 256)
+        return self._described.groupBy("repository").agg(state.alias("state"), F.count("*").alias("files"))
+
+    def units(self, chosen: DataFrame | None, job: worker.Job) -> DataFrame:
+        assert self._described is not None
+        assert self._rows is not None
+        described = self._described
+        if chosen is not None:
+            described = described.join(chosen, "repository", "left_semi")
+        content, size = F.col("content"), F.octet_length("content")
+        shown = F.when(size > job.largest, F.substring(content, 1, min(job.largest, BEGINNING))).otherwise(content)
         # Only of repositories that publish does it matter which files belong together.
         publishing = described.where("may_publish").select("repository").distinct()
         facts = (
             self._rows.join(publishing, "repository", "left_semi")
             .where(F.col("content").isNotNull() & F.col("path").isNotNull())
             .select("repository", "path", _digest().alias("digest"), shown.alias("content"))
-            .mapInArrow(worker.describe, ddl(FACTS))
+            .mapInArrow(partial(worker.describe, job=job), ddl(FACTS))
             .dropDuplicates(["repository", "path", "digest"])
         )
-        scanned = described.join(facts, ["repository", "path", "digest"], "left")
-        columns = [column.name for column in SCANNED]
-        return _grouped(scanned.select(*columns).repartition("repository"))
+        key = ["repository", "path", "digest"]
+        found = facts.withColumnsRenamed({"fate": "met", "detail": "how"})
+        scanned = described.join(found, key, "left").withColumns(
+            {"fate": F.coalesce("met", "fate"), "detail": F.coalesce("how", "detail")}
+        )
+        rows = scanned.select(*(column.name for column in SCANNED)).repartition("repository")
+        return rows.sortWithinPartitions("repository").mapInArrow(partial(worker.group, job=job), ddl(FOUND))
 
-    def contents(self, spark: SparkSession, chosen: DataFrame) -> DataFrame:
+    def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
         assert self._rows is not None
-        content = self._rows.where(F.col("content").isNotNull()).withColumn("digest", _digest())
-        return chosen.join(content, ["repository", "path", "digest"], "left")
+        given = F.col("member.fate").isNull() | F.col("member.fate").isin(*filter(None, LINTED_ALL_THE_SAME))
+        files = (
+            units.select(
+                "repository", "unit", "habit", "cost", "salt", F.posexplode("members").alias("ordinal", "member")
+            )
+            .where(given)
+            .select("repository", "unit", "habit", "cost", "salt", "ordinal", "member.*")
+        )
+        content = (
+            self._rows.join(units.select("repository").distinct(), "repository", "left_semi")
+            .where(F.col("content").isNotNull())
+            .withColumn("digest", _digest())
+        )
+        ready = (
+            files.join(content, ["repository", "path", "digest"], "left")
+            .repartition(parts, "salt")
+            .sortWithinPartitions("cost", "repository", "unit", "ordinal")
+            .select(*(column.name for column in CONTENTS))
+        )
+        return ready.mapInArrow(partial(worker.lint_contents, job=job), ddl(OUTCOMES))
 
     def _counted(self) -> tuple[int, int]:
         """The rows, and those of them that are files to read."""
@@ -252,12 +374,6 @@ class Rows:
     def forget(self, store: Store, run: str) -> None:
         if self._described is not None:
             self._described.unpersist()
-
-
-def _grouped(scanned: DataFrame) -> DataFrame:
-    """Files with their units, given with those of a repository in one partition. (`applyInArrow` makes a table of each
-    repository, which costs more than to group it.)"""
-    return scanned.sortWithinPartitions("repository").mapInArrow(worker.group, ddl(FILES))
 
 
 def _digest() -> Column:

@@ -1,18 +1,25 @@
-"""The audit as DataFrames: files -> units -> the units to lint -> outcomes -> tables. Nothing but the DataFrame API.
+"""The audit as DataFrames: repositories -> units -> the units to lint -> outcomes -> tables. Nothing but the DataFrame
+API.
 
 Every file and every unit ends in one of linted, nothing to lint, quarantined; `audit` counts them another way before it
-lets a run exist.
+lets a run exist. What has not changed since an earlier run is carried over from it: a repository as a whole where its
+files look as they did, which costs no more than to list them; and where they do not, each unit whose contents are those
+of then.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from functools import partial, reduce
+from functools import reduce
+from typing import Any
 
 import msgspec
+import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 from pyspark import cloudpickle
@@ -24,11 +31,22 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.linter import Linter
 from pubcheck.rulebook import RULES
-from pubcheck.spark import worker
 from pubcheck.spark.child import Limits
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.runs import NoRun, Store
-from pubcheck.spark.tables import FINDINGS, METRICS, OUTCOMES, PUBLICATIONS, QUARANTINE, RUNS, UNITS, ddl
+from pubcheck.spark.tables import (
+    FINDINGS,
+    METRICS,
+    OUTCOMES,
+    PUBLICATIONS,
+    QUARANTINE,
+    REPOSITORIES,
+    RUNS,
+    UNITS,
+    arrow,
+    ddl,
+)
+from pubcheck.spark.worker import Job
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -82,54 +100,106 @@ def audit(
         raise NoRun(f"{run} is the run that is to be written, which cannot be read meanwhile")
     started = datetime.now(UTC)
     rules = ruleset(linter)
-    store.clear(RUNS, "runs", run)
+    job = Job(_pickled(linter), options.limits, options.largest_file, rules)
+    settings = f"{rules} {options.largest_file} {options.largest_unit}"
 
-    progress("listing files")
-    files = given.files(spark, store, run, options.largest_file).persist()
-    units = _units(files, rules, options)
-    before = _before(store, options.since)
-    notes = _differences(store, options.since, rules, given.name)
-    units = _with_step(units, before, options).persist()
-    steps = units.groupBy("step").agg(F.count("*"), F.sum("cost"), F.max("cost")).collect()
-    counts = {row[0]: row[1] for row in steps}
-    progress(
-        f"{sum(counts.values()):,} units: {counts.get('lint', 0):,} to lint, {counts.get('carried', 0):,} carried over"
-    )
+    with ExitStack() as ending:
 
-    if counts.get("lint"):
-        progress("linting")
-        cost, most = next((row[2], row[3]) for row in steps if row[0] == "lint")
-        store.write(_outcomes(spark, given, files, units, cost, most, linter, options), "outcomes", run)
-        outcomes = store.read(OUTCOMES, "outcomes", run)
-    else:  # known to be empty, whatever is made of it costs nothing
-        outcomes = spark.createDataFrame([], ddl(OUTCOMES))
+        def keep(frame: DataFrame) -> DataFrame:
+            kept = frame.persist()
+            ending.callback(kept.unpersist)
+            return kept
 
-    progress("writing tables")
-    store.write(_findings(outcomes, units, before), "findings", run)
-    store.write(_publications(outcomes, units, before), "publications", run)
-    store.write(_unit_rows(outcomes, units, before), "units", run)
-    store.write(_quarantine(outcomes, files, units, before, options), "quarantine", run)
-    summary = _summary(given, store, files, run, (datetime.now(UTC) - started).total_seconds(), notes)
-    metrics = [(name, float(value)) for name, value in summary.metrics.items()]
-    store.write(spark.createDataFrame(metrics, ddl(METRICS)).coalesce(1), "metrics", run)
-    if counts.get("lint"):
-        store.remove(OUTCOMES, "outcomes", run)
-    given.forget(store, run)
-    row = (
-        run,
-        started,
-        datetime.now(UTC),
-        __version__,
-        spark.version,
-        given.name,
-        options.since,
-        rules,
-        msgspec.json.encode(linter.config).decode(),
-    )
-    store.write(spark.createDataFrame([row], ddl(RUNS)).coalesce(1), "runs", run)
-    units.unpersist()
-    files.unpersist()
+        ending.callback(given.forget, store, run)
+        pool = ending.enter_context(ThreadPoolExecutor(_AT_ONCE))
+        progress("listing files")
+        preparing = pool.submit(_prepared, store, options, rules, given.name)
+        state = given.look(spark, store, run, settings, options.largest_file)
+        before, was, notes = preparing.result()
+
+        standing = None
+        if before is not None:
+            alike = state is not None and state == was
+            standing = _ALL_UNCHANGED if alike else _compared(given.repositories(), before, keep)
+        units, counts = None, {}
+        if standing is None or standing.changed:
+            progress("looking through files")
+            chosen = standing.of("changed") if standing is not None else None
+            units = keep(_with_step(given.units(chosen, job), before, options))
+            steps = units.groupBy("step").agg(F.count("*"), F.sum("cost"), F.max("cost")).collect()
+            counts = {row[0]: row[1] for row in steps}
+        progress(_told(counts, standing))
+
+        outcomes = None
+        if units is not None and counts.get("lint"):
+            progress("linting")
+            cost, most = next((row[2], row[3]) for row in steps if row[0] == "lint")
+            ending.callback(store.remove, OUTCOMES, "outcomes", run)
+            store.write(_outcomes(spark, given, units, cost, most, job), "outcomes", run)
+            outcomes = store.read(OUTCOMES, "outcomes", run)
+
+        progress("writing tables")
+        made = _Made(given.repositories, units, counts, outcomes, before, standing, options)
+        tables = {
+            "publications": made.publications,
+            "findings": made.findings,
+            "units": made.units,
+            "quarantine": made.quarantine,
+            "repositories": made.repositories,
+        }
+        copied = _ALIKE if standing is not None and standing.all_unchanged else ()
+
+        def write(name: str) -> None:
+            if name not in copied or options.since is None or not store.carry(name, options.since, run):
+                store.write(tables[name](), name, run)
+
+        for _ in pool.map(write, tables):
+            pass
+        seconds = (datetime.now(UTC) - started).total_seconds()
+        summary = _summary(given, store, run, seconds, standing, notes)
+        metrics = _rows(spark, METRICS, {"metric": list(summary.metrics), "value": list(summary.metrics.values())})
+        store.write(metrics, "metrics", run)
+        row: dict[str, object] = {
+            "run": run,
+            "started": started,
+            "finished": datetime.now(UTC),
+            "pubcheck": __version__,
+            "spark": spark.version,
+            "input": given.name,
+            "since": options.since,
+            "ruleset": rules,
+            "config": msgspec.json.encode(linter.config).decode(),
+            "state": state if all(reason in SETTLED for reason in summary.quarantine) else None,
+        }
+        store.write(_rows(spark, RUNS, {name: [value] for name, value in row.items()}), "runs", run)
     return summary
+
+
+_ALIKE = ("findings", "publications", "quarantine", "repositories")
+"""Tables of which not one row is another where nothing has changed."""
+
+
+def _told(counts: Mapping[str, int], standing: Standing | None) -> str:
+    text = f"{sum(counts.get(step, 0) for step in STEPS):,} units: {counts.get('lint', 0):,} to lint"
+    if standing is None:
+        return text
+    if standing.all_unchanged:
+        return "nothing has changed"
+    return f"{text}, {counts.get('carried', 0):,} carried over, and those of {standing.unchanged:,} repositories"
+
+
+_AT_ONCE = 4
+"""Tables that are written at the same time: what most of one's time goes into waits for files and other threads."""
+
+
+def _rows(spark: SparkSession, columns: tuple[Any, ...], values: Mapping[str, Sequence[object]]) -> DataFrame:
+    """A few rows, in one partition."""
+    return spark.createDataFrame(pa.table(values, arrow(columns)), ddl(columns)).coalesce(1)
+
+
+def _pickled(linter: Linter) -> bytes:
+    pickled: bytes = cloudpickle.dumps(linter)  # type: ignore[no-untyped-call]
+    return pickled
 
 
 def ruleset(linter: Linter) -> str:
@@ -148,126 +218,161 @@ _OF_THE_STATUS = ("fail_on", "fail_on_assumed", "baseline")
 
 LASTING = ("not-postgresql", "not-text")
 """Reasons to quarantine a unit that are its content's own. What it took or met may be otherwise next time."""
+SETTLED = (*LASTING, "too-large", "duplicate")
+"""And of a unit or a file, those that its repository's state tells."""
 
 
-# From files to what is to be done with each unit.
+# What is carried over.
 
 
-def _units(files: DataFrame, rules: str, options: Options) -> DataFrame:
-    """The units of the input, with a fingerprint of their content and whether their repository may publish."""
-    described = F.concat_ws("\t", F.lpad(F.col("ordinal").cast("string"), 9, "0"), "path", "digest", "fate")
-    units = (
-        files.where("unit IS NOT NULL")
-        .groupBy(*KEY)
-        .agg(
-            F.count("*").alias("files"),
-            F.sum("size").alias("bytes"),
-            F.sum(F.col("size") + _FILE_COST).alias("cost"),
-            F.count_if(F.col("fate") == "duplicate").alias("duplicates"),
-            F.count_if(F.col("fate") == "too-large").alias("large"),
-            F.max("may_publish").alias("may_publish"),
-            F.sha2(F.concat_ws("\n", F.lit(rules), F.array_sort(F.collect_list(described))), 256).alias("fingerprint"),
-        )
-    )
-    selected = F.max("may_publish").over(Window.partitionBy("repository"))
-    return units.withColumn("selected", selected).drop("may_publish")
+Before = dict[str, DataFrame]
+"""The tables of the run that is carried over from, by name."""
+_CARRIED = {
+    "findings": FINDINGS,
+    "publications": PUBLICATIONS,
+    "units": UNITS,
+    "quarantine": QUARANTINE,
+    "repositories": REPOSITORIES,
+}
 
 
-class Before(Struct, frozen=True):
-    """The tables of the run that unchanged units are carried over from."""
-
-    findings: DataFrame
-    publications: DataFrame
-    units: DataFrame
-    quarantine: DataFrame
-
-
-def _before(store: Store, since: str | None) -> Before | None:
+def _prepared(
+    store: Store, options: Options, rules: str, name: str
+) -> tuple[Before | None, str | None, tuple[str, ...]]:
+    """Takes the run back that there may be, and reads the one to carry over from, if anything can be: its tables, the
+    state of all its repositories, and why less than could be is carried over."""
+    store.clear(RUNS, "runs", options.run)
+    since = options.since
     if since is None:
-        return None
-    return Before(
-        store.read(FINDINGS, "findings", since),
-        store.read(PUBLICATIONS, "publications", since),
-        store.read(UNITS, "units", since),
-        store.read(QUARANTINE, "quarantine", since),
-    )
-
-
-def _differences(store: Store, since: str | None, rules: str, name: str) -> tuple[str, ...]:
-    """Why less than could be is carried over from a run."""
-    if since is None:
-        return ()
-    row = store.runs().where(F.col("run") == since).select("ruleset", "input").collect()[0]
+        return None, None, ()
+    row = store.runs().where(F.col("run") == since).select("ruleset", "input", "state").collect()[0]
     notes = []
     if row[0] != rules:
         notes.append(f"Nothing was carried over from run {since}: another pubcheck, rules or configuration made it.")
     if row[1] != name:
         notes.append(f"Run {since} is of another input, {row[1]}.")
-    return tuple(notes)
+    if row[0] != rules:
+        return None, None, tuple(notes)
+    return {name: store.read(columns, name, since) for name, columns in _CARRIED.items()}, row[2], tuple(notes)
 
 
-def _with_step(units: DataFrame, before: Before | None, options: Options) -> DataFrame:
-    """The units with what is to be done: lint, or carried, too-large, passed-over."""
+class Standing(Struct, frozen=True):
+    """How the repositories stand to those of the run before: ``known`` says of each whether it is `unchanged`, so that
+    all its rows are carried over, `changed` (or new), or `gone`; and how many there are of each. Where all of them are
+    unchanged they need not be known."""
+
+    known: DataFrame | None
+    unchanged: int
+    changed: int
+    gone: int
+
+    @property
+    def all_unchanged(self) -> bool:
+        return not self.changed + self.gone
+
+    def of(self, *standings: str) -> DataFrame:
+        """The repositories of which that is so."""
+        assert self.known is not None
+        return self.known.where(F.col("standing").isin(*standings)).select("repository")
+
+    def kept(self, rows: DataFrame) -> DataFrame:
+        """The rows of a table of the run before that are those of unchanged repositories."""
+        if self.all_unchanged:
+            return rows
+        if self.changed + self.gone < self.unchanged:
+            return rows.join(self.of("changed", "gone"), "repository", "left_anti")
+        return rows.join(self.of("unchanged"), "repository", "left_semi")
+
+
+_ALL_UNCHANGED = Standing(None, 1, 0, 0)
+
+
+def _compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], DataFrame]) -> Standing:
+    def told(rows: DataFrame, what: str, state: Column | str) -> DataFrame:
+        return rows.select("repository", F.lit(what).alias("of"), state)
+
+    # An aggregation of all three, for joins of as many would take as many passes.
+    unsettled = before["quarantine"].where(~F.col("reason").isin(*SETTLED))
+    rows = reduce(
+        DataFrame.unionByName,
+        [
+            told(listed, "now", "state"),
+            told(before["repositories"], "before", "state"),
+            told(unsettled, "unsettled", F.lit("").alias("state")),
+        ],
+    )
+    seen = rows.groupBy("repository").agg(
+        F.max(F.when(F.col("of") == "now", F.col("state"))).alias("now"),
+        F.max(F.when(F.col("of") == "before", F.col("state"))).alias("before"),
+        F.max(F.col("of") == "now").alias("there"),
+        F.max(F.col("of") == "unsettled").alias("unsettled"),
+    )
+    unchanged = (F.col("now") == F.col("before")) & ~F.col("unsettled")
+    standing = F.when(~F.col("there"), "gone").when(unchanged, "unchanged").otherwise("changed")
+    known = keep(seen.select("repository", standing.alias("standing")))
+    counts = {row[0]: row[1] for row in known.groupBy("standing").count().collect()}
+    return Standing(known, counts.get("unchanged", 0), counts.get("changed", 0), counts.get("gone", 0))
+
+
+STEPS = ("lint", "carried", "stopped", "passed-over")
+"""What is to be done with a unit: it is linted, its rows are carried over, it cannot be linted, its repository is not
+about publications."""
+
+
+def _with_step(found: DataFrame, before: Before | None, options: Options) -> DataFrame:
+    """Units with what they cost, what is to be done with them, and the reason where they cannot be linted. What is no
+    unit, but the files outside them, has the step `apart`."""
     carried: Column = F.lit(False)
+    units = found.withColumns(
+        {
+            "cost": F.col("bytes") + F.col("files") * _FILE_COST,
+            "reason": F.coalesce("stopped", F.when(F.col("bytes") > options.largest_unit, "too-large")),
+        }
+    )
     if before is not None:
         ended = (F.col("status") == "linted") | F.col("reason").isin(*LASTING)
-        known = before.units.where(ended).select(*KEY, "fingerprint", F.lit(True).alias("known"))
+        known = before["units"].where(ended).select(*KEY, "fingerprint", F.lit(True).alias("known"))
         units = units.join(known, [*KEY, "fingerprint"], "left")
         carried = F.coalesce("known", F.lit(False))
-    large = (F.col("large") > 0) | (F.col("bytes") > options.largest_unit)
-    step = F.when(~F.col("selected"), "passed-over").when(large, "too-large").when(carried, "carried")
-    return units.withColumn("step", step.otherwise("lint")).drop("known", "selected")
+    step = (
+        F.when(F.col("unit").isNull(), "apart")
+        .when(~F.col("selected"), "passed-over")
+        .when(F.col("reason").isNotNull(), "stopped")
+        .when(carried, "carried")
+    )
+    return units.withColumn("step", step.otherwise("lint")).drop("known", "selected", "stopped")
 
 
 # Linting.
 
 
-def _outcomes(
-    spark: SparkSession,
-    given: Input,
-    files: DataFrame,
-    units: DataFrame,
-    cost: int,
-    most: int,
-    linter: Linter,
-    options: Options,
-) -> DataFrame:
+def _outcomes(spark: SparkSession, given: Input, units: DataFrame, cost: int, most: int, job: Job) -> DataFrame:
     """What came of each unit that is to be linted; together they cost ``cost``, and none more than ``most``."""
-    chosen, parts = _with_part(spark, units.where("step = 'lint'").select(*KEY, "cost"), cost, most)
-    wanted = files.where("fate IS NULL OR fate = 'unreadable'").join(chosen, KEY)
-    columns = ["habit", "ordinal", "path", "view", "location", "content", "problem"]
-    ready = (
-        given.contents(spark, wanted)
-        .repartition(parts, "salt")
-        .sortWithinPartitions("cost", *KEY, "ordinal")
-        .select(*KEY, *columns)
-    )
     # Few rows a batch: a row may be a file of many megabytes. Releases that know of it count bytes as well.
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 500)
     spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", 16 << 20)
-    lint = partial(worker.lint, linter=_pickled(linter), limits=options.limits)
-    return ready.mapInArrow(lint, ddl(OUTCOMES))
+    placed, parts = _placed(spark, units.where("step = 'lint'"), cost, most)
+    return given.linted(placed, parts, job)
 
 
-def _pickled(linter: Linter) -> bytes:
-    pickled: bytes = cloudpickle.dumps(linter)  # type: ignore[no-untyped-call]
-    return pickled
-
-
-def _with_part(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tuple[DataFrame, int]:
+def _placed(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tuple[DataFrame, int]:
     """The units with a ``salt`` that `repartition` takes to the partition each shall be in, and how many there are.
 
     A unit that costs more than a partition shall is alone in one of the first partitions, which start first; the
     others are spread over the rest by their names, of equal cost on the average.
     """
     part = max(min(_PART, math.ceil(cost / _FEWEST_PARTS)), _LEAST_PART, math.ceil(cost / _MOST_PARTS))
+    if most <= part:
+        return chosen.withColumn("salt", F.xxhash64(*KEY)), math.ceil(cost / part)
     large = chosen.where(F.col("cost") > part)
-    alone = large.count() if most > part else 0
+    alone = large.count()
     spread = max(1, math.ceil(cost / part) - alone)
-    placed = chosen.where(F.col("cost") <= part).withColumn("part", F.pmod(F.xxhash64(*KEY), F.lit(spread)) + alone)
-    if alone:
-        place = F.row_number().over(Window.orderBy(F.desc("cost"), *KEY)) - 1
-        placed = placed.unionByName(large.withColumn("part", place.cast("bigint")))
+    place = F.row_number().over(Window.orderBy(F.desc("cost"), *KEY)) - 1
+    placed = (
+        chosen.where(F.col("cost") <= part)
+        .withColumn("part", F.pmod(F.xxhash64(*KEY), F.lit(spread)) + alone)
+        .unionByName(large.withColumn("part", place.cast("bigint")))
+    )
     parts = alone + spread
     # Spark has no way, in all its releases, to say which partition; what it hashes there can be found out. The tries
     # are so many that a partition which none of them hits is next to impossible, and its units only share another.
@@ -281,153 +386,243 @@ def _with_part(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> 
 # The tables.
 
 
-def _carried(units: DataFrame) -> DataFrame:
-    return units.where("step = 'carried'").select(*KEY)
+class _Made:
+    """The tables of a run. What is known to be empty is no part of them, for Spark takes its time for that too: of
+    ``found``, the units with their steps, and ``outcomes`` there may be none."""
+
+    def __init__(
+        self,
+        listed: Callable[[], DataFrame],
+        found: DataFrame | None,
+        counts: dict[str, int],
+        outcomes: DataFrame | None,
+        before: Before | None,
+        standing: Standing | None,
+        options: Options,
+    ) -> None:
+        self._listed, self._found, self._counts, self._outcomes = listed, found, counts, outcomes
+        self._before, self._standing, self._options = before, standing, options
+
+    def findings(self) -> DataFrame:
+        return self._all(self._told("findings"), self._was("findings"), FINDINGS)
+
+    def publications(self) -> DataFrame:
+        return self._all(self._told("published"), self._was("publications"), PUBLICATIONS)
+
+    def units(self) -> DataFrame:
+        before = self._was("units")
+        if before is not None:
+            # The rows of what was not linted then either are only what they would be again.
+            ended = (F.col("status") == "linted") | F.col("reason").isin(*LASTING)
+            before = before.withColumn("carried", F.coalesce(ended, F.lit(False)))
+        return self._all(self._unit_rows(), before, UNITS)
+
+    def quarantine(self) -> DataFrame:
+        fresh = [*self._told("quarantine")]
+        found = self._found
+        if found is not None:
+            size = F.format_string(
+                f"%d bytes in %d files; a file may have {self._options.largest_file} and a unit"
+                f" {self._options.largest_unit} bytes",
+                "bytes",
+                "files",
+            )
+            nothing = F.lit(None).cast("string")
+            if self._counts.get("stopped"):
+                detail = F.when(F.col("reason") == "too-large", size).otherwise(F.col("why")).alias("detail")
+                stopped = found.where("step = 'stopped'")
+                fresh.append(stopped.select(*KEY, nothing.alias("path"), "reason", detail, nothing.alias("trace")))
+            # Files whose fate was known before linting, and those of a unit that could not be linted. What cannot be
+            # read is told by the linter where that saw it.
+            unseen = (F.col("fate") != "unreadable") | F.col("unit").isNull()
+            own = F.col("fate").isNotNull() & unseen
+            files = found.where("step <> 'carried'").select(*KEY, "step", "reason", F.explode("members").alias("file"))
+            files = files.select(*KEY, "step", F.col("reason").alias("whole"), "file.*")
+            fresh.append(
+                files.where(own | (F.col("step") == "stopped")).select(
+                    *KEY,
+                    "path",
+                    F.when(own, F.col("fate")).otherwise(F.col("whole")).alias("reason"),
+                    F.when(own, F.col("detail")).otherwise("its unit is quarantined").alias("detail"),
+                    F.when(own, F.col("trace")).alias("trace"),
+                )
+            )
+        return self._all(fresh, self._was("quarantine"), QUARANTINE)
+
+    def repositories(self) -> DataFrame:
+        fresh = []
+        if self._found is not None:
+            listed = self._listed()
+            if self._standing is not None and self._standing.unchanged:
+                listed = listed.join(self._standing.of("changed"), "repository", "left_semi")
+            zero = F.lit(0).cast("bigint")
+            apart = [F.col("files").alias("files_apart"), F.size("members").alias("files_apart_quarantined")]
+            if self._counts.get("apart"):
+                outside = self._found.where("unit IS NULL").select("repository", *apart)
+                listed = listed.join(outside, "repository", "left")
+            else:
+                listed = listed.withColumns(dict.fromkeys(("files_apart", "files_apart_quarantined"), zero))
+            fresh.append(
+                listed.select(
+                    "repository",
+                    "state",
+                    "files",
+                    *(
+                        F.coalesce(name, zero).cast("bigint").alias(name)
+                        for name in ("files_apart", "files_apart_quarantined")
+                    ),
+                )
+            )
+        before = self._was("repositories")
+        kept = (
+            [self._standing.kept(before)] if before is not None and self._standing and self._standing.unchanged else []
+        )
+        return reduce(DataFrame.unionByName, [*fresh, *kept])
+
+    def _was(self, name: str) -> DataFrame | None:
+        return self._before[name] if self._before is not None else None
+
+    def _told(self, name: str) -> list[DataFrame]:
+        """The rows that the outcomes hold under a name."""
+        if self._outcomes is None:
+            return []
+        return [self._outcomes.select(*KEY, F.explode(name).alias("told")).select(*KEY, "told.*")]
+
+    def _all(self, fresh: list[DataFrame], before: DataFrame | None, columns: tuple[Any, ...]) -> DataFrame:
+        """Rows of this run, and those that are carried over."""
+        rows = list(fresh)
+        if before is not None and self._standing is not None and self._standing.unchanged:
+            rows.append(self._standing.kept(before))
+        if before is not None and self._found is not None and self._counts.get("carried"):
+            rows.append(before.join(self._found.where("step = 'carried'").select(*KEY), KEY, "left_semi"))
+        if not rows:
+            assert self._found is not None
+            return self._found.sparkSession.createDataFrame([], ddl(columns))
+        return reduce(DataFrame.unionByName, rows)
+
+    def _unit_rows(self) -> list[DataFrame]:
+        if self._found is None:
+            return []
+        rows = self._found.where("unit IS NOT NULL AND step <> 'carried'")
+        zero = F.lit(0).cast("bigint")
+        counted = ("statements", "unread", "errors", "warnings", "notes")
+        if self._outcomes is not None:
+            linted = self._outcomes.select(
+                *KEY,
+                "postgres",
+                "statements",
+                "seconds",
+                "unread",
+                F.col("reason").alias("ended"),
+                *(_of_severity(severity).alias(f"{severity}s") for severity in SEVERITIES),
+            )
+            rows = rows.join(linted, KEY, "left")
+        else:
+            rows = rows.withColumns(
+                {
+                    **dict.fromkeys(counted, zero),
+                    "postgres": F.lit(None).cast("array<int>"),
+                    "seconds": F.lit(0.0),
+                    "ended": F.lit(None).cast("string"),
+                }
+            )
+        passed_over = F.col("step") == "passed-over"
+        reason = F.when(~passed_over, F.coalesce("reason", "ended"))
+        own = F.col("duplicates") + F.coalesce("unread", zero)
+        quarantined = F.when(reason.isNotNull(), F.col("files")).otherwise(own)
+        status = F.when(passed_over, "nothing-to-lint").when(reason.isNotNull(), "quarantined").otherwise("linted")
+        fresh = rows.select(
+            *KEY,
+            status.alias("status"),
+            reason.alias("reason"),
+            F.lit(False).alias("carried"),
+            "fingerprint",
+            "files",
+            F.when(passed_over, zero).otherwise(F.col("files") - quarantined).alias("files_linted"),
+            F.when(passed_over, F.col("files") - quarantined).otherwise(zero).alias("files_nothing_to_lint"),
+            quarantined.alias("files_quarantined"),
+            "bytes",
+            "postgres",
+            *(F.coalesce(name, zero).alias(name) for name in ("statements", "errors", "warnings", "notes")),
+            F.coalesce("seconds", F.lit(0.0)).alias("seconds"),
+        )
+        return [fresh]
 
 
-def _findings(outcomes: DataFrame, units: DataFrame, before: Before | None) -> DataFrame:
-    return _each(outcomes, "findings", units, before.findings if before is not None else None)
-
-
-def _publications(outcomes: DataFrame, units: DataFrame, before: Before | None) -> DataFrame:
-    return _each(outcomes, "published", units, before.publications if before is not None else None)
-
-
-def _each(outcomes: DataFrame, name: str, units: DataFrame, before: DataFrame | None) -> DataFrame:
-    """The rows that outcomes hold under a name, and those of the units that were carried over."""
-    found = outcomes.select(*KEY, F.explode(name).alias("found")).select(*KEY, "found.*")
-    return found if before is None else found.unionByName(before.join(_carried(units), KEY, "left_semi"))
-
-
-def _unit_rows(outcomes: DataFrame, units: DataFrame, before: Before | None) -> DataFrame:
-    def of_severity(severity: str) -> Column:
-        return F.size(F.filter("findings", lambda found: found["severity"] == severity)).cast("bigint")
-
-    linted = outcomes.select(
-        *KEY,
-        "postgres",
-        "statements",
-        "seconds",
-        "reason",
-        F.size("unread").alias("unread"),
-        *(of_severity(severity).alias(f"{severity}s") for severity in SEVERITIES),
-    )
-    rows = units.where("step <> 'carried'").join(linted, KEY, "left")
-    passed_over = F.col("step") == "passed-over"
-    reason = F.when(F.col("step") == "too-large", "too-large").otherwise(F.col("reason"))
-    own = F.col("duplicates") + F.coalesce("unread", F.lit(0))
-    quarantined = F.when(reason.isNotNull(), F.col("files")).otherwise(own)
-    zero = F.lit(0).cast("bigint")
-    status = F.when(passed_over, "nothing-to-lint").when(reason.isNotNull(), "quarantined").otherwise("linted")
-    fresh = rows.select(
-        *KEY,
-        status.alias("status"),
-        reason.alias("reason"),
-        F.lit(False).alias("carried"),
-        "fingerprint",
-        "files",
-        F.when(passed_over, zero).otherwise(F.col("files") - quarantined).alias("files_linted"),
-        F.when(passed_over, F.col("files") - quarantined).otherwise(zero).alias("files_nothing_to_lint"),
-        quarantined.alias("files_quarantined"),
-        "bytes",
-        "postgres",
-        *(F.coalesce(name, zero).alias(name) for name in ("statements", "errors", "warnings", "notes")),
-        F.coalesce("seconds", F.lit(0.0)).alias("seconds"),
-    )
-    if before is None:
-        return fresh
-    kept = before.units.join(_carried(units), KEY, "left_semi").withColumn("carried", F.lit(True))
-    return fresh.unionByName(kept)
-
-
-def _quarantine(
-    outcomes: DataFrame, files: DataFrame, units: DataFrame, before: Before | None, options: Options
-) -> DataFrame:
-    nothing = F.lit(None).cast("string")
-    no_path = nothing.alias("path")
-    failed = outcomes.where("reason IS NOT NULL").select(*KEY, no_path, "reason", "detail", "trace")
-    unread = (
-        outcomes.select(*KEY, F.explode("unread").alias("each")).select(*KEY, "each.*").withColumn("trace", nothing)
-    )
-    size = F.format_string(
-        f"%d bytes in %d files; a file may have {options.largest_file} and a unit {options.largest_unit} bytes",
-        "bytes",
-        "files",
-    )
-    large = units.where("step = 'too-large'").select(
-        *KEY, no_path, F.lit("too-large").alias("reason"), size.alias("detail"), nothing.alias("trace")
-    )
-    # Files whose fate was known before linting. What cannot be read is told by the linter where that saw it.
-    unseen = (F.col("fate") != "unreadable") | F.col("unit").isNull()
-    known = files.where(F.col("fate").isNotNull() & unseen)
-    detail = F.when(F.col("fate") == "too-large", F.format_string("%d bytes", "size")).otherwise(F.col("problem"))
-    fated = known.select(*KEY, "path", F.col("fate").alias("reason"), detail.alias("detail"), nothing.alias("trace"))
-    # The files of a unit that is quarantined as a whole, but for those of which it is told by themselves.
-    whole = failed.unionByName(large).select(*KEY, "reason")
-    members = (
-        files.where("unit IS NOT NULL AND (fate IS NULL OR fate = 'unreadable')")
-        .select(*KEY, "path")
-        .join(whole, KEY)
-        .join(unread.select(*KEY, "path"), [*KEY, "path"], "left_anti")
-        .withColumn("detail", F.lit("its unit is quarantined"))
-        .withColumn("trace", nothing)
-    )
-    tables = [failed, unread, large, members]
-    if before is None:
-        tables.append(fated)
-    else:
-        tables.append(fated.join(_carried(units), KEY, "left_anti"))
-        tables.append(before.quarantine.join(_carried(units), KEY, "left_semi"))
-    return reduce(DataFrame.unionByName, tables)
+def _of_severity(severity: str) -> Column:
+    return F.size(F.filter("findings", lambda found: found["severity"] == severity)).cast("bigint")
 
 
 # What is told of a run.
 
 
-def _summary(given: Input, store: Store, files: DataFrame, run: str, seconds: float, notes: tuple[str, ...]) -> Summary:
+def _summary(
+    given: Input, store: Store, run: str, seconds: float, standing: Standing | None, notes: tuple[str, ...]
+) -> Summary:
     """Counts what was written, and holds it to the input. Raises Lost."""
-    units, findings = store.read(UNITS, "units", run), store.read(FINDINGS, "findings", run)
-    totals = units.agg(
-        F.countDistinct("repository").alias("repositories"),
-        F.count("*").alias("units"),
-        F.count_if(F.col("status") == "linted").alias("units_linted"),
-        F.count_if(F.col("status") == "nothing-to-lint").alias("units_nothing_to_lint"),
-        F.count_if(F.col("status") == "quarantined").alias("units_quarantined"),
-        F.count_if("carried").alias("units_carried"),
-        *(
-            F.coalesce(F.sum(name), F.lit(0)).alias(name)
-            for name in (
-                "files",
-                "files_linted",
-                "files_nothing_to_lint",
-                "files_quarantined",
-                "bytes",
-                "statements",
-                "errors",
-                "warnings",
-                "notes",
-            )
-        ),
-        F.coalesce(F.sum("seconds"), F.lit(0.0)).alias("seconds_linting"),
-    ).collect()[0]
-    metrics: dict[str, float] = {name: float(value) for name, value in totals.asDict().items()}
-    outside = files.where("unit IS NULL").agg(F.count("*"), F.count_if(F.col("fate").isNotNull())).collect()[0]
-    metrics["files"] += outside[0]
-    metrics["files_quarantined"] += outside[1]
-    metrics["files_nothing_to_lint"] += outside[0] - outside[1]
-    rules = findings.groupBy("rule", "severity", "certainty").count().orderBy("rule", "severity", "certainty").collect()
+    written = {name: store.read(columns, name, run) for name, columns in _CARRIED.items()}
+    counts = [
+        written["units"].selectExpr(*_counts("units", (), _OF_UNITS.values())),
+        written["repositories"].selectExpr(*_counts("repositories", (), _OF_REPOSITORIES.values())),
+        written["findings"].groupBy(*_KINDS).agg(*map(F.expr, _counts("findings", _KINDS, ["count(*)"]))),
+        written["quarantine"].groupBy("reason").agg(*map(F.expr, _counts("quarantine", ["reason"], _OF_QUARANTINE))),
+    ]
+    told: dict[str, list[tuple[list[str], list[float]]]] = {}
+    shaped = (each.select("of", "names", "numbers") for each in counts)  # without what was grouped by
+    for table, names, numbers in reduce(DataFrame.union, shaped).collect():
+        told.setdefault(table, []).append((names, numbers))
+    metrics = dict(zip(_OF_UNITS, told["units"][0][1], strict=True))
+    listed = dict(zip(_OF_REPOSITORIES, told["repositories"][0][1], strict=True))
+    metrics["repositories"] = listed["repositories"]
+    metrics["repositories_unchanged"] = listed["all"] - standing.changed if standing is not None else 0.0
+    metrics["files"] += listed["files_apart"]
+    metrics["files_quarantined"] += listed["files_apart_quarantined"]
+    metrics["files_nothing_to_lint"] += listed["files_apart"] - listed["files_apart_quarantined"]
+    rules = [(names[0], names[1], names[2], int(numbers[0])) for names, numbers in sorted(told.get("findings", []))]
     metrics["findings"] = float(sum(row[3] for row in rules))
     metrics["rows_passed_over"] = float(given.passed_over())
     metrics["seconds"] = seconds
     _hold(metrics, "units", sum(metrics[f"units_{end}"] for end in ENDS), "units of every status")
     _hold(metrics, "files", sum(metrics[f"files_{end}"] for end in ENDS), "files of every status")
+    _hold(metrics, "files", listed["files"], "files of all repositories")
     _hold(metrics, "files", given.count(), "files of the input")
     _hold(metrics, "findings", sum(metrics[f"{severity}s"] for severity in SEVERITIES), "findings of all units")
-    whole = F.expr("path IS NULL AND unit IS NOT NULL")
-    reasons = store.read(QUARANTINE, "quarantine", run).groupBy("reason")
-    quarantine = reasons.agg(F.count_if(whole), F.count_if(~whole)).orderBy("reason").collect()
-    counted = {row[0]: (row[1], row[2]) for row in quarantine}
-    return Summary(run, metrics, counted, [tuple(row) for row in rules], notes)
+    quarantine = {names[0]: (int(units), int(files)) for names, (units, files) in sorted(told.get("quarantine", []))}
+    return Summary(run, metrics, quarantine, rules, notes)
+
+
+def _sums(*names: str) -> dict[str, str]:
+    return {name: f"coalesce(sum({name}), 0)" for name in names}
+
+
+_OF_UNITS = {
+    "units": "count(*)",
+    "units_linted": "count_if(status = 'linted')",
+    "units_nothing_to_lint": "count_if(status = 'nothing-to-lint')",
+    "units_quarantined": "count_if(status = 'quarantined')",
+    "units_carried": "count_if(carried)",
+    **_sums("files", "files_linted", "files_nothing_to_lint", "files_quarantined", "bytes"),
+    **_sums("statements", "errors", "warnings", "notes"),
+    "seconds_linting": "coalesce(sum(seconds), 0)",
+}
+_OF_REPOSITORIES = {
+    "all": "count(*)",
+    "repositories": "count_if(files > files_apart)",
+    **_sums("files", "files_apart", "files_apart_quarantined"),
+}
+_KINDS = ("rule", "severity", "certainty")
+_WHOLE = "path IS NULL AND unit IS NOT NULL"
+_OF_QUARANTINE = (f"count_if({_WHOLE})", f"count_if(NOT ({_WHOLE}))")
+
+
+def _counts(table: str, names: Iterable[str], numbers: Iterable[str]) -> list[str]:
+    """Counts of a table in a shape that all tables have, so that all are counted in one query."""
+    doubles = ", ".join(f"CAST({number} AS DOUBLE)" for number in numbers)
+    return [
+        f"'{table}' AS of",
+        f"CAST(array({', '.join(names)}) AS ARRAY<STRING>) AS names",
+        f"array({doubles}) AS numbers",
+    ]
 
 
 ENDS = ("linted", "nothing_to_lint", "quarantined")

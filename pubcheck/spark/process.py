@@ -1,4 +1,4 @@
-"""The other end of `child`: hands units to a process and replaces it when it dies or does not answer in time."""
+"""The other end of `child`: asks a process, and replaces it when it dies or does not answer in time."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import subprocess
 import sys
 import tempfile
 from multiprocessing.connection import Connection
+from typing import Any
 
 import msgspec
 
 from pubcheck.spark.child import OUT_OF_MEMORY, TOO_LITTLE_MEMORY, Failure, Limits, Reply, Request
+from pubcheck.spark.survey import Look, Survey
 
 _START = 60.0
 """Seconds that a process may take to start."""
@@ -26,7 +28,7 @@ _decode = msgspec.msgpack.Decoder(dict).decode
 
 
 class ChildProcess:
-    """A process that lints one unit after another. ``linter`` is pickled; it is the same for all units."""
+    """A process that answers one question after another. ``linter`` is pickled; it is the same for all units."""
 
     def __init__(self, linter: bytes, limits: Limits) -> None:
         self.linter, self.limits = linter, limits
@@ -37,19 +39,21 @@ class ChildProcess:
         """The process there is now."""
         return self._process.pid if self._process is not None else None
 
-    def lint(self, request: Request) -> dict[str, object]:
-        """The fields of the ``Reply`` to a unit. A process that dies of it, or overruns, is a reply with a failure."""
-        message = _encode(request)
+    def ask(self, asked: Request | Survey | Look) -> dict[str, Any]:
+        """The fields of the ``Reply`` to a unit, of the ``Answer`` to anything else. A process that dies of it, or
+        overruns, is a ``Reply`` with a failure."""
+        message = _encode(asked)
         if self._process is None or self._process.poll() is not None or not self._sent(message):
             # None yet, or one that died at rest, which no unit is to blame for.
             self._start()
             if not self._sent(message):
                 return self._died()
-        if not self._answered.poll(self.limits.seconds * 1000):
+        patience = self.limits.patience(asked)
+        if not self._answered.poll(patience * 1000):
             self.close()
-            return _failed("time-out", f"not done after {self.limits.seconds:g} seconds (--unit-timeout)")
+            return _failed("time-out", f"not done after {patience:g} seconds (--unit-timeout)")
         try:
-            reply: dict[str, object] = _decode(self._replies.recv_bytes())
+            reply: dict[str, Any] = _decode(self._replies.recv_bytes())
         except (EOFError, OSError):
             return self._died()
         failure = reply["failure"]
@@ -96,7 +100,7 @@ class ChildProcess:
         self.close()
         raise RuntimeError(f"the process that lints does not start: {said or 'it says nothing'}")
 
-    def _died(self) -> dict[str, object]:
+    def _died(self) -> dict[str, Any]:
         process = self._process
         assert process is not None
         try:
@@ -129,6 +133,6 @@ class ChildProcess:
             self._errors.close()
 
 
-def _failed(reason: str, detail: str, trace: str | None = None) -> dict[str, object]:
-    reply: dict[str, object] = msgspec.to_builtins(Reply((), (), (), (), 0, 0.0, Failure(reason, detail, trace)))
+def _failed(reason: str, detail: str, trace: str | None = None) -> dict[str, Any]:
+    reply: dict[str, Any] = msgspec.to_builtins(Reply((), (), (), (), 0, 0.0, Failure(reason, detail, trace)))
     return reply

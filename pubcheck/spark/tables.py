@@ -20,6 +20,11 @@ _TEXT, _INT, _LONG, _FLAG, _REAL = pa.string(), pa.int32(), pa.int64(), pa.bool_
 _TIME = pa.timestamp("us", tz="UTC")
 _PLACE = [("path", _TEXT), *((name, _INT) for name in ("line", "column", "end_line", "end_column"))]
 
+
+def _struct(columns: tuple[Column, ...]) -> pa.DataType:
+    return pa.struct([(column.name, column.type) for column in columns])
+
+
 _UNIT_KEY = (
     Column("repository", _TEXT, "the repository, as its folder or --repo-column names it"),
     Column(
@@ -121,7 +126,7 @@ UNITS = (
     *_UNIT_KEY,
     Column("status", _TEXT, "linted, nothing-to-lint or quarantined"),
     Column("reason", _TEXT, "why it is quarantined (see `quarantine`)"),
-    Column("carried", _FLAG, "whether its rows are those of the run given by --since"),
+    Column("carried", _FLAG, "whether its findings are those of the run given by --since"),
     Column("fingerprint", _TEXT, "of its files, pubcheck, the rules and the configuration: equal, so are the findings"),
     Column("files", _LONG, "files of the input; the three counts that follow add up to it"),
     Column("files_linted", _LONG, "read and judged"),
@@ -152,6 +157,21 @@ QUARANTINE = (
 )
 """`quarantine`: a row a quarantined unit, and a row a quarantined file, also one whose unit is."""
 
+REPOSITORIES = (
+    _UNIT_KEY[0],
+    Column(
+        "state",
+        _TEXT,
+        "of its files, pubcheck, the rules, the configuration and the largest sizes: equal, so is all that is said of"
+        " it. Of files in folders it tells names, sizes, times and inodes; null where one is so young that a change"
+        " right after could not be told from it",
+    ),
+    Column("files", _LONG, "files of the input in it"),
+    Column("files_apart", _LONG, "those that are in no unit"),
+    Column("files_apart_quarantined", _LONG, "and are quarantined"),
+)
+"""`repositories`: a row a repository of the input."""
+
 METRICS = (
     Column("metric", _TEXT, "what was counted"),
     Column("value", _REAL, "how much"),
@@ -168,45 +188,86 @@ RUNS = (
     Column("since", _TEXT, "the run that unchanged units were carried over from"),
     Column("ruleset", _TEXT, "fingerprint of pubcheck, the rules and the configuration"),
     Column("config", _TEXT, "the configuration as JSON"),
+    Column(
+        "state",
+        _TEXT,
+        "of all its repositories (see `repositories`): equal, so is the whole input; null where something may be"
+        " otherwise next time",
+    ),
 )
 """`runs`: the row that makes a run exist."""
 
 # What passes between the steps of the job.
 
 LISTING = (
+    *REPOSITORIES[:3],
+    Column(
+        "members",
+        pa.list_(pa.struct([("path", _TEXT), ("location", pa.binary()), ("problem", _TEXT)])),
+        "its files: label, name for the system, and why it is known already that it cannot be read",
+    ),
+)
+"""Repositories in folders."""
+SCANNED = (
     _UNIT_KEY[0],
     Column("path", _TEXT, "label of the file"),
-    Column("location", pa.binary(), "the file's name for the system, null where the content comes with a table"),
-    Column("problem", _TEXT, "why it is known already that it cannot be read"),
-)
-SCANNED = (
-    *LISTING,
-    Column("size", _LONG, "bytes"),
     Column("digest", _TEXT, "SHA-256 of the content, or of what stands for it"),
+    Column("problem", _TEXT, "why it cannot be read"),
+    Column("size", _LONG, "bytes"),
     Column("may_publish", _FLAG, "whether anything may be said of it"),
-    Column("fate", _TEXT, "unreadable, too-large or duplicate"),
+    Column("fate", _TEXT, "unreadable, too-large, or what became of the process that looked at it"),
+    Column("detail", _TEXT, "for people"),
+    Column("trace", _TEXT, "of the process that looked at it"),
     Column("traits", pa.binary(), "what of its content decides where it belongs: sources.traits.Traits"),
-    Column("names", pa.binary(), "sources.traits.Names, where a worker cannot open the file to find them"),
+    Column("names", pa.binary(), "sources.names.Names"),
 )
-FACTS = tuple(column for column in SCANNED if column.name in ("repository", "path", "digest", "traits", "names"))
-FILES = (
+"""Files that are rows of a table."""
+FACTS = tuple(
+    column
+    for column in SCANNED
+    if column.name in ("repository", "path", "digest", "fate", "detail", "trace", "traits", "names")
+)
+MEMBER = (
+    Column("path", _TEXT, "label of the file"),
+    Column("location", pa.binary(), "the file's name for the system, null where the content comes with a table"),
+    Column("view", _TEXT, "how its text becomes SQL"),
+    Column("problem", _TEXT, "why it is known already that it cannot be read"),
+    Column("fate", _TEXT, "duplicate, or as of SCANNED"),
+    Column("detail", _TEXT, "for people"),
+    Column("trace", _TEXT, ""),
+    Column("digest", _TEXT, ""),
+)
+FOUND = (
     *_UNIT_KEY,
     Column("habit", _TEXT, "by which the unit was found"),
-    Column("ordinal", _INT, "place of the file in its unit, from 0"),
-    Column("view", _TEXT, "how its text becomes SQL"),
-    *(column for column in SCANNED if column.name not in ("repository", "traits", "names")),
+    Column("files", _LONG, ""),
+    Column("bytes", _LONG, ""),
+    Column("fingerprint", _TEXT, "as of UNITS"),
+    Column("selected", _FLAG, "whether the repository may publish"),
+    Column("duplicates", _LONG, "files whose fate is that"),
+    Column("stopped", _TEXT, "the fate of a file because of which it cannot be linted"),
+    Column("why", _TEXT, "and of which file"),
+    Column("members", pa.list_(_struct(MEMBER)), "the files in their order; outside units only those that have a fate"),
 )
+"""Units, and for each repository that has files outside them a row without a unit."""
+CONTENTS = (
+    *_UNIT_KEY,
+    Column("habit", _TEXT, ""),
+    Column("ordinal", _INT, "place of the file in its unit, from 0"),
+    *MEMBER[:4],
+    Column("content", pa.binary(), ""),
+)
+"""Files of units with their contents, where they come with a table."""
 OUTCOMES = (
     *_UNIT_KEY,
-    Column("findings", pa.list_(pa.struct([(column.name, column.type) for column in DIAGNOSTIC])), ""),
-    Column("published", pa.list_(pa.struct([(column.name, column.type) for column in PUBLISHED])), ""),
-    Column("unread", pa.list_(pa.struct([("path", _TEXT), ("reason", _TEXT), ("detail", _TEXT)])), ""),
+    Column("findings", pa.list_(_struct(DIAGNOSTIC)), ""),
+    Column("published", pa.list_(_struct(PUBLISHED)), ""),
+    Column("quarantine", pa.list_(_struct(QUARANTINE[2:])), "rows of that table"),
+    Column("unread", _LONG, "files that were left out"),
     Column("postgres", pa.list_(_INT), ""),
     Column("statements", _LONG, ""),
     Column("seconds", _REAL, ""),
     Column("reason", _TEXT, "why the unit is quarantined, null when it was linted"),
-    Column("detail", _TEXT, ""),
-    Column("trace", _TEXT, ""),
 )
 
 

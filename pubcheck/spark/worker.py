@@ -1,184 +1,246 @@
-"""What runs in Spark's Python workers: Arrow batches in, Arrow batches out. Knows the core, and nothing of Spark."""
+"""What runs in Spark's Python workers: Arrow batches in, Arrow batches out. Knows the core, and nothing of Spark.
+
+Whatever looks into a file happens in a process of the worker's own (`child`), with a deadline and a limit of memory.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import Any
 
 import msgspec
 import pyarrow as pa
+from msgspec import Struct
 
 from pubcheck.report.fingerprints import fingerprints
-from pubcheck.sources.discover import readable
-from pubcheck.sources.files import SUFFIXES, File, view_of
-from pubcheck.sources.names import Names, names
-from pubcheck.sources.plans import Disk, arrange
-from pubcheck.sources.traits import Traits, traits
 from pubcheck.spark.child import Limits, Request, RequestFile
 from pubcheck.spark.process import ChildProcess
-from pubcheck.spark.tables import FACTS, FILES, OUTCOMES, SCANNED, arrow
+from pubcheck.spark.survey import LINTED_ALL_THE_SAME, Glimpsed, Look, Seen, Survey, given_up
+from pubcheck.spark.tables import FACTS, FOUND, LISTING, MEMBER, OUTCOMES, arrow
 
 Row = dict[str, Any]
 
-_FILES, _SCANNED, _FACTS, _OUTCOMES = arrow(FILES), arrow(SCANNED), arrow(FACTS), arrow(OUTCOMES)
-_encode = msgspec.msgpack.Encoder().encode
-_decode_traits = msgspec.msgpack.Decoder(Traits).decode
-_decode_names = msgspec.msgpack.Decoder(Names).decode
-BEGINNING = 1 << 20
-"""Bytes of a file that is too large to be linted in which is looked for what it has to do with others."""
+_FOUND, _FACTS, _OUTCOMES = arrow(FOUND), arrow(FACTS), arrow(OUTCOMES)
 _BATCH = 1000
-"""Findings, and units, after which rows are handed on."""
+"""Findings, and units or their files, after which rows are handed on."""
+_GLIMPSED, _GLIMPSED_BYTES = 200, 1 << 20
+"""Files, and bytes of them, that are looked at together."""
 
 
-def scan(batches: Iterable[pa.RecordBatch], *, largest: int) -> Iterator[pa.RecordBatch]:
-    """The files of a listing with their size, digest, and whether they may publish. Of one over ``largest`` the
-    beginning alone is read, which tells the files beside it whether they belong to it."""
-    for batch in batches:
-        yield pa.RecordBatch.from_pylist([_scanned(row, largest) for row in batch.to_pylist()], schema=_SCANNED)
+class Job(Struct, frozen=True):
+    """What a step is given: the linter, pickled, what a unit may take, the bytes that a file may have, and what stands
+    for all but the files that findings depend on."""
 
+    linter: bytes
+    limits: Limits
+    largest: int
+    rules: str
 
-def _scanned(row: Row, largest: int) -> Row:
-    row.update(size=0, digest="", may_publish=True, fate=None, traits=None, names=None)
-    if row["problem"] is not None:
-        return row | {"fate": "unreadable", "digest": row["problem"]}
-    try:
-        with open(os.fsdecode(row["location"]), "rb") as stream:
-            row["size"] = size = os.fstat(stream.fileno()).st_size
-            content = stream.read(size + 1 if size <= largest else min(largest, BEGINNING))
-            if len(content) > size <= largest:  # it grows, or is none of a disk
-                content += stream.read(largest)
-    except (OSError, ValueError) as error:
-        return row | {"fate": "unreadable", "digest": str(error)}
-    size = max(row["size"], len(content))
-    if size > largest:
-        content = content[: min(largest, BEGINNING)]
-        facts, named = traits(row["path"], content), names(content)
-        row |= {"size": size, "fate": "too-large", "digest": f"{size} bytes"}
-        return row | {"traits": _encode(facts), "names": _encode(named)}
-    facts = traits(row["path"], content)
-    digest = hashlib.sha256(content).hexdigest()
-    return row | {"size": size, "digest": digest, "may_publish": facts.may_matter, "traits": _encode(facts)}
-
-
-def describe(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What of the contents of files decides where they belong."""
-    for batch in batches:
-        rows = []
-        for row in _rows(batch):
-            content = row.pop("content")
-            facts = traits(row["path"], content)
-            named = names(content) if row["path"].lower().endswith(SUFFIXES) or facts.may_publish else Names()
-            rows.append(row | {"traits": _encode(facts), "names": _encode(named)})
-        yield pa.RecordBatch.from_pylist(rows, schema=_FACTS)
-
-
-class _Known:
-    """What is known of a repository's files by the paths that habits know them by; the names in one that lies in a
-    folder are found when they are asked for."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, Row] = {}
-        self._disk = Disk()
-
-    def traits(self, path: str) -> Traits:
-        known = self.rows[path]["traits"]
-        return Traits() if known is None else _decode_traits(known)
-
-    def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
-        row = self.rows[path]
-        if row["names"] is not None:
-            return _decode_names(row["names"])
-        return Names() if row["location"] is None or row["fate"] is not None else self._disk.names(path, wanted)
-
-
-def group(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The files of repositories, those of one next to each other, with the unit and the place in it of those that
-    belong to one."""
-    rows: list[Row] = []
-    for _, files in groupby((row for batch in batches for row in batch.to_pylist()), itemgetter("repository")):
-        rows += grouped(files)
-        if len(rows) >= _BATCH:
-            yield pa.RecordBatch.from_pylist(rows, schema=_FILES)
-            rows = []
-    if rows:
-        yield pa.RecordBatch.from_pylist(rows, schema=_FILES)
-
-
-def grouped(files: Iterable[Row]) -> list[Row]:
-    """The files of one repository with their units. Of several rows of a path the first by digest counts, the others
-    are duplicates. Files in folders are told apart by where they are: names that are no UTF-8 may have one label."""
-    rows = sorted(files, key=lambda row: (row["path"] or "", row["location"] or b"", row["digest"] or ""))
-    known = _Known()
-    alone: list[Row] = []
-    for row in rows:
-        path = row["path"] if row["location"] is None else os.fsdecode(row["location"])
-        if row["location"] is not None and row["problem"] is not None:
-            alone.append(row)  # a folder that cannot be listed
-        elif path is not None:
-            known.rows.setdefault(path, row)
-    if any(row["location"] is None for row in rows):
-        met = frozenset(readable(known.rows))
-        known.rows = {path: row for path, row in known.rows.items() if path in met}
-    plans, _ = arrange([(path, File(path, row["path"], view=view_of(path))) for path, row in known.rows.items()], known)
-    called: set[str] = set()
-
-    def name(wanted: str) -> str:
-        """The name, or one like it if it is another unit's already."""
-        found, number = wanted, 1
-        while found in called:
-            number += 1
-            found = f"{wanted} ({number})"
-        called.add(found)
-        return found
-
-    places = {}
-    for plan in plans:
-        unit = name(plan.name)
-        for ordinal, file in enumerate(plan.files):
-            places[file.path] = (unit, plan.habit, ordinal, file.view)
-    places |= {os.fsdecode(row["location"]): (name(row["path"]), "folder", 0, "sql") for row in alone}
-    for _, same in groupby(rows, itemgetter("path", "location")):
-        for number, row in enumerate(same):
-            path = row["path"] if row["location"] is None else os.fsdecode(row["location"])
-            place = places.get(path, (None, None, None, None)) if path is not None else (None, None, None, None)
-            row["unit"], row["habit"], row["ordinal"], row["view"] = place
-            if number and row["unit"] is not None:
-                row["fate"] = "duplicate"
-            del row["traits"], row["names"]
-    return rows
+    @property
+    def process(self) -> ChildProcess:
+        """The process of this worker: it outlives a task, for Spark gives a worker many."""
+        global _child
+        if _child is None or (_child.linter, _child.limits) != (self.linter, self.limits):
+            if _child is not None:
+                _child.close()
+            _child = ChildProcess(self.linter, self.limits)
+        return _child
 
 
 _child: ChildProcess | None = None
-"""The process of this worker: it outlives a task, for Spark gives a worker many."""
 
 
-def _process(linter: bytes, limits: Limits) -> ChildProcess:
-    global _child
-    if _child is None or (_child.linter, _child.limits) != (linter, limits):
-        if _child is not None:
-            _child.close()
-        _child = ChildProcess(linter, limits)
-    return _child
+# Which units there are.
 
 
-def lint(batches: Iterable[pa.RecordBatch], *, linter: bytes, limits: Limits) -> Iterator[pa.RecordBatch]:
-    """What came of units. The rows are files, with those of a unit in order and next to each other."""
-    process = _process(linter, limits)
+def survey(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
+    """The units of repositories that lie in folders."""
+    yield from _in_batches(_listed(batches), job)
+
+
+def group(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
+    """The units of repositories that are rows of a table, given with those of a repository next to each other."""
+    yield from _in_batches(_scanned(batches), job)
+
+
+def _listed(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Seen]]]:
+    for batch in batches:
+        for repository, files in zip(
+            batch.column("repository").to_pylist(), _nested(batch.column("members"), _LISTED), strict=True
+        ):
+            yield repository, [Seen(*file) for file in files]
+
+
+_LISTED = tuple(field.name for field in LISTING[-1].type.value_type)
+_MEMBER = tuple(column.name for column in MEMBER)
+
+
+def _scanned(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Seen]]]:
+    rows = (row for batch in batches for row in batch.to_pylist())
+    for repository, files in groupby(rows, itemgetter("repository")):
+        yield (
+            repository,
+            [
+                Seen(
+                    row["path"],
+                    None,
+                    row["problem"],
+                    row["fate"],
+                    row["detail"],
+                    row["trace"],
+                    row["size"],
+                    row["digest"],
+                    row["may_publish"],
+                    row["traits"],
+                    row["names"],
+                )
+                for row in files
+            ],
+        )
+
+
+def _in_batches(repositories: Iterable[tuple[str, list[Seen]]], job: Job) -> Iterator[pa.RecordBatch]:
+    rows: list[Sequence[Any]] = []
+    files = 0
+    for repository, seen in repositories:
+        rows += [(repository, *found) for found in _units(seen, job)]
+        files += len(seen)
+        if files >= _BATCH:
+            yield _found(rows)
+            rows, files = [], 0
+    if rows:
+        yield _found(rows)
+
+
+def _units(files: list[Seen], job: Job) -> list[list[Any]]:
+    """The units of a repository, as ``Found`` is encoded. A file that the search dies of, or takes too long for, has
+    that as its fate; where all of them together are too much, every file has."""
+    wanted = Survey(tuple(files), job.largest, job.rules)
+    reply = job.process.ask(wanted)
+    if reply["failure"] is not None:
+        for file in files:
+            if file.location is not None and file.problem is None:
+                alone = job.process.ask(Look((Glimpsed(file.label or "", file.location, None),), job.largest))
+                _doom(file, alone["failure"])
+        if any(file.fate is not None for file in files):
+            reply = job.process.ask(wanted)
+    if reply["failure"] is not None:
+        for file in files:
+            if file.fate is None:
+                _doom(file, reply["failure"])
+        return [msgspec.to_builtins(each) for each in given_up(wanted)]
+    found: list[list[Any]] = reply["found"]
+    return found
+
+
+def _doom(file: Seen, failure: Row | None) -> None:
+    if failure is not None:
+        file.fate, file.detail, file.trace = failure["reason"], failure["detail"], failure["trace"]
+
+
+def _found(rows: list[Sequence[Any]]) -> pa.RecordBatch:
+    """Units as a batch: far faster than from dicts."""
+    *columns, members = zip(*rows, strict=True)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, _FOUND, strict=False)]
+    kind = _FOUND.field("members").type.value_type
+    flat = [member for each in members for member in each]
+    fields = zip(*flat, strict=True) if flat else [()] * len(kind)
+    made = pa.StructArray.from_arrays(
+        [pa.array(values, field.type) for values, field in zip(fields, kind, strict=True)], fields=list(kind)
+    )
+    offsets = pa.array([0, *accumulate(map(len, members))], pa.int32())
+    return pa.RecordBatch.from_arrays([*arrays, pa.ListArray.from_arrays(offsets, made)], schema=_FOUND)
+
+
+def _nested(lists: pa.ListArray, names: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
+    """The structs in each of the lists as tuples of these fields: far faster than as dicts."""
+    flat = lists.flatten()
+    rows = list(zip(*(flat.field(name).to_pylist() for name in names), strict=True))
+    end = 0
+    for length in lists.value_lengths().to_pylist():
+        yield rows[end : end + length]
+        end += length
+
+
+def describe(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
+    """What of the contents of files decides where they belong."""
+    for batch in batches:
+        rows: list[Row] = []
+        for files in _together(_rows(batch)):
+            rows += _described(files, job)
+        yield pa.RecordBatch.from_pylist(rows, schema=_FACTS)
+
+
+def _together(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    taken: list[Row] = []
+    size = 0
+    for row in rows:
+        taken.append(row)
+        size += len(row["content"])
+        if size >= _GLIMPSED_BYTES or len(taken) >= _GLIMPSED:
+            yield taken
+            taken, size = [], 0
+    if taken:
+        yield taken
+
+
+def _described(files: list[Row], job: Job) -> Iterator[Row]:
+    asked = Look(tuple(Glimpsed(row["path"], None, row["content"]) for row in files), job.largest)
+    reply = job.process.ask(asked)
+    if reply["failure"] is None:
+        for row, facts in zip(files, reply["found"], strict=True):
+            yield _facts(row) | {"traits": facts[0], "names": facts[1]}
+    elif len(files) > 1:
+        for row in files:
+            yield from _described([row], job)
+    else:
+        failure = reply["failure"]
+        yield _facts(files[0]) | {"fate": failure["reason"], "detail": failure["detail"], "trace": failure["trace"]}
+
+
+def _facts(row: Row) -> Row:
+    return {name: row[name] for name in ("repository", "path", "digest")}
+
+
+# Linting.
+
+
+def lint_files(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
+    """What came of units whose files lie in folders."""
+    yield from _outcomes(_units_of(batches), job.process)
+
+
+def lint_contents(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
+    """What came of units whose files come with their contents, a row a file, with those of a unit in order and next to
+    each other."""
     rows = (row for batch in batches for row in _rows(batch))
-    outcomes: list[Row] = []
-    findings = 0
-    for (repository, unit), files in groupby(rows, itemgetter("repository", "unit")):
-        outcomes.append(_outcome(repository, unit, files, process))
-        findings += len(outcomes[-1]["findings"])
-        if findings >= _BATCH or len(outcomes) >= _BATCH:
-            yield pa.RecordBatch.from_pylist(outcomes, schema=_OUTCOMES)
-            outcomes, findings = [], 0
-    if outcomes:
-        yield pa.RecordBatch.from_pylist(outcomes, schema=_OUTCOMES)
+    yield from _outcomes(_units_with_contents(rows), job.process)
+
+
+_Asked = tuple[str, Request]
+"""A repository, and a unit of it."""
+
+
+def _units_of(batches: Iterable[pa.RecordBatch]) -> Iterator[_Asked]:
+    for batch in batches:
+        columns = (batch.column(name).to_pylist() for name in ("repository", "unit", "habit"))
+        for repository, unit, habit, members in zip(*columns, _nested(batch.column("members"), _MEMBER), strict=True):
+            files = tuple(
+                RequestFile(path, location, None, problem, view)
+                for path, location, view, problem, fate, *_ in members
+                if fate in LINTED_ALL_THE_SAME
+            )
+            yield repository, Request(files, unit, habit)
+
+
+def _units_with_contents(rows: Iterable[Row]) -> Iterator[_Asked]:
+    for (repository, unit, habit), files in groupby(rows, itemgetter("repository", "unit", "habit")):
+        # Rows that are wholly alike were joined to the one that counts.
+        chosen = (next(same) for _, same in groupby(files, itemgetter("ordinal")))
+        given = tuple(RequestFile(row["path"], None, row["content"], row["problem"], row["view"]) for row in chosen)
+        yield repository, Request(given, unit, habit)
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[Row]:
@@ -189,32 +251,59 @@ def _rows(batch: pa.RecordBatch) -> Iterator[Row]:
         yield row
 
 
-def _outcome(repository: str, unit: str, files: Iterable[Row], process: ChildProcess) -> Row:
-    request = []
-    habit = ""
-    for _, same in groupby(files, itemgetter("ordinal")):
-        row = next(same)  # rows that are wholly alike were joined to the one that counts
-        habit = row["habit"]
-        request.append(RequestFile(row["path"], row["location"], row["content"], row["problem"], row["view"]))
-    reply: Row = process.lint(Request(tuple(request), unit, habit))
-    failure = reply.pop("failure") or {"reason": None, "detail": None, "trace": None}
+def _outcomes(units: Iterable[_Asked], process: ChildProcess) -> Iterator[pa.RecordBatch]:
+    outcomes: list[Row] = []
+    findings = 0
+    for repository, request in units:
+        outcomes.append(_outcome(repository, request, process.ask(request)))
+        findings += len(outcomes[-1]["findings"])
+        if findings >= _BATCH or len(outcomes) >= _BATCH:
+            yield pa.RecordBatch.from_pylist(outcomes, schema=_OUTCOMES)
+            outcomes, findings = [], 0
+    if outcomes:
+        yield pa.RecordBatch.from_pylist(outcomes, schema=_OUTCOMES)
+
+
+def _outcome(repository: str, request: Request, reply: Row) -> Row:
+    failure, unread = reply["failure"], reply["unread"]
     for finding, fingerprint in zip(reply["findings"], fingerprints(reply["findings"], repository), strict=True):
         finding["fingerprint"] = fingerprint
-    if failure["reason"] is None:
-        failure["reason"], failure["detail"] = _judged(reply, len(request))
-    return {"repository": repository, "unit": unit, **reply, **failure}
+    failure = failure or _judged(reply, len(request.files))
+    quarantine = list(unread)
+    if failure is not None:
+        quarantine.append(failure)
+        told = {each["path"] for each in unread}
+        quarantine += [
+            {"path": file.label, "reason": failure["reason"], "detail": "its unit is quarantined"}
+            for file in request.files
+            if file.label not in told
+        ]
+    return {
+        "repository": repository,
+        "unit": request.name,
+        "findings": reply["findings"],
+        "published": reply["published"],
+        "quarantine": quarantine,
+        "unread": len(unread),
+        "postgres": reply["postgres"],
+        "statements": reply["statements"],
+        "seconds": reply["seconds"],
+        "reason": failure["reason"] if failure is not None else None,
+    }
 
 
-def _judged(reply: Row, files: int) -> tuple[str | None, str | None]:
+def _judged(reply: Row, files: int) -> Row | None:
     """Why a unit that was linted is quarantined all the same, if it is."""
     if len(reply["unread"]) == files:
         first = reply["unread"][0]
-        return first["reason"], f"none of its files could be linted; of the first: {first['detail']}"
+        detail = f"none of its files could be linted; of the first: {first['detail']}"
+        return {"reason": first["reason"], "detail": detail}
     refused = {
         (each["path"], each["statement"]["index"])
         for each in reply["findings"]
         if each["name"] in ("statement-not-parsed", "text-skipped")
     }
     if 2 * len(refused) > reply["statements"]:
-        return "not-postgresql", f"{len(refused)} of {reply['statements']} statements are not PostgreSQL"
-    return None, None
+        detail = f"{len(refused)} of {reply['statements']} statements are not PostgreSQL"
+        return {"reason": "not-postgresql", "detail": detail}
+    return None

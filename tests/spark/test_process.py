@@ -35,7 +35,7 @@ def hasty() -> Iterator[ChildProcess]:
 
 def lint(process: ChildProcess, *texts: str | bytes) -> dict[str, Any]:
     files = (text if isinstance(text, bytes) else text.encode() for text in texts)
-    return process.lint(
+    return process.ask(
         Request(tuple(RequestFile(f"{at}.sql", None, content, None) for at, content in enumerate(files)))
     )
 
