@@ -303,7 +303,7 @@ def _at_the_end(source: Source, codes: Collection[str]) -> Edit:
 
 
 _SIGNS = {
-    **dict.fromkeys(("python", "ruby", "shell", "elixir", "yaml"), "#"),
+    **dict.fromkeys(("python", "ruby", "shell", "make", "elixir", "yaml"), "#"),
     **dict.fromkeys(("javascript", "go", "java", "csharp", "rust"), "//"),
 }
 """By the view of a program what begins a comment at its end."""

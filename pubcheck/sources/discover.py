@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from pubcheck.config import Config
-from pubcheck.sources.files import SUFFIXES, language_of
+from pubcheck.sources.files import SUFFIXES, language_of, may_be_script
 from pubcheck.sources.ignoring import Patterns, above
 from pubcheck.sources.traits import is_list
 
@@ -106,7 +106,7 @@ def readable(paths: Iterable[str]) -> list[str]:
 
 
 def _by_name(name: str) -> bool:
-    return name.lower().endswith(SUFFIXES) or language_of(name) is not None or is_list(name)
+    return name.lower().endswith(SUFFIXES) or language_of(name) is not None or may_be_script(name) or is_list(name)
 
 
 def _may_be_read(entry: os.DirEntry[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from msgspec import Struct
 
@@ -51,8 +52,16 @@ LANGUAGES: dict[str, str] = {
     "jinja": "sql",
     "jinja2": "sql",
     "tmpl": "sql",
+    "tpl": "sql",
+    "template": "sql",
     "sh": "shell",
     "bash": "shell",
+    "ksh": "shell",
+    "zsh": "shell",
+    "bats": "shell",
+    "tf": "shell",
+    "dockerfile": "shell",
+    "mk": "make",
     "py": "python",
     "rb": "ruby",
     "js": "javascript",
@@ -77,10 +86,50 @@ LANGUAGES: dict[str, str] = {
 view that finds the SQL in them."""
 
 
+NAMES: dict[str, str] = {
+    "makefile": "make",
+    "gnumakefile": "make",
+    "dockerfile": "shell",
+    "containerfile": "shell",
+    "justfile": "shell",
+}
+"""Likewise names, in lower case, with any suffix or none."""
+ENDS = rf"(?:^|/)(?:[^./]+|(?:{'|'.join(NAMES)})\.[^/]*)$"
+"""How paths end, in lower case, of files that are read by these names, or that may be scripts, for want of a suffix."""
+
+_INTERPRETERS = {
+    **dict.fromkeys(("sh", "bash", "dash", "ksh", "zsh", "ash", "bats"), "shell"),
+    "python": "python",
+    "ruby": "ruby",
+    "node": "javascript",
+    "php": "php",
+    "elixir": "elixir",
+}
+_SHEBANG = re.compile(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?([a-z]+)")
+
+
 def language_of(name: str) -> str | None:
-    """The view of a file that is read only where it holds a publication, by its name; None for any other file."""
+    """The view of a file that is read only where it holds a publication, by its name or path; None for any other."""
     stem, dot, suffix = name.rpartition(".")
-    return LANGUAGES.get(suffix.lower()) if stem and dot else None
+    known = LANGUAGES.get(suffix.lower()) if stem and dot else None
+    if known == "sql":
+        # Of a template the suffix before its own says what it makes.
+        return language_of(stem) or known
+    if known is not None or name.lower().endswith(SUFFIXES):
+        return known
+    return NAMES.get(re.split(r"[/\\]", name)[-1].partition(".")[0].lower())
+
+
+def may_be_script(name: str) -> bool:
+    """Whether only the first line of a file tells if it is read where it holds a publication: a name without a
+    suffix."""
+    return "." not in name and name.lower() not in NAMES
+
+
+def interpreter_of(head: str) -> str | None:
+    """The view of a script, by its first line; None for what is none."""
+    found = _SHEBANG.match(head)
+    return _INTERPRETERS.get(found[1]) if found is not None else None
 
 
 def view_of(name: str) -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.rulebook import remark
 from pubcheck.sources import views
-from pubcheck.sources.files import File
+from pubcheck.sources.files import File, interpreter_of
 from pubcheck.sources.text import Source, decode
 
 
@@ -39,7 +39,8 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             help = "pubcheck reads SQL as text: `pg_restore --file=schema.sql` turns an archive of pg_dump into it"
             diagnostics.append(remark("not-text", message, Span(Source(file.label, ""), 0, 0), majors, help))
             continue
-        source = views.source(file.label, decoded.text, file.view)
+        view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
+        source = views.source(file.label, decoded.text, view or file.view)
         sources.append(source)
         if decoded.encoding in _EIGHT_BIT:
             start = next(at for at, char in enumerate(decoded.text) if char > "\x7f")

@@ -6,6 +6,7 @@ import re
 
 from msgspec import Struct
 
+from pubcheck.sources.files import interpreter_of, may_be_script
 from pubcheck.sources.selection import may_matter, may_publish
 from pubcheck.sources.text import in_utf8
 
@@ -71,6 +72,9 @@ _OF_DBMATE = b"-- Dbmate schema migrations"
 _DUMP = re.compile(rb"^-- (?:Dumped from database version (\d+)|PostgreSQL database (?:cluster )?dump\s*$)", re.M)
 _IDENTITY = re.compile(rb"replica\s+identity")
 _INCLUDE = re.compile(rb"^\s*\\(?:i|ir|include|include_relative)[ \t]+'?([^\s';]+)", re.M)
+SCRIPT = "script"
+"""The kind of a script whose name does not say that it is one."""
+_FIRST_LINE = 100
 HEAD = 4096
 """Bytes of a file that show its kind."""
 
@@ -96,7 +100,9 @@ def traits(path: str, content: bytes) -> Traits:
     if dump is None and b"SET statement_timeout" in head and _OF_DBMATE in content:
         dump = 0
     publishes, matters = may_publish(content, lower), may_matter(name, content, lower)
-    return Traits(publishes, identifies, kind_of(head), dump, includes, order, revision, matters)
+    scripted = may_be_script(name) and interpreter_of(head[:_FIRST_LINE].decode("latin-1")) is not None
+    kind = SCRIPT if scripted else kind_of(head)
+    return Traits(publishes, identifies, kind, dump, includes, order, revision, matters)
 
 
 def kind_of(head: bytes) -> str | None:

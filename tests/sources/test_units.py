@@ -283,6 +283,22 @@ def test_the_image_of_postgresql_runs_sql_and_shell_by_name(grow: Grow) -> None:
     assert units() == {top: ("initdb", [f"{top}/{name}" for name in ("1.sql", "10.sql", "2.sh")])}
 
 
+def test_programs_are_known_by_their_names_or_their_first_line(grow: Grow) -> None:
+    grow()
+    command = 'psql -c "' + PUBLICATION.format("t").strip() + '"\n'
+    named = ("Makefile", "docker/Dockerfile", "docker/Dockerfile.db", "main.tf", "init.sh.j2", "scripts/publish")
+    plant(
+        {
+            **dict.fromkeys((f"repo/{name}" for name in named), f"#!/usr/bin/env bash\n{command}"),
+            "repo/README": command,
+            "repo/LICENSE": "-- no script\n",
+            "repo/scripts/tool": "#!/usr/bin/env awk -f\n" + command,
+            "repo/bin/app": "\x7fELF\0" + command,
+        }
+    )
+    assert sorted(files for _, files in units().values()) == [[name] for name in sorted(named)]
+
+
 def test_numbered_migrations_run_as_people_count(grow: Grow) -> None:
     grow("repo/migrations/10_c.sql", "repo/migrations/9_b.sql", "repo/migrations/1_a.sql", "repo/steps/2.sql")
     write("repo/steps/10.sql", TABLE.format("t"))

@@ -12,7 +12,8 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 
-from pubcheck.sources.files import language_of
+from pubcheck.sources.files import language_of, may_be_script
+from pubcheck.sources.traits import SCRIPT
 from pubcheck.sources.units.tree import Group, Tree, shown
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -32,7 +33,8 @@ def plans(tree: Tree) -> Iterator[Group]:
         yield from _of_folder(tree, folder)
     for folder, names in sorted(tree.programs.items()):
         for name in list(names):
-            if tree.look.traits(tree.path(folder, name)).may_publish:
+            traits = tree.look.traits(tree.path(folder, name))
+            if traits.may_publish and (traits.kind == SCRIPT or not may_be_script(name)):
                 program = language_of(name) not in ("sql", "yaml")
                 reason = f"a {'program' if program else 'file'} that holds a publication"
                 yield tree.group(tree.path(folder, name), [(folder, name)], "file", reason)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from pubcheck.sources.files import language_of
+from pubcheck.sources.files import language_of, may_be_script
 from pubcheck.sources.traits import Traits, is_list
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -57,7 +57,8 @@ class Tree:
             if path.startswith("/") and not folder:
                 folder = "/"
             language = language_of(name)
-            is_sql = language is None or (language == "sql" and path in included)
+            by_content = language == "sql" or may_be_script(name)
+            is_sql = path in included if by_content else language is None
             if is_list(name):
                 self.lists.setdefault(folder, []).append(name)
                 if language is None:

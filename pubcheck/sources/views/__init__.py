@@ -31,6 +31,12 @@ def _shell(text: str) -> View:
     return shell(text)
 
 
+def _make(text: str) -> View:
+    from pubcheck.sources.views.shell import makefile
+
+    return makefile(text)
+
+
 def _yaml(text: str) -> View:
     from pubcheck.sources.views.yaml import yaml
 
@@ -46,6 +52,7 @@ def _program(language: str, text: str) -> View:
 VIEWS: Mapping[str, Callable[[str], View]] = {
     "sql": _sql,
     "shell": _shell,
+    "make": _make,
     "yaml": _yaml,
     **{
         language: partial(_program, language)

@@ -1,5 +1,7 @@
 """Shell scripts: what psql is given, in here-documents, with -c and in strings that begin as statements do.
 
+Read so as well are what holds such commands: makefiles, those of images, Terraform's.
+
 Follows the quoting of POSIX sh (XCU 2.2, 2.7.4). What the shell puts in is not known, and a name stands for it. The
 commands around are blank but for what they say to psql: of `psql -d app -v t=orders` come \\set and, where a script
 speaks to several databases or servers, \\connect, if there is room for it.
@@ -97,6 +99,22 @@ def shell(text: str) -> View:
         at = place + len(command)
     sheet.put(at, view.text[at:])
     return View(sheet.text(), view.filled, joined((*_conditions(text), *unplaced)), view.edits, view.notes, quoted=True)
+
+
+_DOUBLED = re.compile(r"(?P<pairs>(?:\$\$){2,})|\$\$(?P<next>[A-Za-z_{(]?)")
+
+
+def makefile(text: str) -> View:
+    """A makefile's statements: recipes are shell scripts, in which a dollar sign is doubled."""
+    return shell(_DOUBLED.sub(_of_the_shell, text))
+
+
+def _of_the_shell(found: re.Match[str]) -> str:
+    """What the shell is given for doubled dollar signs, as long as they are: its variables have longer names here."""
+    if found["pairs"]:
+        return found["pairs"][::2].rjust(len(found["pairs"]))
+    opening = found["next"]
+    return "${_" if opening == "{" else "$( " if opening == "(" else f"$_{opening}" if opening else " $"
 
 
 class Given(Struct, frozen=True):

@@ -100,6 +100,10 @@ PROGRAMS = {
         'x=$((1<<4))\npsql --command="CREATE PUBLICATION p FOR TABLE t"',
         "psql -c \\\n  'CREATE PUBLICATION p FOR TABLE t'",
     ),
+    "make": (
+        "publish:\n\t@psql -c 'CREATE PUBLICATION p FOR TABLE t'\n",
+        'publish: db # it is\n\tdocker exec $(DB) sh -c "psql -c \\"CREATE PUBLICATION p FOR TABLE t\\""\n',
+    ),
     "yaml": (
         "init.sql: |\n  CREATE PUBLICATION p\n  FOR TABLE t;\n",
         'run: psql -c "CREATE PUBLICATION p FOR TABLE t"\n',
@@ -215,6 +219,11 @@ def test_sentences_about_publications_are_no_statements(kind: str, text: str) ->
 def test_what_cannot_be_seen_is_said(kind: str, text: str) -> None:
     assert sent(kind, text) == []
     assert rules(views.source("x", text, kind)) == ["publication-not-seen"]
+
+
+def test_dollar_signs_of_a_makefile_are_doubled() -> None:
+    text = "a:\n\tpsql -c \"CREATE PUBLICATION p_$$N FOR TABLE $${T}, $(X)\"\n\tpsql -c 'DO $$$$ BEGIN END $$$$'\n"
+    assert sent("make", text) == ["CREATE PUBLICATION p___N FOR TABLE ___T_, __X_", "DO $$ BEGIN END $$"]
 
 
 def test_quotes_within_quotes_are_read_as_the_inner_command_does() -> None:
