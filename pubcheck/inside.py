@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from pubcheck.checks.refusals import explain
 from pubcheck.checks.write import WRITING, Met
 from pubcheck.fold import WITH_FILTERS, Fold
-from pubcheck.fold.doubts import doubt_changes, doubt_publication, doubt_refused, unsee
+from pubcheck.fold.doubts import doubt_changes, doubt_publication, doubt_refused, doubt_statement
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
@@ -25,7 +25,6 @@ from pubcheck.statements import StatementText
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
 _NOT_INLINE = ("sql", "c", "internal")
-_TO_DROP = ("DropStmt", "DropOwnedStmt")
 
 
 class _Mark(Struct, frozen=True):
@@ -144,7 +143,7 @@ class Inside:
             return False
         sure = not session.assumed
         if standing.doubtful or (standing.handled and not sure):
-            self._doubt(name, mark)
+            doubt_statement(fold.catalog, name, mark)
         unseen = [error for error in session.unseen if not standing.excuse(error, True)]
         if unseen:
             fold.at_hand.tell_unseen(text, unseen)
@@ -162,21 +161,6 @@ class Inside:
         self.session.assumed = False
         if stop is not None and stop.certain:
             raise Raised(self.fold.stopped.error(text, stop), inner)
-
-    def _doubt(self, name: str, mark: int) -> None:
-        """What a statement that perhaps ran did. What it took away may still be there: it is, by assumption."""
-        journal = self.fold.catalog.journal
-        if name not in _TO_DROP:
-            doubt_changes(self.fold.catalog, journal.entries[mark:])
-            return
-        taken = [
-            (heap, key)
-            for heap, key, former in journal.entries[mark:]
-            if isinstance(former, Relation | Publication | Type) and key not in heap
-        ]
-        journal.undo(mark)
-        for heap, key in taken:
-            unsee(self.fold.catalog, heap, key)
 
     def unfollowed(self, inner: Inner | None, known: str | None) -> None:
         session = self.session

@@ -16,12 +16,12 @@ from pubcheck.checks.history import Change, RefusedWrites
 from pubcheck.checks.write import WRITING
 from pubcheck.config import Config
 from pubcheck.fold.at_hand import AtHand
-from pubcheck.fold.doubts import doubt_changes, doubt_publication, doubt_refused
+from pubcheck.fold.doubts import doubt_changes, doubt_publication, doubt_refused, doubt_statement
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
-from pubcheck.postgres.session import Session
+from pubcheck.postgres.session import EVENT_TRIGGERS, Session
 from pubcheck.sources.text import Source
 from pubcheck.statements import Statements, StatementText
 
@@ -89,7 +89,8 @@ class Fold:
             self.stopped.judge(statement, source, name, node)
         session, journal = self.session, self.catalog.journal
         session.begin_statement(source, statement.index, statement.text)
-        session.assumed = filled
+        guarded = EVENT_TRIGGERS in self.catalog.settings and self._guarded(name, node)
+        session.assumed = filled or guarded
         mark = journal.mark() if session.transaction is not None else 0
         if not mark:
             journal.entries.clear()
@@ -112,7 +113,9 @@ class Fold:
             journal.undo(mark)
             session.forget_path()
             raise TooDeep from None
-        if filled:
+        if guarded:
+            doubt_statement(self.catalog, name, mark)
+        elif filled:
             doubt_changes(self.catalog, journal.entries[mark:])
         if session.unseen:
             self.at_hand.tell_unseen(statement, session.unseen)
@@ -121,6 +124,12 @@ class Fold:
             doubt_publication(session, name, node, journal.entries[mark:])
         if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
             self.follow(name, node, source, statement.index, journal.entries[mark:], journal.undone)
+
+    def _guarded(self, name: str, node: Node) -> bool:
+        """Whether an event trigger perhaps refuses the statement at hand."""
+        from pubcheck.postgres.ddl.event_triggers import guarded
+
+        return guarded(self.session, name, node)
 
     @cached_property
     def stopped(self) -> Stopped:

@@ -47,6 +47,28 @@ def doubt_changes(catalog: Catalog, changes: list[Change]) -> None:
             unsee(catalog, catalog.relations, other.relation)
 
 
+def doubt_statement(catalog: Catalog, name: str, mark: int) -> None:
+    """What a statement that perhaps ran did, since ``mark`` of the journal.
+
+    What it took away may still be there: it is, by assumption.
+    """
+    journal = catalog.journal
+    if name not in _TO_DROP:
+        doubt_changes(catalog, journal.entries[mark:])
+        return
+    taken = [
+        (heap, key)
+        for heap, key, former in journal.entries[mark:]
+        if isinstance(former, Relation | Publication | Type) and key not in heap
+    ]
+    journal.undo(mark)
+    for heap, key in taken:
+        unsee(catalog, heap, key)
+
+
+_TO_DROP = ("DropStmt", "DropOwnedStmt")
+
+
 def unsee(catalog: Catalog, heap: dict[Any, Any], key: Any) -> None:
     """A row is there by assumption from here on."""
     row = heap.get(key)

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from pubcheck.postgres.syscache import SysCache
 
 DEFAULT_PATH = ("$user", "public")
+EVENT_TRIGGERS = "event triggers"
+"""The setting under which the event triggers stand that may raise errors (``ddl.event_triggers``)."""
 _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}
 
 

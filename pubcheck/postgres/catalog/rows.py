@@ -204,7 +204,8 @@ class Proc(Struct, frozen=True, gc=False):
     as ``parameters`` do where there are any but input ones (proallargtypes; () for built-in functions). A built-in
     function that the unit altered stands in the catalog under its own oid, without an entry among the names unless
     it was renamed. ``effect`` says what a call may do unseen: c(hange catalogs), i (replica identities and keys
-    too), t(ake away from publications as well). ``definer``: SECURITY DEFINER.
+    too), t(ake away from publications as well). ``definer``: SECURITY DEFINER. ``raises``: a function
+    of event triggers that may raise an error.
     """
 
     oid: int
@@ -224,6 +225,7 @@ class Proc(Struct, frozen=True, gc=False):
     parameters: tuple[int, ...] = ()
     effect: str = ""
     definer: bool = False
+    raises: bool = False
 
 
 class Operator(Struct, frozen=True, gc=False):

@@ -16,7 +16,7 @@ from pubcheck.postgres.ddl.lookup import find_proc, functions_named, procs_named
 from pubcheck.postgres.ddl.typenames import known_type
 from pubcheck.postgres.ddl.types import make_shell
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.oids import BOOL, INT4, RECORD, VOID
+from pubcheck.postgres.oids import BOOL, EVENT_TRIGGER, INT4, RECORD, VOID
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import HEALING, Session, names, taking
 from pubcheck.postgres.tree import calls, find
@@ -107,6 +107,8 @@ def create_function(session: Session, node: Node) -> None:
         effect=_effect(session, options),
         definer=_flag(options, "security"),
     )
+    if returns == EVENT_TRIGGER:
+        row = replace(row, raises=_raises(options))
     row = enter_proc(session, row, replace_existing=node.get("replace", False))
     _keep_body(session, node, row, options)
     this = (PROC, row.oid, 0)
@@ -204,6 +206,15 @@ def _effect(session: Session, options: dict[str, Any]) -> str:
     return max(called, default="")
 
 
+def _raises(options: dict[str, Any]) -> bool:
+    """Whether a function of that body may raise an error of its own."""
+    parts = options.get("as", {}).get("List", {}).get("items", ())
+    return bool(parts) and _RAISES.search(parts[0]["String"].get("sval", "")) is not None
+
+
+_RAISES = re.compile(r"\braise\b(?!\s+(?:debug|info|log|notice|warning)\b)", re.IGNORECASE)
+
+
 def run(session: Session, tree: Any) -> None:
     """Functions that a statement calls as it runs: what they do is not followed, nor what one does that is not seen."""
     catalog = session.catalog
@@ -247,15 +258,6 @@ def _doubt_named(session: Session, call: Node) -> None:
         row = session.regclass(constant["sval"].get("sval", "")) if "sval" in constant else None
         if row is not None and row.seen:
             session.catalog.relations.put(row.oid, replace(row, seen=False))
-
-
-def create_event_trigger(session: Session, node: Node) -> None:
-    """CREATE EVENT TRIGGER: what its function does after later statements is not followed."""
-    for oid in functions_named(session, names(node["funcname"])):
-        row = session.catalog.procs[oid]
-        if row.effect:
-            unfollowed_call(session, row)
-            session.restless = session.restless or row.effect == "t"
 
 
 def _known(session: Session, parts: list[str]) -> bool:

@@ -30,6 +30,11 @@ def drop(session: Session, node: Node) -> None:
         if cascade:
             raise ServerError("0A000", "DROP INDEX CONCURRENTLY does not support CASCADE")
         session.refuse_in_transaction("DROP INDEX CONCURRENTLY")
+    if kind == "OBJECT_EVENT_TRIGGER":
+        # Loaded only where it is met.
+        from pubcheck.postgres.ddl.event_triggers import forget_event_triggers
+
+        forget_event_triggers(session, [item["String"]["sval"] for item in node["objects"]])
     objects: list[Object] = []
     for item in node["objects"]:
         if kind in RELATION_KINDS:
