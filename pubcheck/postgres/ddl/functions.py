@@ -338,6 +338,21 @@ def alter_function(session: Session, node: Node) -> None:
     if "security" in options:
         row = replace(row, definer=_flag(options, "security"))
     catalog.procs.put(row.oid, row)
+    routine = catalog.routines.get(row.oid)
+    clauses = [item["DefElem"]["arg"] for item in node.get("actions", ()) if item["DefElem"]["defname"] == "set"]
+    if routine is not None and clauses:
+        settings = routine.settings
+        for clause in clauses:
+            settings = _updated(settings, clause["VariableSetStmt"])
+        catalog.routines.put(row.oid, replace(routine, settings=settings))
+
+
+def _updated(settings: tuple[Node, ...], clause: Node) -> tuple[Node, ...]:
+    """A function's SET clauses after another one, or a RESET (update_proconfig_value)."""
+    if clause["kind"] == "VAR_RESET_ALL":
+        return ()
+    kept = tuple(node for node in settings if node["name"] != clause["name"])
+    return kept if clause["kind"] in ("VAR_RESET", "VAR_SET_DEFAULT") else (*kept, clause)
 
 
 def create_cast(session: Session, node: Node) -> None:
