@@ -1049,6 +1049,9 @@ class Interpreter:
             found = self._candidate(call)
             if found is None:
                 return False
+            if found[0].kind != "p":
+                self._fail(ServerError("42809", f"{found[0].name} is not a procedure"), inner)
+                return True
             self._invoke(found, call, None, inner)
             return True
         called = [call for kind, call in walk(node) if kind in ("FuncCall", "funccall")]
@@ -1056,6 +1059,10 @@ class Interpreter:
         if not any(candidates):
             self._not_followed(inner, called)
             return False
+        procedure = next((each[0] for each in candidates if each is not None and each[0].kind == "p"), None)
+        if procedure is not None:
+            self._fail(ServerError("42809", f"{procedure.name} is a procedure"), inner)
+            return True
         alone = _call_alone(node)
         if alone is not None and (found := self._candidate(alone)) is not None:
             self._invoke(found, alone, None, inner)
