@@ -272,7 +272,7 @@ class Inside:
 
     def _refuse_syntax(self, statement: StatementText, error: ServerError) -> None:
         from pubcheck.checks.syntax import syntax_help
-        from pubcheck.linter import spec_of_syntax_error
+        from pubcheck.unread import spec_of_syntax_error
 
         spec, error.detail = spec_of_syntax_error(error.message)
         told = statement.text if error.evidence is None else str(error.evidence)

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from pubcheck import rulebook
 from pubcheck.config import Config, suggestion
 from pubcheck.diagnostics import SEVERITIES, Diagnostic, Edit, Fix, Severity, Span
-from pubcheck.linter import marked
+from pubcheck.run import marked
 from pubcheck.sources.text import Source
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing

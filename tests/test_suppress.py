@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.linter import MARK, Linter, Unit
+from pubcheck.linter import Linter, Unit
+from pubcheck.run import MARK
 from pubcheck.sources.text import Source
 from pubcheck.suppress import Comment, Unclear, comments
 from tests.linting import covered

@@ -1,0 +1,396 @@
+"""A unit followed from its first statement to its last: each parsed once, folded once a major."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from pubcheck.anew import Made, in_any_order
+from pubcheck.config import Config
+from pubcheck.databases import Databases
+from pubcheck.diagnostics import Diagnostic, Span
+from pubcheck.fold import Fold
+from pubcheck.notes import Notes
+from pubcheck.platform import Platform
+from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.scan import tokens
+from pubcheck.postgres.session import wording
+from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
+from pubcheck.rulebook import by_name, selected
+from pubcheck.sources.statements import PsqlCommand, Splitter, Statement
+from pubcheck.sources.text import Source
+from pubcheck.stand_ins import StandIns
+from pubcheck.statements import Statements, StatementText
+
+if TYPE_CHECKING:
+    from pubcheck.linter import Unit
+    from pubcheck.sources.psql import Branches
+    from pubcheck.unread import Unread
+
+MARK = "pubcheck:"
+"""What comments begin with that are for pubcheck, in any case."""
+
+
+def marked(text: str) -> bool:
+    """Whether a text may hold such comments."""
+    return any(mark in text for mark in (MARK, "PUBCHECK:", "Pubcheck:", "PubCheck:"))
+
+
+# First words of statements that change no catalog kept here. Their syntax is not ours to judge and they are not parsed;
+# no word inside a statement is ever looked for.
+_PASSED_OVER = frozenset(
+    [
+        "analyse",
+        "analyze",
+        "checkpoint",
+        "close",
+        "cluster",
+        "comment",
+        "copy",
+        "deallocate",
+        "declare",
+        "delete",
+        "execute",
+        "explain",
+        "fetch",
+        "insert",
+        "listen",
+        "load",
+        "lock",
+        "merge",
+        "move",
+        "notify",
+        "prepare",
+        "refresh",
+        "reindex",
+        "security",
+        "show",
+        "table",
+        "truncate",
+        "unlisten",
+        "update",
+        "vacuum",
+        "values",
+        "with",
+    ]
+)
+_DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
+_HEADER_LENGTH = 2000
+
+
+class Run:
+    """One unit under one configuration. ``idle``: there is nothing to judge, so statements are only read."""
+
+    def __init__(self, config: Config, unit: Unit, *, idle: bool = False) -> None:
+        self.config, self.unit, self.idle = config, unit, idle
+        told = unit.postgres or config.postgres
+        written, note = ((), ()) if told else _major_of_dump(unit.sources)
+        self.majors = told or written or (DEFAULT_MAJOR,)
+        self.notes = Notes(self.majors)
+        self.notes.diagnostics += [*unit.remarks, *note]
+        platform = Platform(config, unit.habit)
+        self.statements = Statements(unit.sources)
+        folds = [
+            Fold(
+                major,
+                complete=config.complete,
+                database=config.database,
+                platform=platform,
+                statements=self.statements,
+            )
+            for major in self.majors
+        ]
+        self.databases = Databases(folds, config.database)
+        self.stand_ins = StandIns()
+        self.made: Made | None = None
+        """What a program has made so far, if the source at hand is one."""
+        self.programs = False
+        """Whether it was said that statements stand in programs: once is enough."""
+
+    @cached_property
+    def unread(self) -> Unread:
+        """What is said of statements that the grammar refuses; loaded when it first refuses one."""
+        from pubcheck.unread import Unread
+
+        return Unread(self.notes, self.databases, self.statements)
+
+    def found(self) -> tuple[Diagnostic, ...]:
+        """Follow the unit to its end: what the selected rules say of it, in the order of design section 5."""
+        # What runs at no known time is followed last: what it does is assumed, and shall not put the rest in doubt.
+        for number, source in sorted(enumerate(self.unit.sources), key=lambda each: in_any_order(each[1])):
+            self._source(number, source)
+        reported = selected(self.config.select, self.config.ignore, self.config.extend_select)
+        diagnostics = self.notes.diagnostics
+        for fold in self.databases.all():
+            fold.end(reported)
+            diagnostics.extend(fold.diagnostics)
+        told = (each for each in _merged(diagnostics) if each.rule in reported and not self.stand_ins.speaks(each))
+        return tuple(sorted(told, key=Diagnostic.sort_key))
+
+    def reported(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+        """What is left of what was found when comments and the configuration have had their say."""
+        config, sources = self.config, self.unit.sources
+        if not config.per_file_ignores and not config.severity and not any(marked(each.shown) for each in sources):
+            return found
+        # Loaded only where there is something to leave out.
+        from pubcheck.suppress import settle
+
+        chosen = settle(found, sources, self.statements, config, self.majors)
+        return tuple(sorted(chosen, key=Diagnostic.sort_key))
+
+    def counts(self) -> tuple[int, ...]:
+        """The statements in each source."""
+        return tuple(len(self.statements.bounds(number)[0]) for number in range(len(self.unit.sources)))
+
+    def _source(self, number: int, source: Source) -> None:
+        variables = dict(self.config.variables)
+        splitter = Splitter(source, variables)
+        put = self.statements.put
+        branches: Branches | None = None
+        before, database = StatementText(source, 0, 0, ""), self.databases.at_hand
+        self._begin(source)
+        named = list(reversed(source.view.named)) if source.view is not None else []
+        if in_any_order(source):
+            self.made = Made()
+            self._transaction(before, number, "TRANS_STMT_BEGIN")
+        for item in splitter:
+            if isinstance(item, PsqlCommand):
+                if branches is None:
+                    # Loaded only for scripts of psql.
+                    from pubcheck.sources.psql import Branches, assign
+
+                    branches = Branches()
+                if branches.follow(item, variables) or branches.runs is False:
+                    continue
+                if not assign(item, variables, before.text, runs=branches.runs):
+                    self._command(number, item, before, variables)
+                continue
+            put(number, item.index, item.start, item.end)
+            runs = branches is None or branches.runs
+            if runs is False:
+                continue
+            if named and named[-1][0] < item.start:
+                self._call(source, named, item.start)
+            if item.keyword not in _PASSED_OVER or _judged_all_the_same(item) or item.restartable():
+                before = StatementText(source, item.index, item.start, item.text)
+                if item.edits:
+                    before = replace(before, text=item.sent(), edits=item.edits)
+                    self.statements.keep(number, before)
+                if not self._statement(number, before, item, splitter, perhaps=runs is None):
+                    return
+            else:
+                if branches is not None:
+                    before = StatementText(source, item.index, item.start, item.text)
+                for fold in self.databases.folds:
+                    fold.pass_over(source, number, item, perhaps=runs is None)
+        if named:
+            self._call(source, named, len(source.text))
+        if self.made is not None:
+            self._transaction(before, number, "TRANS_STMT_COMMIT")
+            self.made = None
+        if database != self.databases.at_hand and source.view is not None and source.view.quoted:
+            # Where a script of the shell leaves off is no other file's business.
+            from pubcheck.sources.psql import Connection
+
+            self.databases.connect(number, before, Connection(database[1], "", database[0]))
+
+    def _call(self, source: Source, named: list[tuple[int, str]], end: int) -> None:
+        """What a program's calls before ``end`` do to the tables that they name, is not known; takes them off the end
+        of ``named``."""
+        while named and named[-1][0] < end:
+            name = named.pop()[1]
+            self.stand_ins.called.add(name.lower().rpartition(".")[2])
+            if in_any_order(source):
+                continue
+            quoted = ".".join(f'"{part}"' for part in name.split("."))
+            for fold in self.databases.folds:
+                row = fold.session.regclass(quoted)
+                if row is None:
+                    fold.session.blind = fold.session.blind or self.config.complete
+                elif row.seen:
+                    fold.catalog.relations.put(row.oid, replace(row, seen=False))
+
+    def _transaction(self, before: StatementText, source: int, kind: str) -> None:
+        for fold in self.databases.folds:
+            fold.apply(before, source, "TransactionStmt", {"kind": kind, "pretended": True})
+
+    def _begin(self, source: Source) -> None:
+        """What is to be said of how the source became SQL."""
+        for note in source.view.notes if source.view is not None else ():
+            if note.rule == "statements-of-a-program":
+                if self.programs:
+                    continue
+                self.programs = True
+            span = Span(source, note.start, note.end)
+            self.notes.add(note.rule, "certain", note.message, span, help=note.help)
+            if note.rule in ("publication-not-seen", "git-lfs-pointer"):
+                self.databases.unfollowed(None)
+                self.notes.hide(source.label)
+
+    def _command(self, source: int, command: PsqlCommand, before: StatementText, variables: Mapping[str, str]) -> None:
+        """A command of psql that makes statements run that are not in the text, or elsewhere; ``before`` it stood."""
+        from pubcheck.sources.psql import HOME, connection, included, words
+
+        wanted, path = connection(command, variables), included(command, variables)
+        if wanted is not None:
+            if wanted.database == HOME:
+                wanted = replace(wanted, database=self.config.database, server="")
+            self.databases.connect(source, before, wanted)
+        elif words(command)[0] == "gexec":
+            self.databases.unfollowed(wording(before.text))
+        elif path is not None and not any(_same_file(path, one.label) for one in self.unit.sources):
+            self.databases.unfollowed(None)
+            if not self.idle:
+                self.notes.not_seen(
+                    Span(before.source, command.start, command.end),
+                    None,
+                    "this runs a file that is not among those that were read",
+                    "lint it together with this one: what it changes is not followed",
+                )
+
+    def _statement(
+        self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, perhaps: bool
+    ) -> bool:
+        """False where the rest of the source is not to be read. ``perhaps``: whether it runs at all is not known."""
+        unsure = perhaps or item.perhaps or bool(item.placeholders)
+        try:
+            try:
+                parsed = parse(statement.text if item.edits else item.sql)
+            except SyntaxRefused:
+                if item.keyword in _PASSED_OVER:
+                    raise
+                unsure, parsed = True, self._guessed(item)
+                if parsed is None:
+                    raise
+        except TooDeep:
+            self._too_deep(statement)
+            return True
+        except SyntaxRefused as refusal:
+            return self.unread.tell(source, statement, item, splitter, refusal, perhaps=perhaps)
+        if parsed is None or self.idle:
+            return True
+        name, node = parsed
+        if name in _PUBLICATION_NODES and not item.placeholders and not item.variables:
+            self._long_names(statement)
+        if unsure:
+            # What it changes is doubted where it changes it. Only of what it names by a stand-in that is not known.
+            unknown = self.stand_ins.take(statement, item)
+            self.databases.unfollowed(item.text if unknown and name != "CreateStmt" else "")
+            if unknown and name in _PUBLICATION_NODES and not in_any_order(statement.source):
+                self.notes.not_seen(
+                    statement.span(0),
+                    statement,
+                    "part of this statement about a publication is only known at run time",
+                    "of what stands for it nothing is said",
+                )
+        if self.made is not None:
+            if name == "TransactionStmt":
+                return True
+            if self.made.again(name, node):
+                self._transaction(statement, source, "TRANS_STMT_ROLLBACK")
+                self._transaction(statement, source, "TRANS_STMT_BEGIN")
+        try:
+            for fold in self.databases.folds:
+                fold.apply(statement, source, name, node, filled=unsure)
+        except TooDeep:
+            self._too_deep(statement)
+        return True
+
+    def _guessed(self, item: Statement) -> tuple[str, Node] | None:
+        """A refused statement with something in the place of what is not known in it, if the grammar then takes it."""
+        for text in item.filled():
+            try:
+                return parse(text)
+            except SyntaxRefused:
+                continue
+        return None
+
+    def _too_deep(self, statement: StatementText) -> None:
+        self.databases.unfollowed(statement.text)
+        self.notes.add(
+            "statement-too-deep",
+            "assumed",
+            "this statement is nested too deeply to be judged",
+            statement.span(0),
+            help="it was passed over; what it makes is taken as not visible",
+            statement=statement.ref(),
+        )
+
+    def _long_names(self, statement: StatementText) -> None:
+        """Identifiers longer than NAMEDATALEN are cut, with a NOTICE that scripts do not show."""
+        if len(statement.text) <= NAME_BYTES:
+            return
+        for kind, token, offset in tokens(statement.text.encode(errors="surrogatepass")):
+            if kind == "name" and len(token) > NAME_BYTES:
+                name = token.decode(errors="replace").strip('"')
+                if len(name.encode()) > NAME_BYTES:
+                    short = truncate(name)
+                    self.notes.add(
+                        "name-truncated",
+                        "certain",
+                        f'the name "{name}" is longer than {NAME_BYTES} bytes and is cut to "{short}"',
+                        statement.span(offset),
+                        help="give it a shorter name",
+                        statement=statement.ref(),
+                        notices=(f'identifier "{name}" will be truncated to "{short}"',),
+                    )
+
+
+_COMMENT = re.compile(r"comment\s+on\s+publication\b", re.IGNORECASE)
+_EXPLAINED = re.compile(
+    r"explain\b(?:(?!\b(?:insert|merge)\b).)*?\b(?:create|into)\b|\w+\b.*?\b(?:create|alter|drop)\s+publication\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_CATALOG_UPDATE = re.compile(r"update\s+(only\s+)?(pg_catalog\s*\.\s*)?pg_", re.IGNORECASE)
+_PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
+
+
+def _judged_all_the_same(item: Statement) -> bool:
+    """UPDATE of a pg_ table, the one kind of plain DML that changes catalogs, EXPLAIN of what makes a table, and
+    whatever is said of publications."""
+    if item.keyword == "comment":
+        return _COMMENT.match(item.text) is not None
+    if item.keyword in ("explain", "prepare"):
+        return _EXPLAINED.match(item.text) is not None
+    return item.keyword == "update" and _CATALOG_UPDATE.match(item.text) is not None
+
+
+def _same_file(path: str, label: str) -> bool:
+    """Whether the file that a script includes is probably the source of that label: their names are equal."""
+    return path.replace("\\", "/").rpartition("/")[2] == label.replace("\\", "/").rpartition("/")[2]
+
+
+def _merged(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """Equal findings of several majors as one, with all their majors."""
+    found: dict[Diagnostic, tuple[int, ...]] = {}
+    for diagnostic in diagnostics:
+        key = replace(diagnostic, postgres=())
+        found[key] = tuple(sorted({*found.get(key, ()), *diagnostic.postgres}))
+    return [replace(key, postgres=majors) for key, majors in found.items()]
+
+
+def _major_of_dump(sources: Sequence[Source]) -> tuple[tuple[int, ...], tuple[Diagnostic, ...]]:
+    """The major that a pg_dump header names, and what is to be said of it: another than the supported ones is judged as
+    the nearest."""
+    for source in sources:
+        header = _DUMP_HEADER.search(source.text, 0, _HEADER_LENGTH)
+        if header is None:
+            continue
+        number = int(header[1])
+        major = nearest(number)
+        if major == number:
+            return (major,), ()
+        note = by_name("dump-of-another-major").diagnostic(
+            "certain",
+            (major,),
+            f"a dump of PostgreSQL {number} is judged as PostgreSQL {major}",
+            Span(source, header.start(), header.end()),
+            help=f"majors that can be judged: {', '.join(map(str, MAJORS))}; choose one with --postgres",
+        )
+        return (major,), (note,)
+    return (), ()

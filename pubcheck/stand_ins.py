@@ -1,0 +1,56 @@
+"""Names in statements that stand for what is not known: placeholders, variables of psql, what programs call.
+
+Nothing is said of what they name, for nobody knows what that is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pubcheck.diagnostics import Diagnostic, StatementRef
+from pubcheck.postgres.ddl.names import NAME_BYTES
+from pubcheck.sources.statements import Statement
+from pubcheck.statements import StatementText
+
+_NAMES = re.compile(r"\$?[{%#<]+[^\"]*?[}>]+|%\w|\w+")
+"""Names in what is said of them, and placeholders within quotes."""
+_OF_OPTIONS = "PUB12"
+_MISSING = ("PUB106", "PUB107")
+
+
+class StandIns:
+    """The names that a unit was met with."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        """Those that were put in the place of what is not known."""
+        self.unknown: set[StatementRef] = set()
+        """Statements with such names."""
+        self.variables: dict[StatementRef | None, frozenset[str]] = {}
+        """By the statement, what stands for psql's variables in it: nobody knows whether that is there."""
+        self.called: set[str] = set()
+        """What calls of programs name: they may have made it."""
+
+    def take(self, statement: StatementText, item: Statement) -> bool:
+        """Take note of the names in a statement that stand for what is not known; whether there are any."""
+        # As they are in what is said: in lower case, and no longer than a name may be.
+        names = {name.lower()[:NAME_BYTES] for name in item.stand_ins()}
+        if names:
+            self.names |= names
+            self.unknown.add(statement.ref())
+        if item.variables:
+            self.variables[statement.ref()] = frozenset(name[:NAME_BYTES] for name in item.variable_names())
+        return bool(names or item.variables)
+
+    def speaks(self, found: Diagnostic) -> bool:
+        """Whether something is said of what stands for something unknown: of its name, or as the value of an option."""
+        if found.certainty == "certain" or not (self.names or self.called or self.variables):
+            return False
+        if found.rule.startswith(_OF_OPTIONS) and found.statement in self.unknown:
+            return True
+        said = f"{found.message} {found.server.message if found.server is not None else ''} {found.object}"
+        names = _NAMES.findall(said.lower())
+        if found.rule in _MISSING:
+            unseen = self.variables.get(found.statement, frozenset()) | self.called
+            return not (unseen | self.names).isdisjoint(names)
+        return not self.names.isdisjoint(names)
