@@ -81,6 +81,7 @@ _PASSED_OVER = frozenset(
 )
 _DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
 _HEADER_LENGTH = 2000
+_REPLICATED = ("publication", "subscription", "replica")
 
 
 class Run:
@@ -245,13 +246,18 @@ class Run:
             self.databases.unfollowed(wording(before.text))
         elif path is not None and not any(_same_file(path, one.label) for one in self.unit.sources):
             self.databases.unfollowed(None)
-            if not self.idle:
+            if self.speaks_of_replication:
                 self.notes.not_seen(
                     Span(before.source, command.start, command.end),
                     None,
                     "this runs a file that is not among those that were read",
                     "lint it together with this one: what it changes is not followed",
                 )
+
+    @cached_property
+    def speaks_of_replication(self) -> bool:
+        """Whether what is not read may matter to anything that is."""
+        return any(word in one.text.lower() for one in self.unit.sources for word in _REPLICATED)
 
     def _statement(
         self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, perhaps: bool

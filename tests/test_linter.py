@@ -437,3 +437,9 @@ def test_what_a_refused_statement_is_split_into_is_assumed() -> None:
     wrong = "ALTER PUBLICATION p ADD TABLE t (a, a);\n"
     found = lint(f"{T}CREATE PUBLICATION p;\nALTER PUBLICATION p ADD t\n{wrong}{wrong}")
     assert [one.certainty for one in found if one.rule == "PUB403"] == ["assumed", "certain"]
+
+
+def test_that_a_file_is_not_read_is_said_where_something_could_rest_on_it() -> None:
+    include = "\\i other.sql\n"
+    assert [one.rule for one in lint(f"{include}SELECT ctid FROM t;")] == []
+    assert [one.rule for one in lint(f"{include}DROP PUBLICATION IF EXISTS p;")] == ["PUB009"]
