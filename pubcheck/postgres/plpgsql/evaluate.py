@@ -135,7 +135,14 @@ class Evaluator:
         type_name = node["typeName"]
         said = names(type_name["names"])[-1]
         if said in ("regclass", "regnamespace"):
-            return self.regclass(value) if said == "regclass" else UNKNOWN
+            if said == "regnamespace":
+                return UNKNOWN
+            found = self.regclass(value)
+            if found is UNKNOWN and isinstance(value, str) and self.session.certainly_none(value):
+                raise Failed("42P01", f'relation "{value}" does not exist')
+            return found
+        if said in _WHOLE and "arrayBounds" not in type_name and isinstance(value, str) and not re.search(r"\d", value):
+            raise Failed("22P02", f'invalid input syntax for type {_WHOLE[said]}: "{value}"')
         if type_name.get("typmods") and said not in ("bpchar",):
             said += "(n)"
         return coerced(value, said + ("[]" if "arrayBounds" in type_name else ""))
@@ -363,6 +370,21 @@ def _items(value: Value) -> Value:
     return array(value) if isinstance(value, list) or (isinstance(value, str) and value[:1] == "{") else [value]
 
 
+_WHOLE = {"int2": "smallint", "int4": "integer", "int8": "bigint"}
+
+
+def _divided(left: Value, right: Value) -> Value:
+    """What is left of the quotient is cut off, as C does. Raises Failed 22012."""
+    left, right = coerced(left, "bigint"), coerced(right, "bigint")
+    if left is None or right is None:
+        return None
+    if right == 0 and right is not False:
+        raise Failed("22012", "division by zero")
+    if not (_is_number(left) and _is_number(right)):
+        return UNKNOWN
+    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+
+
 def _arithmetic(apply: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
     def work(left: Value, right: Value) -> Value:
         left, right = coerced(left, "bigint"), coerced(right, "bigint")
@@ -417,6 +439,7 @@ _OPERATORS: dict[str, Callable[[Value, Value], Value]] = {
     "+": _arithmetic(int.__add__),
     "-": _arithmetic(int.__sub__),
     "*": _arithmetic(int.__mul__),
+    "/": _divided,
     "~~": _like(False, False),
     "!~~": _like(False, True),
     "~~*": _like(True, False),

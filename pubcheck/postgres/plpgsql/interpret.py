@@ -610,6 +610,9 @@ class Interpreter:
     def _for_integers(self, node: Node) -> _Way:
         low, high = (coerced(self._value(node[side]), "int4") for side in ("lower", "upper"))
         step = coerced(self._value(node["step"]), "int4") if "step" in node else 1
+        for bound_of, which in ((low, "lower"), (high, "upper")):
+            if bound_of is None:
+                return self._raise_error(ServerError("22004", f"{which} bound of FOR loop cannot be null"))
         name = node["var"]["PLpgSQL_var"]["refname"]
         self.frame.loops.add(name)
         values: Sequence[Any] | None = None
@@ -896,6 +899,12 @@ class Interpreter:
         if statement is None:
             self.host.unfollowed(inner, inner.text.text)
             return _ON
+        if "fromClause" not in statement and not any(kind == "FuncCall" for kind, _ in walk(statement)):
+            for target in statement.get("targetList", ()):
+                try:
+                    self.evaluator.value(target["ResTarget"].get("val", {}))
+                except Failed as error:
+                    return self._raise_error(error, inner)
         self._apply(inner, "SelectStmt", statement)
         found = self._rows(statement).exists() if "fromClause" in statement else True
         self.frame.put("found", found)
@@ -1020,6 +1029,10 @@ class Interpreter:
         self._do(inner, name, node)
 
     def _do(self, inner: Inner, name: str, node: Node) -> None:
+        missing = self._missing(node) if name == "SelectStmt" or name in _CHANGES_ROWS else None
+        if missing is not None:
+            self._fail(missing, inner)
+            return
         standing = Standing(self.in_doubt, self.shaky > 0, any(self.handlers), self._excuse)
         outcome = self.host.do(inner, name, node, standing)
         if isinstance(outcome, ServerError):
@@ -1028,6 +1041,28 @@ class Interpreter:
             self.shaky += 1
         if name in _CHANGES_ROWS or (name == "SelectStmt" and may_fail({name: node})):
             self._risk()
+
+    def _missing(self, node: Node) -> ServerError | None:
+        """The error for a relation or function that a query or a change of rows names, and that there certainly is
+        not."""
+        ctes = {body["ctename"] for kind, body in walk(node) if kind == "CommonTableExpr"}
+        named = [node["relation"]] if "relname" in node.get("relation", ()) else []
+        for rv in (*named, *(body for kind, body in walk(node) if kind == "RangeVar")):
+            parts = [rv[key] for key in ("schemaname", "relname") if key in rv]
+            if "catalogname" in rv or (len(parts) == 1 and parts[0] in ctes):
+                continue
+            if self.session.find_relation(rv) is None and self.session.certainly_none(".".join(map(_quoted, parts))):
+                return ServerError("42P01", f'relation "{".".join(parts)}" does not exist')
+        if not self.session.complete:
+            return None
+        from pubcheck.postgres.ddl.lookup import functions_named
+
+        cache = self.session.syscache
+        for call in (body for kind, body in walk(node) if kind in ("FuncCall", "funccall") and cache.complete_names):
+            parts = names(call["funcname"])
+            if not functions_named(self.session, parts) and not any(True for _ in cache.builtin.procs(parts[-1])):
+                return ServerError("42883", f"function {'.'.join(parts)}() does not exist")
+        return None
 
     def _nested(self, inner: Inner, node: Node) -> None:
         """EXECUTE of a DO."""
@@ -1250,6 +1285,10 @@ _HARMLESS = frozenset(
         "version",
     ]
 )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _takes_all(conditions: Sequence[str]) -> bool:

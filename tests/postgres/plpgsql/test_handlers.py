@@ -19,8 +19,8 @@ def refused_writes(script: str) -> list[Diagnostic]:
     "failing",
     [
         "INSERT INTO t VALUES (1, 1), (1, 1);",
-        "PERFORM 1 / 0;",
-        "RAISE NOTICE '%', 1 / 0;",
+        "PERFORM sqrt(-1);",
+        "RAISE NOTICE '%', sqrt(-1);",
         "EXECUTE 'INSERT INTO t VALUES (1, 1), (1, 1)';",
         "IF 1 / (SELECT count(*) FROM t) > 1 THEN NULL; END IF;",
     ],
@@ -46,11 +46,46 @@ def test_what_a_handler_cannot_take_is_certain() -> None:
 
 def test_an_identity_given_in_such_a_block_may_be_that_of_before() -> None:
     # The servers refuse UPDATE and DELETE: FULL is rolled back.
-    block = "DO $$ BEGIN ALTER TABLE t REPLICA IDENTITY FULL; PERFORM 1 / 0; EXCEPTION WHEN OTHERS THEN NULL; END $$;\n"
+    block = "DO $$ BEGIN ALTER TABLE t REPLICA IDENTITY FULL; PERFORM sqrt(-1); EXCEPTION WHEN OTHERS THEN END $$;\n"
     assert {one.certainty for one in refused_writes(TABLE + PUBLICATION + block)} == {"assumed"}
 
 
 def test_a_publication_dropped_in_such_a_block_may_still_be_there() -> None:
-    block = "DO $$ BEGIN DROP PUBLICATION p; PERFORM 1 / 0; EXCEPTION WHEN OTHERS THEN NULL; END $$;\n"
+    block = "DO $$ BEGIN DROP PUBLICATION p; PERFORM sqrt(-1); EXCEPTION WHEN OTHERS THEN END $$;\n"
     found = lint(TABLE + PUBLICATION + block + "ALTER PUBLICATION p SET (publish = 'insert');", complete=True)
     assert not [one for one in found if one.severity == "error" and one.certainty == "certain"]
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        "PERFORM 1 / 0;",
+        "PERFORM 'x'::int;",
+        "PERFORM 'nosuch'::regclass;",
+        "PERFORM * FROM nosuch;",
+        "PERFORM nosuch();",
+        "INSERT INTO nosuch VALUES (1);",
+        "UPDATE s.nosuch SET a = 1;",
+        "FOR i IN 1..NULL LOOP NULL; END LOOP;",
+    ],
+)
+def test_what_certainly_fails_takes_all_back(failing: str) -> None:
+    block = f"DO $$ BEGIN {PUBLICATION} {failing} END $$;\n"
+    found = lint(TABLE + block + "CREATE PUBLICATION p;", complete=True)
+    assert not [one for one in found if one.server is not None]
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "PERFORM 7 / 2;",
+        "PERFORM '7'::int;",
+        "PERFORM 't'::regclass;",
+        "PERFORM * FROM t;",
+        "WITH c AS (SELECT 1) INSERT INTO t SELECT 1, 1 FROM c;",
+        "PERFORM * FROM pg_class, information_schema.tables, generate_series(1, 2) g;",
+    ],
+)
+def test_what_does_not_fail_takes_nothing_back(harmless: str) -> None:
+    block = f"DO $$ BEGIN {PUBLICATION} {harmless} END $$;\n"
+    assert {one.certainty for one in refused_writes(TABLE + block)} == {"certain"}
