@@ -99,6 +99,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB709', 'set-drops-members', 'silent', 'warning', (15, 16, 17, 18), (), ('set-replaces',), False, True),
     ('PUB710', 'publication-made-anew', 'silent', 'warning', (15, 16, 17, 18), (), (), False, True),
     ('PUB711', 'identity-index-dropped', 'silent', 'note', (15, 16, 17, 18), (), (), False, True),
+    ('PUB712', 'published-name-changed', 'silent', 'note', (15, 16, 17, 18), (), (), False, True),
     ('PUB801', 'initial-copy-ignores-publish', 'silent', 'note', (15, 16, 17, 18), (), ('initial-copy',), False, False),
     ('PUB802', 'publishes-nothing', 'silent', 'warning', (15, 16, 17, 18), (), ('publish-empty',), False, True),
     ('PUB803', 'updates-without-inserts', 'silent', 'note', (15, 16, 17, 18), (), ('publish-subset',), False, True),

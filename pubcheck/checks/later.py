@@ -15,8 +15,9 @@ from msgspec import Struct
 from pubcheck.checks.chain.events import Events
 from pubcheck.checks.findings import Finding, Ground, listed, order, others, quoted
 from pubcheck.checks.naming import identifier, qualified
-from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog import PUBLIC, Catalog
 from pubcheck.postgres.catalog.rows import (
+    Namespace,
     Place,
     Publication,
     PublicationNamespace,
@@ -62,6 +63,15 @@ class Added(Struct, frozen=True):
     place: Place
 
 
+class Renamed(Struct, frozen=True):
+    """What a published table, or a column of it (by number), was called before; ``name`` is as people write it."""
+
+    relation: int
+    name: str
+    place: Place
+    column: int = 0
+
+
 class Moved(Struct, frozen=True):
     """A table that a statement took out of publications, or brought into them; ``by`` says how."""
 
@@ -79,23 +89,29 @@ class History:
         self.session = session
         self.only: set[int] = set()
         """Memberships named with ONLY."""
+        self.detached: dict[int, int] = {}
+        """The parent of which a member that was a partition was detached last."""
         self.inherited: dict[int, Place] = {}
         """Where a table became a child, for those that an ALTER made one."""
         self.taken: list[Taken] = []
         self.blind_sets: dict[int, Place] = {}
         """The last SET of each publication that the unit does not make."""
-        self.bared: list[tuple[PublicationRel, Place]] = []
-        """Memberships as they were before a SET named their table without filter, or without column list."""
+        self.bared: list[tuple[PublicationRel, Place, Literal["set", "added"]]] = []
+        """Memberships as they were before a statement named their table without filter, or without column list."""
+        self._dropped: dict[tuple[int, int], PublicationRel] = {}
+        """Memberships that DROP TABLE ended, by publication and relation."""
         self.schemas_taken: list[tuple[PublicationNamespace, Place]] = []
         self.former_names: dict[tuple[str, str], FormerName] = {}
         """By schema and name: a schema too may be dropped and made anew."""
         self.added: list[Added] = []
         self.moved: list[Moved] = []
+        self.renamed: dict[tuple[int, int], Renamed] = {}
+        """The names that tables named in publications, and their columns, had first; 0 for the table itself."""
         self.events = Events(session)
         self.publication_events: list[PublicationEvent] = []
         self.gone_publications: dict[str, Place] = {}
         self._dropped_in: dict[str, object] = {}
-        """The transaction that dropped a publication: nobody else ever misses what it makes anew."""
+        """The transaction in which a publication lost its name: nobody else ever misses what it makes anew."""
 
     @property
     def wanted(self) -> bool:
@@ -113,8 +129,8 @@ class History:
             elif heap is catalog.publication_rels:
                 if isinstance(former, PublicationRel) and key not in catalog.publication_rels:
                     ended.append(former)
-                elif key in catalog.publication_rels and self._named_only(catalog.publication_rels[key].place):
-                    self.only.add(key)
+                elif key in catalog.publication_rels:
+                    self._joined(catalog.publication_rels[key])
                 events.change(heap, key, former)
             elif heap is catalog.publication_namespaces:
                 if isinstance(former, PublicationNamespace) and key not in heap and name == "AlterPublicationStmt":
@@ -123,7 +139,10 @@ class History:
             elif heap is catalog.publications:
                 self._publication(former, catalog.publications.get(key))
                 events.change(heap, key, former)
-            elif heap is catalog.constraints or heap is catalog.indexes or heap is catalog.namespaces:
+            elif heap is catalog.constraints or heap is catalog.indexes:
+                events.change(heap, key, former)
+            elif heap is catalog.namespaces:
+                self._schema(former, heap.get(key))
                 events.change(heap, key, former)
         if ended:
             self._ended(name, node, ended)
@@ -140,7 +159,6 @@ class History:
     # Publications and members.
 
     def _publication(self, former: Any, row: Publication | None) -> None:
-        catalog = self.session.catalog
         if isinstance(former, Publication) and former.seen:
             start = self.session.find_name(former.name) or 0
             place = self.session.place(start, len(former.name.encode()))
@@ -149,12 +167,21 @@ class History:
                 self.publication_events.append(PublicationEvent(former.name, former.oid, "dropped", place))
                 self.gone_publications[former.name] = place
             elif row.name != former.name:
-                self.publication_events.append(PublicationEvent(former.name, former.oid, "renamed", place))
-                self.gone_publications[former.name] = place
-        elif row is not None and not isinstance(former, Publication) and not self._made_anew(row):
-            subscribed = {name for one in catalog.subscriptions.values() for name, _ in one.publications}
-            if row.name in subscribed and row.place is not None and row.seen:
-                self.publication_events.append(PublicationEvent(row.name, row.oid, "made", row.place))
+                self._dropped_in[former.name] = self.session.transaction
+                # One that takes another one's place was made for that, under a name that nobody reads.
+                if row.name not in self.gone_publications or former.name in self._subscribed():
+                    self.publication_events.append(PublicationEvent(former.name, former.oid, "renamed", place))
+                    self.gone_publications[former.name] = place
+                self._made_anew(row)
+            return
+        if row is None or isinstance(former, Publication) or self._made_anew(row):
+            return
+        if row.name in self._subscribed() and row.place is not None and row.seen:
+            self.publication_events.append(PublicationEvent(row.name, row.oid, "made", row.place))
+
+    def _subscribed(self) -> set[str]:
+        subscriptions = self.session.catalog.subscriptions.values()
+        return {name for one in subscriptions for name, _ in one.publications}
 
     def _made_anew(self, row: Publication) -> bool:
         """Whether the transaction that dropped a publication makes it again; then nothing has happened."""
@@ -167,6 +194,13 @@ class History:
 
     def _named_only(self, place: Place) -> bool:
         return _ONLY.search(self.session.text, max(0, place.start - _LOOK_BACK), place.start) is not None
+
+    def _joined(self, row: PublicationRel) -> None:
+        if self._named_only(row.place):
+            self.only.add(row.oid)
+        dropped = self._dropped.pop((row.publication, row.relation), None)
+        if dropped is not None and _bares(dropped, row):
+            self.bared.append((dropped, row.place, "added"))
 
     def _schema_taken(self, former: PublicationNamespace, node: Node) -> None:
         if node.get("action") == "AP_SetObjects" and former.publication in self.session.catalog.publications:
@@ -186,6 +220,7 @@ class History:
         catalog = self.session.catalog
         if name == "AlterPublicationStmt":
             if node.get("action") != "AP_SetObjects":
+                self._dropped.update(((entry.publication, entry.relation), entry) for entry in ended)
                 return
             for entry in ended:
                 place = self._publication_place(entry.publication)
@@ -194,10 +229,8 @@ class History:
                     self.taken.append(Taken(entry, place, "set"))
                     continue
                 row = catalog.publication_rels[member]
-                lost_filter = entry.filter is not None and row.filter is None
-                lost_list = entry.columns is not None and row.columns is None
-                if lost_filter or lost_list:
-                    self.bared.append((entry, row.place))
+                if _bares(entry, row):
+                    self.bared.append((entry, row.place, "set"))
             return
         if name == "CreatePublicationStmt":
             # One that was there by assumption gives way to this one.
@@ -224,8 +257,12 @@ class History:
                 held = catalog.memberships.get(oid)
                 members = tuple(catalog.publication_rels[member].publication for member in held)
                 self._no_longer_called(former, members, "renamed")
+                if members:
+                    self._called_otherwise(former)
             if row.namespace != former.namespace:
                 self._left(former, row, "schema")
+            if name == "RenameStmt" and row.columns != former.columns and catalog.memberships.has(oid):
+                self._columns_renamed(former, row)
             if former.persistence == "p" and row.persistence == "u":
                 self._left(former, row, "unlogged")
             if columns and catalog.memberships.has(oid):
@@ -240,6 +277,35 @@ class History:
         if publications and former.seen and namespace is not None:
             place = self._place(former.oid)
             self.former_names[namespace.name, former.name] = FormerName(former.oid, publications, place, what)
+
+    def _called_otherwise(self, former: Relation) -> None:
+        namespace = self.session.catalog.namespaces.get(former.namespace)
+        if namespace is not None and former.seen:
+            name = former.name if former.namespace == PUBLIC else f"{namespace.name}.{former.name}"
+            place = self._place(former.oid)
+            known = self.renamed.get((former.oid, 0))
+            self.renamed[former.oid, 0] = Renamed(former.oid, known.name if known is not None else name, place)
+
+    def _columns_renamed(self, former: Relation, row: Relation) -> None:
+        for before, now in zip(former.columns, row.columns, strict=False):
+            if before.name != now.name and not now.dropped:
+                known = self.renamed.get((row.oid, now.number))
+                name = known.name if known is not None else before.name
+                self.renamed[row.oid, now.number] = Renamed(row.oid, name, self._place(row.oid), now.number)
+
+    def _schema(self, former: Any, row: Namespace | None) -> None:
+        """A schema that is called otherwise: so are the tables in it."""
+        if not isinstance(former, Namespace) or row is None or row.name == former.name:
+            return
+        catalog = self.session.catalog
+        start = self.session.find_name(former.name)
+        place = self.session.place(start or 0, len(former.name.encode()) if start is not None else 0)
+        for oid in catalog.relations_in.get(former.oid):
+            table = catalog.relations[oid]
+            members = tuple(catalog.publication_rels[member].publication for member in catalog.memberships.get(oid))
+            if members and table.seen and table.kind in "rp":
+                self.former_names[former.name, table.name] = FormerName(oid, members, place, "renamed")
+                self.renamed.setdefault((oid, 0), Renamed(oid, f"{former.name}.{table.name}", place))
 
     def _left(self, former: Relation, row: Relation, by: Any) -> None:
         """A table that publications by schema, or FOR ALL TABLES, no longer have."""
@@ -279,6 +345,8 @@ class History:
             if set(row.parents) - set(former.parents):
                 self.inherited[row.oid] = self._place(row.oid)
             return
+        if former.partition and catalog.memberships.has(row.oid):
+            self.detached[row.oid] = former.parents[0]
         before = self._before(former)
         after = {one.oid for one in publications_of(catalog, row) if not _out(catalog, one.oid, row)}
         place = self._place(row.oid)
@@ -286,6 +354,11 @@ class History:
             self.moved.append(Moved(row.oid, tuple(sorted(after - before)), place, "attached", parent))
         elif not row.partition and before - after:
             self.moved.append(Moved(row.oid, tuple(sorted(before - after)), place, "detached", parent))
+
+
+def _bares(entry: PublicationRel, row: PublicationRel) -> bool:
+    """Whether a membership lacks the filter or the list of the one before it."""
+    return (entry.filter is not None and row.filter is None) or (entry.columns is not None and row.columns is None)
 
 
 _ONLY = re.compile(rb"\bONLY\s*\(?\s*\Z", re.IGNORECASE)
@@ -397,7 +470,7 @@ def _schemas_dropped(ground: Ground) -> Iterator[Finding]:
 
 def _bared(ground: Ground) -> Iterator[Finding]:
     catalog = ground.catalog
-    for entry, place in ground.history.bared:
+    for entry, place, how in ground.history.bared:
         member = catalog.members.get((entry.publication, entry.relation))
         if member is None or entry.publication not in catalog.publications:
             continue
@@ -411,14 +484,18 @@ def _bared(ground: Ground) -> Iterator[Finding]:
         yield Finding(
             rule="set-drops-members",
             message=f'{ground.name(relation)} loses its {" and its ".join(lost)} in "{publication.name}": '
-            f"SET names it without, and all {what} are sent from here on",
-            help="write the filter and the list again in SET, which replaces all of them",
+            f"{_BARES[how]} without, and all {what} are sent from here on",
+            help=f"write the filter and the list again{', in SET, which replaces all of them' if how == 'set' else ''}",
             place=place,
             certain=publication.seen and relation.seen,
             related=((entry.place, f"had {'both' if len(lost) > 1 else 'it'} here"),),
             object=ground.session.qualified(relation),
             publications=(publication.name,),
+            severity=None if how == "set" else "note",
         )
+
+
+_BARES = {"set": "SET names it", "added": "it is dropped and added again"}
 
 
 def cascade_unpublishes(ground: Ground) -> Iterator[Finding]:
@@ -512,7 +589,7 @@ def _schemas_made_anew(ground: Ground) -> Iterator[Finding]:
         lost = [row.name for row in rows]
         yield Finding(
             rule="no-longer-published",
-            message=f"schema {name} is dropped and made anew, and not in {listed(quoted(lost), 'publication')}: its "
+            message=f"schema {name} is {_ANEW[former.what]}, and not in {listed(quoted(lost), 'publication')}: its "
             "tables are no longer sent",
             help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLES IN SCHEMA {identifier(name)}; subscribers then "
             "REFRESH PUBLICATION",
@@ -520,6 +597,9 @@ def _schemas_made_anew(ground: Ground) -> Iterator[Finding]:
             certain=schema.seen and any(row.seen for row in rows),
             publications=tuple(lost),
         )
+
+
+_ANEW = {"dropped": "dropped and made anew", "renamed": "another one now: the former one was renamed"}
 
 
 def columns_beside_lists(ground: Ground) -> Iterator[Finding]:

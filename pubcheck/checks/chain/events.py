@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -29,23 +29,29 @@ class Narrowed(Struct, frozen=True, gc=False):
 
 
 class FormerPublication(Struct, gc=False):
-    """A publication that was dropped, with what it held then, and the one that was made under its name afterwards."""
+    """A publication that was dropped or renamed, with what it held then, and the one that took its name afterwards.
+
+    ``since`` is where that one did.
+    """
 
     row: Publication
     entries: Sequence[PublicationRel]
     schemas: Sequence[PublicationNamespace]
     place: Place
+    what: Literal["dropped", "renamed"] = "dropped"
     anew: Publication | None = None
+    since: Place | None = None
     options: frozenset[str] = frozenset()
     """The options that the new one's CREATE sets in so many words."""
 
 
 class FormerSchema(Struct, frozen=True, gc=False):
-    """A schema that was dropped, and the publications that had it."""
+    """A schema that was dropped or renamed, and the publications that had it."""
 
     row: Namespace
     publications: tuple[int, ...]
     place: Place
+    what: Literal["dropped", "renamed"] = "dropped"
 
 
 class Events:
@@ -65,11 +71,14 @@ class Events:
         """The schemas that the statement at hand dropped."""
         # Of the statement at hand: the publications it dropped, and the members that it ended, by publication.
         self._publications: list[Publication] = []
+        self._renamed: list[tuple[Publication, Publication]] = []
         self._indexes: list[Index] = []
         self._entries: dict[int, list[PublicationRel]] = {}
         self._schemas: dict[int, list[PublicationNamespace]] = {}
         self._anew: dict[str, FormerPublication] = {}
         self._successors: set[int] = set()
+        self._options: dict[int, frozenset[str]] = {}
+        """The options that the CREATE of each publication sets."""
 
     def change(self, heap: dict[Any, Any], key: Any, former: Any) -> None:
         """Any change of the journal; which of them matter is seen by their rows."""
@@ -77,6 +86,8 @@ class Events:
         if isinstance(former, Publication):
             if row is None:
                 self._publications.append(former)
+            elif row.name != former.name:
+                self._renamed.append((former, row))
         elif isinstance(row, Publication):
             self._made(row)
         elif isinstance(row, PublicationRel):
@@ -94,8 +105,11 @@ class Events:
         elif isinstance(former, Index):
             if row is None and former.identity:
                 self._indexes.append(former)
-        elif isinstance(former, Namespace) and row is None:
-            self.namespaces[former.oid] = former
+        elif isinstance(former, Namespace):
+            if row is None:
+                self.namespaces[former.oid] = former
+            elif row.name != former.name:
+                self._schema_renamed(former)
 
     def finish(self, name: str, node: Node, relations: Mapping[int, Any]) -> None:
         """The statement's changes are all told; ``name`` and ``node`` are its parse tree, ``relations`` those that it
@@ -110,14 +124,22 @@ class Events:
             for oid, namespace in self.namespaces.items():
                 had = tuple(entry.publication for entry in ended if entry.namespace == oid)
                 self.schemas[namespace.name] = FormerSchema(namespace, had, self._named(namespace.name))
-        if name == "CreatePublicationStmt" and node["pubname"] in self._anew:
-            options = (item["DefElem"]["defname"].lower() for item in node.get("options", ()))
-            self._anew[node["pubname"]].options = frozenset(options)
+        for former, row in self._renamed:
+            self._called_otherwise(former, row)
+        if name == "CreatePublicationStmt" and "options" in node:
+            self._keep_options(node)
         self._publications.clear()
+        self._renamed.clear()
         self._indexes.clear()
         self._entries.clear()
         self._schemas.clear()
         self.namespaces.clear()
+
+    def _schema_renamed(self, former: Namespace) -> None:
+        catalog = self.session.catalog
+        entries = (catalog.publication_namespaces[oid] for oid in catalog.schema_publications.get(former.oid))
+        had = tuple(entry.publication for entry in entries)
+        self.schemas[former.name] = FormerSchema(former, had, self._named(former.name), "renamed")
 
     def _of_index(self, index: Index, former: Any) -> Place:
         """Where a statement names an index that it drops, or else its table."""
@@ -134,8 +156,35 @@ class Events:
         self.former.append(former)
         self._anew[row.name] = former
 
+    def _called_otherwise(self, former: Publication, row: Publication) -> None:
+        """A publication that gives up a name, and perhaps takes that of another one."""
+        catalog = self.session.catalog
+        entries = [catalog.publication_rels[oid] for oid in catalog.members_of.get(row.oid)]
+        schemas = [catalog.publication_namespaces[oid] for oid in catalog.schemas_of.get(row.oid)]
+        predecessor = self._anew.get(row.name)
+        if predecessor is not None and predecessor.row.oid == row.oid:
+            return  # it is called again as it was
+        left = FormerPublication(former, entries, schemas, self._named(former.name), "renamed")
+        self.former.append(left)
+        self._anew[former.name] = left
+        if predecessor is not None:
+            predecessor.anew, predecessor.since = row, self._named(row.name)
+            predecessor.options = self._options.get(row.oid, frozenset())
+            self._successors.add(row.oid)
+            for entry in entries:
+                begins = Narrowed(entry.filter is not None, entry.columns is not None)
+                self.began.setdefault((row.oid, entry.relation), begins)
+
     def _made(self, row: Publication) -> None:
         former = self._anew.get(row.name)
         if former is not None:
-            former.anew = row
+            former.anew, former.since = row, row.place
             self._successors.add(row.oid)
+
+    def _keep_options(self, node: Node) -> None:
+        oid = self.session.catalog.publication_names.get(node["pubname"])
+        if oid is not None:
+            options = frozenset(item["DefElem"]["defname"].lower() for item in node["options"])
+            self._options[oid] = options
+            if node["pubname"] in self._anew:
+                self._anew[node["pubname"]].options = options

@@ -13,9 +13,11 @@ from pubcheck.replication.published import is_publishable, publications_of
 def index_gone(ground: Ground) -> Iterator[Finding]:
     """The index is dropped, relreplident stays 'i' and means NOTHING; the primary key does not take its place."""
     catalog = ground.catalog
-    for oid, place in ground.history.events.unidentified.items():
-        relation = catalog.relations.get(oid)
-        if relation is None or relation.kind != "r" or relation.identity != "i" or _has_one(ground, relation):
+    dropped = ground.history.events.unidentified
+    for relation in catalog.relations.values():
+        # Before there was a publication, nobody took note of where.
+        place = dropped.get(relation.oid, relation.place)
+        if relation.identity != "i" or place is None or relation.kind != "r" or _has_one(ground, relation):
             continue
         if not is_publishable(relation) or publications_of(catalog, relation):
             # Refused writes are told as such; for a publication of INSERTs no identity is needed.
@@ -29,7 +31,7 @@ def index_gone(ground: Ground) -> Iterator[Finding]:
             "DEFAULT for the primary key",
             place=place,
             certain=relation.seen and not ground.session.healed,
-            related=() if relation.place is None else ((relation.place, "its replica identity is by index"),),
+            related=() if relation.place in (None, place) else ((relation.place, "its replica identity is by index"),),
             object=ground.session.qualified(relation),
         )
 

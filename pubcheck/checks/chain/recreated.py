@@ -1,4 +1,4 @@
-"""Publications that are dropped and made anew with less than they had."""
+"""Publications that are dropped or renamed, and others that take their names with less than they had."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from collections.abc import Iterator
 from pubcheck.checks.chain.events import FormerPublication
 from pubcheck.checks.findings import MENTIONED, Finding, Ground, listed, order, others
 from pubcheck.checks.naming import identifier, qualified
-from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.replication.published import arrival, is_publishable
 
 _OPERATIONS = ("insert", "update", "delete", "truncate")
 
 
 def recreated(ground: Ground) -> Iterator[Finding]:
-    """What a dropped publication had and the one made after it has not: members, filters and lists, options."""
+    """What a publication had and the next one of its name has not: members, filters and lists, options."""
     catalog = ground.catalog
     for former in ground.history.events.former:
-        made = former.anew
+        made, since = former.anew, former.since
         current = catalog.publication_names.get(former.row.name)
-        if made is None or made.place is None or current is None or former.row.oid in catalog.publications:
+        if made is None or since is None or current is None or current == former.row.oid:
             continue
+        if former.what == "dropped" and former.row.oid in catalog.publications:
+            continue  # that was rolled back
         publication = catalog.publications[current]
-        lost = _lost(ground, former, made, publication)
+        lost, left = _lost(ground, former, made, publication), _left_out(ground, former, publication)
         bared = _bared(ground, former, made, publication)
         options = _options(former, made, publication)
-        if not (lost or bared or options):
-            continue
-        yield _finding(ground, former, publication, made.place, lost, bared, options)
+        if lost or left or bared or options:
+            yield _finding(ground, former, publication, since, lost, left, bared, options)
 
 
 def _lost(ground: Ground, former: FormerPublication, made: Publication, now: Publication) -> list[PublicationRel]:
@@ -41,6 +42,26 @@ def _lost(ground: Ground, former: FormerPublication, made: Publication, now: Pub
         if arrival(catalog, now, relation) is None:
             found.append(entry)
     return found
+
+
+def _left_out(ground: Ground, former: FormerPublication, now: Publication) -> list[Relation]:
+    """The tables that were in a publication as all were, or all of a schema, and that the new one does not send."""
+    catalog = ground.catalog
+    if now.all_tables:
+        return []
+    schemas = {entry.namespace for entry in former.schemas}
+    named = {entry.relation for entry in former.entries}
+    tables = (row for row in catalog.relations.values() if former.row.all_tables or row.namespace in schemas)
+    return [
+        row
+        for row in tables
+        if is_publishable(row)
+        and not row.partition
+        and row.oid not in named
+        and row.place is not None
+        and order(row.place) < order(former.place)
+        and arrival(catalog, now, row) is None
+    ]
 
 
 def _bared(ground: Ground, former: FormerPublication, made: Publication, now: Publication) -> list[PublicationRel]:
@@ -82,11 +103,12 @@ def _finding(
     publication: Publication,
     place: Place,
     lost: list[PublicationRel],
+    left: list[Relation],
     bared: list[PublicationRel],
     options: list[str],
 ) -> Finding:
     catalog = ground.catalog
-    names = [ground.name(catalog.relations[entry.relation]) for entry in lost]
+    names = [ground.name(catalog.relations[entry.relation]) for entry in lost] + [ground.name(row) for row in left]
     plain = [ground.name(catalog.relations[entry.relation]) for entry in bared]
     parts = [f"without {listed(names, 'table')}"] if names else []
     if plain:
@@ -104,19 +126,24 @@ def _finding(
     # What the CREATE of before named is perhaps left out on purpose; what was added since is more likely forgotten.
     created = former.row.place
     added = [entry for entry in lost if created is None or _statement(entry.place) != _statement(created)]
-    rows = [catalog.relations[entry.relation] for entry in (*lost, *bared)]
+    rows = [*(catalog.relations[entry.relation] for entry in (*lost, *bared)), *left]
     return Finding(
         rule="publication-made-anew",
-        message=f'publication "{publication.name}" is made anew {", and ".join(parts)} that it had before',
+        message=f'publication "{publication.name}" is {_ANEW[former.what]} {", and ".join(parts)} that it had before',
         help="; ".join(ways) + "; best leave the publication and ALTER it",
         place=place,
         certain=former.row.seen and publication.seen and all(row.seen for row in rows),
-        related=others([*((one.place, "was like this here") for one in (*lost, *bared)), (former.place, "is dropped")]),
+        related=others(
+            [*((one.place, "was like this here") for one in (*lost, *bared)), (former.place, f"is {former.what}")]
+        ),
         object=ground.session.qualified(rows[0]) if rows else None,
         also=ground.qualified(rows)[1:],
         publications=(publication.name,),
         severity=None if added or bared else "note",
     )
+
+
+_ANEW = {"dropped": "made anew", "renamed": "another one now,"}
 
 
 def _statement(place: Place) -> tuple[int, int]:

@@ -63,6 +63,34 @@ TOOLS = (
         ("version",),
         "it DELETEs the row of a migration that is undone; its unique index may serve: unique_schema_migrations",
     ),
+    Tool(
+        "Sequel's IntegerMigrator",
+        "schema_info",
+        ("version",),
+        "it UPDATEs the one row with every migration",
+    ),
+    Tool(
+        "Rambler",
+        "migrations",
+        ("migration",),
+        "it DELETEs the row of a migration that is reversed",
+        re.compile(r"^-- rambler (?:up|down)\b", re.MULTILINE),
+        "-- rambler ",
+    ),
+    Tool(
+        "an older Laravel",
+        "migrations",
+        ("migration", "batch"),
+        "it DELETEs the row of a migration that is rolled back",
+    ),
+    Tool(
+        "TypeORM",
+        "typeorm_metadata",
+        ("type", "name", "value"),
+        "it DELETEs the row of a view or a generated column that changes",
+        re.compile(r"\b(?:INTO|FROM)\s+\"typeorm_metadata\""),
+        "typeorm_metadata",
+    ),
 )
 
 _JOIN_TABLE = "it is Prisma's table of an implicit many-to-many relation, which before Prisma 6 has a unique index only"
@@ -71,7 +99,7 @@ _JOIN_TABLE = "it is Prisma's table of an implicit many-to-many relation, which 
 def maker(relation: Relation) -> str | None:
     """Of a table without a key, whose it is by its name and columns, and when its rows are written anew."""
     names = {column.name.lower() for column in relation.live()}
-    for tool in TOOLS:
+    for tool in sorted(TOOLS, key=lambda tool: -len(tool.columns)):
         if relation.name.lower() == tool.table.lower() and names.issuperset(tool.columns):
             return f"it looks like the table of {tool.name}: {tool.writes}"
     if relation.name.startswith("_") and {column.name for column in relation.live()} == {"A", "B"}:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pubcheck.checks import later, subscribe
-from pubcheck.checks.chain import cascades, identities, recreated, tools
+from pubcheck.checks.chain import cascades, identities, names, recreated, tools
 from pubcheck.checks.findings import Finding, Ground
 from pubcheck.checks.silent import filters, operation, partitions, several
 from pubcheck.rulebook import by_name
@@ -27,6 +27,7 @@ CHECKS: dict[str, Check] = {
     "truncate-ignores-filter": filters.truncate_ignores_filter,
     "filter-can-fail": subscribe.filter_can_fail,
     "no-longer-published": later.no_longer_published,
+    "published-name-changed": names.names_changed,
     "cascade-unpublishes": later.cascade_unpublishes,
     "added-column-not-published": later.columns_beside_lists,
     "partition-attached-or-detached": later.partitions_moved,

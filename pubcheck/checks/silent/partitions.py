@@ -11,7 +11,14 @@ from pubcheck.checks.silent.filters import published_roots
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.publications.tables import same_filter
 from pubcheck.replication.copied import copied
-from pubcheck.replication.published import Arrival, arrival, counted_entry, publications_of, sent_columns
+from pubcheck.replication.published import (
+    Arrival,
+    arrival,
+    counted_entry,
+    is_publishable,
+    publications_of,
+    sent_columns,
+)
 from pubcheck.replication.sent import unpublishable as unpublishable_kind
 
 
@@ -252,6 +259,46 @@ def _ancestor_published(ground: Ground, publication: Publication, leaf: Relation
 
 
 def new_children(ground: Ground) -> Iterator[Finding]:
+    """Children of parents, and partitions beside others, that were made after these were named in a publication."""
+    yield from _new_children(ground)
+    yield from _new_partitions(ground)
+
+
+def _new_partitions(ground: Ground) -> Iterator[Finding]:
+    """Partitions made where a publication names each one of those before by itself."""
+    catalog = ground.catalog
+    siblings: dict[tuple[int, int], list[PublicationRel]] = {}
+    for entry in ground.entries:
+        row = catalog.relations[entry.relation]
+        parent = row.parents[0] if row.partition else ground.history.detached.get(row.oid)
+        if parent is not None and parent in catalog.relations:
+            siblings.setdefault((entry.publication, parent), []).append(entry)
+    for (oid, parent), entries in siblings.items():
+        publication, above = catalog.publications[oid], catalog.relations[parent]
+        first, named = order(entries[0].place), {entry.relation for entry in entries}
+        rest = [row for child in catalog.children.get(parent) if (row := catalog.relations[child]).oid not in named]
+        rest = [row for row in rest if is_publishable(row) and arrival(catalog, publication, row) is None]
+        if not rest or not all(row.place is not None and order(row.place) > first for row in rest):
+            continue  # some were left out from the beginning
+        places = [row.place for row in rest if row.place is not None]
+        names = [ground.name(row) for row in rest]
+        yield Finding(
+            rule="new-child-not-published",
+            message=f'rows of {listed(names, "table")} are not sent: publication "{publication.name}" names the '
+            f"partitions that {ground.name(above)} had then, one by one",
+            help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {identifier(rest[0].name)}; or publish "
+            f"{ground.name(above)}, with all partitions that it will have",
+            place=places[0],
+            certain=publication.seen and above.seen and all(row.seen for row in rest),
+            related=others([(entry.place, "is named by itself") for entry in entries]),
+            object=ground.session.qualified(rest[0]),
+            publications=(publication.name,),
+            also=ground.qualified(rest)[1:],
+            severity=None if len(entries) > 1 else "note",
+        )
+
+
+def _new_children(ground: Ground) -> Iterator[Finding]:
     """Children made after their parent was named in a publication, which named all there were then."""
     catalog, history = ground.catalog, ground.history
     groups: dict[int, list[tuple[Relation, Place, PublicationRel]]] = {}

@@ -60,6 +60,8 @@ def statement(random: Random) -> str:
             f"ALTER PUBLICATION {name} ADD {members}",
             f"ALTER PUBLICATION {name} SET {members}",
             f"ALTER PUBLICATION {name} DROP TABLE {table}",
+            f"ALTER PUBLICATION {name} RENAME TO {random.choice('pqo')}",
+            f"ALTER SCHEMA {random.choice('so')} RENAME TO {random.choice('so')}",
         )
     )
 
@@ -109,7 +111,7 @@ def says(diagnostic: Diagnostic, verb: str) -> bool:
 
 
 NAMED = "SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE "
-OURS = NAMED + "c.relkind = 'r' AND n.nspname IN ('public', 's') ORDER BY 1"
+OURS = NAMED + "c.relkind = 'r' AND n.nspname IN ('public', 's', 'o') ORDER BY 1"
 UNIDENTIFIED = NAMED + (
     "c.relreplident = 'i' AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND indisreplident)"
 )
@@ -120,6 +122,8 @@ def losses_hold(connection: psycopg.Connection[Any], found: list[Diagnostic]) ->
     """A table that is said to be lost is there and not sent."""
     sent, there = set(rows(connection, SENT)), {row[0] for row in rows(connection, OURS)}
     for one in found:
+        if one.name == "published-name-changed" and one.message.startswith("changes of"):
+            assert {(publication, one.object) for publication in one.publications} <= sent, one.message
         of_a_table = one.object is not None and not re.search("row filter|column list|without publish", one.message)
         if of_a_table and one.name in ("no-longer-published", "set-drops-members", "publication-made-anew"):
             assert one.object in there, one.message

@@ -125,3 +125,49 @@ def test_one_that_perhaps_was_dropped_gives_way_without_a_word() -> None:
     perhaps = "DO $$ BEGIN IF random() > 0.5 THEN DROP PUBLICATION p; END IF; END $$;"
     found = run(TABLES + "CREATE PUBLICATION p FOR TABLE t;", perhaps, "CREATE PUBLICATION p FOR TABLE u;").diagnostics
     assert [one.name for one in found if one.certainty == "certain"] == []
+
+
+def test_a_publication_that_takes_the_name_of_a_renamed_one_is_compared_with_it() -> None:
+    first, second = "CREATE PUBLICATION p FOR TABLE t;", "ALTER PUBLICATION p ADD TABLE u;"
+    one = only(RULE, TABLES + first, second, "ALTER PUBLICATION p RENAME TO old; CREATE PUBLICATION p FOR TABLE t;")
+    assert one.message == 'publication "p" is another one now, without table u that it had before'
+    assert (one.severity, covered(one.span)) == ("warning", "p")
+    assert places(one) == [("2.sql", "was like this here"), ("3.sql", "is renamed")]
+
+
+@pytest.mark.parametrize("away", ["DROP PUBLICATION p", "ALTER PUBLICATION p RENAME TO old"])
+def test_one_that_is_renamed_into_the_place_is_compared_too(away: str) -> None:
+    text = "CREATE PUBLICATION p FOR TABLE t (id, a), u; CREATE PUBLICATION next FOR TABLE t WITH (publish = 'insert');"
+    one = only(RULE, TABLES + text, f"{away}; ALTER PUBLICATION next RENAME TO p;")
+    assert "without table u" in one.message
+    assert "with table t without the row filter or column list" in one.message
+    assert one.span.source.label == "2.sql"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ALTER PUBLICATION p RENAME TO q; ALTER PUBLICATION q RENAME TO p;",
+        "ALTER PUBLICATION p RENAME TO old; CREATE PUBLICATION p FOR TABLE t, u;",
+        "CREATE PUBLICATION next FOR TABLE t, u; DROP PUBLICATION p; ALTER PUBLICATION next RENAME TO p;",
+        "BEGIN; ALTER PUBLICATION p RENAME TO q; CREATE PUBLICATION p FOR TABLE t; ROLLBACK;",
+        "ALTER PUBLICATION p RENAME TO q; CREATE PUBLICATION p FOR TABLE t; ALTER PUBLICATION p ADD TABLE u;",
+    ],
+)
+def test_renames_that_lose_nothing_are_silent(text: str) -> None:
+    assert of(RULE, TABLES + "CREATE PUBLICATION p FOR TABLE t, u;" + text) == []
+
+
+@pytest.mark.parametrize("scope", ["ALL TABLES", "TABLES IN SCHEMA public"])
+def test_what_was_published_with_all_others_is_missed_as_a_note(scope: str) -> None:
+    text = f"CREATE PUBLICATION p FOR {scope}; DROP PUBLICATION p; CREATE TABLE later (id int PRIMARY KEY);"
+    one = only(RULE, TABLES + text + "CREATE PUBLICATION p FOR TABLE t;")
+    assert one.message == 'publication "p" is made anew without tables u and v that it had before'
+    assert (one.severity, one.object, one.also) == ("note", "public.u", ("public.v",))
+
+
+def test_a_swap_in_one_transaction_lets_no_subscriber_down() -> None:
+    swap = "BEGIN; DROP PUBLICATION p; ALTER PUBLICATION next RENAME TO p; COMMIT;"
+    text = TABLES + "CREATE PUBLICATION p FOR TABLE t; CREATE PUBLICATION next FOR TABLE t;"
+    assert of("publication-missing-for-changes", text + swap) == []
+    assert len(of("publication-missing-for-changes", text + swap.replace("BEGIN;", ""))) == 1

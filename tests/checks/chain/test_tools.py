@@ -10,10 +10,13 @@ from tests.linting import lint
 RULE = "migration-table-without-key"
 LIQUIBASE = "--liquibase formatted sql\n\n--changeset ann:1\nCREATE TABLE t (id int PRIMARY KEY);\n"
 TERN = "CREATE TABLE t (id int PRIMARY KEY);\n\n---- create above / drop below ----\n\nDROP TABLE t;\n"
+RAMBLER = "-- rambler up\nCREATE TABLE t (id int PRIMARY KEY);\n"
 ALL = "CREATE PUBLICATION p FOR ALL TABLES;\n"
 
 
-@pytest.mark.parametrize(("text", "table"), [(LIQUIBASE, "databasechangelog"), (TERN, "schema_version")])
+@pytest.mark.parametrize(
+    ("text", "table"), [(LIQUIBASE, "databasechangelog"), (TERN, "schema_version"), (RAMBLER, "migrations")]
+)
 @pytest.mark.parametrize("scope", ["ALL TABLES", "TABLES IN SCHEMA public", "ALL TABLES WITH (publish = 'delete')"])
 def test_a_tool_that_shows_is_a_note_and_assumed(text: str, table: str, scope: str) -> None:
     one = only(RULE, text, f"CREATE PUBLICATION p FOR {scope};")
@@ -47,6 +50,10 @@ def test_files_without_a_mark_are_silent() -> None:
         ("schema_version (version int4 NOT NULL)", "tern"),
         ('"VersionInfo" ("Version" bigint NOT NULL, "AppliedOn" timestamp)', "FluentMigrator"),
         ("schema_migrations (version varchar NOT NULL)", "Rails before 5.0"),
+        ("schema_info (version integer NOT NULL DEFAULT 0)", "Sequel"),
+        ("migrations (migration varchar(255) NOT NULL)", "Rambler"),
+        ("migrations (migration varchar(255) NOT NULL, batch integer NOT NULL)", "Laravel"),
+        ('typeorm_metadata ("type" varchar NOT NULL, "name" varchar, "value" text)', "TypeORM"),
         ('"_PostToTag" ("A" int NOT NULL, "B" int NOT NULL)', "Prisma"),
     ],
 )
