@@ -10,6 +10,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.sources.text import Source
 
 _Key = tuple[str, str, str]
+_SUBSCRIPTION = "subscription"
 _DROPPED = {"OBJECT_TABLE": "table", "OBJECT_PUBLICATION": "publication", "OBJECT_SCHEMA": "schema"}
 
 
@@ -33,6 +34,8 @@ class Made:
                 self._made = {key}
                 return True
             self._made.add(key)
+        elif name == "DropSubscriptionStmt":
+            self._made.discard((_SUBSCRIPTION, "", node["subname"]))
         elif name == "DropStmt" and node["removeType"] in _DROPPED:
             kind = _DROPPED[node["removeType"]]
             for gone in (_named(item) for item in node["objects"]):
@@ -48,6 +51,8 @@ def _key(name: str, node: Node) -> _Key | None:
         return "table", relation.get("schemaname", ""), relation["relname"]
     if name == "CreatePublicationStmt":
         return "publication", "", node["pubname"]
+    if name == "CreateSubscriptionStmt":
+        return _SUBSCRIPTION, "", node["subname"]
     if name == "CreateSchemaStmt" and not node.get("if_not_exists"):
         return "schema", "", node.get("schemaname", "")
     return None

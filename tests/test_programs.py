@@ -334,3 +334,24 @@ def test_what_a_named_string_of_a_migration_does_is_not_known(kind: str, text: s
     table = views.source("0.sql", "CREATE TABLE t (id int PRIMARY KEY);\n")
     found = Linter(Config(postgres=(18,))).lint(Unit((table, program, after))).diagnostics
     assert [one for one in found if one.severity == "error" and one.certainty == "certain"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """run("CREATE SUBSCRIPTION s CONNECTION 'dbname=a' PUBLICATION p"); run("DROP SUBSCRIPTION s")""",
+        """run("CREATE SUBSCRIPTION s CONNECTION 'dbname=a' PUBLICATION p");\n""" * 2,
+        """run(f"ALTER SUBSCRIPTION {s} DISABLE"); run(f"ALTER SUBSCRIPTION {s} SET (slot_name = NONE)")""",
+        """run("ALTER SUBSCRIPTION s SET (slot_name = NONE)"); run("ALTER SUBSCRIPTION s REFRESH PUBLICATION")""",
+    ],
+)
+def test_a_program_runs_in_no_transaction_and_what_it_does_to_subscriptions_elsewhere_is_not_known(text: str) -> None:
+    assert [one for one in lint(f"{text}; run('CREATE PUBLICATION p')", "python") if one.rule == "PUB140"] == []
+
+
+def test_of_a_subscription_that_is_not_visible_the_state_is_not_known() -> None:
+    text = (
+        "psql -c 'ALTER SUBSCRIPTION s SET (slot_name = NONE)'\npsql -c 'ALTER SUBSCRIPTION s REFRESH PUBLICATION'\n"
+        "psql -c 'DROP PUBLICATION IF EXISTS p'\n"
+    )
+    assert [one for one in lint(text, "shell") if one.severity == "error"] == []

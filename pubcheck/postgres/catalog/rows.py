@@ -372,8 +372,8 @@ class Subscription(Struct, frozen=True, gc=False):
     place: Place
     seen: bool = True
     """Whether all of this is certain."""
-    enabled: bool = True
-    slot: bool = True
-    """Whether it has the name of a slot."""
+    enabled: bool | None = True
+    slot: bool | None = True
+    """Whether it has the name of a slot. Of one that is not visible neither is known."""
     connected: bool = True
     """Whether it is there only if the publisher could be reached when it was made."""

@@ -12,7 +12,7 @@ from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.names import addition, choose_relation_name, index_column_names, truncate
 from pubcheck.postgres.ddl.not_null import require_not_null
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import (
     BOOL,
     BPCHAR,
@@ -252,7 +252,10 @@ def _refuse_unordered(session: Session, relation: Relation, elements: Sequence[N
         oid = relation.columns[key - 1].type if key else 0
         if not oid or oid in _ORDERED or "opclass" in element:
             continue
-        base = session.syscache.base_type(oid)[0]
+        try:
+            base = session.syscache.base_type(oid)[0]
+        except Unknowable:
+            continue
         if base and base < FIRST_NORMAL_OID and not session.syscache.default_class(base, "b")[0]:
             shown = session.syscache.format_type(oid)
             raise ServerError("42704", f'data type {shown} has no default operator class for access method "btree"')

@@ -75,7 +75,7 @@ def alter_subscription(session: Session, node: Node) -> None:
     row = session.catalog.subscriptions.get(name)
     if row is None:
         _require(session, name)
-        row = Subscription(name, (), session.place(0), seen=False)
+        row = Subscription(name, (), session.place(0), seen=False, enabled=None, slot=None)
         _ALTER[kind](session, node, row)
         return
     certain = not session.assumed
@@ -141,7 +141,7 @@ def _outside_transaction(session: Session, what: str, *, doubted: bool = False) 
     if session.statement >= EMBEDDED:
         session.assumed = True  # there may be a transaction block around it, which is told first
         raise ServerError("25001", f"{what} cannot be executed from a function", rule=RULE)
-    if session.transaction is not None:
+    if session.transaction is not None and not session.pretended:
         raise ServerError("25001", f"{what} cannot run inside a transaction block", rule=RULE)
 
 
@@ -189,7 +189,7 @@ def _require_alterable(session: Session, row: Subscription, option: str, *, of_s
     if row.enabled:
         raise ServerError("55000", f'cannot set option "{option}" for enabled subscription', rule=RULE)
     if of_slot:
-        if not row.slot:
+        if row.slot is False:
             message = f'cannot set option "{option}" for a subscription that does not have a slot name'
             raise ServerError("55000", message, rule=RULE)
         _outside_transaction(session, f"ALTER SUBSCRIPTION ... SET ({option})")
@@ -197,7 +197,7 @@ def _require_alterable(session: Session, row: Subscription, option: str, *, of_s
 
 def _enable(session: Session, node: Node, row: Subscription) -> Subscription:
     enabled = parse_options(session.catalog, node.get("options", ()), "enabled")["enabled"]
-    if enabled and not row.slot:
+    if enabled and row.slot is False:
         raise ServerError("55000", "cannot enable subscription that does not have a slot name", rule=RULE)
     return replace(row, enabled=enabled)
 
@@ -214,7 +214,7 @@ def _skip(session: Session, node: Node, row: Subscription) -> Subscription:
 
 def _refresh(session: Session, node: Node, row: Subscription) -> Subscription:
     what = "ALTER SUBSCRIPTION ... REFRESH"
-    if not row.enabled:
+    if row.enabled is False:
         raise ServerError("55000", f"{what} is not allowed for disabled subscriptions", rule=RULE)
     parse_options(session.catalog, node.get("options", ()), "refresh")
     _outside_transaction(session, what)
@@ -270,7 +270,7 @@ def _refresh_with(session: Session, row: Subscription, options: Options, instead
     if not options.get("refresh", True):
         return
     what = "ALTER SUBSCRIPTION with refresh"
-    if not row.enabled:
+    if row.enabled is False:
         raise ServerError(
             "55000",
             f"{what} is not allowed for disabled subscriptions",

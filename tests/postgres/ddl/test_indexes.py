@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.linting import lint
 from tests.postgres.ddl.expected import assert_annotated, assert_followed
 from tests.support.servers import Servers
 
@@ -46,3 +47,9 @@ def test_statements_are_refused_as_servers_refuse_them(name: str) -> None:
 def test_the_answers_are_those_of_servers(name: str, servers: Servers) -> None:
     for server in servers.values():
         assert_annotated(SCRIPTS[name], server)
+
+
+def test_of_a_key_whose_type_is_perhaps_there_nothing_is_said() -> None:
+    made = "DO $$ BEGIN IF current_setting('a.b', true) = 'c' THEN CREATE TYPE status AS ENUM ('x'); END IF; END $$;"
+    table = "CREATE TABLE t (id int PRIMARY KEY, s status); CREATE INDEX ON t (s); CREATE PUBLICATION p FOR TABLE t;"
+    assert lint(f"{made} {table}") == []
