@@ -19,7 +19,7 @@ from pubcheck.platform import Platform
 from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.scan import tokens
-from pubcheck.postgres.session import wording
+from pubcheck.postgres.unfollowed import wording
 from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
 from pubcheck.rulebook import by_name, selected
 from pubcheck.sources.statements import PsqlCommand, Splitter, Statement

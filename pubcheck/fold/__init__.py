@@ -21,7 +21,8 @@ from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
-from pubcheck.postgres.session import EVENT_TRIGGERS, Session
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.connection import EVENT_TRIGGERS
 from pubcheck.sources.text import Source
 from pubcheck.statements import Statements, StatementText
 

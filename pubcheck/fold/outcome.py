@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from pubcheck.checks.write import Refusal
 from pubcheck.diagnostics import Diagnostic, Fix, Span
 from pubcheck.postgres.catalog.rows import Place, PublicationRel
-from pubcheck.postgres.session import DEFAULT_PATH, Session
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.connection import DEFAULT_PATH
 from pubcheck.rulebook import by_name, rule_for_spec
 from pubcheck.sources.text import utf8
+from pubcheck.statements import Statements
 
 if TYPE_CHECKING:
     from pubcheck.checks.findings import Finding, Ground
     from pubcheck.checks.later import History
     from pubcheck.checks.stopped import Stopped
     from pubcheck.checks.ways import Keys, Way
-
-from pubcheck.statements import Statements
 
 _CHANGES_IDENTITY = (" REPLICA IDENTITY ", "CREATE UNIQUE INDEX ", " SET NOT NULL", " (publish_generated_columns = ")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pubcheck.postgres.parse import Node
@@ -59,6 +59,11 @@ def without_locations(tree: Any) -> Any:
     if isinstance(tree, list):
         return [without_locations(value) for value in tree]
     return tree
+
+
+def names(nodes: Iterable[Node]) -> list[str]:
+    """The strings of a qualified name."""
+    return [node["String"]["sval"] for node in nodes]
 
 
 def options(node: Node, key: str = "options") -> dict[str, Node]:

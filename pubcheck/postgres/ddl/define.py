@@ -15,7 +15,8 @@ from pubcheck.postgres.definitions import says_yes, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import BOOL, POLYMORPHIC
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
 
 
 def define(session: Session, node: Node) -> None:

@@ -10,7 +10,9 @@ from msgspec import Struct
 from pubcheck.postgres.ddl.functions import unfollowed_call
 from pubcheck.postgres.ddl.lookup import functions_named
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import EVENT_TRIGGERS, Session, names
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.connection import EVENT_TRIGGERS
+from pubcheck.postgres.tree import names
 
 
 class Guard(Struct, frozen=True):

@@ -18,8 +18,9 @@ from pubcheck.postgres.ddl.types import make_shell
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL, EVENT_TRIGGER, INT4, RECORD, VOID
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import HEALING, Session, names, taking
-from pubcheck.postgres.tree import calls, find
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import calls, find, names
+from pubcheck.postgres.unfollowed import HEALING, taking
 
 _MODES = {
     "FUNC_PARAM_IN": "i",

@@ -22,8 +22,8 @@ from pubcheck.postgres.catalog import (
 from pubcheck.postgres.catalog.rows import Operator, Proc, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session, names
-from pubcheck.postgres.tree import find
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import find, names
 
 RELATION_KINDS = {
     "OBJECT_TABLE": "rp",

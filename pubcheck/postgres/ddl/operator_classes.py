@@ -10,7 +10,8 @@ from pubcheck.postgres.ddl.descriptions import format_type
 from pubcheck.postgres.ddl.lookup import all_seen, argument_types, find_named, function_with, operator_with
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
 
 _METHODS = {"btree": "b", "hash": "h"}
 _COMPARISON = 1

@@ -19,8 +19,8 @@ from pubcheck.postgres.ddl.lookup import functions_called, functions_named
 from pubcheck.postgres.ddl.names import addition, make_object_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session, names
-from pubcheck.postgres.tree import column_names, find
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import column_names, find, names
 
 
 def _enter(session: Session, kind: str, name: str, relation: Relation, *, replace_existing: bool = False) -> Other:

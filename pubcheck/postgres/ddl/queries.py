@@ -27,8 +27,8 @@ from pubcheck.postgres.ddl.typenames import (
 )
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session, names
-from pubcheck.postgres.tree import find
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import find, names
 
 BOOL, INT8, INT4, TEXT, NUMERIC = 16, 20, 23, 25, 1700
 RECORD, RECORD_ARRAY = 2249, 2287

@@ -14,7 +14,8 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PROC, RELATION, SUPERUSE
 from pubcheck.postgres.ddl.names import truncate
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import DEFAULT_PATH, Session
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.connection import DEFAULT_PATH
 from pubcheck.postgres.tree import find
 
 READ_ONLY = "transaction_read_only"

@@ -9,7 +9,8 @@ from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.ddl.lookup import all_seen, namespaces
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
 
 DEFAULT_COLLATION, C_COLLATION = 100, 950
 UNSEEN_COLLATION = -1

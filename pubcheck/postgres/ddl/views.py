@@ -12,7 +12,8 @@ from pubcheck.postgres.ddl.queries import RECORD, RECORD_ARRAY, Outputs, Reading
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
 
 
 def create_view(session: Session, node: Node) -> None:

@@ -18,6 +18,7 @@ from pubcheck.postgres.expressions.operators import make_op
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.oids import BOOL, INT4
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.tree import names as names_of
 
 Handler = Callable[[ParseState, Node], Expr]
 
@@ -30,11 +31,6 @@ def transform(p: ParseState, node: Node) -> Expr:
     for kind, body in node.items():
         return _HANDLERS[kind](p, body)
     raise ValueError("an empty parse node")
-
-
-def names_of(parts: list[Node]) -> list[str]:
-    """A qualified name's strings."""
-    return [part["String"]["sval"] for part in parts]
 
 
 def _operator(p: ParseState, body: Node) -> Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.expressions.analyze import names_of, transform
+from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import (
     coerce_to_boolean,
     coerce_to_common_type,
@@ -15,6 +15,7 @@ from pubcheck.postgres.expressions.rows import compare_rows
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.oids import BOOL, RECORD
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.tree import names as names_of
 
 
 def any_or_all(p: ParseState, body: Node) -> Expr:

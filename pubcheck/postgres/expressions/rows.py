@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.expressions.analyze import names_of, transform
+from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.columns import column_reference, column_var
 from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
 from pubcheck.postgres.expressions.operators import make_op
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.oids import BOOL, RECORD
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.tree import names as names_of
 
 _MAX_COLUMNS = 1664
 """MaxTupleAttributeNumber."""

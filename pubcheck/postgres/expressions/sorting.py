@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pubcheck.postgres.expressions.aggregates import same
-from pubcheck.postgres.expressions.analyze import names_of, transform
+from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import coerce_to_specific_type, coerce_type
 from pubcheck.postgres.expressions.locations import expr_location, node_location
 from pubcheck.postgres.expressions.nodes import IMPLICIT, UNKNOWN, Expr
@@ -14,6 +14,7 @@ from pubcheck.postgres.expressions.scopes import Nested, column_named, level_of
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.oids import INT8, TEXT
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.tree import names as names_of
 
 _LESS, _GREATER = 1, 5
 

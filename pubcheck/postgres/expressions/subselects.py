@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.expressions.analyze import names_of, transform
+from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.locations import node_location
 from pubcheck.postgres.expressions.nodes import Expr
 from pubcheck.postgres.expressions.queries import analyze_query
@@ -20,6 +20,7 @@ from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.expressions.walk import DETAILS, MESSAGE
 from pubcheck.postgres.oids import BOOL, JSON, JSONB
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.tree import names as names_of
 
 
 def sublink(p: ParseState, body: Node) -> Expr:

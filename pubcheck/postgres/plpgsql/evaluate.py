@@ -26,7 +26,8 @@ from pubcheck.postgres.plpgsql.values import (
     text,
     unknown,
 )
-from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
 
 
 class Failed(ServerError):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.evaluate import Evaluator
-from pubcheck.postgres.session import names
+from pubcheck.postgres.tree import names
 
 Assumption = tuple[str, str, str]
 """("publication", "", name) or ("relation", schema or "", name)."""

@@ -23,7 +23,9 @@ from pubcheck.postgres.plpgsql.guards import assumptions
 from pubcheck.postgres.plpgsql.program import NotParsed, Program, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, array, coerced, text, unknown
-from pubcheck.postgres.session import Session, names, wording
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
+from pubcheck.postgres.unfollowed import wording
 
 MAX_DEPTH = 16
 """Calls within calls that are followed."""

@@ -12,7 +12,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import catalogs
 from pubcheck.postgres.plpgsql.evaluate import LIMIT, Evaluator, Scope, set_returning, walk
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Relid, Value, array, both, coerced, unknown
-from pubcheck.postgres.session import names
+from pubcheck.postgres.tree import names
 
 
 class Rows(Struct):

@@ -14,7 +14,8 @@ from pubcheck.postgres.ddl.lookup import functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.body import Text, literal_at
-from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
 
 LANGUAGES = ("plpgsql", "sql")
 

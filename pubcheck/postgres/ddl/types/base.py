@@ -11,7 +11,8 @@ from pubcheck.postgres.ddl.types import free_type_name, make_shell, new_type
 from pubcheck.postgres.definitions import says_yes, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
 
 
 def create_base(session: Session, node: Node) -> None:

@@ -14,7 +14,8 @@ from pubcheck.postgres.ddl.typenames import collation_of, known_type, typmod_of
 from pubcheck.postgres.ddl.types import free_type_name, new_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
 
 
 def create_domain(session: Session, node: Node) -> None:

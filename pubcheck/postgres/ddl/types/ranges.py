@@ -12,7 +12,8 @@ from pubcheck.postgres.ddl.typenames import known_type, named_collation, type_co
 from pubcheck.postgres.ddl.types import free_type_name, new_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.session import Session, names
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
 
 TEXT = 25
 

@@ -1,0 +1,154 @@
+"""A session over a catalog: what the server knows of a connection, and how it looks names up.
+
+Every statement's handler gets one. It is built up in layers, each of which knows only those below it: the connection's
+settings and transactions, the rights of its role, what is visible to the statement at hand, schemas, relations, and
+here types, publications and roles.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, PUBLICATION, ROLE, TEMPORARY, TYPE, Catalog
+from pubcheck.postgres.catalog.rows import Publication, Role
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session.relations import Relations
+
+if TYPE_CHECKING:
+    from pubcheck.platform import Platform
+    from pubcheck.postgres.syscache import SysCache
+
+
+class Session(Relations):
+    """State of one connection. ``complete``: the unit is the whole database (design, section 2), but for what
+    ``platform`` makes."""
+
+    def __init__(self, catalog: Catalog, *, complete: bool = False, platform: Platform | None = None) -> None:
+        super().__init__(catalog, complete=complete, platform=platform)
+        self.taken: dict[int, Any] = {}
+        """By the oid of a partitioned table, what ``ddl.bounds`` remembers of its partitions."""
+        self.typmods: dict[tuple[int, ...], int] = {}
+        """By type and modifiers as written, what ``ddl.typenames`` worked out."""
+
+    # Types (parser/parse_type.c).
+
+    def type_oid(self, node: Node) -> int:
+        """The pg_type oid of a TypeName; 0 when the type is not visible. Raises ServerError 42704 if it cannot be."""
+        parts = node["names"]
+        if "pct_type" in node:
+            return 0
+        if "arrayBounds" not in node:
+            # Most columns of most schemas: built-in types, for which the grammar writes pg_catalog where it knows them.
+            if len(parts) == 1:
+                known = self._search_path()[0][0] == PG_CATALOG
+            else:
+                known = len(parts) == 2 and parts[0]["String"]["sval"] == "pg_catalog"
+            oid = self._builtin_types.get(("pg_catalog", parts[-1]["String"]["sval"]), 0) if known else 0
+            if oid:
+                return oid
+        oid = self.named_type([part["String"]["sval"] for part in parts])
+        if "arrayBounds" in node and oid:
+            if oid < FIRST_NORMAL_OID:
+                return builtins(self.catalog.major.number).array_of(oid)
+            return self.catalog.types[oid].array or oid
+        return oid
+
+    @cached_property
+    def syscache(self) -> SysCache:
+        """The objects of initdb and of the unit; opened when an expression is first met."""
+        from pubcheck.postgres.syscache import SysCache
+
+        return SysCache(self)
+
+    @cached_property
+    def _builtin_types(self) -> dict[tuple[str, str], int]:
+        return builtins(self.catalog.major.number).types
+
+    def named_type(self, names: list[str]) -> int:
+        """A type by its (qualified) name; 0 when it is not visible in the open world, or may be an extension's.
+
+        Raises ServerError 42704.
+        """
+        catalog = self.catalog
+        name = names[-1]
+        schema = names[-2] if len(names) > 1 else None
+        if schema in ("pg_catalog", "information_schema") or (
+            schema is None and self._search_path()[0][0] == PG_CATALOG
+        ):
+            oid = self._builtin_types.get((schema or "pg_catalog", name), 0)
+            if oid:
+                return oid
+        gone = catalog.gone
+        if schema is not None:
+            namespace = catalog.namespace_names.get(schema) if schema != "pg_temp" else TEMPORARY
+            path: tuple[int, ...] = (namespace,) if namespace is not None else ()
+        else:
+            path = self.path
+        for oid in path:
+            found = catalog.type_names.get((oid, name))
+            if found is None and oid == PG_CATALOG:
+                found = builtins(catalog.major.number).type("pg_catalog", name)
+            if not found:
+                # Tables are types too.
+                relation = catalog.relation_names.get((oid, name))
+                if relation is not None and catalog.relations[relation].kind in "rpvmf":
+                    found = catalog.row_type(catalog.relations[relation]).oid
+            if found:
+                return found
+        closed = self.complete or any((TYPE, oid, name) in gone for oid in path)
+        if closed and not self.blind and not self.extensions:
+            raise ServerError("42704", f'type "{".".join(names)}" does not exist')
+        return 0
+
+    # Publications and roles.
+
+    def publication(self, name: str, *, location: int | None = None) -> Publication:
+        """The publication of that name; one that is not visible is assumed to exist with default options.
+
+        Raises ServerError 42704.
+        """
+        catalog = self.catalog
+        oid = catalog.publication_names.get(name)
+        if oid is None:
+            error = ServerError(
+                "42704", f'publication "{name}" does not exist', rule="publication-undefined", culprit=location
+            )
+            error.publication = name
+            if self.is_closed(PUBLICATION, 0, name):
+                self.assumed = self.assumed or name in self.doubted
+                raise error
+            row = Publication(catalog.new_oid(), name, self.setting("role"), seen=False)
+            catalog.add_publication(row)
+            self.note_unseen(error, PUBLICATION, 0, name)
+            return row
+        row = catalog.publications[oid]
+        if not row.seen:
+            self.assumed = True
+        return row
+
+    def role_named(self, name: str, *, rule: str | None = None) -> Role:
+        """The role of that name; one the unit did not make is assumed to exist. Raises ServerError 42704 if
+        ``complete``, and for a name that only a role of initdb's can have.
+        """
+        catalog = self.catalog
+        oid = catalog.role_names.get(name)
+        if oid is not None:
+            return catalog.roles[oid]
+        own = self.syscache.builtin.role(name) if name.startswith("pg_") else 0
+        if not own and (name.startswith("pg_") or self.is_closed(ROLE, 0, name)):
+            raise ServerError("42704", f'role "{name}" does not exist', rule=rule)
+        row = Role(own or catalog.new_oid(), name, seen=own != 0)
+        catalog.add_role(row)
+        return row
+
+    def role_spec(self, node: Node, *, rule: str | None = None) -> Role:
+        """get_rolespec_tuple for a RoleSpec node; PUBLIC is the caller's to look for."""
+        kind = node["roletype"]
+        if kind == "ROLESPEC_CSTRING":
+            return self.role_named(node["rolename"], rule=rule)
+        if kind == "ROLESPEC_SESSION_USER":
+            return self.catalog.roles[self.setting("session_authorization")]
+        return self.role

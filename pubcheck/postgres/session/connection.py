@@ -1,0 +1,121 @@
+"""What a connection keeps from one statement to the next: its settings and its transaction (utils/misc/guc.c,
+access/transam/xact.c)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pubcheck.postgres.catalog import SUPERUSER, Catalog
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+
+DEFAULT_PATH = ("$user", "public")
+EVENT_TRIGGERS = "event triggers"
+"""The setting under which the event triggers stand that may raise errors (``ddl.event_triggers``)."""
+_STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}
+
+
+class Connection:
+    """Settings and transactions over one catalog, whose journal takes back what a transaction did."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.transaction: list[tuple[str, int]] | None = None
+        """The savepoints of the transaction at hand, itself first, each with where the journal was."""
+        self.pretended = False
+        """The transaction at hand is none of the server's: it is there to be taken back."""
+        self.defaults: list[tuple[str, str, Node]] = []
+        """What ALTER DATABASE and ALTER ROLE ... SET say: database, role ("" for any) and the VariableSetStmt."""
+        self.enums: set[int] = set()
+        """Enum types that the transaction at hand made."""
+        self.labels: set[tuple[int, str]] = set()
+        """Values, by enum type, that the transaction at hand added: not to be used before it ends."""
+        self._path: tuple[tuple[int, ...], int] | None = None
+        for name, value in _STARTING.items():
+            catalog.settings.put(name, value)
+            catalog.settings.put(f"session {name}", value)
+        catalog.journal.entries.clear()
+
+    # Settings.
+
+    def setting(self, name: str) -> Any:
+        """The value of a setting by its name in lower case; None where the unit does not say it.
+
+        What is followed besides search_path, role and session_authorization is in ``ddl.settings.VALUES``, as text.
+        """
+        return self.catalog.settings.get(name)
+
+    def set(self, name: str, value: Any, *, local: bool = False) -> None:
+        """SET: until the session ends, or, if ``local``, until the transaction does (then nothing outside of one)."""
+        settings = self.catalog.settings
+        if not local:
+            # What the setting goes back to when the transaction ends: a later SET outlives an earlier SET LOCAL.
+            settings.put(f"session {name}", value)
+        elif self.transaction is None:
+            return  # the server warns: SET LOCAL can only be used in transaction blocks
+        elif f"session {name}" not in settings:
+            settings.put(f"session {name}", None)
+        settings.put(name, value)
+        self._path = None
+
+    def forget_path(self) -> None:
+        """The search path must be worked out again: a schema or the role changed."""
+        self._path = None
+
+    # Transactions.
+
+    def begin(self, *, pretended: bool = False) -> None:
+        if self.transaction is None:
+            self.transaction = [("", self.catalog.journal.mark())]
+            self.pretended = pretended
+
+    def refuse_in_transaction(self, command: str) -> None:
+        """Raises ServerError 25001 within a transaction (PreventInTransactionBlock)."""
+        if self.transaction is not None and not self.pretended:
+            raise ServerError("25001", f"{command} cannot run inside a transaction block")
+
+    def _end(self) -> None:
+        self.transaction = None
+        self.pretended = False
+        self.enums.clear()
+        self.labels.clear()
+
+    def commit(self) -> None:
+        """The end of a transaction: what was SET LOCAL goes back."""
+        settings = self.catalog.settings
+        for key in [key for key in settings if key.startswith("session ")]:
+            name, value = key.removeprefix("session "), settings[key]
+            if settings[name] != value:
+                settings.put(name, value)
+                self._path = None
+        self._end()
+
+    def rollback(self) -> None:
+        if self.transaction is not None:
+            self.catalog.journal.undo(self.transaction[0][1])
+        self._end()
+        self._path = None
+
+    def savepoint(self, name: str) -> None:
+        if self.transaction is not None:
+            self.transaction.append((name, self.catalog.journal.mark()))
+
+    def release(self, name: str) -> bool:
+        """RELEASE SAVEPOINT with all that came after it; False if there is no such savepoint."""
+        at = self._savepoint(name)
+        if at is not None and self.transaction is not None:
+            del self.transaction[at:]
+        return at is not None
+
+    def rollback_to(self, name: str) -> bool:
+        """ROLLBACK TO SAVEPOINT, which stays; False if there is no such savepoint."""
+        at = self._savepoint(name)
+        if at is not None and self.transaction is not None:
+            self.catalog.journal.undo(self.transaction[at][1])
+            del self.transaction[at + 1 :]
+            self._path = None
+        return at is not None
+
+    def _savepoint(self, name: str) -> int | None:
+        levels = self.transaction or []
+        return next((at for at in range(len(levels) - 1, 0, -1) if levels[at][0] == name), None)

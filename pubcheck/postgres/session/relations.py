@@ -1,0 +1,279 @@
+"""Relations by name (catalog/namespace.c: RangeVarGetRelidExtended), those that are not visible among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.catalog import (
+    INFORMATION_SCHEMA,
+    NAMESPACE,
+    PG_CATALOG,
+    PG_TOAST,
+    PUBLICATION,
+    RELATION,
+    SUPERUSER,
+    TEMPORARY,
+)
+from pubcheck.postgres.catalog.rows import Column, Publication, Relation
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.scan import folded, tokens
+from pubcheck.postgres.session.schemas import Schemas
+
+_PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
+
+
+class Relations(Schemas):
+    """Look-up of relations, and what there is only by supposition."""
+
+    def find_relation(self, rv: Node) -> Relation | None:
+        """The relation that a RangeVar names, or None. Raises ServerError 0A000 for another database."""
+        name, schema, catalog = rv["relname"], rv.get("schemaname"), self.catalog
+        if "catalogname" in rv and rv["catalogname"] != catalog.database:
+            full = f"{rv['catalogname']}.{schema}.{name}"
+            self.assumed = self.assumed or not catalog.database_known
+            raise ServerError(
+                "0A000",
+                f'cross-database references are not implemented: "{full}"',
+                rule="relation-missing",
+                culprit=rv.get("location"),
+            )
+        if schema is not None:
+            namespace = catalog.namespace_names.get(schema) if schema != "pg_temp" else TEMPORARY
+            if namespace is None:
+                return None
+            oid = catalog.relation_names.get((namespace, name))
+            return catalog.relations[oid] if oid is not None else self.relation_in(namespace, name)
+        if rv.get("relpersistence") == "t":
+            return self.relation_in(TEMPORARY, name)
+        return self.find_unqualified(name)
+
+    def regclass(self, text: str) -> Relation | None:
+        """The relation that the text of a regclass constant names, or None."""
+        parts = _name_parts(text)
+        if not parts:
+            return None
+        rv: Node = {"relname": parts[-1]}
+        if len(parts) > 1:
+            rv["schemaname"] = parts[-2]
+        return self.find_relation(rv)
+
+    def find_unqualified(self, name: str) -> Relation | None:
+        names = self.catalog.relation_names
+        for namespace in self.path:
+            oid = names.get((namespace, name))
+            if oid is not None:
+                return self.catalog.relations[oid]
+            if namespace == PG_CATALOG and name.startswith("pg_"):
+                row = self.relation_in(PG_CATALOG, name)
+                if row is not None:
+                    return row
+        return None
+
+    def relation_in(self, namespace: int, name: str) -> Relation | None:
+        """The relation of that name in one schema; the server's own relations are copied in when they are first met."""
+        catalog = self.catalog
+        oid = catalog.relation_names.get((namespace, name))
+        if oid is not None:
+            return catalog.relations[oid]
+        if namespace in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST):
+            known = builtins(catalog.major.number).relation(catalog.namespaces[namespace].name, name)
+            if known is not None:
+                row = Relation(
+                    known.oid,
+                    name,
+                    namespace,
+                    known.kind,
+                    SUPERUSER,
+                    tuple(Column(number, column) for number, column in enumerate(known.columns, 1)),
+                    identity="n",
+                )
+                catalog.add_relation(row)
+                return row
+        return None
+
+    def relation(self, rv: Node, *, rule: str | None = None) -> Relation:
+        """The relation that a RangeVar names; one that is not visible is assumed to exist, in the open world.
+
+        Raises ServerError 42P01 or 3F000 where the server certainly would. ``rule``: the statement is judged under it.
+        """
+        location = rv.get("location", 0)
+        if "schemaname" in rv and not self.superuser():
+            explicit = self.catalog.namespace_names.get(rv["schemaname"])
+            if explicit is not None:
+                self._check_usage(explicit, rule)
+        row = self.find_relation(rv)
+        if row is None:
+            row = self._assume_relation(rv, rule)
+        elif not row.seen:
+            self.assumed = True
+            # What was perhaps made is no news either: the files say so.
+            if rule is not None and not row.noted and row.place is None:
+                self.note_unseen(self._missing(rv, rule), RELATION, row.namespace, row.name)
+                row = replace(row, noted=True)
+                self.catalog.relations.put(row.oid, row)
+        self.mentions.setdefault(row.oid, location)
+        return row
+
+    def _missing(self, rv: Node, rule: str | None) -> ServerError:
+        name, schema = rv["relname"], rv.get("schemaname")
+        if schema is None:
+            message = f'relation "{name}" does not exist'
+        else:
+            message = f'relation "{schema}.{name}" does not exist'
+        return ServerError("42P01", message, rule=rule, culprit=rv.get("location"))
+
+    def _assume_relation(self, rv: Node, rule: str | None) -> Relation:
+        error = self._missing(rv, rule)
+        name, schema = rv["relname"], rv.get("schemaname")
+        catalog = self.catalog
+        if schema is not None:
+            known = schema in catalog.namespace_names or (schema == "pg_temp" and TEMPORARY in catalog.namespaces)
+            if not known:
+                error = ServerError("3F000", f'schema "{schema}" does not exist', rule=rule, culprit=rv.get("location"))
+                if schema == "pg_temp" or (
+                    self.is_closed(NAMESPACE, 0, schema)
+                    and not (self.platform is not None and self.platform.has_table(schema, name))
+                ):
+                    raise error
+            if schema == "pg_temp":
+                namespace: int | None = TEMPORARY
+            else:
+                namespace = catalog.namespace_names[schema] if known else self._assume_namespace(schema)
+            if namespace is None:
+                raise error
+        else:
+            namespace = self._search_path()[1]
+        # Extensions put tables into pg_catalog, but not under the names of the server's own.
+        own = namespace in (INFORMATION_SCHEMA, PG_TOAST, TEMPORARY) or (namespace == PG_CATALOG and schema is None)
+        gone = schema is None and any((RELATION, oid, name) in catalog.gone for oid in self.path)
+        if not namespace or own or gone or self.is_closed(RELATION, namespace, name):
+            raise error
+        row = Relation(
+            catalog.new_oid(),
+            name,
+            namespace,
+            "r",
+            self.setting("role"),
+            seen=False,
+            noted=rule is not None,
+        )
+        catalog.add_relation(row)
+        self.note_unseen(error, RELATION, namespace, name)
+        return row
+
+    def creation_target(self, rv: Node) -> tuple[int, str]:
+        """Namespace and persistence for CREATE of a RangeVar (RangeVarGetAndCheckCreationNamespace).
+
+        Raises ServerError 3F000, 42501, 42P16.
+        """
+        persistence, schema = rv.get("relpersistence", "p"), rv.get("schemaname")
+        if persistence == "t" or schema == "pg_temp":
+            if schema not in (None, "pg_temp"):
+                raise ServerError("42P16", "cannot create temporary relation in non-temporary schema")
+            return self.temporary().oid, "t"
+        namespace = self.catalog.namespaces[self.creation_namespace()] if schema is None else self.namespace(schema)
+        if not self.may_create_in(namespace):
+            raise ServerError("42501", f"permission denied for schema {namespace.name}")
+        if namespace.oid == TEMPORARY and persistence == "u":
+            raise ServerError("42P16", "only temporary relations may be created in temporary schemas")
+        return namespace.oid, ("t" if namespace.oid == TEMPORARY else persistence)
+
+    def free_name(self, namespace: int, name: str) -> None:
+        """Raises ServerError 42P07 if a relation of that name exists; an assumed one gives way to the real thing."""
+        row = self.relation_in(namespace, name)
+        if row is None:
+            return
+        if row.seen:
+            raise ServerError("42P07", f'relation "{name}" already exists')
+        self.catalog.remove_relation(row)
+
+    def qualified(self, row: Relation) -> str:
+        return f"{self.catalog.namespaces[row.namespace].name}.{row.name}"
+
+    # What holds where a condition does.
+
+    def certainly_none(self, text: str) -> bool:
+        """Whether a name as regclass takes it, which means no relation, certainly means none."""
+        parts = _name_parts(text)
+        if not parts or parts[-1].startswith("pg_"):
+            return False
+        if len(parts) == 1:
+            return self.complete and all(self.is_closed(RELATION, oid, parts[0]) for oid in self.path)
+        namespace = self.catalog.namespace_names.get(parts[-2])
+        if namespace is None:
+            return self.is_closed(NAMESPACE, 0, parts[-2])
+        return namespace not in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST) and self.is_closed(
+            RELATION, namespace, parts[-1]
+        )
+
+    def suppose(self, assumed: Iterable[tuple[str, str, str]]) -> list[tuple[str, int]]:
+        """Publications and relations, as (kind, schema or "", name), that are there where a condition holds.
+
+        They are assumed to exist without a word. What is new of them is given back, for ``unsuppose``.
+        """
+        catalog, added = self.catalog, list[tuple[str, int]]()
+        for kind, schema, name in assumed:
+            if kind == "publication":
+                if name not in catalog.publication_names and not self.is_closed(PUBLICATION, 0, name):
+                    row = Publication(catalog.new_oid(), name, self.setting("role"), seen=False)
+                    catalog.add_publication(row)
+                    added.append((PUBLICATION, row.oid))
+                continue
+            namespace = catalog.namespace_names.get(schema) if schema else self._search_path()[1]
+            if not namespace or namespace in (PG_CATALOG, INFORMATION_SCHEMA, PG_TOAST, TEMPORARY):
+                continue
+            if (namespace, name) in catalog.relation_names or self.is_closed(RELATION, namespace, name):
+                continue
+            table = Relation(catalog.new_oid(), name, namespace, "r", self.setting("role"), seen=False, noted=True)
+            catalog.add_relation(table)
+            added.append((RELATION, table.oid))
+        return added
+
+    def supposed(self, text: str) -> Relation | None:
+        """The relation that a regclass constant names, which is not visible: assumed to be there, without a word."""
+        parts = _name_parts(text)
+        if not parts or (len(parts) > 1 and parts[-2] not in self.catalog.namespace_names):
+            return None
+        added = self.suppose([(RELATION, parts[-2] if len(parts) > 1 else "", parts[-1])])
+        if not added:
+            return None
+        row = replace(self.catalog.relations[added[0][1]], noted=False)
+        self.catalog.relations.put(row.oid, row)
+        return row
+
+    def unsuppose(self, added: Iterable[tuple[str, int]]) -> None:
+        """The condition need not hold any more: what was not used in the meantime goes, without being gone."""
+        catalog = self.catalog
+        for kind, oid in added:
+            if kind == PUBLICATION:
+                row = catalog.publications.get(oid)
+                used = row is None or row.seen or catalog.members_of.has(oid) or catalog.schemas_of.has(oid)
+                if row is not None and not used:
+                    catalog.publications.remove(oid)
+                    catalog.publication_names.remove(row.name)
+                continue
+            table = catalog.relations.get(oid)
+            if table is None or table.seen:
+                continue
+            if table.columns or catalog.memberships.has(oid) or catalog.indexes_of.has(oid):
+                catalog.relations.put(oid, replace(table, noted=False))
+                continue
+            catalog.relations.remove(oid)
+            catalog.relation_names.remove((table.namespace, table.name))
+            catalog.relations_in.remove(table.namespace, oid)
+
+
+def _name_parts(text: str) -> list[str]:
+    """The parts of a qualified name as regclass reads it."""
+    if _PLAIN_NAME.fullmatch(text):
+        parts = text.split(".")
+        if len(text) <= 63:
+            return parts
+    else:
+        parts = [folded(token) for kind, token, _ in tokens(text.encode(errors="surrogatepass")) if kind == "name"]
+    return [part.encode(errors="surrogatepass")[:63].decode(errors="ignore") for part in parts]

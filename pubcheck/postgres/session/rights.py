@@ -1,0 +1,88 @@
+"""What the role at hand may do (catalog/aclchk.c, utils/adt/acl.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from pubcheck.postgres.catalog import DATABASE_OWNER, TEMPORARY
+from pubcheck.postgres.catalog.rows import Namespace, Role
+from pubcheck.postgres.session.connection import Connection
+
+
+class Rights(Connection):
+    """A connection's role and its rights. Nothing is held against a role that the unit did not make."""
+
+    @property
+    def role(self) -> Role:
+        return self.catalog.roles[self.catalog.settings["role"]]
+
+    def superuser(self) -> bool:
+        """Also true of a role that the unit did not make: nothing is known of its rights, so nothing is held against
+        it.
+        """
+        catalog = self.catalog
+        role = catalog.roles[catalog.settings["role"]]
+        return role.superuser or not role.seen
+
+    def _roles_with_privileges(self, role: Role) -> AbstractSet[int]:
+        found, todo = {role.oid}, [role]
+        # Before 16 the member's own INHERIT counts, from 16 on that of the grant, whose default it was.
+        by_grant = self.catalog.major.set_role_option
+        while todo:
+            row = todo.pop()
+            if row.inherit or by_grant:
+                for oid in row.member_of:
+                    if oid not in found and not (by_grant and oid in row.without_inherit):
+                        found.add(oid)
+                        todo.append(self.catalog.roles[oid])
+        if self._database_owner() in (None, *found):
+            found.add(DATABASE_OWNER)
+        return found
+
+    def _database_owner(self) -> int | None:
+        """None for a database made elsewhere: whoever works in it may be its owner."""
+        return self.catalog.databases.get(self.catalog.database)
+
+    def owns(self, owner: int) -> bool:
+        """object_ownercheck: superuser, or the owner, or a member of the owner that inherits."""
+        return self.superuser() or owner in self._roles_with_privileges(self.role) or not self.catalog.roles[owner].seen
+
+    def member_of(self, role: int, who: Role | None = None) -> bool:
+        """member_can_set_role: a member of the role, however indirectly, through grants WITH SET (16 and later)."""
+        who = who or self.role
+        if who.superuser or not who.seen:
+            return True
+        found, todo = {who.oid}, [who]
+        while todo:
+            row = todo.pop()
+            for oid in row.member_of:
+                if oid not in found and oid not in row.without_set:
+                    found.add(oid)
+                    todo.append(self.catalog.roles[oid])
+        return role in found
+
+    def may_create_in_database(self, role: Role | None = None) -> bool:
+        role = role or self.role
+        if role.superuser or not role.seen:
+            return True
+        privileged = self._roles_with_privileges(role)
+        if DATABASE_OWNER in privileged:
+            return True
+        return any((grantee, "C") in self.catalog.database_acl for grantee in (0, *privileged))
+
+    def may_create_in(self, namespace: Namespace) -> bool:
+        if self.superuser() or not namespace.seen or namespace.oid == TEMPORARY:
+            return True
+        privileged = self._roles_with_privileges(self.role)
+        if namespace.owner in privileged:
+            return True
+        return any(grantee in (0, *privileged) and right == "C" for grantee, right in namespace.acl)
+
+    def may_use(self, namespace: Namespace) -> bool:
+        """The USAGE right on a schema; initdb gives it to everybody on its own schemas."""
+        if namespace.oid == TEMPORARY or self.superuser() or not namespace.seen:
+            return True
+        privileged = self._roles_with_privileges(self.role)
+        if namespace.owner in privileged:
+            return True
+        return any(grantee in (0, *privileged) and right == "U" for grantee, right in namespace.acl)
