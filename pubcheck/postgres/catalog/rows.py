@@ -377,3 +377,4 @@ class Subscription(Struct, frozen=True, gc=False):
     """Whether it has the name of a slot. Of one that is not visible neither is known."""
     connected: bool = True
     """Whether it is there only if the publisher could be reached when it was made."""
+    owner: int = 0

@@ -62,6 +62,7 @@ def create_subscription(session: Session, node: Node) -> None:
         enabled=options["enabled"],
         slot=options.get("slot_name", name) is not None,
         connected=options["connect"],
+        owner=session.setting("role"),
     )
     catalog.subscriptions.put(name, row)
 
@@ -80,6 +81,7 @@ def alter_subscription(session: Session, node: Node) -> None:
         return
     certain = not session.assumed
     _rests_on(session, row)
+    _require_owner(session, row)
     changed = _ALTER[kind](session, node, row)
     if changed is not row:
         # What a statement that perhaps runs did is perhaps so.
@@ -95,6 +97,7 @@ def drop_subscription(session: Session, node: Node) -> None:
             _require(session, name)
             _outside_transaction(session, "DROP SUBSCRIPTION", doubted=True)
         return
+    _require_owner(session, row)
     if row.slot:
         _rests_on(session, row)
         _outside_transaction(session, "DROP SUBSCRIPTION")
@@ -110,6 +113,7 @@ def rename_subscription(session: Session, node: Node) -> None:
     if row is None:
         _require(session, name)
         return
+    _require_owner(session, row)
     held = subscriptions.get(new)
     if held is not None:
         _rests_on(session, row)
@@ -124,6 +128,20 @@ def rename_subscription(session: Session, node: Node) -> None:
 
 def _rests_on(session: Session, row: Subscription) -> None:
     session.assumed = session.assumed or not row.seen or row.connected
+
+
+def _require_owner(session: Session, row: Subscription) -> None:
+    """Raises ServerError 42501."""
+    if not session.owns(row.owner):
+        _rests_on(session, row)
+        raise ServerError("42501", f"must be owner of subscription {row.name}", rule="permission")
+
+
+def change_owner(session: Session, name: str, owner: int) -> None:
+    """ALTER SUBSCRIPTION ... OWNER TO; whether that is allowed is not judged."""
+    row = session.catalog.subscriptions.get(name)
+    if row is not None:
+        session.catalog.subscriptions.put(name, replace(row, owner=owner))
 
 
 def _require(session: Session, name: str) -> None:

@@ -122,6 +122,14 @@ def test_a_text_that_stands_for_a_connection_string_is_no_certain_error(text: st
     assert "certain" not in [certainty for _, _, certainty in said(create(conninfo=text))]
 
 
+def test_only_the_owner_may_change_a_subscription() -> None:
+    other = ["CREATE ROLE app", MADE, "SET ROLE app"]
+    for statement in ("ALTER SUBSCRIPTION s RENAME TO t", "ALTER SUBSCRIPTION s SET (foo)", "DROP SUBSCRIPTION s"):
+        assert said(*other, statement) == [("42501", "must be owner of subscription s", "certain")]
+    given = ["CREATE ROLE app", MADE, "ALTER SUBSCRIPTION s OWNER TO app", "SET ROLE app"]
+    assert said(*given, "ALTER SUBSCRIPTION s RENAME TO t") == []
+
+
 def test_the_place_is_the_option_or_the_name() -> None:
     (one,) = told(create("binary = maybe"))
     assert covered(one.span) == "binary"

@@ -32,6 +32,12 @@ def change_owner(session: Session, node: Node) -> None:
         _followed_owner(session, namespace.owner, owner, f"schema {namespace.name}")
         catalog.namespaces.put(namespace.oid, replace(namespace, owner=owner.oid))
         return
+    if kind == "OBJECT_SUBSCRIPTION":
+        # Loaded only where there are subscriptions.
+        from pubcheck.postgres.ddl import subscriptions
+
+        subscriptions.change_owner(session, node["object"]["String"]["sval"], owner.oid)
+        return
     if kind == "OBJECT_DATABASE":
         catalog.databases.put(node["object"]["String"]["sval"], owner.oid)
         return
