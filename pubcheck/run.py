@@ -309,7 +309,10 @@ class Run:
 
     def _guessed(self, item: Statement) -> tuple[str, Node] | None:
         """A refused statement with something in the place of what is not known in it, if the grammar then takes it."""
-        for text in item.filled():
+        # Loaded only where a statement is refused.
+        from pubcheck.sources.filled import filled
+
+        for text in filled(item):
             try:
                 return parse(text)
             except SyntaxRefused:

@@ -33,13 +33,16 @@ class StandIns:
 
     def take(self, statement: StatementText, item: Statement) -> bool:
         """Take note of the names in a statement that stand for what is not known; whether there are any."""
+        # Loaded only where something is not known.
+        from pubcheck.sources.filled import stand_ins, variable_names
+
         # As they are in what is said: in lower case, and no longer than a name may be.
-        names = {name.lower()[:NAME_BYTES] for name in item.stand_ins()}
+        names = {name.lower()[:NAME_BYTES] for name in stand_ins(item)}
         if names:
             self.names |= names
             self.unknown.add(statement.ref())
         if item.variables:
-            self.variables[statement.ref()] = frozenset(name[:NAME_BYTES] for name in item.variable_names())
+            self.variables[statement.ref()] = frozenset(name[:NAME_BYTES] for name in variable_names(item))
         return bool(names or item.variables)
 
     def speaks(self, found: Diagnostic) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.sources.dialects import dialect
+from pubcheck.sources.filled import filled, stand_ins
 from pubcheck.sources.statements import Splitter, Statement
 from pubcheck.sources.text import Source
 
@@ -29,7 +30,7 @@ def foreign(source: Source) -> tuple[str, int] | None:
     for item in splitter:
         if not isinstance(item, Statement) or item.keyword in ("insert", "select", "update", "delete", "copy"):
             continue
-        if found is None and (item.variables or item.stand_ins()):
+        if found is None and (item.variables or stand_ins(item)):
             continue  # with its values it may be anything
         about = speaks and "publication" in item.text[:2000].lower()
         if tried >= _TRIED and not about:
@@ -57,7 +58,7 @@ def foreign(source: Source) -> tuple[str, int] | None:
 
 def _may_be_filled(item: Statement) -> bool:
     """Whether the grammar takes a statement with something in the place of its placeholders."""
-    for text in item.filled():
+    for text in filled(item):
         try:
             parse(text)
         except (SyntaxRefused, TooDeep):

@@ -1,7 +1,6 @@
 """Where SQL statements begin and end in a text that psql, or a driver, would send to PostgreSQL.
 
-The lexical rules are those of PostgreSQL's ``src/backend/parser/scan.l`` and of psql's ``src/fe_utils/psqlscan.l``;
-offsets are code points of the source's text. Every input costs time linear in its length, unbalanced and unterminated
+Offsets are code points of the source's text. Every input costs time linear in its length, unbalanced and unterminated
 ones too.
 """
 
@@ -17,127 +16,38 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pubcheck.sources.conforming import SETTERS, Conforming
+from pubcheck.sources.lexical import (
+    ATOMIC,
+    B_OR_X_PREFIX,
+    BLANKS,
+    COMMAND_NAME,
+    COMMAND_REST,
+    COMMENT_MARK,
+    DOLLAR_QUOTE,
+    DOLLAR_QUOTES,
+    E_PREFIX,
+    ESCAPE,
+    ESCAPED,
+    ESCAPED_CONTINUED,
+    FIRST_WORD,
+    LINE_REST,
+    NAME_REST,
+    NAME_START,
+    RESETTING,
+    RESTART,
+    ROUTINE,
+    SENDING,
+    SKIPPED,
+    U_PREFIX,
+    UNESCAPED,
+    VARIABLE,
+    WHOLE_LINE,
+    is_copy_stdin,
+    run,
+    whole,
+)
 from pubcheck.sources.text import Source
-
-# PostgreSQL's whitespace: no more than these, so that a no-break space is a letter (scan.l: space, ident_start).
-BLANKS = " \t\n\r\f\v"
-
-# Character classes of scan.l. They are negations over ASCII because everything above it is a letter to scan.l, and
-# because a class with a range beyond 0xff is slow to compile.
-_START = r"[^\x00-@\[-^`{-\x7f]"  # ident_start, dolq_start
-_CONT = r"[^\x00-#%-/:-@\[-^`{-\x7f]"  # ident_cont
-_WORD_CHAR = r"[^\x00-/:-@\[-^`{-\x7f]"  # dolq_cont, psqlscan.l's variable_char
-_WORD = rf"{_START}{_CONT}*+"
-
-_GAP = r"(?:[ \t\n\r\f\v]++|--[^\n\r]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)*+"
-_ORDINARY = r"""[^'"$;\\()/:\-]++"""
-_QUOTED_NAME = r'"[^"]*+"'
-# A colon that begins no variable: a typecast, an assignment, or one before neither name, quote nor {?.
-_COLON = r""":(?:[:=]|(?![^\x00-!#-&(-/:-@\[-^`|-\x7f]))"""
-_OPERATORS = rf"-(?!-)|/(?!\*)|{_COLON}"
-_DEPTH = 4
-
-
-def _literal(conforming: bool) -> str:
-    """A literal in which no backslash escapes: no E'' (it shows before the quote), no backslash if it would escape."""
-    return r"(?<![eE])'[^']*+'" if conforming else r"(?<![eE])'[^'\\]*+'"
-
-
-def _whole(conforming: bool) -> re.Pattern[str]:
-    """An ordinary statement in one match: group 1 is it, 2 its first word.
-
-    No group stands within a possessive repeat: re then raises SystemError (CPython issue 101955, Python 3.11).
-    """
-    quotes = f"{_literal(conforming)}|{_QUOTED_NAME}"
-    ordinary = rf"{_ORDINARY}|{quotes}|--[^\n\r]*+|{_OPERATORS}"
-    nested = ""
-    for _ in range(_DEPTH):
-        nested = rf"|\((?:{ordinary}{nested})*+\)"
-    dollars = "".join(
-        rf"|(?<!{_CONT})\${tag}\$(?:[^$]++|\$(?!{tag}\$))*+\${tag}\$" for tag in ("", "_", "function", "body", "BODY")
-    )
-    token = rf"{ordinary}{nested}{dollars}"
-    return re.compile(rf"(?:[ \t\n\r\f\v;]++|--[^\n\r]*+)*+(({_WORD})(?:{token})*+);")
-
-
-def _run(conforming: bool, routine: bool) -> re.Pattern[str]:
-    """What needs no thought, as much as there is of it; in a routine BEGIN, CASE and END do need some."""
-    words = (
-        rf"[\x00-!#%&*+,.0-9<-@\[\]^`{{-\x7f]++|(?!(?ai:begin|case|end)(?!{_CONT})){_WORD}" if routine else _ORDINARY
-    )
-    return re.compile(rf"(?:{words}|{_literal(conforming)}|{_QUOTED_NAME}|{_OPERATORS})*+")
-
-
-_SKIPPED = re.compile(r"(?:[ \t\n\r\f\v;]++|--[^\n\r]*+)*+")
-_LINE_REST = re.compile(r"[^\n\r]*+")
-_FIRST_WORD = re.compile(rf"(?:[( \t\n\r\f\v]++)?+({_WORD})")
-_CONTINUED = r"(?:[ \t\f\v]++|--[^\n\r]*+)*+[\n\r](?:[ \t\n\r\f\v]++|--[^\n\r]*+[\n\r])*+"  # scan.l: quotecontinue
-_UNESCAPED = re.compile(r"'[^']*+'")
-_ESCAPED_BODY = r"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
-_ESCAPED = re.compile(_ESCAPED_BODY, re.DOTALL)
-_ESCAPED_CONTINUED = re.compile(rf"{_ESCAPED_BODY}(?:{_CONTINUED}{_ESCAPED_BODY})*+", re.DOTALL)
-_ESCAPE = re.compile(r"\\.", re.DOTALL)
-_E_PREFIX = re.compile(rf"(?<!{_CONT})[eE]'")
-_B_OR_X_PREFIX = re.compile(rf"(?<!{_CONT})[bBxX]'")
-_U_PREFIX = re.compile(rf"(?<!{_CONT})[uU]&'")
-_DOLLAR_QUOTE = re.compile(rf"\$(?:{_START}{_WORD_CHAR}*+)?+\$")
-_DOLLAR_QUOTES = re.compile(rf"\$(?=((?:{_START}{_WORD_CHAR}*+)?+\$))")
-_NAME_REST = re.compile(rf"{_CONT}*+")
-_NAME_START = re.compile(_START)
-_COMMENT_MARK = re.compile(r"/\*|\*/")
-_VARIABLE = re.compile(rf""":(?:{_WORD_CHAR}++|'{_WORD_CHAR}++'|"{_WORD_CHAR}++"|\{{\?{_WORD_CHAR}++\}})""")
-
-# psqlscan.l counts CREATE, OR, REPLACE, FUNCTION and PROCEDURE as a statement's first words. It takes any BEGIN for a
-# body; only BEGIN ATOMIC is one (gram.y: opt_routine_body), and so a routine named "begin" does no harm here.
-_ROUTINE = re.compile(
-    rf"(?ai:create){_GAP}(?:(?ai:or){_GAP}(?ai:replace){_GAP})?+(?ai:function|procedure)(?!{_CONT})",
-)
-_ATOMIC = re.compile(rf"{_GAP}(?ai:atomic)(?!{_CONT})")
-
-_COPIED_NAME = rf'(?:"[^"]*+"|:?"?{_WORD}"?)'
-# Patterns kept as text are needed by few files and compiled (and kept by re) when they are.
-_COPY_STDIN = (
-    rf"(?ai:copy)(?!{_CONT}){_GAP}(?:(?ai:binary)(?!{_CONT}){_GAP})?+{_COPIED_NAME}(?:{_GAP}\.{_GAP}{_COPIED_NAME})*+"
-    rf'{_GAP}(?:\((?:[^()"]++|"[^"]*+")*+\){_GAP})?+(?ai:from){_GAP}(?ai:stdin)(?!{_CONT})'
-)
-
-# psql's meta-commands. Those that send the query buffer end the statement before them; those that read a whole line
-# take quotes and backslashes as they come (psql's command.c: exec_command, OT_WHOLE_LINE). Before it quits in a script
-# psql sends what it has (mainloop.c).
-_SENDING = frozenset(
-    ("g", "gx", "gset", "gexec", "gdesc", "crosstabview", "watch", "parse", "sendpipeline", "q", "quit")
-)
-_RESETTING = frozenset(("r", "reset"))
-_WHOLE_LINE = frozenset(("copy", "h", "help", "ef", "ev", "sf", "sf+", "sv", "sv+"))
-_COMMAND_NAME = re.compile(r"\\([^ \t\n\r\f\v\\]*+)")
-_COMMAND_REST = re.compile(r"""(?:[^\\\n\r'"`]++|'(?:[^'\\\n\r]++|\\[^\n\r])*+'|"[^"\n\r]*+"|`[^`\n\r]*+`|['"`])*+""")
-
-# Where a statement can be taken up again after one that could not be parsed: a line that begins with one of these.
-_RESTART = re.compile(rf"[\n\r][ \t\f\v]*+((?ai:create|alter|drop|do)(?!{_CONT}))")
-
-_SETTING = "standard_conforming_strings"
-_SET = rf"(?ai:set{_GAP}(?:(session|local)(?!{_CONT}){_GAP})?{_SETTING}{_GAP}(?:=|to(?!{_CONT})){_GAP}'?+(\w++)'?+)"
-_RESET = rf"(?ai:(?:reset{_GAP}(?:{_SETTING}|all)|discard{_GAP}all))"
-_SET_CONFIG = (
-    rf"(?ai:select{_GAP}(?:pg_catalog{_GAP}\.{_GAP})?+set_config{_GAP}\({_GAP}'{_SETTING}'{_GAP},{_GAP}'(\w++)'{_GAP},"
-    rf"{_GAP}'?+(\w++)'?+{_GAP}\))"
-)
-_TRANSACTIONAL = frozenset(("begin", "start", "commit", "end", "rollback", "abort"))
-_SETTERS = frozenset(("set", "reset", "discard", "select")) | _TRANSACTIONAL
-_FALSE = frozenset(("off", "of", "false", "fals", "fal", "fa", "f", "no", "n", "0"))  # utils/adt/bool.c: parse_bool
-_TRUE = frozenset(("true", "tru", "tr", "t", "yes", "ye", "y", "on", "1"))
-
-# Words that stand for no column, table or role unquoted (src/include/parser/kwlist.h: RESERVED_KEYWORD and
-# TYPE_FUNC_NAME_KEYWORD of PostgreSQL 18).
-_RESERVED = (
-    " all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate "
-    "collation column concurrently constraint create cross current_catalog current_date current_role current_schema "
-    "current_time current_timestamp current_user default deferrable desc distinct do else end except false fetch "
-    "for foreign freeze from full grant group having ilike in initially inner intersect into is isnull join lateral "
-    "leading left like limit localtime localtimestamp natural not notnull null offset on only or order outer "
-    "overlaps placing primary references returning right select session_user similar some symmetric system_user "
-    "table tablesample then to trailing true union unique user using variadic verbose when where window with "
-)
 
 
 class Statement(Struct, frozen=True, gc=False):
@@ -169,51 +79,9 @@ class Statement(Struct, frozen=True, gc=False):
         """What the server gets, as far as it is known."""
         return edited(self.sql, self.edits) if self.edits else self.sql
 
-    def filled(self) -> Iterator[str]:
-        """What the server may get, with something in the place of each unknown value; likeliest first."""
-        # Loaded only where a statement is refused.
-        from pubcheck.sources.placeholders import clauses, guessed
-        from pubcheck.sources.views.canvas import filler
-
-        sql = _replaced(self.sql, [(start, _stand_in(self.sql, start, end)) for start, end in self.variables])
-        guesses = guessed(sql)
-        if self.variables or guesses:
-            sql = _replaced(sql, [(start, filler(sql[start:end])) for start, end in guesses])
-            yield edited(sql, self.edits)
-        sites = sorted({*self.placeholders, *guesses})
-        # A placeholder may stand for a whole clause, or for nothing.
-        optional = clauses(sql, sites)
-        for blanked in (optional, sites) if optional and optional != sites else (sites,) if sites else ():
-            yield edited(_replaced(sql, [(start, " " * (end - start)) for start, end in blanked]), self.edits)
-
-    def stand_ins(self) -> set[str]:
-        """The names that ``filled`` and views put in the place of what is not known, and what they stand for."""
-        # Loaded only where something is not known.
-        from pubcheck.sources.placeholders import guessed
-        from pubcheck.sources.views.canvas import filler
-
-        names = set()
-        for start, end in (*self.placeholders, *guessed(self.sql)):
-            written = self.sql[start:end]
-            names |= {_name_around(self.sql, start, end), filler(written), written}
-        return names
-
-    def variable_names(self) -> frozenset[str]:
-        """The names that ``filled`` makes of variables."""
-        sql = _replaced(self.sql, [(start, _stand_in(self.sql, start, end)) for start, end in self.variables])
-        names = (_name_around(sql, start + 1, end).strip('"') for start, end in self.variables)
-        return frozenset(name.lower() for name in names)
-
     def restartable(self) -> bool:
         """Whether a line of it begins as a statement does: a stray quote may then have made one of several."""
-        return _RESTART.search(self.text) is not None
-
-
-def _name_around(sql: str, start: int, end: int) -> str:
-    """The name that something in it is part of."""
-    while start and sql[start - 1] != "$" and _NAME_REST.match(sql, start - 1).end() >= start:  # type: ignore[union-attr]
-        start -= 1
-    return sql[start : _NAME_REST.match(sql, end).end()]  # type: ignore[union-attr]
+        return RESTART.search(self.text) is not None
 
 
 class PsqlCommand(Struct, frozen=True, gc=False):
@@ -227,27 +95,6 @@ class PsqlCommand(Struct, frozen=True, gc=False):
     text: str
 
 
-def _is_copy_stdin(sql: str) -> bool:
-    return re.match(_COPY_STDIN, sql) is not None
-
-
-def _stand_in(sql: str, start: int, end: int) -> str:
-    site = sql[start:end]
-    if site[1] in "'\"":
-        return " " + site[1:]
-    if site[1] == "{":
-        return "true".ljust(len(site))
-    name = site[1:]
-    before = sql[start - 1 : start]
-    if before and _NAME_START.match(before):
-        return "_" + name  # "part_:year" is one name once the value is in
-    if f" {name.lower()} " in _RESERVED:
-        return f'"{name[:-1]}"'
-    if not _NAME_START.match(name) and not name.isdecimal():
-        return " _" + name[1:]
-    return " " + name
-
-
 def edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
     """``text`` with what stands between ascending offsets replaced."""
     pieces: list[str] = []
@@ -259,7 +106,7 @@ def edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
     return "".join(pieces)
 
 
-def _replaced(text: str, edits: list[tuple[int, str]]) -> str:
+def replaced(text: str, edits: list[tuple[int, str]]) -> str:
     """``text`` with pieces, each of its old length, at ascending offsets replaced."""
     pieces: list[str] = []
     at = 0
@@ -326,9 +173,8 @@ class Splitter:
         self._hole: tuple[int, int] | None = None
         # Where COPY's data must be looked for, once it is known that the statement is not split anew; else -1.
         self._data = -1
-        # standard_conforming_strings: now, without SET LOCAL, and as the transaction began.
-        self._session_setting = self._begun_setting = True
-        self._conform(True)
+        self._strings = Conforming()
+        self._whole = whole(True).match
         # Searches that failed: no "*/" from this offset on; no end for this comment; the last place of each tag.
         self._no_comment_end = self._size
         self._endless_comment = self._size
@@ -348,7 +194,7 @@ class Splitter:
             if self._hole is None and self._pos >= self._stretch:
                 start, limit = self._pos, self._size
             else:
-                start = _SKIPPED.match(text, self._pos).end()  # type: ignore[union-attr]
+                start = SKIPPED.match(text, self._pos).end()  # type: ignore[union-attr]
                 if self._hole is not None and start >= self._hole[0]:
                     self._pos, self._hole = max(start, self._hole[1]), None
                     continue
@@ -360,7 +206,7 @@ class Splitter:
                     return statement
                 start = matched.start(1)
             else:
-                start = _SKIPPED.match(text, start).end()  # type: ignore[union-attr]
+                start = SKIPPED.match(text, start).end()  # type: ignore[union-attr]
             if start >= self._size:
                 self._pos = self._size
                 raise StopIteration
@@ -394,7 +240,7 @@ class Splitter:
         if statement is not self._last:
             raise ValueError("only the statement handed out last can be recovered from")
         resume = self._last_resume
-        if _RESTART.search(self._text, statement.start, resume) is None:
+        if RESTART.search(self._text, statement.start, resume) is None:
             return None
         before = self._stretch, self._restart, self._hole
         self._stretch, self._restart, self._hole = max(self._stretch, resume), 0, self._last_hole
@@ -410,7 +256,7 @@ class Splitter:
         return self._made(statement.start, lexed)
 
     def _ordinary(self, matched: re.Match[str]) -> Statement | None:
-        """The statement of one match of ``_whole``, or None where it must be looked at more closely."""
+        """The statement of one match of ``whole``, or None where it must be looked at more closely."""
         text = self._text
         start, end = matched.span(1)
         keyword = matched[2].lower()
@@ -420,9 +266,9 @@ class Splitter:
             return None  # perhaps a comment is last
         body = text[start:end]
         if keyword == "create":
-            if _ROUTINE.match(body) and "atomic" in body.lower():
+            if ROUTINE.match(body) and "atomic" in body.lower():
                 return None
-        elif keyword == "copy" and _is_copy_stdin(body):
+        elif keyword == "copy" and is_copy_stdin(body):
             return None
         statement = Statement(self._index, start, end, body, keyword, body, perhaps=start < self._split)
         if self._view is not None:
@@ -431,7 +277,7 @@ class Splitter:
         self._last = statement
         self._last_resume = self._pos = matched.end()
         self._last_hole = self._hole
-        if keyword in _SETTERS:
+        if keyword in SETTERS:
             self._follow(statement)
         return statement
 
@@ -440,9 +286,9 @@ class Splitter:
         self._last_hole = self._hole
         self._pos = lexed.resume
         statement = self._made(start, lexed)
-        if statement.keyword in _SETTERS:
+        if statement.keyword in SETTERS:
             self._follow(statement)
-        elif statement.keyword == "copy" and not lexed.cut and _is_copy_stdin(statement.sql):
+        elif statement.keyword == "copy" and not lexed.cut and is_copy_stdin(statement.sql):
             self._data = lexed.resume
         return statement
 
@@ -451,8 +297,8 @@ class Splitter:
         sql = body
         if lexed.edits:
             # A command may stand between the last token and the terminator.
-            sql = _replaced(body, [(at - start, new) for at, new in lexed.edits if at < lexed.end])
-        first = _FIRST_WORD.match(body)
+            sql = replaced(body, [(at - start, new) for at, new in lexed.edits if at < lexed.end])
+        first = FIRST_WORD.match(body)
         variables = tuple((a - start, b - start) for a, b in lexed.variables)
         keyword = first[1].lower() if first else ""
         edits: tuple[tuple[int, int, str], ...] = ()
@@ -496,8 +342,8 @@ class Splitter:
         """Reads one statement, token by token where that matters, from its first token on."""
         text = self._text
         limit = self._limit(start)
-        routine = _ROUTINE.match(text, start, limit) is not None
-        run = _run(self._conforming, routine).match
+        routine = ROUTINE.match(text, start, limit) is not None
+        plain = run(self._strings.on, routine).match
         variables: list[tuple[int, int]] = []
         edits: list[tuple[int, str]] = []
         commands: list[PsqlCommand] = []
@@ -505,7 +351,7 @@ class Splitter:
         pos = end = start
         dropped = False
         while True:
-            at = run(text, pos, limit).end()  # type: ignore[union-attr]
+            at = plain(text, pos, limit).end()  # type: ignore[union-attr]
             if at > pos:
                 if text[at - 1] not in BLANKS:
                     end = at
@@ -536,7 +382,7 @@ class Splitter:
                 if pos > limit:
                     limit = self._limit(pos)
             elif char == "-":
-                pos = _LINE_REST.match(text, pos, limit).end()  # type: ignore[union-attr]
+                pos = LINE_REST.match(text, pos, limit).end()  # type: ignore[union-attr]
             elif char == "/":
                 pos = self._comment_end(pos)
                 if pos < 0:
@@ -544,7 +390,7 @@ class Splitter:
                 elif pos > limit:
                     limit = self._limit(pos)
             elif char == ":":
-                site = _VARIABLE.match(text, pos, limit)
+                site = VARIABLE.match(text, pos, limit)
                 if site is None:
                     pos = end = pos + 1
                 else:
@@ -561,10 +407,10 @@ class Splitter:
                     edits.append((pos, " "))
                     pos = end = pos + 2
                     continue
-                name = _COMMAND_NAME.match(text, pos)[1]  # type: ignore[index]
-                if name in _SENDING:
+                name = COMMAND_NAME.match(text, pos)[1]  # type: ignore[index]
+                if name in SENDING:
                     break
-                if name in _RESETTING:
+                if name in RESETTING:
                     dropped = True
                     break
                 resume = self._pos
@@ -574,10 +420,10 @@ class Splitter:
                 if pos > limit:
                     limit = self._limit(pos)
             else:  # a word of a routine: BEGIN, CASE or END
-                word = _NAME_REST.match(text, pos)[0].lower()  # type: ignore[index]
+                word = NAME_REST.match(text, pos)[0].lower()  # type: ignore[index]
                 if depth == 0 and text[pos - 1] != ".":  # "x.end" is a column
                     if word == "begin":
-                        bodies += _ATOMIC.match(text, pos + 5, limit) is not None
+                        bodies += ATOMIC.match(text, pos + 5, limit) is not None
                     elif word == "case":
                         bodies += bodies > 0
                     elif bodies:
@@ -590,7 +436,7 @@ class Splitter:
         limit = self._size
         if start < self._stretch:
             if self._restart <= start:
-                found = _RESTART.search(self._text, start, self._stretch)
+                found = RESTART.search(self._text, start, self._stretch)
                 if found is None:
                     self._stretch = start
                 else:
@@ -602,18 +448,18 @@ class Splitter:
     def _literal_end(self, pos: int, limit: int, edits: list[tuple[int, str]]) -> int:
         """The end of the literal whose quote is at ``pos``, all its parts if an E'' goes on in a later line."""
         text = self._text
-        if pos and _E_PREFIX.match(text, pos - 1):
-            found = _ESCAPED_CONTINUED.match(text, pos, limit)
+        if pos and E_PREFIX.match(text, pos - 1):
+            found = ESCAPED_CONTINUED.match(text, pos, limit)
         elif (
-            self._conforming
-            or (pos and _B_OR_X_PREFIX.match(text, pos - 1))
-            or (pos > 1 and _U_PREFIX.match(text, pos - 2))
+            self._strings.on
+            or (pos and B_OR_X_PREFIX.match(text, pos - 1))
+            or (pos > 1 and U_PREFIX.match(text, pos - 2))
         ):
-            found = _UNESCAPED.match(text, pos, limit)
+            found = UNESCAPED.match(text, pos, limit)
         else:
-            found = _ESCAPED.match(text, pos, limit)
+            found = ESCAPED.match(text, pos, limit)
             if found is not None:
-                escapes = _ESCAPE.finditer(text, pos, found.end())
+                escapes = ESCAPE.finditer(text, pos, found.end())
                 edits.extend((escape.start(), "''") for escape in escapes if escape[0] == "\\'")
         return found.end() if found is not None else limit
 
@@ -621,11 +467,11 @@ class Splitter:
         """The end of what begins with the dollar sign at ``pos``: a quote, the rest of a name, or the sign alone."""
         text = self._text
         first = pos
-        while first and text[first - 1] != "$" and _NAME_REST.match(text, first - 1, first).end() == first:  # type: ignore[union-attr]
+        while first and text[first - 1] != "$" and NAME_REST.match(text, first - 1, first).end() == first:  # type: ignore[union-attr]
             first -= 1
-        if first < pos and _NAME_START.match(text, first):
-            return _NAME_REST.match(text, pos, limit).end()  # type: ignore[union-attr]
-        opened = _DOLLAR_QUOTE.match(text, pos)
+        if first < pos and NAME_START.match(text, first):
+            return NAME_REST.match(text, pos, limit).end()  # type: ignore[union-attr]
+        opened = DOLLAR_QUOTE.match(text, pos)
         if opened is None:
             return pos + 1
         tag = opened[0]
@@ -636,7 +482,7 @@ class Splitter:
             return closed + len(tag)
         if self._last_dollar_quote is None:
             # One pass over the text answers for all tags that it lacks from here on.
-            self._last_dollar_quote = {"$" + quote[1]: quote.start() for quote in _DOLLAR_QUOTES.finditer(text)}
+            self._last_dollar_quote = {"$" + quote[1]: quote.start() for quote in DOLLAR_QUOTES.finditer(text)}
         return limit
 
     def _comment_end(self, pos: int) -> int:
@@ -651,7 +497,7 @@ class Splitter:
         if pos > self._endless_comment or text.find("/*", pos + 2, end) < 0:
             return end + 2
         depth = 1
-        for mark in _COMMENT_MARK.finditer(text, pos + 2):
+        for mark in COMMENT_MARK.finditer(text, pos + 2):
             depth += 1 if mark[0] == "/*" else -1
             if depth == 0:
                 return mark.end()
@@ -663,17 +509,17 @@ class Splitter:
     def _command(self, pos: int) -> PsqlCommand:
         """The psql command at ``pos``, and on to what follows it: the next line, or what stands after ``\\\\``."""
         text = self._text
-        named = _COMMAND_NAME.match(text, pos)
+        named = COMMAND_NAME.match(text, pos)
         assert named is not None
         name = named[1]
         if not name and text.startswith("\\\\", pos):
             self._pos = pos + 2
             return PsqlCommand(pos, pos + 2, "\\\\")
-        rest = _LINE_REST if name in _WHOLE_LINE or name.startswith("!") else _COMMAND_REST
+        rest = LINE_REST if name in WHOLE_LINE or name.startswith("!") else COMMAND_REST
         end = rest.match(text, named.end()).end()  # type: ignore[union-attr]
         self._pos = end + 2 if text.startswith("\\\\", end) else end
         written = text[pos:end].rstrip(BLANKS)
-        if name == "copy" and _is_copy_stdin(written[1:]):
+        if name == "copy" and is_copy_stdin(written[1:]):
             self._skip_data(self._pos)
         return PsqlCommand(pos, pos + len(written), written)
 
@@ -688,44 +534,14 @@ class Splitter:
             end = text.find("\n\\.", end + 1)
         end = end + 3 if end >= 0 else self._size
         line = begin if self._hole is None else self._hole[0]
-        if _SKIPPED.match(text, pos, line).end() == line:  # type: ignore[union-attr]
+        if SKIPPED.match(text, pos, line).end() == line:  # type: ignore[union-attr]
             self._pos, self._hole = end, None
         else:
             self._hole = line, end
 
-    def _conform(self, conforming: bool) -> None:
-        self._conforming = conforming
-        self._whole = _whole(conforming).match
-
     def _follow(self, statement: Statement) -> None:
-        """What the statement does to standard_conforming_strings, as far as it is written in the text."""
-        sql, keyword = statement.sql, statement.keyword
-        if keyword in _TRANSACTIONAL:
-            if keyword in ("begin", "start"):
-                self._begun_setting = self._session_setting
-                return
-            if keyword in ("rollback", "abort"):
-                if " to " in f" {sql.lower()} ":
-                    return
-                self._session_setting = self._begun_setting
-            if self._conforming != self._session_setting:
-                self._conform(self._session_setting)
-            return
-        if keyword == "set":
-            found = re.fullmatch(_SET, sql) if _SETTING in sql.lower() else None
-            local = found is not None and (found[1] or "").lower() == "local"
-            value = found[2].lower() if found else None
-        elif keyword == "select":
-            found = re.fullmatch(_SET_CONFIG, sql) if _SETTING in sql.lower() else None
-            local = found is not None and found[2].lower() in _TRUE
-            value = found[1].lower() if found else None
-        else:
-            local = False
-            value = "default" if re.fullmatch(_RESET, sql) else None
-        if value is None:
-            return
-        conforming = value not in _FALSE
-        if conforming != self._conforming:
-            self._conform(conforming)
-        if not local:
-            self._session_setting = conforming
+        """What the statement does to standard_conforming_strings."""
+        before = self._strings.on
+        self._strings.follow(statement.keyword, statement.sql)
+        if self._strings.on != before:
+            self._whole = whole(self._strings.on).match

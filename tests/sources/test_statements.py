@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pglast.parser import split
 
+from pubcheck.sources.filled import filled
 from pubcheck.sources.statements import PsqlCommand, Splitter, Statement
 from pubcheck.sources.text import Source
 
@@ -187,7 +188,7 @@ def test_a_psql_command_within_a_statement_is_blank_to_the_parser() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "filled"),
+    ("text", "expected"),
     [
         ("SELECT 1", None),
         ("SELECT a::int, ':x', \":x\", $$:x$$, /* :x */ b := 1 -- :x", None),
@@ -198,10 +199,10 @@ def test_a_psql_command_within_a_statement_is_blank_to_the_parser() -> None:
         ("SELECT :1st", "SELECT  _st"),
     ],
 )
-def test_psql_variables_are_found_and_filled(text: str, filled: str | None) -> None:
+def test_psql_variables_are_found_and_filled(text: str, expected: str | None) -> None:
     [statement] = statements(text)
     assert statement.sql is statement.text
-    assert next(statement.filled(), None) == filled
+    assert next(filled(statement), None) == expected
     for start, end in statement.variables:
         assert statement.text[start] == ":"
         assert end <= len(statement.text)
@@ -473,7 +474,7 @@ def test_offsets_are_exact_and_ascend_whatever_the_text(text: str) -> None:
         if isinstance(item, Statement):
             assert item.index == index
             assert len(item.sql) == len(item.text)
-            assert all(len(filled) == len(item.text) for filled in item.filled())
+            assert all(len(text) == len(item.text) for text in filled(item))
             index += 1
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pubcheck.config import Config
 from pubcheck.linter import Linter, Unit
 from pubcheck.sources import views
+from pubcheck.sources.filled import filled
 from pubcheck.sources.statements import Splitter, Statement
 from pubcheck.sources.text import View
 from tests.benchmarks.openings import HOSTILE, hostile
@@ -127,7 +128,7 @@ def test_statements_of_a_view_lie_in_its_text(kind: str, text: str) -> None:
         assert 0 <= item.start < item.end <= len(source.text)
         if isinstance(item, Statement):
             item.sent()
-            list(item.filled())
+            list(filled(item))
 
 
 @pytest.mark.parametrize("kind", KINDS)
