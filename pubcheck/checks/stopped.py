@@ -156,20 +156,27 @@ class Stopped:
 
     def mended(self, statements: Statements) -> Iterator[Diagnostic]:
         """What is left, which later statements mended."""
+        relations = self._session.catalog.relations
         for (oid, write, since), stretches in self._stretches.items():
-            until = self._refused.until(oid, write, since)
+            until = self._refused.until(oid, write, since) if oid in relations else None
             cause = statements[since.source, since.statement].span(since.start, since.end, "is refused since here")
             for stretch in stretches.values():
-                first = stretch.first
-                end = None
+                first, ways, related = stretch.first, [], [cause]
                 if until is not None and not _within(first, statements[until]):
                     end = statements[until].span(0, message="is allowed again from here on")
+                    ways.append(f"run it after {_line(first.span, end)}, which mends this")
+                    related.append(end)
+                made = relations[oid].place if oid in relations else None
+                if made is None or (made.source, made.statement) != (since.source, since.statement):
+                    ways.append(f"run it before {_line(first.span, cause)}, which forbids it")
+                else:
+                    ways.append(f"give the table what it needs on {_line(first.span, cause)}, where it is made")
                 more = f"; so {'is' if stretch.count == 1 else 'are'} {stretch.count} more" if stretch.count else ""
                 yield replace(
                     first,
                     message=f"{first.message}{more}",
-                    help=_help(first.span, cause, end),
-                    related=(cause, *([end] if end is not None else []), *stretch.further),
+                    help="; or ".join(ways),
+                    related=(*related, *stretch.further),
                 )
 
 
@@ -177,13 +184,6 @@ def _within(found: Diagnostic, statement: StatementText) -> bool:
     """Whether a finding is of a statement or inside it: a block that is refused takes back what it did."""
     ref = found.statement
     return ref is not None and (ref.source, ref.index) == (statement.source, statement.index)
-
-
-def _help(here: Span, cause: Span, end: Span | None) -> str:
-    before = f"before {_line(here, cause)}, which forbids it"
-    if end is None:
-        return f"run it {before}"
-    return f"run it after {_line(here, end)}, which mends this, or {before}"
 
 
 def _line(here: Span, span: Span) -> str:

@@ -174,10 +174,22 @@ def test_a_stretch_of_refused_statements_is_one_finding() -> None:
         "8 more"
     )
     first = len(TABLES) + 1
-    assert one.help == f"run it after line {first + 10}, which mends this, or before line {first}, which forbids it"
+    after, before = f"run it after line {first + 10}, which mends this", f"run it before line {first}, which forbids it"
+    assert one.help == f"{after}; or {before}"
     said = [span.message for span in one.related]
     assert said == ["is refused since here", "is allowed again from here on", *["is refused too"] * 5]
     assert [covered(span) for span in one.related[:3]] == ["p", "DROP", "t"]
+
+
+def test_the_help_fits_the_cause_and_the_mending() -> None:
+    table, update = "CREATE TABLE x (a int);\n", "UPDATE x SET a = 1;\n"
+    (one,) = (each for each in lint(f"{PUBLICATION};\n{table}{update}DROP TABLE x;") if each.phase == "write")
+    assert one.help == "run it before line 2, which forbids it"
+    key = "ALTER TABLE x ADD PRIMARY KEY (a);"
+    (one,) = (each for each in lint(f"{PUBLICATION};\n{table}", f"{update}{key}") if each.phase == "write")
+    assert one.help == (
+        "run it after line 2, which mends this; or give the table what it needs on line 2 of 1.sql, where it is made"
+    )
 
 
 def test_what_is_mended_and_broken_again_is_two_findings() -> None:

@@ -112,8 +112,9 @@ def _finding(ground: Ground, relation: Relation, ways: list[_Reach], further: li
     named = listed(ground.name(row) for row in stops)
     fails = dict.fromkeys("DELETE from" if way.by == "delete" else "UPDATE of the key of" for way in ways)
     actions = dict.fromkeys(f"ON {way.by.upper()} {_ACTIONS[_action(way)]}" for way in ways)
+    lead = "leads" if len(actions) == 1 else "lead"
     refuses = dict.fromkeys(way.operation.upper() for way in ways)
-    message = f"{' and '.join(fails)} {ground.name(relation)} will fail: {' and '.join(actions)} leads to {named}, "
+    message = f"{' and '.join(fails)} {ground.name(relation)} will fail: {' and '.join(actions)} {lead} to {named}, "
     message += f"which {'refuses' if len(stops) == 1 else 'refuse'} {' and '.join(refuses)}"
     if further:
         message += f"; so will DELETE from {listed(map(ground.name, further))}, where rows refer to each other"

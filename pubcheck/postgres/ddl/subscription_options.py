@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.definitions import ascii_lower, truth, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
 
 RULE = "subscription-refused"
 
@@ -27,6 +27,8 @@ _SINCE = (
     (17, ("create", "alter"), ("failover",)),
     (18, ("alter",), ("two_phase",)),
 )
+_OF_EXTENSIONS = "citus_"
+"""How options begin that an extension takes out before the server sees them; others may do so too."""
 _COMMITS = ("local", "remote_write", "remote_apply", "on", "off", "true", "false", "yes", "no", "1", "0")
 _SLOT_LENGTH = 64
 
@@ -41,9 +43,9 @@ def stands_for_another(text: str) -> bool:
     return not _TEMPLATES.isdisjoint(text)
 
 
-def parse_options(catalog: Catalog, nodes: Iterable[Node], about: str) -> Options:
+def parse_options(session: Session, nodes: Iterable[Node], about: str) -> Options:
     """The options from left to right. Raises ServerError at the first that the server refuses."""
-    major = catalog.major.number
+    major = session.catalog.major.number
     later = (names for since, abouts, names in _SINCE if major >= since and about in abouts)
     supported = SUPPORTED[about].union(*later)
     found: Options = {}
@@ -52,6 +54,8 @@ def parse_options(catalog: Catalog, nodes: Iterable[Node], about: str) -> Option
         name, location = element["defname"], element.get("location", 0)
         try:
             if name not in supported:
+                if session.extensions or name.startswith(_OF_EXTENSIONS):
+                    session.assumed = True
                 raise ServerError("42601", f'unrecognized subscription parameter: "{name}"', rule=RULE)
             if name in found:
                 # errorConflictingDefElem; the only option error with a position.

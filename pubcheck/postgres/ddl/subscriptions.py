@@ -31,7 +31,7 @@ _KIND = "subscription"
 def create_subscription(session: Session, node: Node) -> None:
     """CreateSubscription, up to the connection. Raises ServerError."""
     catalog, name = session.catalog, node["subname"]
-    options = parse_options(catalog, node.get("options", ()), "create")
+    options = parse_options(session, node.get("options", ()), "create")
     given = frozenset(options)
     exclude(options)
     exclude_without_slot(options, given)
@@ -184,7 +184,7 @@ def _refused(sqlstate: str, message: str, place: Place) -> ServerError:
 
 def _set_options(session: Session, node: Node, row: Subscription) -> Subscription:
     major = session.catalog.major.number
-    options = parse_options(session.catalog, node.get("options", ()), "alter")
+    options = parse_options(session, node.get("options", ()), "alter")
     if "slot_name" in options and row.enabled and options["slot_name"] is None:
         raise ServerError("55000", "cannot set slot_name = NONE for enabled subscription", rule=RULE)
     if "two_phase" in options:
@@ -214,7 +214,7 @@ def _require_alterable(session: Session, row: Subscription, option: str, *, of_s
 
 
 def _enable(session: Session, node: Node, row: Subscription) -> Subscription:
-    enabled = parse_options(session.catalog, node.get("options", ()), "enabled")["enabled"]
+    enabled = parse_options(session, node.get("options", ()), "enabled")["enabled"]
     if enabled and row.slot is False:
         raise ServerError("55000", "cannot enable subscription that does not have a slot name", rule=RULE)
     return replace(row, enabled=enabled)
@@ -226,7 +226,7 @@ def _set_connection(session: Session, node: Node, row: Subscription) -> Subscrip
 
 
 def _skip(session: Session, node: Node, row: Subscription) -> Subscription:
-    parse_options(session.catalog, node.get("options", ()), "skip")
+    parse_options(session, node.get("options", ()), "skip")
     return row
 
 
@@ -234,13 +234,13 @@ def _refresh(session: Session, node: Node, row: Subscription) -> Subscription:
     what = "ALTER SUBSCRIPTION ... REFRESH"
     if row.enabled is False:
         raise ServerError("55000", f"{what} is not allowed for disabled subscriptions", rule=RULE)
-    parse_options(session.catalog, node.get("options", ()), "refresh")
+    parse_options(session, node.get("options", ()), "refresh")
     _outside_transaction(session, what)
     return row
 
 
 def _set_publications(session: Session, node: Node, row: Subscription) -> Subscription:
-    options = parse_options(session.catalog, node.get("options", ()), "publications")
+    options = parse_options(session, node.get("options", ()), "publications")
     named = _named(session, node)
     _refuse_repeats(named)
     _refresh_with(session, row, options, "SET PUBLICATION ... WITH (refresh = false).")
@@ -249,7 +249,7 @@ def _set_publications(session: Session, node: Node, row: Subscription) -> Subscr
 
 def _add_publications(session: Session, node: Node, row: Subscription) -> Subscription:
     """merge_publications."""
-    options = parse_options(session.catalog, node.get("options", ()), "publications")
+    options = parse_options(session, node.get("options", ()), "publications")
     named = _named(session, node)
     _refuse_repeats(named)
     had = {publication for publication, _ in row.publications}
@@ -261,7 +261,7 @@ def _add_publications(session: Session, node: Node, row: Subscription) -> Subscr
 
 
 def _drop_publications(session: Session, node: Node, row: Subscription) -> Subscription:
-    options = parse_options(session.catalog, node.get("options", ()), "publications")
+    options = parse_options(session, node.get("options", ()), "publications")
     named = _named(session, node)
     _refuse_repeats(named)
     had = {publication for publication, _ in row.publications}

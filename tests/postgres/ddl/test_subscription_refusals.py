@@ -122,6 +122,11 @@ def test_a_text_that_stands_for_a_connection_string_is_no_certain_error(text: st
     assert "certain" not in [certainty for _, _, certainty in said(create(conninfo=text))]
 
 
+def test_an_option_may_be_an_extensions() -> None:
+    assert [certainty for _, _, certainty in said(create("citus_use_authinfo = true"))] == ["assumed"]
+    assert [certainty for _, _, certainty in said("CREATE EXTENSION some", create("foo"))] == ["assumed"]
+
+
 def test_only_the_owner_may_change_a_subscription() -> None:
     other = ["CREATE ROLE app", MADE, "SET ROLE app"]
     for statement in ("ALTER SUBSCRIPTION s RENAME TO t", "ALTER SUBSCRIPTION s SET (foo)", "DROP SUBSCRIPTION s"):
