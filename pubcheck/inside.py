@@ -10,20 +10,25 @@ from msgspec.structs import replace
 
 from pubcheck.checks.refusals import explain
 from pubcheck.checks.write import WRITING, Met
+from pubcheck.diagnostics import Certainty
 from pubcheck.fold import WITH_FILTERS, Fold
-from pubcheck.fold.doubts import doubt_changes, doubt_publication, doubt_refused, doubt_statement
+from pubcheck.fold.doubts import doubt_changes, doubt_publication, doubt_refused, doubt_statement, names_made
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.commands import made_of_unseen
 from pubcheck.postgres.plpgsql.interpret import Exhausted, Inner, Interpreter, Raised, Standing, do_body, language_of
-from pubcheck.postgres.plpgsql.program import NotParsed, check_sql, program
+from pubcheck.postgres.plpgsql.program import NotParsed, check_sql, compile_error, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.rulebook import by_name, rule_for_spec
+from pubcheck.sources.placeholders import guessed
 from pubcheck.statements import StatementText
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
+_ABOUT_PUBLICATIONS = re.compile(r"\b(?:create|alter|drop)\s+publication\b", re.IGNORECASE)
+_THERE_ALREADY = frozenset(("42701", "42710", "42723", "42P07"))
 _NOT_INLINE = ("sql", "c", "internal")
 
 
@@ -58,6 +63,8 @@ class Inside:
         """The statement itself, with offsets in the source."""
         self.implicit = False
         self.begun = _Mark(0, 0, 0)
+        self.about = False
+        """Whether something was done about a publication."""
 
     # Running.
 
@@ -76,9 +83,10 @@ class Inside:
         interpreter.atomic = not self.implicit
         try:
             self._interpreted(interpreter, name, node)
+            interpreter.settle()
         except Raised as raised:
             self.undo(self.begun)
-            self._refuse(raised)
+            self._refuse(raised, certain=not interpreter.unproven)
         except (Exhausted, TooDeep, RecursionError):
             self.unfollowed(None, self.statement.text)
         finally:
@@ -104,8 +112,9 @@ class Inside:
         except NotParsed as failure:
             if failure.refusal is not None and not self.filled:
                 raise Raised(_syntax_error(self.statement, body, failure), None, compiled=True) from None
-            if failure.message.startswith("unrecognized exception condition") and not self.filled:
-                raise Raised(ServerError("42704", failure.message), None, compiled=True) from None
+            sqlstate = compile_error(failure.message)
+            if sqlstate is not None and not self.filled and not guessed(body.text):
+                raise Raised(ServerError(sqlstate, failure.message), None, compiled=True) from None
             self.unfollowed(None, body.text)
 
     def routine_of(self, row: Proc) -> Routine | None:
@@ -131,6 +140,8 @@ class Inside:
         except ServerError as error:
             journal.undo(mark)
             session.forget_path()
+            if error.sqlstate in _THERE_ALREADY and any(f'"{name}"' in error.message for name in fold.perhaps_made):
+                session.assumed = True
             if not session.assumed:
                 raise Raised(error, inner) from None
             if error.rule is not None and not standing.excuse(error, False):
@@ -141,7 +152,8 @@ class Inside:
             journal.undo(mark)
             self.unfollowed(inner, text.text)
             return False
-        sure = not session.assumed
+        self.about = self.about or name in WITH_FILTERS
+        sure = not session.assumed and not made_of_unseen(journal.entries[mark:])
         if standing.doubtful or (standing.handled and not sure):
             doubt_statement(fold.catalog, name, mark)
         unseen = [error for error in session.unseen if not standing.excuse(error, True)]
@@ -205,6 +217,7 @@ class Inside:
     def doubt(self, mark: _Mark) -> None:
         journal = self.fold.catalog.journal
         changes, before = journal.entries[mark.entries :], journal.mark()
+        self.fold.perhaps_made.update(names_made(changes))
         doubt_changes(self.fold.catalog, changes)
         if any(isinstance(former, Relation | Publication | Type) and key not in heap for heap, key, former in changes):
             # What was taken away may still be there.
@@ -255,20 +268,32 @@ class Inside:
         """An inner statement as the fold's findings need it."""
         return embedded(self.statement, inner)
 
-    def _refuse(self, raised: Raised) -> None:
-        """The block is refused: one finding, with the first error that the server raises."""
+    def _refuse(self, raised: Raised, *, certain: bool) -> None:
+        """The block is refused: one finding, with the first error that the server raises, if that is ``certain``."""
         error, inner = raised.error, raised.inner
-        if error.rule is None:
-            return
         statement = self.statement if inner is None else self.statement_text(inner)
-        self.session.assumed = False
+        self.session.assumed = not certain
         self.session.notices = []
-        if error.sqlstate == "42601" or raised.compiled:
+        if error.rule is None:
+            if self.about or _ABOUT_PUBLICATIONS.search(self.statement.text):
+                self._tell_failure(statement, error)
+        elif error.sqlstate == "42601" or raised.compiled:
             self._refuse_syntax(statement, error)
         elif isinstance(error.evidence, Met):
             self.fold.stopped.take(error.evidence)
         else:
             self.fold.at_hand.refuse(statement, error)
+
+    def _tell_failure(self, statement: StatementText, error: ServerError) -> None:
+        """What the statement did about publications is taken back by an error that is about something else."""
+        rule = by_name("block-fails")
+        message = f"this fails, and what it does about publications is taken back: {error.message}"
+        help_text = "mend what fails, or put it into a block of its own with EXCEPTION WHEN if it may fail"
+        certainty: Certainty = "assumed" if self.session.assumed else "certain"
+        span, answer = statement.span(error.culprit or 0), self.fold.at_hand.answer(statement, error)
+        self.fold.diagnostics.append(
+            rule.diagnostic(certainty, (self.fold.major,), message, span, help=help_text, **answer)
+        )
 
     def _refuse_syntax(self, statement: StatementText, error: ServerError) -> None:
         from pubcheck.checks.syntax import syntax_help

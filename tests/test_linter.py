@@ -125,7 +125,7 @@ class TestOpenWorld:
         assert {one.certainty for one in found} == {"assumed"}
 
     def test_what_an_assumed_refusal_would_have_made_is_not_certainly_missing(self) -> None:
-        block, publication = "DO $$ BEGIN x(); END $$;", "CREATE PUBLICATION p FOR TABLE t WHERE (later = 1);"
+        block, publication = "DO LANGUAGE plpython3u $$ x() $$;", "CREATE PUBLICATION p FOR TABLE t WHERE (later = 1);"
         rest = "CREATE TABLE u (id int PRIMARY KEY); ALTER PUBLICATION p ADD TABLE u; ALTER PUBLICATION p DROP TABLE u;"
         found = lint(T + block + publication + rest, complete=True)
         assert [(one[0], one[2]) for one in answers(found)] == [("42703", "assumed"), ("42704", "assumed")]

@@ -65,6 +65,8 @@ class Fold:
         self.diagnostics = self.at_hand.diagnostics
         self._refused_writes = RefusedWrites(self.session)
         self._history: History | None = None
+        self.perhaps_made: set[str] = set()
+        """Names of what blocks made that perhaps failed."""
         self.called: set[int] = set()
         """Functions whose bodies were run."""
         self.told_not_seen: set[int] = set()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.checks.history import Change
@@ -45,6 +47,19 @@ def doubt_changes(catalog: Catalog, changes: list[Change]) -> None:
             unsee(catalog, catalog.relations, other.table)
         elif isinstance(other, Constraint) and other.kind in "pux":
             unsee(catalog, catalog.relations, other.relation)
+
+
+def names_made(changes: Iterable[Change]) -> Iterator[str]:
+    """The names of what was made, and of the columns of tables that were."""
+    for heap, key, former in changes:
+        row = heap.get(key)
+        if isinstance(row, Relation):
+            known = former.columns if isinstance(former, Relation) else ()
+            yield from (column.name for column in row.columns if column not in known)
+        elif isinstance(row, Struct) and not isinstance(former, Struct):
+            name = getattr(row, "name", "")
+            if name:
+                yield name
 
 
 def doubt_statement(catalog: Catalog, name: str, mark: int) -> None:

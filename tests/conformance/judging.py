@@ -40,25 +40,8 @@ UNMAPPED: dict[str, str] = {
 """Cases that what can be said without a server cannot equal, with the reason. Counted, not judged."""
 
 
-FOLLOWED = frozenset(
-    (
-        "plpgsql-plain-other-ddl-fails",
-        "plpgsql-guard-select-into-strict",
-        "plpgsql-guard-case-not-found",
-        "plpgsql-handler-raises-else",
-        "plpgsql-handler-unknown-condition",
-        "plpgsql-handler-assert-not-others",
-        "plpgsql-raise-exception",
-        "plpgsql-loop-foreach-null",
-        "plpgsql-execute-format-null",
-        "plpgsql-execute-format-too-few",
-        "plpgsql-execute-null",
-        "plpgsql-execute-transaction",
-        "plpgsql-savepoint",
-        "plpgsql-function-commit",
-    )
-)
-"""DO blocks and calls that are refused for no reason of publications: followed, and not spoken of."""
+FOLLOWED = frozenset(("plpgsql-loop-foreach-null", "plpgsql-savepoint", "plpgsql-function-commit"))
+"""DO blocks and calls that are refused and are not about publications: followed, and not spoken of."""
 
 
 class Status(StrEnum):

@@ -12,11 +12,31 @@ CONDITIONS = (
     "invalid_parameter_value", "duplicate_object OR undefined_object",
 )  # fmt: skip
 
+MAY_FAIL = (
+    "PERFORM 1/0", "PERFORM 1/n", "n := 'x'", "n := 1/n", "n := t::int", "PERFORM 'x'::date", "PERFORM 'a'::regclass",
+    "PERFORM missing FROM a", "PERFORM id FROM a", "PERFORM missing()", "ASSERT n < 1", "ASSERT false, 'no'",
+    "INSERT INTO b VALUES (1, 2)", "INSERT INTO a VALUES (1, 2)", "INSERT INTO missing VALUES (1)", "SELECT 1 INTO t",
+    "SELECT id INTO STRICT n FROM a", "SELECT pubname INTO STRICT t FROM pg_publication WHERE pubname = 'p'",
+    "SELECT count(*) INTO STRICT n FROM pg_publication", "EXECUTE t", "EXECUTE NULL", "EXECUTE 'SELECT ' || n",
+    "EXECUTE 'SELECT 1/0'", "EXECUTE 'SELECT n'", "RAISE division_by_zero", "r.pubname := 'p'", "t := r.pubname",
+    "t := r.missing", "COMMENT ON TABLE a IS 'x'", "COMMENT ON TABLE gone IS 'x'", "TRUNCATE b",
+    "GRANT SELECT ON a TO PUBLIC",
+    "PERFORM pg_notify('x', t)", "t := upper(t)", "t := format('%s')", "t := format('%I', NULL)", "LOCK TABLE a",
+    "CREATE INDEX CONCURRENTLY ON a (x)", "CREATE TABLE f (id int REFERENCES b)",
+    "CREATE VIEW v AS SELECT missing FROM a",
+    "SET LOCAL work_mem = '4MB'", "SET search_path = public", "PERFORM 1 WHERE n > 1/0", "n := coalesce(NULL, '7')",
+    "n := (SELECT 1 WHERE false)", "n := (SELECT x FROM a)", "n := array_length(ARRAY[1, 2], 1)",
+    "n := CASE WHEN n > 0 THEN 1/n ELSE 0 END", "t := split_part('a.b', '.', n)", "CALL missing()",
+)  # fmt: skip
+"""What fails, or may, for what is not about publications."""
+
 
 class Blocks:
-    """Grows one script: some tables, then DO blocks, functions and calls of them."""
+    """Grows one script: some tables, then DO blocks, functions and calls of them. ``failing`` is the share of small
+    statements that fail, or may, for what is not about publications."""
 
-    def __init__(self, seed: int, length: int = 6) -> None:
+    def __init__(self, seed: int, length: int = 6, failing: float = 0) -> None:
+        self.failing = failing
         self.random = Random(seed)
         self.depth = 0
         self.loops = 0
@@ -194,6 +214,8 @@ class Blocks:
         if self.chance(0.12):
             raised = "RAISE EXCEPTION USING ERRCODE = '42710'"
             choices = ["RAISE EXCEPTION 'no %', t", "RAISE duplicate_object", "RETURN", raised]
+        if self.chance(self.failing):
+            choices = list(MAY_FAIL)
         if self.loops and self.chance(0.3):
             choices = [f"EXIT WHEN {self.condition()}", "CONTINUE", f"CONTINUE WHEN {self.condition()}", "EXIT"]
         if self.chance(0.05):

@@ -240,7 +240,16 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
         rows = [row for row in rows if row.arguments in (given, everything)]
     if not rows:
         if all_seen(session) and not missing_ok:
-            raise ServerError("42883", f"function {'.'.join(parts)} does not exist")
+            from pubcheck.postgres.ddl.descriptions import format_type
+
+            word = (
+                "aggregate" if kind == "OBJECT_AGGREGATE" else "procedure" if kind == "OBJECT_PROCEDURE" else "function"
+            )
+            if node.get("args_unspecified"):
+                raise ServerError("42883", f'could not find a {word} named "{".".join(parts)}"')
+            listed = ", ".join(format_type(session, oid) if oid else "-" for oid in given)
+            listed = "*" if not given and word == "aggregate" else listed
+            raise ServerError("42883", f"{word} {'.'.join(parts)}({listed}) does not exist")
         return None
     if rows[0].kind not in wanted:
         what = {"f": "a function", "w": "a function", "p": "a procedure", "a": "an aggregate function"}

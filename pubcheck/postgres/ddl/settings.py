@@ -207,10 +207,19 @@ def _set_path(session: Session, schemas: list[str], local: bool) -> None:
     session.set("search_path", tuple(truncate(schema) for schema in schemas if schema), local=local)
 
 
+def _role(session: Session, name: str) -> int:
+    """check_role: a role that does not exist is a value that the setting cannot have."""
+    try:
+        return session.role_named(name).oid
+    except ServerError as error:
+        error.sqlstate = "22023"
+        raise
+
+
 def _set_role(session: Session, name: str, role: str, local: bool) -> None:
     """SET ROLE asks what the session's user may be; SET SESSION AUTHORIZATION what its authenticated user is."""
     if name == "session_authorization":
-        oid = session.role_named(role).oid
+        oid = _role(session, role)
         user = session.catalog.roles[SUPERUSER]
         if oid != user.oid and not user.superuser:
             raise ServerError("42501", f'permission denied to set session authorization "{role}"')
@@ -221,7 +230,7 @@ def _set_role(session: Session, name: str, role: str, local: bool) -> None:
     if role == "none":
         session.set("role", user.oid, local=local)
         return
-    oid = session.role_named(role).oid
+    oid = _role(session, role)
     if not session.member_of(oid, user):
         raise ServerError("42501", f'permission denied to set role "{role}"')
     session.set("role", oid, local=local)

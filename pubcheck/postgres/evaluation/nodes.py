@@ -46,7 +46,7 @@ class Prepared:
         self._failure: ServerError | Unknowable | None = None
         self._step: Step | None = None
         try:
-            self._step = _Builder(context).build(expr)
+            self._step = Builder(context).build(expr)
         except (ServerError, Unknowable) as failure:
             self._failure = failure
         except RecursionError:
@@ -81,7 +81,7 @@ def evaluate(expr: Expr, row: Row, context: Context) -> bool | None:
     return Prepared(expr, context)(row)
 
 
-class _Builder:
+class Builder:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.cache = context.cache
@@ -428,28 +428,28 @@ _TESTS: dict[str, Callable[[int], bool]] = {
     ">": lambda order: order > 0,
     ">=": lambda order: order >= 0,
 }
-_BUILDERS: dict[str, Callable[[_Builder, Expr], Step]] = {
-    "ArrayExpr": _Builder.array,
-    "BoolExpr": _Builder.logic,
-    "BooleanTest": _Builder.boolean_test,
-    "CaseExpr": _Builder.case,
-    "CaseTestExpr": _Builder.case_test,
-    "CoalesceExpr": _Builder.coalesce,
-    "CollateExpr": _Builder.same,
-    "Const": _Builder.constant,
-    "DistinctExpr": _Builder.distinct,
-    "FuncExpr": _Builder.call,
-    "MinMaxExpr": _Builder.greatest,
-    "NamedArgExpr": _Builder.same,
-    "NullIfExpr": _Builder.null_if,
-    "NullTest": _Builder.null_test,
-    "OpExpr": _Builder.call,
-    "RelabelType": _Builder.relabelled,
-    "RowCompareExpr": _Builder.row_comparison,
-    "RowExpr": _Builder.row,
-    "ScalarArrayOpExpr": _Builder.any_or_all,
-    "Var": _Builder.column,
-    "XmlExpr": _Builder.xml,
+_BUILDERS: dict[str, Callable[[Builder, Expr], Step]] = {
+    "ArrayExpr": Builder.array,
+    "BoolExpr": Builder.logic,
+    "BooleanTest": Builder.boolean_test,
+    "CaseExpr": Builder.case,
+    "CaseTestExpr": Builder.case_test,
+    "CoalesceExpr": Builder.coalesce,
+    "CollateExpr": Builder.same,
+    "Const": Builder.constant,
+    "DistinctExpr": Builder.distinct,
+    "FuncExpr": Builder.call,
+    "MinMaxExpr": Builder.greatest,
+    "NamedArgExpr": Builder.same,
+    "NullIfExpr": Builder.null_if,
+    "NullTest": Builder.null_test,
+    "OpExpr": Builder.call,
+    "RelabelType": Builder.relabelled,
+    "RowCompareExpr": Builder.row_comparison,
+    "RowExpr": Builder.row,
+    "ScalarArrayOpExpr": Builder.any_or_all,
+    "Var": Builder.column,
+    "XmlExpr": Builder.xml,
 }
 
 

@@ -84,8 +84,10 @@ def _select(p: Nested, body: Node) -> list[Target] | None:
     windows(p, body.get("windowClause", []), targets)
     if p.resolves:
         _outputs(p, targets)
-    for expr in [target.expr for target in targets] + conditions:
+    evaluated = [target.expr for target in targets] + conditions
+    for expr in evaluated:
         assign_collations(p, expr)
+    p.analysed[:0] = evaluated
     if p.has_aggregates or "groupClause" in body or "havingClause" in body:
         having = conditions[-1:] if "havingClause" in body else []
         check_grouping(p, [target.expr for target in targets] + having, [target.expr for target in grouped])
@@ -230,6 +232,7 @@ def _values(p: Nested, body: Node) -> list[Target] | None:
             place = next((at for at in map(expr_location, made) if at >= 0), -1)
             raise p.error("42601", "VALUES lists must all be the same length", place)
         rows.append(made)
+        p.analysed += made
     targets = []
     for number, column in enumerate(zip(*rows, strict=True), 1):
         oid = select_common_type(p, column, "VALUES")

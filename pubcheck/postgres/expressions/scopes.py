@@ -75,6 +75,8 @@ class Nested(ParseState):
         self.window_definitions: list[Node] = []
         self.outer: list[Expr] = []
         """References to levels further out: columns, and aggregates that belong there."""
+        self.analysed: list[Expr] = parent.analysed if isinstance(parent, Nested) else []
+        """What is evaluated in the whole query, those of its sub-selects before it."""
 
     @property
     def touches(self) -> bool:

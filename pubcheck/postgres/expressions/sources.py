@@ -144,6 +144,7 @@ def _function(p: Nested, body: Node, alias: str) -> Item:
     name = alias
     for call, definitions in calls:
         made = transform(p, call)
+        p.analysed.append(made)
         called = _called(call)
         name = name or called
         outputs = _returned(p, made, definitions, called, alias if len(calls) == 1 else "")
@@ -276,7 +277,7 @@ def _on(p: Nested, body: Node, items: list[Item]) -> None:
     if "quals" not in body:
         return
     kept, p.items, p.clause = p.items, items, "JOIN conditions"
-    coerce_to_boolean(p, transform(p, body["quals"]), "JOIN/ON")
+    p.analysed.append(coerce_to_boolean(p, transform(p, body["quals"]), "JOIN/ON"))
     p.items = kept
 
 

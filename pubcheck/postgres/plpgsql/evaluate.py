@@ -325,7 +325,7 @@ class Evaluator:
         arguments = [self.value(item, scope) for item in node.get("args", ())]
         try:
             return found(self, *arguments)
-        except TypeError:
+        except (TypeError, ValueError):
             return UNKNOWN
 
 
@@ -492,7 +492,9 @@ def _format(self: Evaluator, template: Value, *arguments: Value) -> Value:
     at, next_one = 0, 0
     for match in _FORMAT.finditer(template):
         between = template[at : match.start()]
-        if "%" in between or (match[3] or "").startswith("*"):
+        if "%" in between:
+            raise _no_specifier(between)
+        if (match[3] or "").startswith("*"):
             return UNKNOWN
         pieces.append(between)
         at = match.end()
@@ -517,8 +519,16 @@ def _format(self: Evaluator, template: Value, *arguments: Value) -> Value:
         pieces.append(said.ljust(width) if match[2] else said.rjust(width))
     rest = template[at:]
     if "%" in rest:
-        return UNKNOWN
+        raise _no_specifier(rest)
     return "".join([*pieces, rest])
+
+
+def _no_specifier(said: str) -> Failed:
+    letter = re.match(r"[\d$*-]*(.?)", said[said.index("%") + 1 :], re.DOTALL)
+    hint = 'For a single "%" use "%%".'
+    if letter is None or not letter[1]:
+        return Failed("22023", "unterminated format() type specifier", hint=hint)
+    return Failed("22023", f'unrecognized format() type specifier "{letter[1]}"', hint=hint)
 
 
 def _texts(function: Callable[..., Value]) -> Callable[..., Value]:

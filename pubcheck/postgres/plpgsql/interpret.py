@@ -7,21 +7,24 @@ are applied, and all that they lead to is assumed. What cannot be followed at al
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from msgspec import Struct
 
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
-from pubcheck.postgres.plpgsql import queries
+from pubcheck.postgres.plpgsql import commands, queries
 from pubcheck.postgres.plpgsql.body import Text, literal_at
 from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, GUARDED, catches
 from pubcheck.postgres.plpgsql.evaluate import LIMIT, MISSING, Evaluator, Failed, Scope, expression, query, walk
 from pubcheck.postgres.plpgsql.guards import assumptions
 from pubcheck.postgres.plpgsql.program import NotParsed, Program, program
 from pubcheck.postgres.plpgsql.routines import Routine
+from pubcheck.postgres.plpgsql.trial import BOOLEAN, INTEGER, Trial, Type
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, array, coerced, text, unknown
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import names
@@ -138,6 +141,8 @@ class Frame:
         """The statement that called the function; all of its statements stand there. None for a body at its place."""
         self.scopes: list[dict[str, Value]] = [{}]
         self.types: dict[str, str] = {}
+        self.arguments: dict[str, str] = {}
+        """The types of arguments by name; those that the program has may stand for others."""
         self.labels: dict[str, dict[str, Value]] = {}
         self.result: Value = None
         self.known: str | None = body.text
@@ -145,19 +150,32 @@ class Frame:
         """The variables that the blocks at hand declare, by number."""
         self.loops: set[str] = set()
         """Variables that loops brought along."""
+        self.parameters: dict[str, Value] | None = None
+        """While EXECUTE runs: the values of USING, and all that its text sees."""
+        self.records = frozenset(name.lower() for name in _RECORDS.findall(body.text))
+        self.limited = frozenset(name.lower() for name in _LIMITED.findall(body.text))
+        """Names that perhaps are those of variables whose type has a length or precision."""
 
     def look_up(self, parts: tuple[str, ...]) -> Value:
+        """A variable's value, or MISSING. Raises Failed for a field of a record that has none."""
+        if self.parameters is not None:
+            return self.parameters.get(parts[0], MISSING)
         if len(parts) == 2 and parts[0] in self.labels:
             parts = parts[1:]
         for scope in reversed(self.scopes):
             if parts[0] in scope:
                 value = scope[parts[0]]
-                if len(parts) == 1:
-                    return value
-                if isinstance(value, dict):
-                    return value.get(parts[1], UNKNOWN)
-                return UNKNOWN if value is UNKNOWN or value is None else MISSING
+                return value if len(parts) == 1 else self._field(parts[0], value, parts[1])
         return MISSING
+
+    def _field(self, name: str, value: Value, field: str) -> Value:
+        if isinstance(value, dict):
+            if field not in value and name in self.records:
+                raise Failed("42703", f'record "{name}" has no field "{field}"')
+            return value.get(field, UNKNOWN)
+        if value is None and name in self.records:
+            raise unassigned(name)
+        return UNKNOWN if value is UNKNOWN or value is None else MISSING
 
     def put(self, name: str, value: Value) -> None:
         scope = next((scope for scope in reversed(self.scopes) if name in scope), self.scopes[0])
@@ -174,6 +192,48 @@ class Frame:
                     old = former.get(name, UNKNOWN)
                     if unknown(old, value) or type(old) is not type(value) or old != value:
                         scope[name] = UNKNOWN
+
+
+def unassigned(name: str) -> Failed:
+    detail = "The tuple structure of a not-yet-assigned record is indeterminate."
+    return Failed("55000", f'record "{name}" is not assigned yet', detail=detail)
+
+
+_RECORDS = re.compile(r"(\w+)\s+record\b", re.IGNORECASE)
+_LIMITED = re.compile(
+    r"(\w+)\s+(?:constant\s+)?(?:(?:national\s+)?char(?:acter)?(?:\s+varying)?|varchar|bpchar|numeric|decimal|dec|bit"
+    r"(?:\s+varying)?|time\w*|interval)\s*\(",
+    re.IGNORECASE,
+)
+
+
+class Variables:
+    """A frame's variables as a ``Trial`` asks for them: their types and values by name."""
+
+    def __init__(self, frame: Frame | None, trial: Trial) -> None:
+        self.frame, self.trial = frame, trial
+
+    def __bool__(self) -> bool:
+        return self.frame is not None
+
+    def __contains__(self, name: str) -> bool:
+        frame = self.frame
+        if frame is None or (name in frame.labels and frame.parameters is None):
+            return frame is not None
+        return frame.look_up((name,)) is not MISSING
+
+    def field(self, parts: tuple[str, ...]) -> Value:
+        found = self.frame.look_up(parts) if self.frame is not None else UNKNOWN
+        return UNKNOWN if found is MISSING else found
+
+    def __getitem__(self, name: str) -> tuple[Type, Value]:
+        frame = self.frame
+        assert frame is not None
+        written = frame.arguments.get(name) or frame.types.get(name)
+        found = self.trial.type_named(written) if written else (0, -1)
+        if name in frame.arguments and found[0] >= FIRST_NORMAL_OID:
+            found = 0, -1  # of a type the name without the schema is known
+        return found, frame.look_up((name,))
 
 
 class Interpreter:
@@ -196,8 +256,15 @@ class Interpreter:
         """How many statements so far may have failed by the data at hand, which a handler around would take."""
         self.errors: list[Raised] = []
         """What the handlers around are handling."""
+        self.handling = 0
+        """In how many handlers we are."""
+        self.unproven = False
+        """Whether something so far may have failed that nobody took, and so all of it never happened."""
+        self.begun: Any = None
+        """The host's mark of where the transaction at hand began."""
         self.atomic = False
         self.left = MAX_STATEMENTS
+        self.trial = Trial(self.session)
         self.evaluator = Evaluator(self.session, self._variable)
         self.evaluator.caller = self._called
 
@@ -205,16 +272,24 @@ class Interpreter:
 
     def block(self, body: Text, at: Inner | None = None) -> None:
         """DO: runs the body. Raises Raised, NotParsed, TooDeep."""
+        self.begun = self.host.mark() if self.begun is None else self.begun
         self._run(Frame(self._program("DO", body), body, at), {})
 
     def rehearse(self, routine: Routine) -> None:
         """Runs a function that nothing calls, in doubt and without arguments. Raises NotParsed, TooDeep."""
         self.doubts += 1
+        self.begun = self.host.mark()
         self._body(routine, None, None)
 
     def statement(self, text: Text, name: str, node: Node, number: tuple[int, ...] = ()) -> None:
         """SELECT or CALL at the top level, which calls functions. Raises Raised."""
+        self.begun = self.host.mark()
         self._apply(Inner(text, number), name, node)
+
+    def settle(self) -> None:
+        """What was done so far perhaps never happened, if something may have failed: then it is there by assumption."""
+        if self.unproven:
+            self.host.doubt(self.begun)
 
     def _program(self, header: str, body: Text) -> Program:
         return program(header, body.text)
@@ -232,6 +307,8 @@ class Interpreter:
             frame.scopes[0]["found"] = False
         self.frames.append(frame)
         doubts = self.doubts
+        if any(name.lower() not in _COLLATIONS for name in _COLLATED.findall(frame.body.text)):
+            self._risk()
         try:
             self._block(
                 {
@@ -259,44 +336,81 @@ class Interpreter:
     def _declare(self, frame: Frame, scope: dict[str, Value], kind: str, node: Node, otherwise: Value) -> None:
         name = node["refname"]
         if kind == "PLpgSQL_var":
-            frame.types[name] = node["datatype"]["PLpgSQL_type"]["typname"]
+            written = frame.types[name] = node["datatype"]["PLpgSQL_type"]["typname"]
+            if "lineno" in node:
+                self._require_type(written)
+        elif "lineno" in node and name not in frame.records:
+            # Of a type that the parser does not know it tells no name.
+            said = re.search(rf"\b{re.escape(name)}\s+(?:constant\s+)?([\w.]+)", frame.body.text, re.IGNORECASE)
+            if said is not None:
+                self._require_type(said[1].lower())
         value: Value = otherwise
         if "default_val" in node:
-            value = self._value(node["default_val"])
+            value = self._value(node["default_val"], self.trial.type_named(frame.types[name]))
+            self._admit(node, value)
         scope[name] = self._as(value, frame.types[name]) if name in frame.types else value
+
+    def _require_type(self, written: str) -> None:
+        try:
+            if not self.trial.is_there(written):
+                self._risk()
+        except ServerError as error:
+            if not self.in_doubt:
+                raise Raised(error, None) from None
+            self._risk()
 
     def _as(self, value: Value, type_name: str) -> Value:
         """The value as one of a type."""
         if type_name == "regclass" and isinstance(value, str):
             return self.evaluator.regclass(value)
-        if isinstance(value, str) and type_name in _NUMBERS and not any(map(str.isdecimal, value)):
-            said = f'invalid input syntax for type {_NUMBERS[type_name]}: "{value}"'
-            self._raise_error(ServerError("22P02", said))
-        return coerced(value, type_name)
+        made = coerced(value, type_name)
+        if made is UNKNOWN and value is not UNKNOWN and type_name not in _UNFOLLOWED:
+            self._risk()
+        return made
 
     @property
     def in_doubt(self) -> bool:
         """Whether it is not known that the statement at hand is run."""
         return self.doubts > 0 or self.fallen
 
-    def _value(self, node: Node) -> Value:
-        """The value of a PLpgSQL_expr. Raises Raised."""
-        return self._evaluated(node["PLpgSQL_expr"]["query"])
+    def _value(self, node: Node, target: Type | None = None) -> Value:
+        """The value of a PLpgSQL_expr, which is for a variable of the ``target`` type. Raises Raised."""
+        return self._evaluated(node["PLpgSQL_expr"]["query"], target)
 
-    def _evaluated(self, expression_text: str) -> Value:
+    def _evaluated(self, expression_text: str, target: Type | None = None) -> Value:
+        statement = query("SELECT " + expression_text)
         try:
+            fails = statement is None or self.trial.may_fail(statement, self._variables(), (target,))
             value = self.evaluator.of_text(expression_text)
-            if value is UNKNOWN and self.handlers:
-                node = expression(expression_text)
-                if node is None or may_fail(node):
-                    self._risk()
+            if fails and value is UNKNOWN:
+                self._risk()
             return value
         except Failed as error:
             self._raise_error(error)
             return UNKNOWN
 
+    def _try(self, statement: Node, inner: Inner | None = None, into: Node | None = None) -> None:
+        """Whether a query fails, whose first row is put ``into`` variables. Raises Raised if it certainly does."""
+        try:
+            if self.trial.may_fail(statement, self._variables(), self._targets(into)):
+                self._risk()
+        except Failed as error:
+            self._raise_error(error, inner)
+
+    def _targets(self, into: Node | None) -> list[Type | None]:
+        """The types of the variables that a row is put into."""
+        for kind, node in (into or {}).items():
+            if kind == "PLpgSQL_row":
+                return [self._type_of(field.get("varno", 0)) for field in node.get("fields", ())]
+            if kind == "PLpgSQL_var":
+                return [self.trial.type_named(node["datatype"]["PLpgSQL_type"]["typname"])]
+        return []
+
+    def _variables(self) -> Variables:
+        return Variables(self.frame, self.trial) if self.frames else Variables(None, self.trial)
+
     def _truth(self, node: Node) -> Value:
-        return coerced(self._value(node), "boolean")
+        return coerced(self._value(node, BOOLEAN), "boolean")
 
     def _assign_to(self, target: Node | None, values: Sequence[Value], columns: Sequence[str] = ()) -> None:
         """Puts a row into a record or into scalar variables; UNKNOWN for what has no value."""
@@ -304,7 +418,7 @@ class Interpreter:
             if kind == "PLpgSQL_row":
                 for at, field in enumerate(node.get("fields", ())):
                     value = values[at] if at < len(values) else UNKNOWN
-                    self._put(field.get("varno", 0), value)
+                    self._receive(field.get("varno", 0), value)
             elif kind == "PLpgSQL_rec":
                 known = len(columns) == len(values) and len(values) > 0
                 row: Value = dict(zip(columns, values, strict=False)) if known else UNKNOWN
@@ -329,9 +443,7 @@ class Interpreter:
         if kind == "PLpgSQL_recfield":
             parent = variables[node.get("recparentno", 0)][1].get("refname", "")
             record = self.frame.look_up((parent,))
-            known = dict(record) if isinstance(record, dict) else {}
-            known[node["fieldname"]] = value
-            self._bind(parent, known)
+            self._bind(parent, {**record, node["fieldname"]: value} if isinstance(record, dict) else UNKNOWN)
         elif "refname" in node and kind != "PLpgSQL_row":
             self._bind(node["refname"], value)
         elif kind == "PLpgSQL_row":
@@ -408,7 +520,7 @@ class Interpreter:
             for handler in handlers
         ]
         mark, shaky, doubts, risks = host.mark(), self.shaky, self.doubts, self.risks
-        variables = self.frame.snapshot()
+        variables, unproven = self.frame.snapshot(), self.unproven
         depth = len(self.frames)
         self.handlers.append([name for each in conditions for name in each])
         try:
@@ -419,7 +531,7 @@ class Interpreter:
                 raise
             del self.frames[depth:]
             host.undo(mark)
-            self.doubts = doubts
+            self.doubts, self.unproven = doubts, unproven
             if any(name.lower() == "others" for name in conditions[taken]) and raised.error.sqlstate not in EXISTENCE:
                 host.swallowed(raised)
             self.handlers.pop()
@@ -428,6 +540,8 @@ class Interpreter:
         finally:
             self.handlers.pop()
         way = _Way(way.certain, [signal for signal in way.perhaps if signal.kind != "raised"])
+        if any(_takes_all(each) for each in conditions):
+            self.unproven = unproven
         risky = self.risks > risks
         if risky:
             host.doubt(mark)
@@ -473,9 +587,11 @@ class Interpreter:
         self.frame.scopes.append(scope)
         if raised is not None:
             self.errors.append(raised)
+        self.handling += 1
         try:
             return self._statements(handler["PLpgSQL_exception"].get("action", ()))
         finally:
+            self.handling -= 1
             self.frame.scopes.pop()
             if raised is not None:
                 self.errors.pop()
@@ -491,8 +607,11 @@ class Interpreter:
     def _case(self, node: Node) -> _Way:
         subject = f"__Case__Variable_{node.get('t_varno', 0)}__"
         if "t_expr" in node:
+            value = self._value(node["t_expr"])
             self.frame.types.pop(subject, None)
-            self._bind(subject, self._value(node["t_expr"]))
+            self._bind(subject, value)
+            if type(value) in _TYPES_OF_VALUES:
+                self.frame.types[subject] = _TYPES_OF_VALUES[type(value)]
         branches: list[tuple[Node | None, Sequence[Node]]] = []
         for item in node.get("case_when_list", ()):
             when = item["PLpgSQL_case_when"]
@@ -610,12 +729,9 @@ class Interpreter:
             self.doubts = doubts
 
     def _for_integers(self, node: Node) -> _Way:
-        low, high = (coerced(self._value(node[side]), "int4") for side in ("lower", "upper"))
-        step = coerced(self._value(node["step"]), "int4") if "step" in node else 1
-        for bound_of, which in ((low, "lower"), (high, "upper")):
-            if bound_of is None:
-                return self._raise_error(ServerError("22004", f"{which} bound of FOR loop cannot be null"))
+        low, high, step = (self._bound(node, side) for side in ("lower", "upper", "step"))
         name = node["var"]["PLpgSQL_var"]["refname"]
+        self.frame.types.setdefault(name, "int4")
         self.frame.loops.add(name)
         values: Sequence[Any] | None = None
         if all(isinstance(each, int) for each in (low, high, step)) and step > 0:
@@ -628,21 +744,37 @@ class Interpreter:
 
         return self._rounds(node, values, bind)
 
+    def _bound(self, node: Node, side: str) -> Value:
+        """A bound of FOR, or its step (exec_stmt_fori)."""
+        if side not in node:
+            return 1
+        value = coerced(self._value(node[side], INTEGER), "int4")
+        words = "BY value" if side == "step" else f"{side} bound"
+        if value is None:
+            self._raise_error(ServerError("22004", f"{words} of FOR loop cannot be null"))
+            return UNKNOWN
+        if side == "step" and isinstance(value, int) and value <= 0:
+            self._raise_error(ServerError("22023", "BY value of FOR loop must be greater than zero"))
+        return value
+
     def _for_rows(self, node: Node) -> _Way:
         found = queries.UNKNOWN_ROWS
         statement = query(node["query"]["PLpgSQL_expr"]["query"])
         if statement is not None:
+            self._try(statement, None, node["var"])
             found = self._rows(statement)
         return self._over(node, found)
 
     def _for_dynamic(self, node: Node) -> _Way:
         said = text(self._value(node["query"]))
+        if said is None:
+            return self._raise_error(ServerError("22004", "query string argument of EXECUTE is null"))
         statement = query(said) if isinstance(said, str) else None
         found = queries.UNKNOWN_ROWS
         if statement is not None:
-            parameters = self._with_parameters(node)
-            found = self._rows(statement)
-            self._without(parameters)
+            with self._parameters(node):
+                self._try(statement)
+                found = self._rows(statement)
         return self._over(node, found)
 
     def _for_cursor(self, node: Node) -> _Way:
@@ -686,6 +818,8 @@ class Interpreter:
         items = array(self._value(node["expr"]))
         if node.get("slice"):
             items = UNKNOWN
+        if items is UNKNOWN:
+            self._risk()
         if items is None:
             return self._raise_error(ServerError("22004", "FOREACH expression must not be null"))
         values = items if isinstance(items, list) else None
@@ -774,6 +908,8 @@ class Interpreter:
         for item in node.get("options", ()):
             option = item["PLpgSQL_raise_option"]
             value = text(self._value(option["expr"]))
+            if value is None:
+                return self._raise_error(ServerError("22004", "RAISE statement option cannot be null"))
             if option.get("opt_type", 0) == 0:
                 sqlstate = CONDITIONS.get(value, value) if isinstance(value, str) else UNKNOWN
             elif option["opt_type"] == 1:
@@ -810,20 +946,30 @@ class Interpreter:
 
     def _perhaps_failed(self, error: ServerError) -> None:
         """An error that perhaps ended the block with the handler for it, or else everything."""
-        self.shaky += 1
+        self._shake()
         if not self._taken(error):
             self.fallen = True
 
+    def _shake(self) -> None:
+        """The statement at hand rests on something unseen."""
+        self.shaky += 1
+        self.unproven = True
+
     def _risk(self) -> None:
-        """The statement at hand may fail by what stands in tables; that counts where somebody would take the error."""
+        """The statement at hand may fail; what runs after it is in doubt only where somebody would take the error."""
+        self.unproven = True
         if any(map(_takes_data, self.handlers)):
             self.risks += 1
 
     def _assert(self, node: Node) -> _Way:
         truth = self._truth(node["cond"])
         if truth is UNKNOWN:
+            self._risk()
             return _ON
-        return _ON if truth is True else self._raise_error(ServerError("P0004", "assertion failed"))
+        if truth is True:
+            return _ON
+        said = text(self._value(node["message"])) if "message" in node else None
+        return self._raise_error(ServerError("P0004", said if isinstance(said, str) else "assertion failed"))
 
     def _excuse(self, error: ServerError, unseen: bool) -> bool:
         """Whether an assumed refusal is what a guard or a handler is there for."""
@@ -867,16 +1013,19 @@ class Interpreter:
         if name == "TransactionStmt":
             raise Raised(ServerError("0A000", "unsupported transaction command in PL/pgSQL"), inner)
         self._apply(inner, name, body)
-        if not node.get("into") and (name == "SelectStmt" or body.get("returningList") or body.get("returningClause")):
+        returns = name in _RETURNS or body.get("returningList") or body.get("returningClause")
+        if not node.get("into") and returns:
             return self._raise_error(ServerError("42601", "query has no destination for result data"), inner)
         return _ON
 
     def _into(self, node: Node, name: str, body: Node) -> None:
         """SELECT ... INTO (exec_stmt_execsql): the first row, or NULLs."""
         if name == "SelectStmt":
-            self._calls_only(self._inner(node, "sqlstmt"), body)
+            inner = self._inner(node, "sqlstmt")
+            self._calls_only(inner, body)
+            self._try(body, inner, node.get("target"))
             found = self._rows(body)
-            if node.get("strict") or (not found.known and may_fail({name: body})):
+            if node.get("strict") and not found.known:
                 self._risk()
         else:
             found = queries.UNKNOWN_ROWS
@@ -885,10 +1034,8 @@ class Interpreter:
             self._assign_to(target, (), ())
             self.frame.put("found", found.exists())
             return
-        if node.get("strict") and len(found.rows) != 1:
-            several = ("P0003", "query returned more than one row")
-            self._raise_error(ServerError(*(several if found.rows else ("P0002", "query returned no rows"))))
-            return
+        if node.get("strict"):
+            self._strictly(found)
         if found.rows:
             self._assign_to(target, found.rows[0][0], found.columns)
         else:
@@ -901,12 +1048,6 @@ class Interpreter:
         if statement is None:
             self.host.unfollowed(inner, inner.text.text)
             return _ON
-        if "fromClause" not in statement and not any(kind == "FuncCall" for kind, _ in walk(statement)):
-            for target in statement.get("targetList", ()):
-                try:
-                    self.evaluator.value(target["ResTarget"].get("val", {}))
-                except Failed as error:
-                    return self._raise_error(error, inner)
         self._apply(inner, "SelectStmt", statement)
         found = self._rows(statement).exists() if "fromClause" in statement else True
         self.frame.put("found", found)
@@ -933,31 +1074,59 @@ class Interpreter:
         if not isinstance(value, str):
             self.host.unfollowed(inner, self.frame.known and wording(self.frame.known))
             self._assign_to(node.get("target"), (), ())
-            self.shaky += 1
+            self._shake()
             return _ON
         built = self._executed(inner, node, value)
-        parameters = self._with_parameters(node)
-        try:
+        with self._parameters(node):
             if node.get("into"):
-                statement = query(value)
-                found = self._rows(statement) if statement is not None else queries.UNKNOWN_ROWS
-                values: Sequence[Value] = ()
-                if found.known:
-                    values = found.rows[0][0] if found.rows else (None,) * max(1, len(found.columns))
-                self._assign_to(node.get("target"), values, found.columns)
+                self._execute_into(node, value)
             self._script(built)
-        finally:
-            self._without(parameters)
         return _ON
 
-    def _without(self, gone: dict[str, Value]) -> None:
-        self.frame.scopes = [scope for scope in self.frame.scopes if scope is not gone]
+    def _execute_into(self, node: Node, value: str) -> None:
+        statement = query(value)
+        found = self._rows(statement) if statement is not None else queries.UNKNOWN_ROWS
+        values: Sequence[Value] = ()
+        if statement is not None:
+            self._try(statement, None, node.get("target"))
+        elif not _RETURNING.match(value):
+            self._raise_error(ServerError("42601", "INTO used with a command that cannot return data"))
+        if node.get("strict"):
+            self._strictly(found)
+        if found.known:
+            values = found.rows[0][0] if found.rows else (None,) * max(1, len(found.columns))
+        with self._seen():
+            self._assign_to(node.get("target"), values, found.columns)
 
-    def _with_parameters(self, node: Node) -> dict[str, Value]:
-        """A scope with the values of USING as $1, $2, and so on, in which the statement that is executed runs."""
-        scope = {f"${at}": self._value(each) for at, each in enumerate(node.get("params", ()), 1)}
-        self.frame.scopes.append(scope)
-        return scope
+    def _strictly(self, found: queries.Rows) -> None:
+        """INTO STRICT: exactly one row."""
+        if not found.known:
+            self._risk()
+        elif len(found.rows) != 1:
+            several = ("P0003", "query returned more than one row")
+            self._raise_error(ServerError(*(several if found.rows else ("P0002", "query returned no rows"))))
+
+    @contextmanager
+    def _parameters(self, node: Node) -> Iterator[None]:
+        """What EXECUTE runs sees the values of USING as $1, $2, and so on, and no variable."""
+        frame = self.frame
+        before = frame.parameters
+        given: dict[str, Value] = {f"${at}": self._value(each) for at, each in enumerate(node.get("params", ()), 1)}
+        frame.parameters = given
+        try:
+            yield
+        finally:
+            frame.parameters = before
+
+    @contextmanager
+    def _seen(self) -> Iterator[None]:
+        """The frame's variables are seen again."""
+        frame = self.frame
+        before, frame.parameters = frame.parameters, None
+        try:
+            yield
+        finally:
+            frame.parameters = before
 
     def _executed(self, inner: Inner, node: Node, value: str) -> Inner:
         """The text that EXECUTE runs; where it is a literal, with its exact place."""
@@ -1031,40 +1200,22 @@ class Interpreter:
         self._do(inner, name, node)
 
     def _do(self, inner: Inner, name: str, node: Node) -> None:
-        missing = self._missing(node) if name == "SelectStmt" or name in _CHANGES_ROWS else None
-        if missing is not None:
-            self._fail(missing, inner)
+        refused = commands.refused_in_function(name, node)
+        if refused is None and name in _CHANGES_ROWS:
+            refused = commands.missing(self.session, name, node)
+        if refused is not None:
+            self._raise_error(refused, inner)
             return
         standing = Standing(self.in_doubt, self.shaky > 0, any(self.handlers), self._excuse)
         outcome = self.host.do(inner, name, node, standing)
         if isinstance(outcome, ServerError):
             self._perhaps_failed(outcome)
         elif not outcome:
-            self.shaky += 1
-        if name in _CHANGES_ROWS or (name == "SelectStmt" and may_fail({name: node})):
+            self._shake()
+        if name == "SelectStmt":
+            self._try(node, inner)
+        elif name in _CHANGES_ROWS or commands.may_fail(self.session, name, node):
             self._risk()
-
-    def _missing(self, node: Node) -> ServerError | None:
-        """The error for a relation or function that a query or a change of rows names, and that there certainly is
-        not."""
-        ctes = {body["ctename"] for kind, body in walk(node) if kind == "CommonTableExpr"}
-        named = [node["relation"]] if "relname" in node.get("relation", ()) else []
-        for rv in (*named, *(body for kind, body in walk(node) if kind == "RangeVar")):
-            parts = [rv[key] for key in ("schemaname", "relname") if key in rv]
-            if "catalogname" in rv or (len(parts) == 1 and parts[0] in ctes):
-                continue
-            if self.session.find_relation(rv) is None and self.session.certainly_none(".".join(map(_quoted, parts))):
-                return ServerError("42P01", f'relation "{".".join(parts)}" does not exist')
-        if not self.session.complete:
-            return None
-        from pubcheck.postgres.ddl.lookup import functions_named
-
-        cache = self.session.syscache
-        for call in (body for kind, body in walk(node) if kind in ("FuncCall", "funccall") and cache.complete_names):
-            parts = names(call["funcname"])
-            if not functions_named(self.session, parts) and not any(True for _ in cache.builtin.procs(parts[-1])):
-                return ServerError("42883", f"function {'.'.join(parts)}() does not exist")
-        return None
 
     def _nested(self, inner: Inner, node: Node) -> None:
         """EXECUTE of a DO."""
@@ -1209,6 +1360,7 @@ class Interpreter:
             if routine.language == "sql":
                 return self._sql_body(routine, bound, at)
             frame = Frame(program(routine.header(), routine.body.text), routine.body, at)
+            frame.arguments = {name: type_name for name, type_name in routine.inputs if name}
             return self._run(frame, bound)
         finally:
             self.handlers, self.evaluator.projecting = handlers, projecting
@@ -1237,28 +1389,109 @@ class Interpreter:
         if match is None:
             self._put(node.get("varno", 0), UNKNOWN)
             return _ON
-        value = self._evaluated(said[match.end() :])
+        number = node.get("varno", 0)
+        target = self._type_of(number)
         if "[" in match[0]:
-            value = UNKNOWN
-        self._put(node.get("varno", 0), value)
+            for subscript in _SUBSCRIPT.findall(match[0]):
+                self._evaluated(subscript, INTEGER)
+            self._evaluated(said[match.end() :], self.trial.element(target) if target is not None else None)
+            self._put(number, UNKNOWN)
+            return _ON
+        self._receive(number, self._evaluated(said[match.end() :], target))
         return _ON
 
+    def _type_of(self, number: int) -> Type | None:
+        """The type of a variable, by its number; None where it is not known."""
+        variables = self.frame.program.variables
+        kind, node = variables[number] if 0 <= number < len(variables) else ("", {})
+        return self.trial.type_named(node["datatype"]["PLpgSQL_type"]["typname"]) if kind == "PLpgSQL_var" else None
+
+    def _receive(self, number: int, value: Value) -> None:
+        """Assigns a value to a variable, which may refuse it."""
+        variables = self.frame.program.variables
+        kind, node = variables[number] if 0 <= number < len(variables) else ("", {})
+        if kind == "PLpgSQL_recfield":
+            parent = variables[node.get("recparentno", 0)][1].get("refname", "")
+            if parent in self.frame.records and self.frame.look_up((parent,)) is None:
+                self._raise_error(unassigned(parent))
+        self._admit(node, value)
+        self._put(number, value)
+
+    def _admit(self, node: Node, value: Value) -> None:
+        """Whether a variable takes a value (exec_assign_value)."""
+        if node.get("notnull"):
+            if value is None:
+                words = f'null value cannot be assigned to variable "{node["refname"]}" declared NOT NULL'
+                self._raise_error(ServerError("22004", words))
+            elif value is UNKNOWN:
+                self._risk()
+        if value is not None and node.get("refname") in self.frame.limited:
+            self._risk()
+
     def _diagnostics(self, node: Node) -> _Way:
+        if node.get("is_stacked") and not self.handling:
+            words = "GET STACKED DIAGNOSTICS cannot be used outside an exception handler"
+            return self._raise_error(ServerError("0Z002", words))
         for item in node.get("diag_items", ()):
             self._put(item["PLpgSQL_diag_item"].get("target", 0), UNKNOWN)
         return _ON
 
+    def _cursor(self, node: Node) -> Node:
+        """The variable of a cursor."""
+        variables = self.frame.program.variables
+        number = node.get("curvar", 0)
+        return variables[number][1] if number < len(variables) else {}
+
+    def _open(self, node: Node) -> _Way:
+        cursor = self._cursor(node)
+        name = cursor.get("refname", "")
+        if self.frame.look_up((name,)) is not None:
+            self._risk()  # it may be open
+        if "dynquery" in node:
+            said = text(self._value(node["dynquery"]))
+        else:
+            written: Node = node.get("query") or cursor.get("cursor_explicit_expr") or {}
+            said = written.get("PLpgSQL_expr", {}).get("query")
+        statement = query(said) if isinstance(said, str) and "argquery" not in node else None
+        if statement is None:
+            self._risk()
+        elif "dynquery" in node:
+            with self._parameters(node):
+                self._try(statement)
+        else:
+            self._try(statement)
+        self._bind(name, UNKNOWN)
+        return _ON
+
     def _fetch(self, node: Node) -> _Way:
+        self._at_cursor(node)
         self._assign_to(node.get("target"), (), ())
         self.frame.put("found", UNKNOWN)
         return _ON
+
+    def _close(self, node: Node) -> _Way:
+        self._at_cursor(node)
+        return _ON
+
+    def _at_cursor(self, node: Node) -> None:
+        cursor = self._cursor(node)
+        name = cursor.get("refname", "")
+        if self.frame.look_up((name,)) is not None:
+            return
+        if "cursor_explicit_expr" in cursor and self.session.catalog.major.number < 16:
+            # Before 16 the variable of a bound cursor begins with its own name.
+            self._raise_error(ServerError("34000", f'cursor "{name}" does not exist'))
+        self._raise_error(ServerError("22004", f'cursor variable "{name}" is null'))
 
     def _transaction(self, commit: bool) -> _Way:
         if not self.atomic and any(self.handlers):
             word = "commit" if commit else "roll back"
             return self._raise_error(ServerError("2D000", f"cannot {word} while a subtransaction is active"))
+        if commit:
+            self.settle()
         if self.atomic or not self.host.finish(commit=commit):
             return self._raise_error(ServerError("2D000", "invalid transaction termination"))
+        self.begun = self.host.mark()
         return _ON
 
     def _commit(self, node: Node) -> _Way:
@@ -1289,10 +1522,6 @@ _HARMLESS = frozenset(
 )
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _takes_all(conditions: Sequence[str]) -> bool:
     return any(name.lower() == "others" for name in conditions)
 
@@ -1314,7 +1543,16 @@ def may_fail(node: Node) -> bool:
     return False
 
 
-_NUMBERS = {"int": "integer", "int4": "integer", "integer": "integer", "bigint": "bigint", "int8": "bigint"}
+_UNFOLLOWED = frozenset(("refcursor", "timestamptz", "timestamp", "numeric", "float8", "jsonb", "json", "uuid", "date"))
+"""Types of which values are not kept; whether they take one the trial says."""
+_RETURNS = frozenset(("SelectStmt", "ExplainStmt", "VariableShowStmt"))
+_COLLATED = re.compile(r'\bcollate\s+"?([\w-]+)', re.IGNORECASE)
+_COLLATIONS = frozenset(("c", "posix", "default", "ucs_basic", "pg_catalog"))
+_TYPES_OF_VALUES = {bool: "boolean", int: "int4", str: "text"}
+_RETURNING = re.compile(
+    r"\s*(?:select|values|show|explain|fetch|execute|table|with)\b|.*\breturning\b", re.IGNORECASE | re.DOTALL
+)
+_SUBSCRIPT = re.compile(r"\[([^\[\]]*)\]")
 _ASSIGNMENT = re.compile(r'\s*(?:[\w$."]|[^\x00-\x7f]|\[[^\]]*\])+\s*:?=')
 
 
@@ -1351,6 +1589,7 @@ _STATEMENTS: dict[str, Callable[[Interpreter, Node], _Way]] = {
     "PLpgSQL_stmt_block": Interpreter._block,
     "PLpgSQL_stmt_call": Interpreter._call,
     "PLpgSQL_stmt_case": Interpreter._case,
+    "PLpgSQL_stmt_close": Interpreter._close,
     "PLpgSQL_stmt_commit": Interpreter._commit,
     "PLpgSQL_stmt_dynexecute": Interpreter._execute,
     "PLpgSQL_stmt_dynfors": Interpreter._for_dynamic,
@@ -1364,6 +1603,7 @@ _STATEMENTS: dict[str, Callable[[Interpreter, Node], _Way]] = {
     "PLpgSQL_stmt_getdiag": Interpreter._diagnostics,
     "PLpgSQL_stmt_if": Interpreter._if,
     "PLpgSQL_stmt_loop": Interpreter._loop,
+    "PLpgSQL_stmt_open": Interpreter._open,
     "PLpgSQL_stmt_perform": Interpreter._perform,
     "PLpgSQL_stmt_raise": Interpreter._raise,
     "PLpgSQL_stmt_return": Interpreter._return,

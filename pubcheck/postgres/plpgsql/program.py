@@ -92,6 +92,39 @@ def program(header: str, body: str) -> Program:
     )
 
 
+_COMPILE_ERRORS = (
+    (
+        r"syntax error at or near .*|syntax error at end of input|mismatched parentheses.*|missing .* at end of SQL .*",
+        "42601",
+    ),
+    (r"unterminated .*|duplicate declaration at or near .*|missing expression at or near .*", "42601"),
+    (r'"\w+" is not a (?:known|scalar) variable', "42601"),
+    (r"too (?:few|many) parameters specified for RAISE", "42601"),
+    (
+        r"(?:EXIT|CONTINUE) cannot be used outside a loop.*|there is no label .* attached to any block or loop .*",
+        "42601",
+    ),
+    (r"RETURN cannot have a parameter in function returning void", "42804"),
+    (r"cannot use RETURN (?:NEXT|QUERY) in a non-SETOF function", "42804"),
+    (r"unrecognized exception condition .*", "42704"),
+    (r'variable "\w+" does not exist', "42704"),
+    (r'variable "\w+" is declared CONSTANT', "22005"),
+    (r'variable "\w+" must have a default value, since it\'s declared NOT NULL', "22004"),
+    (r"record variable cannot be part of multiple-item INTO list", "42601"),
+    (r'cursor "\w+" has no arguments', "42601"),
+    (r"loop variable of .* must be a .*variable or list of .*variables", "42601"),
+)
+"""What the server's compiler of PL/pgSQL says in these words as well, with its SQLSTATE (pl_gram.y, asked of servers).
+
+The parser here knows no tables, so that it says of a row's field, too, that it is no variable.
+"""
+
+
+def compile_error(message: str) -> str | None:
+    """The SQLSTATE of what the parser says of a body, None where the server perhaps does not say it."""
+    return next((state for pattern, state in _COMPILE_ERRORS if re.fullmatch(pattern, message, re.DOTALL)), None)
+
+
 _RETURN: Node = {"PLpgSQL_stmt_return": {}}
 
 

@@ -48,6 +48,9 @@ def rename_column(session: Session, node: Node) -> None:
 def _rename_column_of(session: Session, relation: int, old: str, new: str, parents: int) -> None:
     if old in SYSTEM_COLUMNS:
         raise ServerError("0A000", f'cannot rename system column "{old}"')
+    row = session.catalog.relations[relation]
+    if row.seen and row.column(old) is None:
+        raise ServerError("42703", f'column "{old}" does not exist')
     column = require_column(session, relation, old)
     row = session.catalog.relations[relation]
     if column.inherited > parents:
