@@ -43,9 +43,7 @@ def create_subscription(session: Session, node: Node) -> None:
     start = session.find_name(name) or 0
     place = session.place(start, len(name.encode()))
     if held is not None:
-        # Files of one folder may be of several subscribers.
-        _rests_on(session, held)
-        session.assumed = session.assumed or held.place.source != session.source
+        _taken(session, held)
         raise _refused("42710", f'subscription "{name}" already exists', place)
     _check_connection(session, node)
     named = _named(session, node)
@@ -117,7 +115,7 @@ def rename_subscription(session: Session, node: Node) -> None:
     held = subscriptions.get(new)
     if held is not None:
         _rests_on(session, row)
-        _rests_on(session, held)
+        _taken(session, held)
         raise _refused("42710", f'subscription "{new}" already exists', session.place(session.find_name(new) or 0))
     subscriptions.remove(name)
     subscriptions.put(new, replace(row, name=new))
@@ -128,6 +126,12 @@ def rename_subscription(session: Session, node: Node) -> None:
 
 def _rests_on(session: Session, row: Subscription) -> None:
     session.assumed = session.assumed or not row.seen or row.connected
+
+
+def _taken(session: Session, row: Subscription) -> None:
+    """A name that a subscription has; but files of one folder may be of several subscribers."""
+    _rests_on(session, row)
+    session.assumed = session.assumed or row.place.source != session.source
 
 
 def _require_owner(session: Session, row: Subscription) -> None:
