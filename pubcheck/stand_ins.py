@@ -14,7 +14,7 @@ from pubcheck.statements import StatementText
 
 _NAMES = re.compile(r"\$?[{%#<]+[^\"]*?[}>]+|%\w|\w+")
 """Names in what is said of them, and placeholders within quotes."""
-_OF_OPTIONS = "PUB12"
+_OF_OPTIONS = ("PUB12", "PUB140")
 _MISSING = ("PUB106", "PUB107")
 
 

@@ -342,6 +342,7 @@ def test_what_a_named_string_of_a_migration_does_is_not_known(kind: str, text: s
         """run("CREATE SUBSCRIPTION s CONNECTION 'dbname=a' PUBLICATION p"); run("DROP SUBSCRIPTION s")""",
         """run("CREATE SUBSCRIPTION s CONNECTION 'dbname=a' PUBLICATION p");\n""" * 2,
         """run(f"ALTER SUBSCRIPTION {s} DISABLE"); run(f"ALTER SUBSCRIPTION {s} SET (slot_name = NONE)")""",
+        """run(f"CREATE SUBSCRIPTION s CONNECTION '{c}' PUBLICATION p WITH (connect = {x}, two_phase = {y})")""",
         """run("ALTER SUBSCRIPTION s SET (slot_name = NONE)"); run("ALTER SUBSCRIPTION s REFRESH PUBLICATION")""",
     ],
 )
