@@ -98,7 +98,9 @@ def compare(server: Server, statements: list[str]) -> Compared:
     config = Config(postgres=(server.major,), complete=True, database=name, select=("PUB",))
     with _watched() as watched:
         found = Linter(config).lint(unit).diagnostics
-    writes = [(d.object or "", d.operation or "", _mine(d)) for d in found if d.phase == "write"]
+    writes = [
+        (d.object or "", d.operation or "", _mine(d)) for d in found if d.phase == "write" and d.server is not None
+    ]
     predicted = _predicted(watched, {(table, operation): said for table, operation, said in writes})
     probes = [
         Probe(statement, part, said, predicted.get((table, operation, only), ACCEPTED))
