@@ -259,8 +259,8 @@ class Blocks:
             " LOOP t := r.tablename;",
             "FOR t IN SELECT pubname FROM pg_publication ORDER BY pubname LOOP",
             "FOR t IN EXECUTE 'SELECT pubname FROM pg_publication WHERE pubname = $1' USING 'p' LOOP",
-            "WHILE n < 2 LOOP n := n + 1;",
-            "LOOP n := n + 1; EXIT WHEN n > 2;",
+            "WHILE k < 2 LOOP k := k + 1;",
+            "LOOP k := k + 1; EXIT WHEN k > 2;",
         )
         return f"{head}\n{body}\nEND LOOP;"
 
@@ -279,7 +279,7 @@ class Blocks:
     # Bodies.
 
     def body(self) -> str:
-        declared = self.pick("n int := 0;", "n bigint DEFAULT 1;")
+        declared = self.pick("n int := 0; k int := 0;", "n bigint DEFAULT 1; k int := 0;")
         first = self.pick("t text := 'a';", "t text;", "t text := 'b';")
         inside = self.statements_of(self.random.randint(1, 4))
         text = f"DECLARE\n  {first}\n  {declared}\n  r record;\nBEGIN\n{inside}\n"
