@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pubcheck.diagnostics import Applicability, Edit, Fix, Span
+from pubcheck.diagnostics import Applicability, Edit, Fix, Span, StatementRef
 from pubcheck.sources.text import Source, utf8
 
 if TYPE_CHECKING:
@@ -71,3 +71,14 @@ def appended(statements: Statements, wanted: Sequence[str]) -> Fix | None:
     text = "".join(f"{statement};\n" for statement in wanted)
     title = f"Append {wanted[-1]}{', after what it needs' if wanted[1:] else ''}"
     return Fix(title, "unsafe", (*edits, Edit(Span(last, length, length), text)))
+
+
+def put_before(ref: StatementRef, wanted: str) -> Fix | None:
+    """The fix that runs a statement before another one; None where that is no statement of a file of SQL."""
+    source = ref.source
+    if source.original is not None or ref.embedded or (source.view is not None and source.view.quoted):
+        return None
+    line = max(source.text.rfind("\n", 0, ref.start), source.text.rfind("\r", 0, ref.start)) + 1
+    blank = source.text[line : ref.start]
+    after = f"\n{blank}" if not blank.strip(" \t") else " "
+    return Fix(f"Insert {wanted}", "unsafe", (Edit(Span(source, ref.start, ref.start), f"{wanted};{after}"),))

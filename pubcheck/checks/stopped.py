@@ -7,7 +7,7 @@ it, there is one finding for a table, an operation and a stretch of the history,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from pubcheck.checks.findings import RELATED
 from pubcheck.checks.history import RefusedWrites
 from pubcheck.checks.literal import NAME, Stop, may_be_refused, stopped
 from pubcheck.checks.write import Met, Refusal, Write
-from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span
+from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span, StatementRef
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
@@ -47,6 +47,8 @@ class Stopped:
     def __init__(self, session: Session, refused: RefusedWrites) -> None:
         self._session, self._refused = session, refused
         self._stretches: dict[tuple[int, Write, Place], dict[tuple[ServerAnswer, bool], _Stretch]] = {}
+        self._still: set[tuple[int, Write, Place]] = set()
+        """The stretches that last to the end."""
         self._prepared: dict[str, str] = {}
         """The texts of PREPARE statements, by the name that they give."""
 
@@ -148,16 +150,27 @@ class Stopped:
 
     # What it comes to.
 
+    def end(self, refused: Iterable[tuple[Refusal, Place]]) -> None:
+        """Take in what is refused in the end, with the place since which it is."""
+        self._still = {(refusal.relation, refusal.operation, since) for refusal, since in refused}
+
     def still(self, refusal: Refusal, since: Place) -> tuple[Span, ...]:
         """The statements that what is refused in the end has stopped already."""
-        stretches = self._stretches.pop((refusal.relation, refusal.operation, since), {}).values()
+        stretches = self._stretches.get((refusal.relation, refusal.operation, since), {}).values()
         spans = [span for one in stretches for span in (one.first.span, *one.further)]
         return tuple(replace(span, message="is refused already") for span in spans[:RELATED])
+
+    def earliest(self, oid: int) -> StatementRef | None:
+        """The first statement that what is refused of a table in the end has stopped already."""
+        lasting = (stretches for key, stretches in self._stretches.items() if key[0] == oid and key in self._still)
+        return next((stretch.first.statement for stretches in lasting for stretch in stretches.values()), None)
 
     def mended(self, statements: Statements) -> Iterator[Diagnostic]:
         """What is left, which later statements mended."""
         relations = self._session.catalog.relations
         for (oid, write, since), stretches in self._stretches.items():
+            if (oid, write, since) in self._still:
+                continue
             until = self._refused.until(oid, write, since) if oid in relations else None
             cause = statements[since.source, since.statement].span(since.start, since.end, "is refused since here")
             for stretch in stretches.values():

@@ -42,6 +42,8 @@ class Outcome:
 
     def diagnostics(self, wanted: frozenset[str]) -> Iterator[Diagnostic]:
         """All that is found, of silent losses what the rules of these codes find."""
+        if self._stopped is not None:
+            self._stopped.end(self.refused)
         for found, place in self.refused:
             yield self._write(found, place)
         if self._stopped is not None:
@@ -84,7 +86,8 @@ class Outcome:
         )
 
     def _way_out(self, found: Refusal, ways: Sequence[Way]) -> tuple[Fix, ...]:
-        """A wider column list where it stands, or else another replica identity after the last statement of the unit.
+        """A wider column list where it stands, or else another replica identity after the last statement of the unit,
+        or before the first that the refusal stops.
 
         Whether a table should get another column, or send less, is for people to say.
         """
@@ -102,7 +105,16 @@ class Outcome:
                 return (edits.mended(statement, mending, certain=True),)
         plain = session.setting("search_path") == DEFAULT_PATH and session.superuser() and session.transaction is None
         way = next((way for way in ways if all(map(_of_identity, way.statements))), None)
-        fix = edits.appended(self.statements, way.statements) if plain and way is not None else None
+        if not plain or way is None:
+            return ()
+        stopped = self._stopped.earliest(found.relation) if self._stopped is not None else None
+        if stopped is None:
+            fix = edits.appended(self.statements, way.statements)
+        elif len(way.statements) == 1 and " REPLICA IDENTITY " in way.statements[0]:
+            # The unit's own statements come no further than this.
+            fix = edits.put_before(stopped, way.statements[0])
+        else:
+            fix = None
         return () if fix is None else (fix,)
 
     def _written(self, entry: PublicationRel) -> str | None:

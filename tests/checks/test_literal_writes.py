@@ -208,6 +208,16 @@ def test_what_is_refused_in_the_end_too_is_told_once_and_points_at_the_write() -
     assert not [span for span in delete.related if "refused" in span.message]
 
 
+def test_the_fix_goes_before_the_first_statement_that_is_stopped() -> None:
+    text = f"{TABLES[0]};\n{PUBLICATION};\n  UPDATE t SET a = 1;\nDELETE FROM t;"
+    for one in (each for each in lint(text) if each.phase == "write"):
+        (fix,) = one.fixes
+        (edit,) = fix.edits
+        mended = text[: edit.span.start] + edit.text + text[edit.span.end :]
+        assert mended.splitlines()[2:4] == ["  ALTER TABLE t REPLICA IDENTITY FULL;", "  UPDATE t SET a = 1;"]
+        assert [each for each in lint(mended) if each.phase == "write"] == []
+
+
 def test_the_server_s_words_are_those_of_the_moment() -> None:
     text = """\
     CREATE TABLE t (id int PRIMARY KEY, a int);
