@@ -16,6 +16,7 @@ _OPERATIONS = ("insert", "update", "delete", "truncate")
 def recreated(ground: Ground) -> Iterator[Finding]:
     """What a publication had and the next one of its name has not: members, filters and lists, options."""
     catalog = ground.catalog
+    unsent: dict[int, list[Relation]] = {}
     for former in ground.history.events.former:
         made, since = former.anew, former.since
         current = catalog.publication_names.get(former.row.name)
@@ -24,7 +25,9 @@ def recreated(ground: Ground) -> Iterator[Finding]:
         if former.what == "dropped" and former.row.oid in catalog.publications:
             continue  # that was rolled back
         publication = catalog.publications[current]
-        lost, left = _lost(ground, former, made, publication), _left_out(ground, former, publication)
+        if (former.row.all_tables or former.schemas) and current not in unsent:
+            unsent[current] = _unsent(ground, publication)
+        lost, left = _lost(ground, former, made, publication), _left_out(former, unsent.get(current, []))
         bared = _bared(ground, former, made, publication)
         options = _options(former, made, publication)
         if lost or left or bared or options:
@@ -44,24 +47,23 @@ def _lost(ground: Ground, former: FormerPublication, made: Publication, now: Pub
     return found
 
 
-def _left_out(ground: Ground, former: FormerPublication, now: Publication) -> list[Relation]:
-    """The tables that were in a publication as all were, or all of a schema, and that the new one does not send."""
-    catalog = ground.catalog
-    if now.all_tables:
-        return []
+def _left_out(former: FormerPublication, unsent: list[Relation]) -> list[Relation]:
+    """The tables that were in a publication as all were, or all of a schema, among those that are not sent now."""
     schemas = {entry.namespace for entry in former.schemas}
     named = {entry.relation for entry in former.entries}
-    tables = (row for row in catalog.relations.values() if former.row.all_tables or row.namespace in schemas)
+    held = (row for row in unsent if former.row.all_tables or row.namespace in schemas)
     return [
-        row
-        for row in tables
-        if is_publishable(row)
-        and not row.partition
-        and row.oid not in named
-        and row.place is not None
-        and order(row.place) < order(former.place)
-        and arrival(catalog, now, row) is None
+        row for row in held if row.oid not in named and row.place is not None and order(row.place) < order(former.place)
     ]
+
+
+def _unsent(ground: Ground, publication: Publication) -> list[Relation]:
+    """The tables that a publication does not send; partitions go with their tables."""
+    catalog = ground.catalog
+    if publication.all_tables:
+        return []
+    tables = (row for row in catalog.relations.values() if is_publishable(row) and not row.partition)
+    return [row for row in tables if arrival(catalog, publication, row) is None]
 
 
 def _bared(ground: Ground, former: FormerPublication, made: Publication, now: Publication) -> list[PublicationRel]:
