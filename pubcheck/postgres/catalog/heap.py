@@ -42,20 +42,20 @@ class Journal:
 class Heap(dict[K, V]):
     """One system catalog: rows by key, journaled. Change it through ``put`` and ``remove`` only."""
 
-    __slots__ = ("journal",)
+    __slots__ = ("_log",)
 
     def __init__(self, journal: Journal) -> None:
         super().__init__()
-        self.journal = journal
+        self._log = journal.entries.append
 
     def put(self, key: K, row: V) -> None:
-        self.journal.entries.append((self, key, self.get(key, _ABSENT)))
+        self._log((self, key, self.get(key, _ABSENT)))
         self[key] = row
 
     def remove(self, key: K) -> None:
         former = self.get(key, _ABSENT)
         if former is not _ABSENT:
-            self.journal.entries.append((self, key, former))
+            self._log((self, key, former))
             del self[key]
 
 
@@ -65,26 +65,26 @@ class Multimap(Generic[K, V]):
     A group of one, as most are, is a tuple: tens of thousands of dictionaries cost time and memory.
     """
 
-    __slots__ = ("groups", "journal")
+    __slots__ = ("_log", "groups")
 
     def __init__(self, journal: Journal) -> None:
-        self.journal = journal
+        self._log = journal.entries.append
         self.groups: dict[K, tuple[V] | dict[V, None]] = {}
 
     def add(self, key: K, item: V) -> None:
         groups, alone = self.groups, (item,)
         group = groups.setdefault(key, alone)
         if group is alone:
-            self.journal.entries.append((groups, key, _ABSENT))
+            self._log((groups, key, _ABSENT))
             return
         if item in group:
             return
         if isinstance(group, tuple):
             groups[key] = {group[0]: None, item: None}
-            self.journal.entries.append((groups, key, group))
+            self._log((groups, key, group))
         else:
             group[item] = None
-            self.journal.entries.append((group, item, _ABSENT))
+            self._log((group, item, _ABSENT))
 
     def remove(self, key: K, item: V) -> None:
         groups = self.groups
@@ -92,10 +92,10 @@ class Multimap(Generic[K, V]):
         if group is None or item not in group:
             return
         if isinstance(group, tuple):
-            self.journal.entries.append((groups, key, group))
+            self._log((groups, key, group))
             del groups[key]
         else:
-            self.journal.entries.append((group, item, None))
+            self._log((group, item, None))
             del group[item]
 
     def get(self, key: K) -> list[V]:

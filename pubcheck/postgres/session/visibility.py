@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import NAMESPACE, PUBLICATION, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.parse import Node
 from pubcheck.postgres.scan import find_name
 from pubcheck.postgres.session.rights import Rights
 from pubcheck.postgres.unfollowed import HEALING, taking
@@ -56,9 +55,6 @@ class Visibility(Rights):
     def place(self, start: int, length: int = 0) -> Place:
         """Byte offsets within the statement at hand."""
         return Place(self.source, self.statement, start, start + length)
-
-    def place_of(self, node: Node) -> Place:
-        return self.place(node.get("location", 0))
 
     @property
     def text(self) -> bytes:

@@ -5,6 +5,7 @@ transformConstraintAttrs). Nobody is told of such a refusal; the table or column
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -18,20 +19,28 @@ _DEFERRABLE = ("CONSTR_PRIMARY", "CONSTR_UNIQUE", "CONSTR_EXCLUSION", "CONSTR_FO
 
 def refuse_contradictions(major: Major, constraints: Sequence[Node], serial: bool) -> None:
     """Raises ServerError 42601 for what stands with a column; ``serial``: its type gives it a default and NOT NULL."""
-    kinds = [item["Constraint"]["contype"] for item in constraints]
+    kinds = tuple([item["Constraint"]["contype"] for item in constraints])
+    message = _contradiction(kinds, serial, named=major.named_not_null, enforcement=major.enforcement)
+    if message is not None:
+        raise ServerError("42601", message)
+
+
+@lru_cache(maxsize=1024)
+def _contradiction(kinds: tuple[str, ...], serial: bool, *, named: bool, enforcement: bool) -> str | None:
     if "CONSTR_NULL" in kinds:
-        filled = ("CONSTR_NOTNULL", "CONSTR_IDENTITY", *(("CONSTR_PRIMARY",) if major.named_not_null else ()))
+        filled = ("CONSTR_NOTNULL", "CONSTR_IDENTITY", *(("CONSTR_PRIMARY",) if named else ()))
         if serial or any(kind in filled for kind in kinds):
-            raise ServerError("42601", "conflicting NULL/NOT NULL declarations")
+            return "conflicting NULL/NOT NULL declarations"
     if serial + sum(kind in _VALUES for kind in kinds) > 1:
-        raise ServerError("42601", "multiple default values, identities or generation expressions")
+        return "multiple default values, identities or generation expressions"
     last = ""
     for kind in kinds:
         if kind in _ENFORCEMENT:
-            if not major.enforcement or last not in ("CONSTR_CHECK", "CONSTR_FOREIGN"):
-                raise ServerError("42601", "misplaced ENFORCED clause")
+            if not enforcement or last not in ("CONSTR_CHECK", "CONSTR_FOREIGN"):
+                return "misplaced ENFORCED clause"
         elif kind in _DEFERRING:
             if last not in _DEFERRABLE:
-                raise ServerError("42601", "misplaced DEFERRABLE clause")
+                return "misplaced DEFERRABLE clause"
         else:
             last = kind
+    return None

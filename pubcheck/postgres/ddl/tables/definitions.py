@@ -53,7 +53,9 @@ def define_column(
         constraint = item["Constraint"]
         kind = constraint["contype"]
         if kind == "CONSTR_NOTNULL":
-            not_null, held = True, _named(session, constraint) or held
+            not_null = True
+            if "conname" in constraint or "is_no_inherit" in constraint:
+                held = _named(session, constraint)
         elif kind == "CONSTR_DEFAULT":
             expression = constraint["raw_expr"]
             default, of_type = True, default_type(session, expression, oid)
@@ -119,11 +121,10 @@ def _written_type(session: Session, body: Node) -> tuple[int, int, int, str]:
 
 
 def _named(session: Session, constraint: Node) -> NotNull | None:
-    """A NOT NULL that says more than that, where there are constraints of that kind (18)."""
-    majors_know = session.catalog.major.named_not_null
-    if "is_no_inherit" in constraint and not majors_know:
-        raise ServerError("42601", 'syntax error at or near "NO"')
-    if not majors_know or not ("conname" in constraint or "is_no_inherit" in constraint):
+    """A NOT NULL with a name or NO INHERIT, where there are constraints of that kind (18)."""
+    if not session.catalog.major.named_not_null:
+        if "is_no_inherit" in constraint:
+            raise ServerError("42601", 'syntax error at or near "NO"')
         return None
     return NotNull(constraint.get("conname", ""), no_inherit=constraint.get("is_no_inherit", False))
 
