@@ -37,7 +37,6 @@ from pubcheck.spark.runs import NoRun, Store
 from pubcheck.spark.tables import (
     FINDINGS,
     METRICS,
-    OUTCOMES,
     PUBLICATIONS,
     QUARANTINE,
     REPOSITORIES,
@@ -76,6 +75,8 @@ class Lost(RuntimeError):
 
 KEY = ["repository", "unit"]
 
+_WRITTEN = 4_000
+"""Units whose outcomes are written in one task."""
 _PART = 24 << 20
 """The cost of a task: some two seconds of linting, beside which the tenth of a second that Spark takes for a task is
 little, and after which nobody waits long for the last one."""
@@ -134,9 +135,9 @@ def audit(
         if units is not None and counts.get("lint"):
             progress("linting")
             cost, most = next((row[2], row[3]) for row in steps if row[0] == "lint")
-            ending.callback(store.remove, OUTCOMES, "outcomes", run)
-            store.write(_outcomes(spark, given, units, cost, most, job), "outcomes", run)
-            outcomes = store.read(OUTCOMES, "outcomes", run)
+            outcomes = keep(_outcomes(spark, given, units, cost, most, job))
+            outcomes.count()  # which makes them, in as many tasks as are meant
+            outcomes = outcomes.coalesce(math.ceil(counts["lint"] / _WRITTEN))
 
         progress("writing tables")
         made = _Made(given.repositories, units, counts, outcomes, before, standing, options)

@@ -20,8 +20,8 @@ WRITE_RULES = frozenset(code for code, rule in RULES.items() if rule.phase == "w
 """The rules without which it is not known whether an operation is refused."""
 
 
-class Published(Struct, frozen=True):
-    """A row of the table `publications`, which says what its columns mean (`tables.PUBLISHED`)."""
+class Published(Struct, frozen=True, array_like=True, kw_only=True):
+    """A row of the table `publications`: its columns (`tables.PUBLISHED`), in their order."""
 
     publication: str
     table: str | None
@@ -29,10 +29,6 @@ class Published(Struct, frozen=True):
     postgres: tuple[int, ...]
     verdict: str | None
     certainty: str
-    names: str
-    publish: tuple[str, ...]
-    via_root: bool
-    generated_columns: str
     how: str | None = None
     named: str | None = None
     arrives_as: str | None = None
@@ -48,6 +44,10 @@ class Published(Struct, frozen=True):
     message: str | None = None
     path: str | None = None
     line: int | None = None
+    names: str
+    publish: tuple[str, ...]
+    via_root: bool
+    generated_columns: str
 
 
 def published(followed: Followed, *, refusals_known: bool) -> list[Published]:

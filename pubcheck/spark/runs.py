@@ -3,7 +3,7 @@
 A table of a run is Parquet under DIR/<table>/run=<id>/. The row under DIR/runs/run=<id>/ is written last and makes the
 run exist; whoever reads ignores all others. To write a run once more its row is taken back first. There is no rename:
 what is no longer wanted is overwritten by nothing, which every file system and Spark Connect can. What the steps of a
-run hand on (`listing`, `outcomes`) is deleted where it is a folder of this machine, and else left without a row.
+run hand on (`listing`) is deleted where it is a folder of this machine, and else left without a row.
 """
 
 from __future__ import annotations

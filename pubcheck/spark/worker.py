@@ -5,6 +5,7 @@ Whatever looks into a file happens in a process of the worker's own (`child`), w
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from operator import itemgetter
@@ -23,8 +24,8 @@ from pubcheck.spark.tables import FACTS, FOUND, LISTING, MEMBER, OUTCOMES, arrow
 Row = dict[str, Any]
 
 _FOUND, _FACTS, _OUTCOMES = arrow(FOUND), arrow(FACTS), arrow(OUTCOMES)
-_BATCH = 1000
-"""Findings, and units or their files, after which rows are handed on."""
+_BATCH, _ROWS = 1000, 5000
+"""Files of repositories, and rows of the tables that come of units, after which they are handed on."""
 _GLIMPSED, _GLIMPSED_BYTES = 200, 1 << 20
 """Files, and bytes of them, that are looked at together."""
 
@@ -42,6 +43,8 @@ class Job(Struct, frozen=True):
     def process(self) -> ChildProcess:
         """The process of this worker: it outlives a task, for Spark gives a worker many."""
         global _child
+        # What is made here are many values and no cycles. Reset by nobody, for the worker does nothing else.
+        gc.set_threshold(100_000)
         if _child is None or (_child.linter, _child.limits) != (self.linter, self.limits):
             if _child is not None:
                 _child.close()
@@ -141,17 +144,20 @@ def _doom(file: Seen, failure: Row | None) -> None:
 
 
 def _found(rows: list[Sequence[Any]]) -> pa.RecordBatch:
-    """Units as a batch: far faster than from dicts."""
+    """Units as a batch."""
     *columns, members = zip(*rows, strict=True)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, _FOUND, strict=False)]
-    kind = _FOUND.field("members").type.value_type
-    flat = [member for each in members for member in each]
-    fields = zip(*flat, strict=True) if flat else [()] * len(kind)
-    made = pa.StructArray.from_arrays(
-        [pa.array(values, field.type) for values, field in zip(fields, kind, strict=True)], fields=list(kind)
-    )
-    offsets = pa.array([0, *accumulate(map(len, members))], pa.int32())
-    return pa.RecordBatch.from_arrays([*arrays, pa.ListArray.from_arrays(offsets, made)], schema=_FOUND)
+    return pa.RecordBatch.from_arrays([*arrays, _lists(members, _FOUND.field("members").type)], schema=_FOUND)
+
+
+def _lists(given: Sequence[Sequence[Sequence[Any]]], kind: pa.ListType) -> pa.ListArray:
+    """Lists of structs, of each of which the fields are given in order: far faster than from dicts."""
+    fields = list(kind.value_type)
+    flat = [row for each in given for row in each]
+    columns = zip(*flat, strict=True) if flat else [()] * len(fields)
+    made = [pa.array(values, field.type) for values, field in zip(columns, fields, strict=True)]
+    offsets = pa.array([0, *accumulate(map(len, given))], pa.int32())
+    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(made, fields=fields))
 
 
 def _nested(lists: pa.ListArray, names: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
@@ -253,15 +259,21 @@ def _rows(batch: pa.RecordBatch) -> Iterator[Row]:
 
 def _outcomes(units: Iterable[_Asked], process: ChildProcess) -> Iterator[pa.RecordBatch]:
     outcomes: list[Row] = []
-    findings = 0
+    rows = 0
     for repository, request in units:
         outcomes.append(_outcome(repository, request, process.ask(request)))
-        findings += len(outcomes[-1]["findings"])
-        if findings >= _BATCH or len(outcomes) >= _BATCH:
-            yield pa.RecordBatch.from_pylist(outcomes, schema=_OUTCOMES)
-            outcomes, findings = [], 0
+        rows += 1 + len(outcomes[-1]["findings"]) + len(outcomes[-1]["published"])
+        if rows >= _ROWS:
+            yield _of_outcomes(outcomes)
+            outcomes, rows = [], 0
     if outcomes:
-        yield pa.RecordBatch.from_pylist(outcomes, schema=_OUTCOMES)
+        yield _of_outcomes(outcomes)
+
+
+def _of_outcomes(outcomes: list[Row]) -> pa.RecordBatch:
+    published = _lists([row.pop("published") for row in outcomes], _OUTCOMES.field("published").type)
+    batch = pa.RecordBatch.from_pylist(outcomes, schema=_OUTCOMES)
+    return batch.set_column(_OUTCOMES.get_field_index("published"), "published", published)
 
 
 def _outcome(repository: str, request: Request, reply: Row) -> Row:

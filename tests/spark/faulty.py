@@ -8,8 +8,11 @@ import re
 import signal
 
 from pubcheck.linter import Followed, Linter, Result, Unit
+from pubcheck.sources.traits import Traits, traits
+from pubcheck.spark import survey
 
 _FAULT = re.compile(r"-- fault: ([\w-]+)")
+_BEFORE = re.compile(rb"-- fault before: ([\w-]+)")
 
 
 class FaultyLinter(Linter):
@@ -23,6 +26,21 @@ class FaultyLinter(Linter):
 
     def lint(self, unit: Unit) -> Result:
         return self.follow(unit).result
+
+
+class FaultyBefore(FaultyLinter):
+    """Plants faults where files are looked through before any is linted, in the process that it is sent to: in those
+    that say `-- fault before: NAME`."""
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        survey.traits = _faulty_traits  # type: ignore[attr-defined]
+
+
+def _faulty_traits(path: str, content: bytes) -> Traits:
+    for fault in _BEFORE.findall(content):
+        _FAULTS[fault.decode()]()
+    return traits(path, content)
 
 
 class KillsTheJob(FaultyLinter):

@@ -20,15 +20,26 @@ from pyspark.sql import functions as F
 from corpus.generate import Shape, planted, repositories, write
 from pubcheck.config import Config
 from pubcheck.linter import Followed, Linter, Unit
-from pubcheck.sources.plans import find_plans
+from pubcheck.sources.plans import find_plans, find_repositories
 from pubcheck.spark.child import Limits
-from pubcheck.spark.inputs import BadInput, Columns, EmptyInput, Folders, Input, Rows
+from pubcheck.spark.inputs import BadInput, Columns, EmptyInput, Folders, Input, Rows, state_of
 from pubcheck.spark.job import Options, Summary, audit
+from pubcheck.spark.published import Published
 from pubcheck.spark.reporting import collect
 from pubcheck.spark.runs import NoRun, Store
-from pubcheck.spark.tables import FINDINGS, METRICS, PUBLICATIONS, QUARANTINE, RUNS, UNITS, Column
+from pubcheck.spark.tables import (
+    FINDINGS,
+    METRICS,
+    PUBLICATIONS,
+    PUBLISHED,
+    QUARANTINE,
+    REPOSITORIES,
+    RUNS,
+    UNITS,
+    Column,
+)
 from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
-from tests.spark.faulty import FaultyLinter
+from tests.spark.faulty import FaultyBefore, FaultyLinter
 
 pytestmark = pytest.mark.spark
 
@@ -37,6 +48,7 @@ TABLES = {
     "publications": PUBLICATIONS,
     "units": UNITS,
     "quarantine": QUARANTINE,
+    "repositories": REPOSITORIES,
     "metrics": METRICS,
     "runs": RUNS,
 }
@@ -207,7 +219,6 @@ def test_poison_is_quarantined_and_the_rest_is_untouched(audits: Audits, plant: 
     }
     assert sum(1 for row in audits.rows("quarantine") if row["path"]) == summary.metrics["files_quarantined"]
     assert sum(units for units, _ in summary.quarantine.values()) == summary.metrics["units_quarantined"]
-    assert not (Path(audits.store.where) / "outcomes").exists()
     metrics = summary.metrics
     assert metrics["files"] == sum(1 for path in corpus.rglob("*.sql"))
     assert (metrics["files_linted"], metrics["files_nothing_to_lint"]) == (9, 1)
@@ -274,12 +285,142 @@ def test_unchanged_units_are_carried_over_and_not_linted(audits: Audits, plant: 
     assert (summary.metrics["units_carried"], summary.notes) == (4, ()), "no finding depends on it"
 
 
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file is so young that a change could not be told."""
+    monkeypatch.setattr("pubcheck.spark.inputs._TICK", -(10**18))
+    monkeypatch.setattr("pubcheck.spark.inputs._COARSE", -(10**18))
+
+
+def without(rows: list[dict[str, Any]], *columns: str) -> list[str]:
+    return sorted(str({name: value for name, value in row.items() if name not in columns}) for row in rows)
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_corpus_that_has_not_changed_is_carried_over_whole(audits: Audits, plant: Plant) -> None:
+    corpus = plant(
+        {
+            "a/a.sql": PUBLISHES,
+            "a/go.mod.tmpl": "nothing",
+            "b/a.sql": "CREATE PUBLICATION p FOR TABLE none;",
+            "mysql/a.sql": "CREATE TABLE `publication` (`a` int) ENGINE=InnoDB;",
+            "large/a.sql": PUBLISHES + "-" * SMALL,
+            "quiet/a.sql": "SELECT 1;",
+        }
+    )
+    full = audits.run(corpus)
+    again = audits.run(corpus, "r2", since="r1")
+    assert again.metrics["repositories_unchanged"] == again.metrics["repositories"] == 5
+    assert again.metrics["units_carried"] == full.metrics["units"] - 2, "all that were linted"
+    assert full.metrics["files_nothing_to_lint"] == again.metrics["files_nothing_to_lint"] == 2
+    for table in ("findings", "publications", "quarantine", "repositories", "units"):
+        rows = [without(audits.rows(table, run), "carried") for run in ("r1", "r2")]
+        assert rows[0] == rows[1]
+        assert rows[0]
+    assert again.quarantine == full.quarantine
+    assert audits.run(corpus, "r2", since="r1").quarantine == full.quarantine, "once more"
+    states = [audits.rows("runs", run)[0]["state"] for run in ("r1", "r2")]
+    assert states[0]
+    assert states[0] == states[1]
+
+
+@pytest.mark.usefixtures("settled")
+def test_of_repositories_only_those_that_have_changed_are_looked_at(audits: Audits, plant: Plant) -> None:
+    linter = FaultyLinter()
+    names = ("same", "other", "touched", "changed", "gone", "grown")
+    corpus = plant({f"{name}/a.sql": PUBLISHES for name in names} | {"error/a.sql": PUBLISHES + "-- fault: error\n"})
+    audits.run(corpus, linter=linter)
+    (corpus / "gone" / "a.sql").unlink()
+    os.utime(corpus / "touched" / "a.sql", ns=(1, 1))
+    status = (corpus / "changed" / "a.sql").stat()
+    (corpus / "changed" / "a.sql").write_text(PUBLISHES.replace("'x'", "'y'"))
+    os.utime(corpus / "changed" / "a.sql", ns=(status.st_atime_ns, status.st_mtime_ns))
+    plant({"new/a.sql": PUBLISHES, "grown/b.sql": "SELECT 1;"})
+    for run, since, counts in (("r2", "r1", (2, 3)), ("r3", "r2", (6, 6))):
+        summary = audits.run(corpus, run, since=since, linter=linter)
+        assert [summary.metrics[name] for name in ("repositories_unchanged", "units_carried")] == list(counts)
+        assert exactly(audits.findings(run)) == exactly(linted("corpus", linter=linter))
+        repositories = {"same", "other", "touched", "changed", "grown", "new", "error"}
+        assert {row["repository"] for row in audits.rows("repositories", run)} == repositories
+        ends: dict[str, tuple[str, str | None]] = {f"corpus/{name}": ("linted", None) for name in repositories}
+        ends["corpus/error"] = ("quarantined", "internal-error")
+        assert audits.ends(run) == ends
+
+
+def test_what_looks_as_it_did_is_not_read(audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pubcheck.spark.inputs.state_of", lambda *_: "the same")
+    corpus = plant({"a/a.sql": PUBLISHES})
+    audits.run(corpus)
+    plant({"a/a.sql": "DROP PUBLICATION none;"})
+    assert audits.run(corpus, "r2", since="r1").metrics["repositories_unchanged"] == 1
+    assert audits.findings("r2") == audits.findings("r1")
+
+
+def test_a_file_that_is_so_young_that_a_change_could_not_be_told_is_none_that_has_not_changed(plant: Plant) -> None:
+    (repository,) = find_repositories(str(plant({"a.sql": ""}) / "a.sql"))
+    newest = os.stat("corpus/a.sql").st_ctime_ns
+    assert [state_of(repository, newest + later, "") is None for later in (0, 50_000_000, 200_000_000)] == [
+        True,
+        True,
+        False,
+    ]
+    os.utime("corpus/a.sql", ns=(newest, (newest // 10**9 + 60) * 10**9))
+    newest = os.stat("corpus/a.sql").st_mtime_ns
+    assert [state_of(repository, newest + later, "") is None for later in (10**9, 2 * 10**9, 3 * 10**9)] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_rows_of_repositories_that_have_not_changed_are_carried_over(spark: SparkSession, audits: Audits) -> None:
+    def given(*rows: tuple[str, str, str | None]) -> Input:
+        spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("some")
+        return Rows("some", "table", Columns("repository", "path", "content"))
+
+    same = (("a", "1.sql", PUBLISHES), ("a", "1.sql", "SELECT 1;"), ("b", "2.sql", PUBLISHES), ("c", "3.sql", "SELECT"))
+    audits.run(given(*same, ("d", "4.sql", None)))
+    summary = audits.run(given(*same, ("d", "4.sql", None)), "r2", since="r1")
+    assert (summary.metrics["repositories_unchanged"], summary.metrics["units_carried"]) == (3, 2)
+    assert audits.findings("r2") == audits.findings("r1")
+    assert audits.quarantined("r2") == audits.quarantined("r1")
+    summary = audits.run(given(*same[1:], ("e", "5.sql", PUBLISHES)), "r3", since="r2")
+    assert (summary.metrics["repositories_unchanged"], summary.metrics["units"]) == (2, 4)
+    assert {row["repository"] for row in audits.rows("findings", "r3")} == {"b", "e"}
+
+
+@pytest.mark.parametrize("rows", [False, True], ids=["folders", "rows"])
+def test_files_that_the_search_for_units_dies_of_are_quarantined(
+    spark: SparkSession, audits: Audits, plant: Plant, rows: bool
+) -> None:
+    reasons = {"segfault": "crashed", "loop-in-c": "time-out", "memory": "memory", "error": "internal-error"}
+    files: dict[str, str | bytes] = {f"{fault}/a.sql": PUBLISHES + f"-- fault before: {fault}\n" for fault in reasons}
+    files |= {f"{fault}/b.sql": "SELECT 1;" for fault in reasons}
+    files |= {f"good{number}/a.sql": PUBLISHES for number in range(3)}
+    given: Input = Folders(str(plant(files)))
+    if rows:
+        table = [(name.partition("/")[0], f"corpus/{name}", text) for name, text in files.items()]
+        spark.createDataFrame(table, "repository STRING, path STRING, content STRING").createOrReplaceTempView("bad")
+        given = Rows("bad", "table", Columns("repository", "path", "content"))
+    summary = audits.run(given, linter=FaultyBefore(), limits=Limits(3.0, 256 << 20))
+    lost = {f"corpus/{fault}": ("quarantined", reason) for fault, reason in reasons.items()}
+    assert audits.ends() == lost | {f"corpus/good{number}": ("linted", None) for number in range(3)}
+    assert audits.quarantined() == {
+        (unit, path, reason) for unit, (_, reason) in lost.items() for path in (None, f"{unit}/a.sql", f"{unit}/b.sql")
+    }
+    (row,) = (row for row in audits.rows("quarantine") if row["path"] == "corpus/error/a.sql")
+    assert "LookupError: planted" in row["trace"]
+    assert (summary.metrics["files_linted"], summary.metrics["files_quarantined"]) == (3, 8)
+    assert audits.rows("runs")[0]["state"] is None
+
+
 def test_latest_is_the_latest_of_the_same_input(audits: Audits, plant: Plant) -> None:
     corpus = plant({"a/a.sql": PUBLISHES, "b/b.sql": PUBLISHES})
     audits.run(corpus / "a", "r1")
     audits.run(corpus / "b", "r2")
     assert audits.store.find("latest") == "r2"
     assert [audits.store.find("latest", f"corpus/{name}") for name in "abc"] == ["r1", "r2", "r2"]
+    assert Folders("corpus/a/").name == Folders("corpus/a").name
     document = collect(audits.store, "r2")
     assert (document.change, [past.run for past in document.history]) == (None, ["r2"])
     assert audits.run(corpus / "a", "r3", since="r2").notes == ("Run r2 is of another input, corpus/b.",)
@@ -310,8 +451,10 @@ def test_each_publication_table_and_operation_has_its_verdict(audits: Audits, pl
     assert (row["repository"], row["path"], row["line"], row["postgres"]) == ("a", "corpus/a/2.sql", 1, [18])
 
 
-def test_a_run_is_written_again_and_a_failed_one_does_not_exist(audits: Audits, plant: Plant) -> None:
-    corpus = plant({"a/a.sql": PUBLISHES})
+def test_a_run_is_written_again_and_a_failed_one_does_not_exist(
+    audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = plant({"a/a.sql": PUBLISHES, "b/b.sql": "SELECT 1;"})
     audits.run(corpus)
     first = {name: audits.rows(name) for name in ("findings", "quarantine")}
     audits.run(corpus)
@@ -322,9 +465,11 @@ def test_a_run_is_written_again_and_a_failed_one_does_not_exist(audits: Audits, 
         def __reduce__(self) -> tuple[Any, ...]:
             return (int, ("no number",))
 
+    monkeypatch.setattr("pubcheck.spark.inputs._CHUNK", 1)
     with pytest.raises(PySparkException, match="the process that lints does not start"):
         audits.run(corpus, linter=Unsendable())
     assert audits.store.runs().count() == 0
+    assert not (Path(audits.store.where) / "listing").exists()
     with pytest.raises(NoRun, match="there is no run r1 in"):
         audits.store.find("r1")
     audits.run(corpus)
@@ -503,6 +648,7 @@ def test_files_whose_names_are_no_text_are_told_apart(audits: Audits, plant: Pla
     assert exactly(audits.findings()) == exactly(linted("corpus"))
     assert (summary.metrics["files_linted"], summary.metrics["units_linted"]) == (7, 7)
     assert not audits.quarantined()
+    assert {row["repository"] for row in audits.rows("findings")} == {"r", "s\\xff", "s\\xfe"}
 
 
 def test_units_of_every_size_are_linted_once(audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -522,3 +668,7 @@ def test_a_table_says_what_each_column_means(table: str) -> None:
     columns: tuple[Column, ...] = TABLES[table]
     assert len({column.name for column in columns}) == len(columns)
     assert all(column.says or column.name in ("started", "finished") for column in columns)
+
+
+def test_what_explain_says_comes_in_the_order_of_the_columns() -> None:
+    assert Published.__struct_fields__ == tuple(column.name for column in PUBLISHED)
