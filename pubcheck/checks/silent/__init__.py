@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pubcheck.checks import later, subscribe
-from pubcheck.checks.chain import cascades, identities, names, recreated, tools
+from pubcheck.checks import subscribe
+from pubcheck.checks.chain import cascades, identities, losses, names, recreated, tools
 from pubcheck.checks.findings import Finding, Ground
 from pubcheck.checks.silent import filters, operation, partitions, several
 from pubcheck.rulebook import by_name
@@ -26,12 +26,12 @@ CHECKS: dict[str, Check] = {
     "null-never-matches": filters.null_never_matches,
     "truncate-ignores-filter": filters.truncate_ignores_filter,
     "filter-can-fail": subscribe.filter_can_fail,
-    "no-longer-published": later.no_longer_published,
+    "no-longer-published": losses.no_longer_published,
     "published-name-changed": names.names_changed,
-    "cascade-unpublishes": later.cascade_unpublishes,
-    "added-column-not-published": later.columns_beside_lists,
-    "partition-attached-or-detached": later.partitions_moved,
-    "set-drops-members": later.set_drops_members,
+    "cascade-unpublishes": losses.cascade_unpublishes,
+    "added-column-not-published": losses.columns_beside_lists,
+    "partition-attached-or-detached": losses.partitions_moved,
+    "set-drops-members": losses.set_drops_members,
     "publication-made-anew": recreated.recreated,
     "identity-index-dropped": identities.index_gone,
     "cascade-into-refused-table": cascades.cascades,
