@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from pubcheck.sources.views.canvas import Canvas, ascending
+from pubcheck.sources.views.canvas import Canvas, ascending, blank
 from pubcheck.sources.views.literals import LANGUAGES, Literal
 
 
 class _Habit(Struct, frozen=True):
     """``marks``: what only a migration holds, of one of them every part. ``undoing``: the line that begins what undoes
     it. ``second``: what stands before the first of two strings of which the other undoes it. ``named``: what stands
-    before a string that does."""
+    before a string that does. ``listed``: what stands before a list of strings that does, or ends where the first of
+    two lists begins."""
 
     marks: tuple[tuple[str, ...], ...]
     undoing: str
     second: str = ""
     named: str = ""
+    listed: str = ""
 
 
 _FUNCTION = r"(?:async\s+)?(?:function\b|\(|\w+\s*=>)"
@@ -51,6 +53,7 @@ _HABITS = {
         r"^[ \t]*(?:async[ \t]+)?def[ \t]+(?:downgrade|reverse|backwards?|rollback|undo)\w*[ \t]*\(",
         r"(?:\bRunSQL|(?<![\w.])step)\(\s*$",
         r"\breverse_sql\s*=\s*[\[(]*\s*$",
+        r"\breverse_sql\s*=\s*[\[(]|\b(?:RunSQL|step)\(\s*(?=[\[(])",
     ),
     "ruby": _Habit(
         ((r"<\s*ActiveRecord::Migration\b",), (r"\bSequel\.migration\b",), (r"\bROM::SQL\.migration\b",)),
@@ -116,7 +119,38 @@ def undone(text: str, language: str, found: Sequence[Literal]) -> tuple[bool, li
             first = found[number - 1]
             if re.search(habit.second, text[max(0, first.start - 80) : first.start]):
                 spans.append((literal.start, literal.end))
+    if habit.listed:
+        spans += _undoing_lists(text, habit.listed, found)
     return True, ascending(spans)
+
+
+def _undoing_lists(text: str, listed: str, found: Sequence[Literal]) -> Iterator[tuple[int, int]]:
+    """The spans of lists of strings that undo a migration."""
+    starts = [each.start for each in found]
+    for opened in re.finditer(listed, text):
+        if _within(opened.start(), found, starts):
+            continue
+        second = opened[0][-1] not in "[(" or opened[0].rstrip().endswith(("RunSQL(", "step("))
+        start = opened.end() if second else opened.end() - 1
+        end = _bracket_end(text, start, found, starts)
+        if second:
+            following = re.compile(r"\s*,\s*(?=[\[(])").match(text, end)
+            if following is None:
+                continue
+            start, end = following.end(), _bracket_end(text, following.end(), found, starts)
+        yield start, end
+
+
+def _bracket_end(text: str, start: int, found: Sequence[Literal], starts: Sequence[int]) -> int:
+    """Behind the bracket that closes the one at an offset."""
+    depth = 0
+    for bracket in re.compile(r"[\[\](){}]").finditer(text, start):
+        if _within(bracket.start(), found, starts):
+            continue
+        depth += 1 if bracket[0] in "[({" else -1
+        if depth == 0:
+            return bracket.end()
+    return len(text)
 
 
 # What makes it uncertain whether, when or how often a statement runs.
@@ -143,26 +177,48 @@ _WAYS = re.compile(
 
 # What gives a string a name, under which it may be run anywhere: of Python's arguments an equals sign is not apart.
 _NAMED_STRING = {
-    "python": r"(?:^\w+\s*=|^[ \t]*\w[\w.]*(?:[ \t]*:[^=\n]{1,40})?[ \t]+=|[\"']\s*:)[\s(\[]*$",
-    "javascript": r"(?:\w[^=\n]{0,80}=|[\w\"']\s*:)[\s(\[]*$",
+    "python": r"(?:^\w+\s*=|^[ \t]*\w[\w.]*(?:[ \t]*:[^=\n]{1,40})?[ \t]+=|[\"']\s*:)[\s(\[]*\Z",
+    "javascript": r"(?:\w[^=\n]{0,80}=|[\w\"']\s*:)[\s(\[]*\Z",
 }
-_NAMED_STRING_ELSEWHERE = r"\w[^=\n]{0,80}=[\s(\[]*$"
+_NAMED_STRING_ELSEWHERE = r"\w[^=\n]{0,80}=[\s(\[]*\Z"
 _BEFORE = 200
 
 
-def straight(text: str, language: str, code: str, statements: Sequence[Literal]) -> bool:
-    """Whether all of a migration runs, once, from the first line to the last. ``code`` is its text without strings;
+def doubtful(text: str, language: str, code: str, statements: Sequence[Literal]) -> tuple[tuple[int, int], ...] | None:
+    """The spans of a migration of which it is not known whether they run; None where that may be so of any part, or
+    where not all of it runs once, from the first line to the last. ``code`` is its text without strings;
     ``statements`` are the strings with SQL."""
     named = re.compile(_NAMED_STRING.get(language, _NAMED_STRING_ELSEWHERE), re.MULTILINE)
     for each in statements:
         line = text.rfind("\n", 0, max(0, text.rfind("\n", 0, each.start))) + 1
         if named.search(text[max(line, each.start - _BEFORE) : each.start]):
-            return False
+            return None
     if language in _NO_CONDITION:
-        code = re.sub(_NO_CONDITION[language], "", code)
-    if _CONDITION.search(code) is not None:
-        return False
-    return all(_WAYS.fullmatch(found[found.lastgroup or 0]) for found in _FUNCTION_NAME.finditer(code))
+        code = re.sub(_NO_CONDITION[language], lambda found: blank(found[0]), code)
+    if not all(_WAYS.fullmatch(found[found.lastgroup or 0]) for found in _FUNCTION_NAME.finditer(code)):
+        return None
+    spans: list[tuple[int, int]] = []
+    for condition in _CONDITION.finditer(code):
+        if spans and condition.start() < spans[-1][1]:
+            continue
+        line = code.rfind("\n", 0, condition.start()) + 1
+        if _BLOCK.match(code, line) is not None:
+            end = _block_end(code, line, condition.end(), (), ())
+        elif language == "ruby" and condition[0] in ("if", "unless"):
+            end = code.find("\n", condition.end()) + 1 or len(code)
+        else:
+            return None
+        if _LEAVES.search(code, line, end) is not None:
+            end = len(code)
+        spans.append((line, end))
+    return tuple(spans)
+
+
+_BLOCK = re.compile(
+    r"[ \t]*(?:\}[ \t]*)?(?:if|elif|elsif|unless|else|for|foreach|while|until|try|except|catch|rescue)\b"
+)
+"""A line that begins a block that perhaps runs."""
+_LEAVES = re.compile(r"\b(?:return|raise|throw|exit|next|break|continue|panic|abort)\b")
 
 
 def code_of(text: str, language: str, found: Sequence[Literal], down: Sequence[tuple[int, int]]) -> str:

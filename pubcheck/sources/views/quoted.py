@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -95,17 +95,24 @@ def program(text: str, language: str) -> View:
     if MENTION.search(text) is None:
         return View(blank(text))
     # Loaded only for programs that speak of publications.
-    from pubcheck.sources.views.programs import code_of, names_in_calls, straight, undone
+    from pubcheck.sources.views.constants import constants
+    from pubcheck.sources.views.programs import code_of, doubtful, names_in_calls, undone
 
     table = LANGUAGES[language]
     found = list(literals(text, table))
     migration, down = undone(text, language, found)
-    written, used = _statements(text, table, found, down)
-    unseen = [each.unseen for each in written if each.unseen >= 0] + _fragments(text, found, used, down)
     code = code_of(text, language, found, down)
+    written, used = _statements(text, table, found, down, constants(text, language, code, found))
+    unseen = [each.unseen for each in written if each.unseen >= 0] + _fragments(text, found, used, down)
     view = assembled(text, written, unseen, in_order=migration)
-    if migration and not straight(text, language, code, [found[number] for number in sorted(used)]):
-        view = replace(view, perhaps=tuple((each.start, min(each.end + 1, len(text))) for each in written))
+    if migration:
+        spans = doubtful(text, language, code, [found[number] for number in sorted(used)])
+        perhaps = [
+            (each.start, min(each.end + 1, len(text)))
+            for each in written
+            if spans is None or any(start <= each.start < end for start, end in spans)
+        ]
+        view = replace(view, perhaps=tuple(perhaps))
     calls = [each for number, each in enumerate(found) if number not in used and not _inside(each.start, down)]
     return replace(view, named=names_in_calls(text, language, code, calls, view.text))
 
@@ -157,9 +164,15 @@ def begins_statement(text: str, start: int, end: int) -> bool:
 
 
 def _statements(
-    text: str, language: Language, found: Sequence[Literal], down: Sequence[tuple[int, int]]
+    text: str,
+    language: Language,
+    found: Sequence[Literal],
+    down: Sequence[tuple[int, int]],
+    known: Mapping[str, str],
 ) -> tuple[list[Written], set[int]]:
-    """What the strings that are SQL say, and the numbers of those strings."""
+    """What the strings that are SQL say, and the numbers of those strings. ``known``: what names stand for."""
+    from pubcheck.sources.views.constants import filled, formatted
+
     written: list[Written] = []
     used: set[int] = set()
     at = 0
@@ -190,6 +203,8 @@ def _statements(
                 end = tail.end
             break
         used.update(range(first, at + 1))
+        if known:
+            group = formatted(text, filled(text, group, known), found[first].start, literal.end, known)
         written.append(worked_out(text, group, end))
         at += 1
     return written, used
@@ -267,7 +282,10 @@ def worked_out(text: str, group: Sequence[Piece], end: int) -> Written:
         if piece.exact or piece.hole:
             rendered.append(sent)
             continue
-        rendered.append(padded(text[piece.start : piece.end], "".join(sent.split())))
+        stood = text[piece.start : piece.end]
+        squeezed = "".join(sent.split())
+        # What a name stands for may be longer than the name: its place is all that counts here.
+        rendered.append(padded(stood, squeezed) if len(squeezed) <= len(stood) else filler(stood))
         if written.edits and written.edits[-1][1] == piece.start:
             start, _, before = written.edits[-1]
             written.edits[-1] = (start, piece.end, before + sent)

@@ -29,6 +29,9 @@ _PLAIN = re.compile(
     re.MULTILINE,
 )
 _PSQL = re.compile(r"\bpsql\b")
+_CONTROL = re.compile(r"\{\{-?\s*(?:if|else|end|range|with|define|block|/\*)")
+"""What puts in nothing itself, and says whether something else is."""
+_CONTROLS = re.compile(rf"(?:\s*+{_CONTROL.pattern}[^{{}}\n]*+\}}\}})*+")
 _VALUE = re.compile(r"\{\{[^{}\n]*+\}\}|\$\{[^{}\n]*+\}|\$\([A-Za-z_]\w*\)")
 
 
@@ -45,7 +48,8 @@ def yaml(text: str) -> View:
         at = end
     unseen = [each.unseen for each in written if each.unseen >= 0]
     # Whether two texts are for one database, and which is run first, is not known.
-    return assembled(text, written, unseen, in_order=len(written) <= 1)
+    in_order = len(written) <= 1 and not any(_CONTROL.search(text, each.start, each.end) for each in written)
+    return assembled(text, written, unseen, in_order=in_order)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
@@ -66,7 +70,8 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _block(text: str, start: int, end: int) -> list[Written]:
-    if begins_statement(text, start, end):
+    begin = _CONTROLS.match(text, start, end)
+    if begin is not None and begins_statement(text, begin.end(), end):
         return [worked_out(text, _with_values(text, start, end), end)]
     return [each.written for each in given(text, start, end)] if MENTION.search(text, start, end) else []
 
@@ -75,7 +80,8 @@ def _with_values(text: str, start: int, end: int) -> list[Piece]:
     found = []
     at = start
     for value in _VALUE.finditer(text, start, end):
-        found += [Piece(at, value.start(), text[at : value.start()]), Piece(*value.span(), "", exact=False, hole=True)]
+        hole = _CONTROL.match(value[0]) is None
+        found += [Piece(at, value.start(), text[at : value.start()]), Piece(*value.span(), "", exact=False, hole=hole)]
         at = value.end()
     return [*found, Piece(at, end, text[at:end])]
 
