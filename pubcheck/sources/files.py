@@ -81,6 +81,7 @@ LANGUAGES: dict[str, str] = {
     "rs": "rust",
     "yml": "yaml",
     "yaml": "yaml",
+    "xml": "xml",
 }
 """Suffixes, in lower case, of files that are read only where they hold a statement about a publication, each with the
 view that finds the SQL in them."""

@@ -35,7 +35,7 @@ def plans(tree: Tree) -> Iterator[Group]:
         for name in list(names):
             traits = tree.look.traits(tree.path(folder, name))
             if traits.may_publish and (traits.kind == SCRIPT or not may_be_script(name)):
-                program = language_of(name) not in ("sql", "yaml")
+                program = language_of(name) not in ("sql", "yaml", "xml")
                 reason = f"a {'program' if program else 'file'} that holds a publication"
                 yield tree.group(tree.path(folder, name), [(folder, name)], "file", reason)
 

@@ -43,6 +43,12 @@ def _yaml(text: str) -> View:
     return yaml(text)
 
 
+def _xml(text: str) -> View:
+    from pubcheck.sources.views.xml import xml
+
+    return xml(text)
+
+
 def _program(language: str, text: str) -> View:
     from pubcheck.sources.views.quoted import program
 
@@ -54,6 +60,7 @@ VIEWS: Mapping[str, Callable[[str], View]] = {
     "shell": _shell,
     "make": _make,
     "yaml": _yaml,
+    "xml": _xml,
     **{
         language: partial(_program, language)
         for language in ("python", "ruby", "javascript", "go", "elixir", "java", "csharp", "php", "rust")

@@ -46,6 +46,7 @@ _INNER_ESCAPE = re.compile(r'\\\\\\(?:(?P<dollars>\$\w*\\\\\\\$)|(?P<one>[$`"\\]
 _HERE_ESCAPE = re.compile(r"\\(?:(?P<dollars>\$\w*\\\$)|(?P<line>\r?\n)|(?P<one>[$`\\]))")
 _DOUBLED = re.compile(r'""')
 _DOUBLED_SINGLE = re.compile(r"''")
+_XML_ESCAPE = re.compile(r"&(?:#x(?P<hex>[0-9A-Fa-f]{1,6})|#(?P<number>[0-9]{1,7})|(?P<name>lt|gt|amp|quot|apos));")
 _NEVER = re.compile(r"(?!)")
 
 _Said = Callable[[re.Match[str]], str]
@@ -72,6 +73,13 @@ def _plain(found: re.Match[str]) -> str:
     return _of(found, {})
 
 
+def _xml(found: re.Match[str]) -> str:
+    if found["name"]:
+        return {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}[found["name"]]
+    number = int(found["hex"], 16) if found["hex"] else int(found["number"])
+    return chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else "?"
+
+
 ESCAPES: Mapping[str, tuple[re.Pattern[str], _Said]] = {
     "none": (_NEVER, _plain),
     "c": (_C_ESCAPE, _c),
@@ -84,6 +92,7 @@ ESCAPES: Mapping[str, tuple[re.Pattern[str], _Said]] = {
     "shell": (_SHELL_ESCAPE, _plain),
     "inner shell": (_INNER_ESCAPE, _plain),
     "here": (_HERE_ESCAPE, _plain),
+    "xml": (_XML_ESCAPE, _xml),
 }
 """By the name of a way to escape: a pattern of what is one, and what it says."""
 

@@ -100,6 +100,12 @@ PROGRAMS = {
         'x=$((1<<4))\npsql --command="CREATE PUBLICATION p FOR TABLE t"',
         "psql -c \\\n  'CREATE PUBLICATION p FOR TABLE t'",
     ),
+    "xml": (
+        "<changeSet><sql>CREATE PUBLICATION p FOR TABLE t</sql></changeSet>",
+        '<sql splitStatements="false"><![CDATA[\n  CREATE PUBLICATION p FOR TABLE t;\n]]></sql><rollback/>',
+        "<!-- <sql>DROP PUBLICATION q</sql> --><sql>CREATE PUBLICATION <!-- it's --> p FOR TABLE t</sql>",
+        "<sql>CREATE PUBLICATION p FOR TABLE &#116;</sql><rollback><sql>DROP PUBLICATION p</sql></rollback>",
+    ),
     "make": (
         "publish:\n\t@psql -c 'CREATE PUBLICATION p FOR TABLE t'\n",
         'publish: db # it is\n\tdocker exec $(DB) sh -c "psql -c \\"CREATE PUBLICATION p FOR TABLE t\\""\n',
