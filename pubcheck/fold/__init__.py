@@ -16,7 +16,7 @@ from pubcheck.checks.history import Change, RefusedWrites
 from pubcheck.checks.write import WRITING
 from pubcheck.config import Config
 from pubcheck.fold.at_hand import AtHand
-from pubcheck.fold.doubts import doubt_changes, doubt_publication, doubt_refused, doubt_statement
+from pubcheck.fold.doubts import doubt_changes, doubt_drop, doubt_publication, doubt_refused, doubt_statement
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
@@ -120,6 +120,8 @@ class Fold:
             doubt_statement(self.catalog, name, mark)
         elif filled:
             doubt_changes(self.catalog, journal.entries[mark:])
+        if name == "DropStmt":
+            doubt_drop(session, node, journal.entries[mark:])
         if session.unseen:
             self.at_hand.tell_unseen(statement, session.unseen)
         if name in WITH_FILTERS:

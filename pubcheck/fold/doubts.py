@@ -116,6 +116,14 @@ def doubt_source(catalog: Catalog, source: int) -> None:
             relations[oid] = replace(row, seen=False)
 
 
+def doubt_drop(session: Session, node: Node, changes: list[Change]) -> None:
+    """DROP of several things, one of which is not visible: without that all the others are still there."""
+    gone = session.catalog.gone
+    if session.assumed and len(node["objects"]) > 1:
+        for key in [key for heap, key, _ in changes if heap is gone]:
+            gone.remove(key)
+
+
 def doubt_refused(session: Session, name: str, node: Node) -> None:
     """A statement whose refusal is only assumed: what it would have made may be there after all."""
     if name == "AlterTableStmt":

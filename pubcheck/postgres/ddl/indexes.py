@@ -15,8 +15,10 @@ from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import (
     BOOL,
+    BOX,
     BPCHAR,
     BYTEA,
+    CIRCLE,
     DATE,
     FLOAT4,
     FLOAT8,
@@ -26,9 +28,13 @@ from pubcheck.postgres.oids import (
     JSONB,
     NAME,
     NUMERIC,
+    POINT,
+    POLYGON,
     TEXT,
     TIMESTAMP,
     TIMESTAMPTZ,
+    TSQUERY,
+    TSVECTOR,
     UUID,
     VARCHAR,
 )
@@ -130,8 +136,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     keys = _keys(session, relation, spec.elements, unique=spec.unique)
     included = _keys(session, relation, spec.included) if spec.included else ()
     relation = catalog.relations[relation.oid]
-    if spec.method == "btree":
-        _refuse_unordered(session, relation, spec.elements, keys)
+    _refuse_classless(session, relation, spec.method, spec.elements, keys)
     expressions = [element["expr"] for element in spec.elements if "expr" in element and _bare_column(element) is None]
     if relation.kind == "p" and spec.exclusion and not catalog.major.exclusion_partitioned:
         raise ServerError("0A000", "exclusion constraints are not supported on partitioned tables")
@@ -247,19 +252,41 @@ _ORDERED = frozenset(
 )
 
 
-def _refuse_unordered(session: Session, relation: Relation, elements: Sequence[Node], keys: Sequence[int]) -> None:
-    """Raises ServerError 42704 for a key of a built-in type that btree has no operator class for (json, point)."""
+_CLASSES = {"gin": frozenset((JSONB, TSVECTOR)), "gist": frozenset((POINT, BOX, POLYGON, CIRCLE, TSVECTOR, TSQUERY))}
+"""Scalar types with a default operator class; besides, gin has one for arrays (as gist has with
+intarray), and gist for ranges and multiranges."""
+
+
+def _refuse_classless(
+    session: Session, relation: Relation, method: str, elements: Sequence[Node], keys: Sequence[int]
+) -> None:
+    """Raises ServerError 42704 for a key of a built-in type without a default operator class: json in btree, or text in
+    gin, as long as there is no extension that has one (btree_gin).
+    """
+    if method != "btree" and (
+        method not in _CLASSES
+        or not session.syscache.complete_names
+        or ("extension", 0, f"btree_{method}") in session.catalog.other_names
+    ):
+        return
     for element, key in zip(elements, keys, strict=True):
         oid = relation.columns[key - 1].type if key else 0
-        if not oid or oid in _ORDERED or "opclass" in element:
+        if not oid or (method == "btree" and oid in _ORDERED) or "opclass" in element:
             continue
         try:
             base = session.syscache.base_type(oid)[0]
         except Unknowable:
             continue
-        if base and base < FIRST_NORMAL_OID and not session.syscache.default_class(base, "b")[0]:
+        if base and base < FIRST_NORMAL_OID and not _has_class(session, method, base):
             shown = session.syscache.format_type(oid)
-            raise ServerError("42704", f'data type {shown} has no default operator class for access method "btree"')
+            raise ServerError("42704", f'data type {shown} has no default operator class for access method "{method}"')
+
+
+def _has_class(session: Session, method: str, oid: int) -> bool:
+    if method == "btree":
+        return bool(session.syscache.default_class(oid, "b")[0])
+    row = session.syscache.type(oid)
+    return oid in _CLASSES[method] or row.category == "A" or (method == "gist" and row.kind in "rm")
 
 
 def _bare_column(element: Node) -> str | None:

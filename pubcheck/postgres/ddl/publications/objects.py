@@ -64,6 +64,7 @@ def look_up(session: Session, nodes: Any, publication: str) -> Objects:
                 namespace = session.namespace(spec["name"], rule="relation-missing", location=location)
         except ServerError as error:
             raise about(error, publication) from None
+        session.assumed = session.assumed or not namespace.seen
         schemas.setdefault(namespace.oid, (namespace, location))
     return Objects(tables, list(schemas.values()))
 
