@@ -1015,7 +1015,10 @@ class Interpreter:
         self._apply(inner, name, body)
         returns = name in _RETURNS or body.get("returningList") or body.get("returningClause")
         if not node.get("into") and returns:
-            return self._raise_error(ServerError("42601", "query has no destination for result data"), inner)
+            hint = (
+                "If you want to discard the results of a SELECT, use PERFORM instead." if name == "SelectStmt" else None
+            )
+            return self._raise_error(ServerError("42601", "query has no destination for result data", hint=hint), inner)
         return _ON
 
     def _into(self, node: Node, name: str, body: Node) -> None:
@@ -1230,6 +1233,14 @@ class Interpreter:
 
     # Functions.
 
+    def _wrong_kind(self, row: Proc, call: Node, said: str, instead: str) -> ServerError:
+        """A function is called as a procedure, or a procedure selected (ParseFuncOrColumn)."""
+        from pubcheck.postgres.ddl.descriptions import format_type
+
+        given = row.arguments[: len(call.get("args", ()))]
+        signature = f"{'.'.join(names(call['funcname']))}({', '.join(format_type(self.session, oid) for oid in given)})"
+        return ServerError("42809", f"{signature} {said}", hint=f"To call {instead}.", location=call.get("location"))
+
     def _calls(self, inner: Inner, name: str, node: Node) -> bool:
         """Runs the functions that a statement calls; False where it calls none whose body is known."""
         if name == "CallStmt":
@@ -1238,7 +1249,7 @@ class Interpreter:
             if found is None:
                 return False
             if found[0].kind != "p":
-                self._fail(ServerError("42809", f"{found[0].name} is not a procedure"), inner)
+                self._fail(self._wrong_kind(found[0], call, "is not a procedure", "a function, use SELECT"), inner)
                 return True
             self._invoke(found, call, None, inner)
             return True
@@ -1247,10 +1258,10 @@ class Interpreter:
         if not any(candidates):
             self._not_followed(inner, called)
             return False
-        procedure = next((each[0] for each in candidates if each is not None and each[0].kind == "p"), None)
-        if procedure is not None:
-            self._fail(ServerError("42809", f"{procedure.name} is a procedure"), inner)
-            return True
+        for call, found in zip(called, candidates, strict=True):
+            if found is not None and found[0].kind == "p":
+                self._fail(self._wrong_kind(found[0], call, "is a procedure", "a procedure, use CALL"), inner)
+                return True
         alone = _call_alone(node)
         if alone is not None and (found := self._candidate(alone)) is not None:
             self._invoke(found, alone, None, inner)
