@@ -169,7 +169,8 @@ class Inside:
 
     def _written(self, inner: Inner, text: StatementText, name: str, node: Node) -> None:
         """A statement that writes a table. Raises Raised where it is certainly refused."""
-        stop = self.fold.stopped.stop(name, node)
+        block = self.statement.text
+        stop = self.fold.stopped.stop(name, node, block.replace(text.text.strip(), "") if block != text.text else "")
         self.session.assumed = False
         if stop is not None and stop.certain:
             raise Raised(self.fold.stopped.error(text, stop), inner)

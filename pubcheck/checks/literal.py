@@ -92,9 +92,10 @@ def may_be_refused(session: Session, refused: RefusedWrites, text: str) -> bool:
     return _INSERTS.match(text) is None or _CONFLICT.search(text) is not None
 
 
-def stopped(session: Session, refused: RefusedWrites, name: str, node: Node) -> Stop | None:
+def stopped(session: Session, refused: RefusedWrites, name: str, node: Node, around: str = "") -> Stop | None:
     """Why the server refuses a statement as things stand; None where it does not, or where that is not known.
 
+    ``around`` is the rest of the block that a statement stands in: a name that is no column's may be a variable there.
     What the session notes of the statement is changed, and the catalog may be: the caller takes that back.
     """
     catalog = session.catalog
@@ -108,7 +109,7 @@ def stopped(session: Session, refused: RefusedWrites, name: str, node: Node) -> 
     found, aim = answers[at], aims[at]
     if found is None or found.refusal is None:
         return None
-    seen = _reads(session, name, node, aims)
+    seen = _reads(session, name, node, aims, around)
     if seen is None:
         return None
     if aim.around is not None and any(_of_rules(session, one) for one in aims):
@@ -293,7 +294,7 @@ def _says_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool
 # Whether the statement is right in all else: what is wrong with it is told before it starts.
 
 
-def _reads(session: Session, name: str, node: Node, aims: list[_Aim]) -> bool | None:
+def _reads(session: Session, name: str, node: Node, aims: list[_Aim], around: str) -> bool | None:
     """Whether all that a statement names is there and seen; None where the server refuses it for something else, or
     may."""
     session.assumed = False
@@ -308,9 +309,16 @@ def _reads(session: Session, name: str, node: Node, aims: list[_Aim]) -> bool | 
             if "onConflictClause" in aim.body and not _infers(session.catalog, row, aim):
                 return None
             read_query(session, _as_query(aim))
-    except (ServerError, RecursionError):
+    except ServerError as error:
+        unknown = _UNKNOWN_NAME.search(error.message)
+        if unknown is None or not re.search(rf"(?<![\w$.]){re.escape(unknown[1])}(?![\w$])", around, re.IGNORECASE):
+            return None
+    except RecursionError:
         return None
     return not session.assumed
+
+
+_UNKNOWN_NAME = re.compile(r'^(?:column|missing FROM-clause entry for table) "([^".]+)')
 
 
 def _assignable(row: Relation, aim: _Aim) -> bool:

@@ -88,14 +88,14 @@ class Stopped:
         if stop is not None:
             self.take(self.met(statement, stop))
 
-    def stop(self, name: str, node: Node) -> Stop | None:
+    def stop(self, name: str, node: Node, around: str = "") -> Stop | None:
         """Why the statement at hand is refused (``literal.stopped``); the catalog stays as it is."""
         journal = self._session.catalog.journal
         mark = journal.mark()
         try:
             executed = node if name == "ExecuteStmt" else node.get("query", {}).get("ExecuteStmt")
             if executed is None:
-                return stopped(self._session, self._refused, name, node)
+                return stopped(self._session, self._refused, name, node, around)
             prepared = parse(self._prepared.get(executed["name"], ""))
             stop = stopped(self._session, self._refused, *prepared) if prepared is not None else None
             return stop and replace(stop, start=0)

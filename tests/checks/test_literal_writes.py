@@ -53,6 +53,8 @@ CERTAIN = {
     "COPY (UPDATE t SET a = 1 RETURNING a) TO STDOUT": "update t",
     "DO $$ BEGIN UPDATE t SET a = 1; END $$": "update t",
     "DO $$ BEGIN EXECUTE 'DELETE FROM t'; END $$": "delete t",
+    "DO $$ DECLARE v int := 1; BEGIN UPDATE t SET a = v; END $$": "update t",
+    "DO $$ DECLARE one record; BEGIN SELECT 1 AS id INTO one; DELETE FROM t WHERE a = one.id; END $$": "delete t",
     "UPDATE r SET v = 'a'": "update r1",
     "UPDATE r SET v = 'a' WHERE y = 1": "update r1",
     "DELETE FROM r WHERE v LIKE 'x%'": "delete r1",
