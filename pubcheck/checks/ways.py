@@ -16,7 +16,7 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.scan import folded, name_end, tokens
 from pubcheck.postgres.session import Session
 from pubcheck.replication.identity import ReplicaIdentity, replica_identity
-from pubcheck.replication.published import judged_entry, publications_of
+from pubcheck.replication.published import judged_entry, mapped, publications_of
 
 Written = Callable[[PublicationRel], "str | None"]
 """The row filter of a membership as it is written, without its parentheses; None where it cannot be told."""
@@ -89,17 +89,10 @@ class _Search:
         entry = None if publication.all_tables else judged_entry(self.catalog, publication, self.row)
         if entry is None:
             return _Judged(publication, None)
-        reads = self.own(entry, entry.filter.columns if entry.filter is not None else ())
-        listed = None if entry.columns is None else frozenset(self.own(entry, entry.columns))
+        named = self.catalog.relations[entry.relation]
+        reads = mapped(named, self.row, entry.filter.columns if entry.filter is not None else ())
+        listed = None if entry.columns is None else frozenset(mapped(named, self.row, entry.columns))
         return _Judged(publication, entry, reads, listed)
-
-    def own(self, entry: PublicationRel, numbers: Iterable[int]) -> tuple[int, ...]:
-        """Columns of a membership's table as those of the table at hand, by name."""
-        columns = self.catalog.relations[entry.relation].columns
-        if entry.relation == self.row.oid:
-            return tuple(numbers)
-        found = (self.row.column(columns[number - 1].name) for number in numbers)
-        return tuple(column.number for column in found if column is not None)
 
     def ways(self) -> Iterator[Way]:
         if self.row.seen:

@@ -10,7 +10,7 @@ from pubcheck.diagnostics import Diagnostic, ServerAnswer
 from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.replication.identity import ReplicaIdentity, replica_identity
-from pubcheck.replication.published import is_publishable, judged_entry, publications_of
+from pubcheck.replication.published import is_publishable, judged_entry, mapped, publications_of
 
 Write = Literal["update", "delete"]
 WRITES: tuple[Write, ...] = ("update", "delete")
@@ -206,20 +206,12 @@ def _filter_culprit(
         return None
     source = catalog.relations[entry.relation]
     for number in entry.filter.columns:
-        name = source.columns[number - 1].name
-        if _number(relation, source, number, name) not in identity.columns:
+        if identity.columns.isdisjoint(mapped(source, relation, (number,))):
+            name = source.columns[number - 1].name
             place = next((place for column, place in entry.filter.places if column == number), None)
             certain = publication.seen and entry.filter.judged and identity.known
             return _Culprit(publication, certain, name, entry, place)
     return None
-
-
-def _number(relation: Relation, source: Relation, number: int, name: str) -> int:
-    """An ancestor's column in the partition, matched by name."""
-    if source.oid == relation.oid:
-        return number
-    column = relation.column(name)
-    return column.number if column is not None else -1
 
 
 def _columns_culprit(
@@ -237,8 +229,7 @@ def _columns_culprit(
         place = Place(first.source, first.statement, first.start, last.end)
     if identity.full:
         return _Culprit(publication, publication.seen, "", entry, place)
-    source = catalog.relations[entry.relation]
-    listed = {_number(relation, source, number, source.columns[number - 1].name) for number in entry.columns}
+    listed = mapped(catalog.relations[entry.relation], relation, entry.columns)
     for number in sorted(identity.columns):
         if number not in listed:
             return _Culprit(publication, publication.seen, relation.columns[number - 1].name, entry, place)

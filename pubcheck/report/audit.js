@@ -1,7 +1,6 @@
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
-  document.querySelector(".tools").hidden = false;
 
   // A link to the page of a rule opens it.
   const reveal = () => {
@@ -17,15 +16,6 @@
     if (link && link.getAttribute("href") === location.hash) reveal();
   });
   reveal();
-
-  const theme = byId("theme");
-  const dark = () => document.documentElement.dataset.theme
-    ? document.documentElement.dataset.theme === "dark"
-    : matchMedia("(prefers-color-scheme: dark)").matches;
-  const name = () => { theme.textContent = dark() ? "Light" : "Dark"; };
-  theme.addEventListener("click", () => { document.documentElement.dataset.theme = dark() ? "light" : "dark"; name(); });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
-  name();
 
   // A head sorts its table: numbers from the most to the least, words by the alphabet, and once more the other way.
   const order = new Intl.Collator("en", { numeric: true });

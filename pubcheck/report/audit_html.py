@@ -6,7 +6,6 @@ written into it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from html import escape as quoted
 
@@ -15,6 +14,7 @@ from markdown_it import MarkdownIt
 from pubcheck import rulebook
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.report import audit_plots as plots
+from pubcheck.report import page
 from pubcheck.report.audit_document import Audit, Change, Ends, Features, Repository, Rule
 from pubcheck.report.audit_plots import Bar, Part
 from pubcheck.report.text import escape
@@ -64,13 +64,9 @@ def render(audit: Audit) -> Iterator[str]:
     yield from _pages(audit.rules)
     yield (
         f"</main>\n<footer><p>Made by pubcheck {_text(audit.pubcheck)} with Spark {_text(audit.spark)}"
-        f" in {audit.seconds:,.1f} seconds.</p></footer>\n<script>\n{_asset('audit.js')}</script>\n</body>\n</html>\n"
+        f" in {audit.seconds:,.1f} seconds.</p></footer>\n"
     )
-
-
-def _asset(name: str) -> str:
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as file:
-        return file.read()
+    yield page.end("audit.js")
 
 
 def _text(given: str) -> str:
@@ -84,14 +80,8 @@ def _many(count: int, what: str) -> str:
 
 def _head(audit: Audit) -> Iterator[str]:
     majors = f" · PostgreSQL {', '.join(map(str, audit.postgres))}" if audit.postgres else ""
+    yield page.head(f"Audit of {_text(audit.input)}", "explain.css", "audit.css")
     yield (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline';"
-        " script-src 'unsafe-inline'\">\n"
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>Audit of {_text(audit.input)}</title>\n"
-        f"<style>\n{_asset('explain.css')}{_asset('audit.css')}</style>\n</head>\n<body>\n"
         '<a class="skip" href="#main">Skip to the report</a>\n<header class="top"><div>'
         f"<h1>Audit of {_text(audit.input)}</h1>"
         f"<p>run {_text(audit.run)} · {_text(audit.started)} · pubcheck {_text(audit.pubcheck)}{majors}</p></div>"

@@ -2,7 +2,6 @@
 (() => {
   const byId = (id) => document.getElementById(id);
   const sections = [...document.querySelectorAll(".publication")];
-  document.querySelector(".tools").hidden = false;
 
   // A place in the page opens what it lies in.
   const reveal = () => {
@@ -16,16 +15,6 @@
   };
   addEventListener("hashchange", reveal);
   reveal();
-
-  // Dark and light: as the system has it until a choice is made.
-  const theme = byId("theme");
-  const dark = () => document.documentElement.dataset.theme
-    ? document.documentElement.dataset.theme === "dark"
-    : matchMedia("(prefers-color-scheme: dark)").matches;
-  const name = () => { theme.textContent = dark() ? "Light" : "Dark"; };
-  theme.addEventListener("click", () => { document.documentElement.dataset.theme = dark() ? "light" : "dark"; name(); });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
-  name();
 
   const open = byId("open");
   const label = () => { open.textContent = sections.every((section) => section.open) ? "Close all" : "Open all"; };

@@ -5,7 +5,6 @@ What it says is what the text report says, in the same words; `explain.css` and 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -24,6 +23,7 @@ from pubcheck.explain.document import (
     UnitExplained,
 )
 from pubcheck.report import explain_drawing as drawing
+from pubcheck.report import page
 from pubcheck.report.explain_text import (
     REASONS,
     arrives,
@@ -58,27 +58,13 @@ def render(explanation: Explanation) -> Iterator[str]:
     for number, unit in enumerate(explanation.units):
         yield from _unit(unit, number, several=len(explanation.units) > 1)
     yield f"</main>\n<footer><p>{escape(summary(explanation))} Made by pubcheck {explanation.pubcheck}.</p></footer>\n"
-    yield f"<script>\n{_asset('explain.js')}</script>\n</body>\n</html>\n"
-
-
-def _asset(name: str) -> str:
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as file:
-        return file.read()
+    yield page.end("explain.js")
 
 
 def _head(explanation: Explanation) -> Iterator[str]:
     paths = [path for unit in explanation.units for path in unit.paths]
     of = tables_of(paths, 2) or "nothing"
-    yield (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        # Whatever stands in a name or a filter, the page fetches nothing.
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline';"
-        " script-src 'unsafe-inline'\">\n"
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>What subscribers see: {escape(of)}</title>\n"
-        f"<style>\n{_asset('explain.css')}</style>\n</head>\n<body>\n"
-    )
+    yield page.head(f"What subscribers see: {escape(of)}", "explain.css")
     yield (
         '<a class="skip" href="#main">Skip to the explanation</a>\n<header class="top"><div>'
         f"<h1>What subscribers see</h1><p>{escape(of)} · PostgreSQL {explanation.postgres}</p></div>"

@@ -6,17 +6,14 @@ Where servers and pubcheck differ, and of how many writes of what kind they were
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import sys
 from collections import Counter
-from pathlib import Path
 
 from tests.differential.compare import Probe, compare
 from tests.differential.later import Later
 from tests.differential.scripts import Script
 from tests.differential.trees import Trees
-from tests.support.servers import PACKAGES, Server, Servers
+from tests.support.servers import add_options, asked
 
 KINDS: dict[str, type[Script]] = {"scripts": Script, "trees": Trees, "later": Later}
 
@@ -26,23 +23,16 @@ def main() -> int:
     parser.add_argument("kind", choices=tuple(KINDS))
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
-    parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
-    parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
+    add_options(parser)
     options = parser.parse_args()
-    majors = tuple(options.major or PACKAGES)
     total = 0
-    asked: dict[int, list[Probe]] = {major: [] for major in majors}
-    with contextlib.ExitStack() as stack:
-        if options.ports:
-            ports = json.loads(options.ports.read_text())
-            servers = {major: Server(major, ports[str(major)]) for major in majors}
-        else:
-            servers = dict(stack.enter_context(Servers(majors)))
+    with asked(options) as servers:
+        probes: dict[int, list[Probe]] = {major: [] for major in servers}
         for seed in range(options.first, options.last):
             merged: dict[tuple[str, str, str], list[int]] = {}
-            for major in majors:
+            for major in servers:
                 compared = compare(servers[major], KINDS[options.kind](seed).statements)
-                asked[major] += compared.probes
+                probes[major] += compared.probes
                 told = [(each.statement, each.server, each.pubcheck) for each in compared.differences]
                 wrong = (probe for probe in compared.probes if not probe.agrees)
                 told += [(each.statement, each.server, each.pubcheck) for each in wrong]
@@ -53,8 +43,8 @@ def main() -> int:
                 print(f"[{seed}/{','.join(map(str, where))}] {statement}")
                 print(f"    server   {theirs}")
                 print(f"    pubcheck {ours}", flush=True)
-    for major, probes in asked.items():
-        print(f"PostgreSQL {major}: {summary(probes)}")
+    for major, found in probes.items():
+        print(f"PostgreSQL {major}: {summary(found)}")
     print(f"{total} differences")
     return 1 if total else 0
 

@@ -9,11 +9,8 @@ the rows at hand, and that nothing is invented is asked of both worlds.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from unittest import mock
 
 from msgspec import Struct
@@ -29,7 +26,7 @@ from pubcheck.postgres.session import Session
 from pubcheck.sources.text import Source
 from tests.differential.blocks import Blocks
 from tests.differential.state import QUERY, shown
-from tests.support.servers import PACKAGES, Answer, Server, Servers, execute
+from tests.support.servers import Answer, Server, add_options, asked, execute
 
 
 class Difference(Struct, frozen=True):
@@ -133,20 +130,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.differential.embedded", description=__doc__)
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
-    parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
-    parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
+    add_options(parser)
     parser.add_argument("--failing", action="store_true", help="blocks that fail, or may, by the rows at hand")
     options = parser.parse_args()
-    majors = tuple(options.major or PACKAGES)
     total = blocks = 0
-    with contextlib.ExitStack() as stack:
-        if options.ports:
-            ports = json.loads(options.ports.read_text())
-            servers = {major: Server(major, ports[str(major)]) for major in majors}
-        else:
-            servers = dict(stack.enter_context(Servers(majors)))
+    with asked(options) as servers:
         for seed in range(options.first, options.last):
-            for major in majors:
+            for major in servers:
                 statements = Blocks(seed, failing=0.6 if options.failing else 0).statements
                 blocks += sum(not each.startswith(("CREATE SCHEMA", "CREATE TABLE")) for each in statements)
                 compared = invented if options.failing else differences

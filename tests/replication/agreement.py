@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -24,7 +22,7 @@ from pubcheck.replication.copied import copied, listed, subscribe_conflicts
 from tests.differential.scripts import DATABASE, ROLES, Script
 from tests.postgres.ddl.support import play
 from tests.replication.trees import Trees
-from tests.support.servers import PACKAGES, Server, Servers, execute
+from tests.support.servers import Server, add_options, asked, execute
 
 TRANSACTION = ("BEGIN", "ROLLBACK", "COMMIT", "SAVEPOINT", "RELEASE")
 
@@ -171,18 +169,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.replication.agreement", description=__doc__)
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
-    parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
-    parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
+    add_options(parser)
     options = parser.parse_args()
-    majors = tuple(options.major or PACKAGES)
     failed = 0
-    with contextlib.ExitStack() as stack:
-        if options.ports:
-            ports = json.loads(options.ports.read_text())
-            servers = {major: Server(major, ports[str(major)]) for major in majors}
-        else:
-            servers = dict(stack.enter_context(Servers(majors)))
-        for major in majors:
+    with asked(options) as servers:
+        for major in servers:
             result = Agreement()
             for seed in range(options.first, options.last):
                 before = len(result.differences)

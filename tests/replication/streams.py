@@ -6,11 +6,8 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import sys
 from collections import Counter
-from pathlib import Path
 from random import Random
 
 import psycopg
@@ -20,7 +17,7 @@ from psycopg import sql
 from tests.replication.decoding import Publisher, Stopped
 from tests.replication.trees import Trees
 from tests.support.pgoutput import describe
-from tests.support.servers import PACKAGES, Answer, Server, Servers, execute
+from tests.support.servers import Answer, Server, add_options, asked, execute
 
 _REFUSED_WRITE = ("55000", "42P10")
 
@@ -102,18 +99,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.replication.streams", description=__doc__)
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
-    parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
-    parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
+    add_options(parser)
     options = parser.parse_args()
-    majors = tuple(options.major or PACKAGES)
     failed = 0
-    with contextlib.ExitStack() as stack:
-        if options.ports:
-            ports = json.loads(options.ports.read_text())
-            servers = {major: Server(major, ports[str(major)]) for major in majors}
-        else:
-            servers = dict(stack.enter_context(Servers(majors)))
-        for major in majors:
+    with asked(options) as servers:
+        for major in servers:
             result = Streams()
             for seed in range(options.first, options.last):
                 before = len(result.differences)

@@ -462,6 +462,24 @@ def _run(command: list[str], owner: dict[str, Any], what: str, log: Path) -> Non
             raise ServerUnavailable(f"{what} failed: {' '.join(command)}\n{said.strip()}")
 
 
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options by which a command is told which servers to ask."""
+    parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
+    parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
+
+
+@contextlib.contextmanager
+def asked(options: argparse.Namespace) -> Iterator[Mapping[int, Server]]:
+    """The servers that the options name, by major; those that do not run already are started, and stopped after."""
+    majors = tuple(options.major or PACKAGES)
+    if options.ports:
+        ports = json.loads(options.ports.read_text())
+        yield {major: Server(major, ports[str(major)]) for major in majors}
+    else:
+        with Servers(majors) as servers:
+            yield servers
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.support.servers", description=__doc__)
     parser.add_argument("command", choices=["run", "install"])

@@ -7,14 +7,11 @@ N random pairs of a row filter and a row for each major, answered by a server an
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import sys
-from pathlib import Path
 
 from tests.differential.evaluation.forms import compare
 from tests.differential.evaluation.run import FILTERS, Difference, Run
-from tests.support.servers import PACKAGES, Server, Servers
+from tests.support.servers import add_options, asked
 
 
 def main() -> int:
@@ -22,21 +19,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=20_000, help="pairs for each major")
     parser.add_argument("--first", type=int, default=0, metavar="BATCH", help=f"begin at this batch of {FILTERS}")
-    parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
-    parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
+    add_options(parser)
     parser.add_argument("--show", type=int, default=20, metavar="N", help="differences to show, a filter once")
     parser.add_argument("--wide", action="store_true", help="filters of tests.differential.filters: any function")
     parser.add_argument("--forms", type=int, metavar="N", help="compare N filters with their canonical forms instead")
     options = parser.parse_args()
-    majors = tuple(options.major or PACKAGES)
     failed = False
-    with contextlib.ExitStack() as stack:
-        if options.ports:
-            ports = json.loads(options.ports.read_text())
-            servers = {major: Server(major, ports[str(major)]) for major in majors}
-        else:
-            servers = dict(stack.enter_context(Servers(majors)))
-        for major in majors:
+    with asked(options) as servers:
+        for major in servers:
             with Run(servers[major], options.seed, wide=options.wide) as run:
                 if options.forms:
                     failed = _forms(run, options.forms, options.first, options.show) or failed

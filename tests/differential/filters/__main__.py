@@ -17,7 +17,7 @@ from tests.differential.filters.batches import BATCH
 from tests.differential.filters.minimise import Smaller, case, differing, minimised
 from tests.differential.filters.report import Outcome, spread, table
 from tests.differential.filters.run import Run
-from tests.support.servers import PACKAGES, Server, Servers
+from tests.support.servers import add_options, asked
 
 
 def main() -> int:
@@ -25,8 +25,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=2000, help="filters for each major")
     parser.add_argument("--first", type=int, default=0, metavar="BATCH", help=f"begin at this batch of {BATCH}")
-    parser.add_argument("--major", type=int, action="append", choices=tuple(PACKAGES))
-    parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
+    add_options(parser)
     parser.add_argument("--only", metavar="CONSTRUCT", help="show disagreements of filters with this construct")
     parser.add_argument("--kind", action="append", choices=[kind.value for kind in Kind], help="show this kind only")
     parser.add_argument(
@@ -36,17 +35,11 @@ def main() -> int:
     parser.add_argument("--server-only", action="store_true", help="ask pubcheck nothing: what the generator makes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures and the disagreements")
     options = parser.parse_args()
-    majors = tuple(options.major or PACKAGES)
     runs: list[Run] = []
     shown: list[dict[str, object]] = []
     bad: list[Outcome] = []
-    with contextlib.ExitStack() as stack:
-        if options.ports:
-            ports = json.loads(options.ports.read_text())
-            servers = {major: Server(major, ports[str(major)]) for major in majors}
-        else:
-            servers = dict(stack.enter_context(Servers(majors)))
-        for major in majors:
+    with asked(options) as servers, contextlib.ExitStack() as stack:
+        for major in servers:
             run = stack.enter_context(Run(servers[major], options.seed, server_only=options.server_only))
             runs.append(run)
             batches = -(-options.count // BATCH)
