@@ -108,8 +108,8 @@ def missing(session: Session, name: str, node: Node) -> ServerError | None:
             return None
         said = ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
         return ServerError("42P01", f'relation "{said}" does not exist', location=rv.get("location"))
-    if not row.seen or row.kind not in "rp" or session.blind:
-        return None
+    if not row.seen or row.kind not in "rp" or session.blind or not row.columns:
+        return None  # of the server's own catalogs no columns are kept
     targets = node.get(_TARGETS.get(name, ""), ())
     for target in targets:
         column = target["ResTarget"]["name"]
