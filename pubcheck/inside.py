@@ -249,7 +249,8 @@ class Inside:
         if error.rule is None or raised.inner is None:
             return
         statement = self.statement_text(raised.inner)
-        message, _ = explain(error)
+        met = error.evidence if isinstance(error.evidence, Met) else None
+        message = met.diagnostic.message if met is not None else explain(error)[0]
         self.fold.diagnostics.append(
             by_name("refusal-swallowed").diagnostic(
                 "certain",

@@ -239,6 +239,14 @@ def test_a_block_that_is_refused_takes_back_what_it_did() -> None:
     assert (one.certainty, one.help) == ("certain", "run it before line 2, which forbids it")
 
 
+def test_a_block_that_hides_the_refusal_is_told_of_that() -> None:
+    block = "DO $$ BEGIN UPDATE t SET a = 1; EXCEPTION WHEN OTHERS THEN NULL; END $$"
+    text = ";\n".join((TABLES[0], PUBLICATION, block, MENDED))
+    (one,) = (each for each in lint(text) if each.name == "refusal-swallowed")
+    assert "hides it: UPDATE of t is refused here: publication" in one.message
+    assert [each for each in lint(text) if each.phase == "write"] == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
