@@ -73,7 +73,8 @@ Exit status: as of `pubcheck lint`, by the findings. A file that cannot be read 
 @click.option(
     "--since",
     metavar="RUN",
-    help="Carry over what has not changed since that run in DIR, or since latest, the last run of INPUT.",
+    help="Carry over what has not changed since that run in DIR, or since latest, the last run of INPUT. A repository"
+    " whose files have the names, sizes, times and inodes of then is not read.",
 )
 @click.option("--run", metavar="ID", help="What this run is called; one of that name is replaced.  [default: the time]")
 @click.option(

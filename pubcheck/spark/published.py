@@ -56,20 +56,25 @@ def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
     for major, fold in zip(followed.result.postgres, followed.folds, strict=True):
         found = [each for each in followed.found if major in each.postgres]
         unit = explained(fold, followed.statements, found, (), Wanted(), lambda *_: Samples())
+        rows: list[Published] = []
         for publication in unit.publications:
-            base = _base(publication)
-            for row in list(_rows(publication, base, refusals_known)) or [base]:
-                majors[row] = (*majors.get(row, ()), major)
+            base = _base(publication, major)
+            rows += list(_rows(publication, base, refusals_known)) or [base]
+        if len(followed.folds) == 1:
+            return rows
+        for row in rows:
+            alike = replace(row, postgres=())
+            majors[alike] = (*majors.get(alike, ()), major)
     return [replace(row, postgres=found) for row, found in majors.items()]
 
 
-def _base(publication: Publication) -> Published:
+def _base(publication: Publication, major: int) -> Published:
     """What all rows of a publication say; the only one of a publication that sends nothing."""
     return Published(
         publication=publication.name,
         table=None,
         operation=None,
-        postgres=(),
+        postgres=(major,),
         verdict="empty",
         certainty=publication.certainty,
         names=publication.kind,
