@@ -10,8 +10,8 @@ from pubcheck.postgres.parse import Node
 from pubcheck.sources.text import Source
 
 _Key = tuple[str, str, str]
-_SUBSCRIPTION = "subscription"
-_DROPPED = {"OBJECT_TABLE": "table", "OBJECT_PUBLICATION": "publication", "OBJECT_SCHEMA": "schema"}
+_DROPPED = {"OBJECT_TABLE": "table", "OBJECT_SCHEMA": "schema"}
+"""What may be dropped and made again in one run. A publication is dropped first where a run may have left it."""
 
 
 def in_any_order(source: Source) -> bool:
@@ -34,8 +34,6 @@ class Made:
                 self._made = {key}
                 return True
             self._made.add(key)
-        elif name == "DropSubscriptionStmt":
-            self._made.discard((_SUBSCRIPTION, "", node["subname"]))
         elif name == "DropStmt" and node["removeType"] in _DROPPED:
             kind = _DROPPED[node["removeType"]]
             for gone in (_named(item) for item in node["objects"]):
@@ -52,7 +50,7 @@ def _key(name: str, node: Node) -> _Key | None:
     if name == "CreatePublicationStmt":
         return "publication", "", node["pubname"]
     if name == "CreateSubscriptionStmt":
-        return _SUBSCRIPTION, "", node["subname"]
+        return "subscription", "", node["subname"]
     if name == "CreateSchemaStmt" and not node.get("if_not_exists"):
         return "schema", "", node.get("schemaname", "")
     return None

@@ -298,13 +298,15 @@ def _before(source: Source, start: int, codes: Collection[str]) -> Edit:
 def _at_the_end(source: Source, codes: Collection[str]) -> Edit:
     text = source.shown
     newline = "" if not text or text.endswith(("\n", "\r")) else "\n"
-    end = len(text)
-    return Edit(Span(source, end, end), f"{newline}{_sign(source)} pubcheck: ignore-file[{', '.join(codes)}]\n")
+    end, sign = len(text), _sign(source)
+    closing = " -->" if sign == "<!--" else ""
+    return Edit(Span(source, end, end), f"{newline}{sign} pubcheck: ignore-file[{', '.join(codes)}]{closing}\n")
 
 
 _SIGNS = {
     **dict.fromkeys(("python", "ruby", "shell", "make", "elixir", "yaml"), "#"),
     **dict.fromkeys(("javascript", "go", "java", "csharp", "rust"), "//"),
+    "xml": "<!--",
 }
 """By the view of a program what begins a comment at its end."""
 

@@ -81,7 +81,7 @@ _PASSED_OVER = frozenset(
 )
 _DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
 _HEADER_LENGTH = 2000
-_REPLICATED = ("publication", "subscription", "replica")
+_REPLICATED = re.compile(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
 
 
 class Run:
@@ -112,6 +112,8 @@ class Run:
         """What a program has made so far, if the source at hand is one."""
         self.programs = False
         """Whether it was said that statements stand in programs: once is enough."""
+        self.told_of_files = False
+        """And that a file is run which was not read."""
 
     @cached_property
     def unread(self) -> Unread:
@@ -246,7 +248,8 @@ class Run:
             self.databases.unfollowed(wording(before.text))
         elif path is not None and not any(_same_file(path, one.label) for one in self.unit.sources):
             self.databases.unfollowed(None)
-            if self.speaks_of_replication:
+            if self.speaks_of_replication and not self.told_of_files:
+                self.told_of_files = True
                 self.notes.not_seen(
                     Span(before.source, command.start, command.end),
                     None,
@@ -257,7 +260,7 @@ class Run:
     @cached_property
     def speaks_of_replication(self) -> bool:
         """Whether what is not read may matter to anything that is."""
-        return any(word in one.text.lower() for one in self.unit.sources for word in _REPLICATED)
+        return any(_REPLICATED.search(one.text) for one in self.unit.sources)
 
     def _statement(
         self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, perhaps: bool

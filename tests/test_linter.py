@@ -442,4 +442,4 @@ def test_what_a_refused_statement_is_split_into_is_assumed() -> None:
 def test_that_a_file_is_not_read_is_said_where_something_could_rest_on_it() -> None:
     include = "\\i other.sql\n"
     assert [one.rule for one in lint(f"{include}SELECT ctid FROM t;")] == []
-    assert [one.rule for one in lint(f"{include}DROP PUBLICATION IF EXISTS p;")] == ["PUB009"]
+    assert [one.rule for one in lint(f"{include}DROP PUBLICATION IF EXISTS p;", include)] == ["PUB009"]

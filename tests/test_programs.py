@@ -356,3 +356,9 @@ def test_of_a_subscription_that_is_not_visible_the_state_is_not_known() -> None:
         "psql -c 'DROP PUBLICATION IF EXISTS p'\n"
     )
     assert [one for one in lint(text, "shell") if one.severity == "error"] == []
+
+
+def test_a_publication_that_a_program_drops_and_makes_again_is_another_runs() -> None:
+    text = "".join(f'run("DROP PUBLICATION IF EXISTS p"); run("CREATE PUBLICATION p FOR TABLE {t}");\n' for t in "ab")
+    tables = "CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (id int PRIMARY KEY);"
+    assert lint(text, "java", tables) == []

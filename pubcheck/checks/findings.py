@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from pubcheck.anew import in_any_order
 from pubcheck.diagnostics import Operation, ServerAnswer, Severity
 from pubcheck.postgres.catalog import PUBLIC, Catalog
 from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Publication, PublicationRel, Relation, Subscription
@@ -87,6 +88,10 @@ class Ground:
     def texts(self) -> list[str]:
         """The sources as they stand in their files, comments and other languages too."""
         return [source.shown for source in self._sources]
+
+    def in_order(self, place: Place) -> bool:
+        """Whether what stands there runs in the order in which it is written, which is not known of programs."""
+        return not in_any_order(self._sources[place.source])
 
     def name(self, relation: Relation) -> str:
         """As people write it: without the schema where that is public."""

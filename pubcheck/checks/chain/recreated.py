@@ -24,6 +24,8 @@ def recreated(ground: Ground) -> Iterator[Finding]:
             continue
         if former.what == "dropped" and former.row.oid in catalog.publications:
             continue  # that was rolled back
+        if not ground.in_order(since):
+            continue
         publication = catalog.publications[current]
         if (former.row.all_tables or former.schemas) and current not in unsent:
             unsent[current] = _unsent(ground, publication)
