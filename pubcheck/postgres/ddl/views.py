@@ -8,9 +8,11 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, adopt_members, difference
-from pubcheck.postgres.ddl.queries import RECORD, RECORD_ARRAY, Outputs, Reading, read_query
+from pubcheck.postgres.ddl.queries import Reading, read_query
+from pubcheck.postgres.ddl.queries.columns import Outputs
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import names

@@ -12,11 +12,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, PROC, RELATION, TEMPORARY, TYPE, Object
-from pubcheck.postgres.catalog.rows import Column, Proc, Relation
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PROC, RELATION, TEMPORARY, TYPE, Object
+from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
 from pubcheck.postgres.ddl.names import figure_name
-from pubcheck.postgres.ddl.sequences import sequence_named
+from pubcheck.postgres.ddl.queries.columns import Output, Outputs, columns_of, field_of, renamed, united
+from pubcheck.postgres.ddl.queries.functions import own_functions, result_columns
+from pubcheck.postgres.ddl.sequences import SEQUENCE_FUNCTIONS, sequence_named
 from pubcheck.postgres.ddl.typenames import (
     DEFAULT_COLLATION,
     UNSEEN_COLLATION,
@@ -26,60 +28,12 @@ from pubcheck.postgres.ddl.typenames import (
     typmod_of,
 )
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import BOOL, INT4, INT8, NUMERIC, RECORD, RECORD_ARRAY, TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find, names
 
-BOOL, INT8, INT4, TEXT, NUMERIC = 16, 20, 23, 25, 1700
-RECORD, RECORD_ARRAY = 2249, 2287
-"""Pseudo-types, which no relation may have as a column."""
-
-_SEQUENCE = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL))
-
-_SCALARS = (
-    "generate_series",
-    "generate_subscripts",
-    "json_object_keys",
-    "jsonb_object_keys",
-    "jsonb_path_query",
-    "regexp_matches",
-    "regexp_split_to_table",
-    "string_to_table",
-)
-"""Built-in functions of one column without a name of its own (TYPEFUNC_SCALAR)."""
-_OUTPUTS: dict[str, tuple[str, ...]] = {
-    "json_array_elements": ("value",),
-    "json_array_elements_text": ("value",),
-    "jsonb_array_elements": ("value",),
-    "jsonb_array_elements_text": ("value",),
-    "json_each": ("key", "value"),
-    "json_each_text": ("key", "value"),
-    "jsonb_each": ("key", "value"),
-    "jsonb_each_text": ("key", "value"),
-}
-"""Built-in functions whose OUT parameters name the columns (pg_proc.dat)."""
-
-_SEQUENCE_FUNCTIONS = ("nextval", "currval", "setval")
-"""Their argument is a regclass constant, which is a dependency (find_expr_references_walker)."""
-
 _JSON_FUNCTIONS = {"JSON_EXISTS_OP": "json_exists", "JSON_QUERY_OP": "json_query", "JSON_VALUE_OP": "json_value"}
-
-
-class Output(Struct, frozen=True):
-    """A column of a query or of an item of FROM; ``source`` is the relation and column number it plainly is.
-
-    ``collation`` and ``typmod`` say something only where the ``type`` is known.
-    """
-
-    name: str
-    type: int = 0
-    collation: int = 0
-    source: tuple[int, int] | None = None
-    typmod: int = -1
-
-
-Outputs = list[Output] | None
-"""Columns in order; None when they cannot be told."""
 
 
 class Item(Struct, frozen=True):
@@ -184,7 +138,7 @@ class _Reader:
                 continue
             if len(outputs) != len(others):
                 raise ServerError("42601", "each set operation query must have the same number of columns")
-            outputs = [_united(one, other) for one, other in zip(outputs, others, strict=True)]
+            outputs = [united(one, other) for one, other in zip(outputs, others, strict=True)]
         return outputs
 
     def _modifying(self, body: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> Outputs:
@@ -215,10 +169,10 @@ class _Reader:
             if recursive and body.get("op") == "SETOP_UNION":
                 # The non-recursive arm settles names (and types) for the arm that refers to them.
                 inner = self._with(body["withClause"], known, outer) if "withClause" in body else known
-                known[name] = _rename(self._select(body["larg"], inner, outer), aliases)
+                known[name] = renamed(self._select(body["larg"], inner, outer), aliases)
                 self._select(body["rarg"], inner if inner is known else {**inner, name: known[name]}, outer)
             else:
-                known[name] = _rename(self.select(query, known, outer), aliases)
+                known[name] = renamed(self.select(query, known, outer), aliases)
             columns = known[name]
             if columns is not None:
                 extra = []
@@ -250,10 +204,10 @@ class _Reader:
         aliases = names(alias.get("colnames", ()))
         if kind == "RangeVar":
             if "schemaname" not in body and body["relname"] in ctes:
-                return Item(alias.get("aliasname", body["relname"]), _rename(ctes[body["relname"]], aliases))
+                return Item(alias.get("aliasname", body["relname"]), renamed(ctes[body["relname"]], aliases))
             return self._item_of(self._relation(body), body)
         if kind == "RangeSubselect":
-            return Item(alias.get("aliasname", ""), _rename(self.select(body["subquery"], ctes, scopes), aliases))
+            return Item(alias.get("aliasname", ""), renamed(self.select(body["subquery"], ctes, scopes), aliases))
         if kind == "RangeFunction":
             return self._function(body, alias, aliases, ctes, scopes)
         if kind == "RangeTableFunc":
@@ -261,11 +215,11 @@ class _Reader:
             parts = [part["RangeTableFuncCol"] for part in body.get("columns", ())]
             return Item(
                 alias.get("aliasname", "xmltable"),
-                _rename([self._defined(part, part["colname"], INT4) for part in parts], aliases),
+                renamed([self._defined(part, part["colname"], INT4) for part in parts], aliases),
             )
         if kind == "JsonTable":
             self._expressions([body.get("context_item"), body.get("passing")], ctes, scopes)
-            return Item(alias.get("aliasname", "json_table"), _rename(self._json_columns(body), aliases))
+            return Item(alias.get("aliasname", "json_table"), renamed(self._json_columns(body), aliases))
         return Item(alias.get("aliasname", ""), None)
 
     def _json_columns(self, body: Node) -> list[Output]:
@@ -293,7 +247,7 @@ class _Reader:
 
     def _item_of(self, row: Relation, rv: Node) -> Item:
         alias = rv.get("alias", {})
-        columns = _rename(self._columns_of(row), names(alias.get("colnames", ())))
+        columns = renamed(columns_of(row), names(alias.get("colnames", ())))
         return Item(
             alias.get("aliasname", row.name), columns, 0 if alias else row.namespace, row.oid, row.kind not in "vc"
         )
@@ -305,19 +259,6 @@ class _Reader:
         self.reading.relations[row.oid] = None
         self.reading.temporary = self.reading.temporary or row.namespace == TEMPORARY
         return row
-
-    @staticmethod
-    def _columns_of(row: Relation) -> Outputs:
-        if row.kind == "S":
-            return [Output(name, oid) for name, oid in _SEQUENCE]
-        # The server's own catalogs, and views whose columns could not be told, are kept without columns.
-        if not row.seen or (not row.columns and (row.oid < FIRST_NORMAL_OID or row.kind == "v")):
-            return None
-        return [
-            Output(column.name, column.type, column.collation, (row.oid, column.number), column.typmod)
-            for column in row.columns
-            if not column.dropped
-        ]
 
     def _join(self, body: Node, ctes: dict[str, Outputs], scopes: list[list[Item]]) -> tuple[Outputs, list[Item]]:
         left, left_items = self._from(body["larg"], ctes, scopes)
@@ -338,7 +279,7 @@ class _Reader:
                     raise ServerError("42703", f'column "{name}" specified in USING clause does not exist')
                 for column in (one, other):
                     self._use(column)
-                whole = _united(one, other)
+                whole = united(one, other)
                 source = one.source if whole.type and body.get("jointype") != "JOIN_FULL" else None
                 merged.append(replace(whole, source=source))
             rest = [column for column in left if column.name not in using]
@@ -346,7 +287,7 @@ class _Reader:
         if "quals" in body:
             self._expressions(body["quals"], ctes, [visible, *scopes])
         if "alias" in body:
-            columns = _rename(columns, names(body["alias"].get("colnames", ())))
+            columns = renamed(columns, names(body["alias"].get("colnames", ())))
             return columns, [Item(body["alias"]["aliasname"], columns)]
         if "join_using_alias" in body:
             visible = [*visible, Item(body["join_using_alias"]["aliasname"], None if columns is None else merged)]
@@ -370,63 +311,14 @@ class _Reader:
             elif "coldeflist" in body:
                 found = self._definitions(body["coldeflist"])
             else:
-                found = self._result(call, name if several else alias.get("aliasname", name))
+                found = result_columns(self.session, call, name if several else alias.get("aliasname", name))
             columns = None if columns is None or found is None else columns + found
         if columns is not None and body.get("ordinality"):
             columns.append(Output("ordinality", INT8))
-        return Item(alias.get("aliasname", first), _rename(columns, aliases))
+        return Item(alias.get("aliasname", first), renamed(columns, aliases))
 
     def _definitions(self, items: list[Node]) -> Outputs:
         return [self._defined(item["ColumnDef"], item["ColumnDef"]["colname"]) for item in items]
-
-    def _result(self, call: Node, name: str) -> Outputs:
-        """The columns of a function's result; ``name`` is what a scalar's column is called."""
-        if "SQLValueFunction" in call:
-            return [Output(name)]
-        if "FuncCall" not in call:
-            return None
-        function = call["FuncCall"]
-        candidates = self._candidates(names(function["funcname"]))
-        if candidates:
-            return self._result_of(candidates[0], name) if len(candidates) == 1 else None
-        known = function["funcname"][-1]["String"]["sval"]
-        if known in _OUTPUTS:
-            return [Output(column) for column in _OUTPUTS[known]]
-        if known in _SCALARS:
-            return [Output(name)]
-        return None
-
-    def _result_of(self, proc: Proc, name: str) -> Outputs:
-        given = zip(proc.modes, proc.argument_names, proc.parameters, strict=False)
-        out = [(column, oid) for mode, column, oid in given if mode in "obt"]
-        if out:
-            if not all(column for column, _ in out):
-                return None
-            return [Output(column, oid, type_collation(self.session, oid)) for column, oid in out]
-        if proc.returns >= FIRST_NORMAL_OID:
-            row = self.session.catalog.types.get(proc.returns)
-            if row is None or row.kind == "d":
-                return None
-            if row.kind == "c":
-                relation = self.session.catalog.relations.get(row.relation)
-                return None if relation is None else self._columns_of(relation)
-        elif proc.returns in (0, RECORD):
-            return None
-        # The collation of a single value is that of the arguments.
-        return [Output(name, proc.returns, UNSEEN_COLLATION if type_collation(self.session, proc.returns) else 0)]
-
-    def _candidates(self, name: list[str]) -> list[Proc]:
-        """The unit's own functions that a name can mean."""
-        catalog = self.session.catalog
-        if not catalog.procs:
-            return []
-        if len(name) > 1:
-            namespace = catalog.namespace_names.get(name[-2])
-            path: tuple[int, ...] = () if namespace is None else (namespace,)
-        else:
-            path = self.session.path
-        found = [oid for namespace in path for oid in catalog.proc_names.get((namespace, name[-1]))]
-        return [catalog.procs[oid] for oid in found if catalog.procs[oid].namespace != PG_CATALOG]
 
     # The select list.
 
@@ -459,7 +351,7 @@ class _Reader:
         if len(body["indirection"]) > 1:
             return None
         if "FuncCall" in argument:
-            return self._result(argument, "")
+            return result_columns(self.session, argument, "")
         if "ColumnRef" not in argument:
             return None
         column = self._column(argument["ColumnRef"], scopes)
@@ -469,7 +361,7 @@ class _Reader:
             return item.columns if item is not None and item.columns is not None else None
         row = self.session.catalog.types.get(column.type)
         relation = self.session.catalog.relations.get(row.relation) if row is not None and row.kind == "c" else None
-        return None if relation is None else [_field(field) for field in relation.live()]
+        return None if relation is None else [field_of(column) for column in relation.live()]
 
     def _written(self, value: Node, scopes: list[list[Item]]) -> Output:
         """Type, modifiers and collation of an expression, as far as they are written down; without a name."""
@@ -580,10 +472,10 @@ class _Reader:
                     stack.append(value)
 
     def _called(self, call: Node) -> None:
-        candidates = self._candidates(names(call["funcname"]))
+        candidates = own_functions(self.session, names(call["funcname"]))
         if len(candidates) == 1:
             self._note(PROC, candidates[0].oid)
-        if call["funcname"][-1]["String"]["sval"] in _SEQUENCE_FUNCTIONS:
+        if call["funcname"][-1]["String"]["sval"] in SEQUENCE_FUNCTIONS:
             for _, constant in find(call.get("args", [])[:1], "A_Const"):
                 text = constant.get("sval", {}).get("sval")
                 sequence = sequence_named(self.session, text) if text else None
@@ -635,33 +527,7 @@ class _Reader:
 
     def _callable(self, name: str) -> bool:
         """``t.f`` may mean ``f(t)`` (ParseFuncOrColumn)."""
-        return bool(self._candidates([name]))
-
-
-def _united(one: Output, other: Output) -> Output:
-    """A column of a set operation, or one that USING merges: of the type that both have, else of none."""
-    if one.type != other.type or not one.type:
-        return Output(one.name)
-    typmod = one.typmod if one.typmod == other.typmod else -1
-    collation = one.collation
-    if collation == DEFAULT_COLLATION:
-        collation = other.collation
-    elif other.collation not in (collation, DEFAULT_COLLATION):
-        collation = UNSEEN_COLLATION
-    return Output(one.name, one.type, collation, None, typmod)
-
-
-def _field(column: Column) -> Output:
-    return Output(column.name, column.type, column.collation, None, column.typmod)
-
-
-def _rename(columns: Outputs, aliases: list[str]) -> Outputs:
-    """An alias's column names replace the first ones."""
-    if columns is None or not aliases:
-        return columns
-    if len(aliases) > len(columns):
-        raise ServerError("42P10", f"table has {len(columns)} columns available but {len(aliases)} columns specified")
-    return [replace(column, name=aliases[at]) if at < len(aliases) else column for at, column in enumerate(columns)]
+        return bool(own_functions(self.session, [name]))
 
 
 def _name_of(kind: str, body: Node, value: Node) -> str:
