@@ -17,6 +17,10 @@ from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find
 
 
+SEQUENCE_FUNCTIONS = ("nextval", "currval", "setval")
+"""Their argument is a regclass constant, which is a dependency (find_expr_references_walker)."""
+
+
 def create_sequence(session: Session, node: Node) -> None:
     """CREATE SEQUENCE. Raises ServerError 42P07, and that of OWNED BY."""
     rv = node["sequence"]
@@ -100,11 +104,7 @@ def sequences_used(session: Session, expression: Node | None) -> Iterable[Relati
     if not expression:
         return
     for _, call in find(expression, "FuncCall"):
-        if call["funcname"][-1].get("String", {}).get("sval") in (
-            "nextval",
-            "currval",
-            "setval",
-        ):
+        if call["funcname"][-1].get("String", {}).get("sval") in SEQUENCE_FUNCTIONS:
             constant = call.get("args", [{}])[0]
             while "TypeCast" in constant:
                 constant = constant["TypeCast"]["arg"]
