@@ -16,7 +16,6 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find
 
-
 SEQUENCE_FUNCTIONS = ("nextval", "currval", "setval")
 """Their argument is a regclass constant, which is a dependency (find_expr_references_walker)."""
 
