@@ -389,4 +389,47 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
         "CREATE PUBLICATION q FOR TABLE d",
         "CREATE PUBLICATION q FOR TABLE f",
     ),
+    "types of CREATE TABLE AS": (
+        "CREATE TABLE src (id int PRIMARY KEY, v varchar(10), n numeric(6,2), t timestamptz, a int[], j "
+        'jsonb, c text COLLATE "C", b bool)',
+        "CREATE TABLE a AS VALUES (1, 'x', NULL, 2.5), (2, 'y', 'z', 3)",
+        "CREATE PUBLICATION pa FOR TABLE a WHERE (column1 > 0 AND column2 = 'x' AND column3 < 'z' AND column4 > 1)",
+        "CREATE PUBLICATION pa2 FOR TABLE a WHERE (column3 = 1)",
+        "CREATE TABLE b AS SELECT ARRAY[1,2] AS e, NULL AS f, count(*) AS n, max(id) AS m, sum(n) AS s, "
+        "string_agg(v, ',') AS g, bool_and(b) AS ba FROM src",
+        "CREATE PUBLICATION pb FOR TABLE b WHERE (e @> '{1}' AND f = 'x' AND n = 1 AND m > 2 AND s > "
+        "1.5 AND g = 'x' AND ba)",
+        "CREATE PUBLICATION pb2 FOR TABLE b WHERE (e[1] = 1)",
+        "CREATE PUBLICATION pb3 FOR TABLE b WHERE (n = 'x')",
+        "CREATE PUBLICATION pb4 FOR TABLE b WHERE (s LIKE 'x')",
+        "CREATE TABLE c AS SELECT id + 1 AS p, v || 'x' AS q, upper(v) AS r, coalesce(n, 0) AS s, CASE "
+        "WHEN b THEN 1 ELSE 2.5 END AS u, t + interval '1 day' AS w, extract(year FROM t) AS y, j -> "
+        "'a' AS ja, j ->> 'a' AS jt, id::text AS it, now() AS nw, current_date, current_user, c || 'y' "
+        "AS cc FROM src WHERE id > 0",
+        "CREATE PUBLICATION pc FOR TABLE c WHERE (p > 1 AND q = 'x' AND r = 'y' AND s > 1 AND u > 1 AND "
+        "w > '2020-01-01' AND y > 2000 AND ja = '1' AND jt = 'x' AND it = '1' AND nw > '2020-01-01' AND "
+        "\"current_date\" > '2020-01-01' AND \"current_user\" = 'x')",
+        "CREATE PUBLICATION pc2 FOR TABLE c WHERE (cc < 'x' AND cc = q)",
+        'CREATE PUBLICATION pc3 FOR TABLE c WHERE (cc < q COLLATE "POSIX")',
+        "CREATE PUBLICATION pc4 FOR TABLE c WHERE (p = 'x')",
+        "CREATE PUBLICATION pc5 FOR TABLE c WHERE (r = 1)",
+        "CREATE TABLE d AS SELECT 1 AS x UNION SELECT 2.5 UNION ALL SELECT NULL",
+        "CREATE PUBLICATION pd FOR TABLE d WHERE (x > 1.5)",
+        "CREATE PUBLICATION pd2 FOR TABLE d WHERE (x = 'x')",
+        "CREATE TABLE f AS WITH q AS (SELECT id * 2 AS d FROM src) SELECT d, d / 2 AS h FROM q",
+        "CREATE PUBLICATION pf FOR TABLE f WHERE (d > 0 AND h = 1)",
+        "CREATE PUBLICATION pf2 FOR TABLE f WHERE (h = 1.5)",
+        "CREATE PUBLICATION pf3 FOR TABLE f WHERE (h = true)",
+        "CREATE TABLE g AS SELECT * FROM generate_series(1, 3) g",
+        "CREATE PUBLICATION pg FOR TABLE g WHERE (g > 1)",
+        "CREATE TABLE h AS SELECT unnest(a) AS u, generate_subscripts(a, 1) AS s FROM src",
+        "CREATE PUBLICATION ph FOR TABLE h WHERE (u = 1 AND s = 2)",
+        "CREATE TABLE i AS SELECT * FROM json_to_recordset('[]') AS x(a int, b text)",
+        "CREATE PUBLICATION pi FOR TABLE i WHERE (a = 1 AND b = 'x')",
+        "CREATE TABLE k AS SELECT v, max(n) FROM src GROUP BY v HAVING count(*) > 1 ORDER BY 2 LIMIT 3",
+        "CREATE PUBLICATION pk FOR TABLE k WHERE (v = 'x' AND max > 1)",
+        "CREATE TABLE l AS SELECT DISTINCT ON (id) id, lag(v) OVER w AS lg FROM src WINDOW w AS (ORDER BY id)",
+        "CREATE PUBLICATION pl FOR TABLE l WHERE (lg = 'x')",
+        "CREATE PUBLICATION pl2 FOR TABLE l WHERE (lg > 1)",
+    ),
 }

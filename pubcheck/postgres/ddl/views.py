@@ -89,7 +89,13 @@ def create_table_as(session: Session, node: Node) -> None:
         session.notices.append(f'relation "{existing.name}" already exists, skipping')
         return
     aliases = names(into.get("colNames", ()))
-    columns = _columns(reading.columns, aliases, "too many column names were specified", table=True)
+    outputs = reading.columns
+    if not materialized and outputs is not None and not all(output.type for output in outputs):
+        # Loaded only where a type is not written down.
+        from pubcheck.postgres.ddl.query_types import with_types
+
+        outputs = with_types(session, query, outputs)
+    columns = _columns(outputs, aliases, "too many column names were specified", table=True)
     drop = into.get("onCommit") == "ONCOMMIT_DROP"
     if drop and persistence != "t":
         raise ServerError("42P16", "ON COMMIT can only be used on temporary tables")
