@@ -25,8 +25,9 @@ _MOST = 80
 """Characters of a filter, and ANDs and ORs in it, beyond which no form is sought: operands are compared each with each.
 """
 
-_OTHER_BASES = re.compile(r"\b0[xXoObB]\w")
-"""Integers in other bases (16 and later), which sqlglot takes for bit strings."""
+_MISREAD = re.compile(r"\b0[xXoObB]\w|\b[uU]&['\"]")
+"""Integers in other bases (16 and later), which sqlglot takes for bit strings, and text and names with Unicode escapes,
+of which it knows only some."""
 _PLAIN = re.compile(r"[a-z_][a-z0-9_$]*")
 _KEPT_QUOTED = frozenset(RESERVED_KEYWORDS) | frozenset(TYPE_FUNC_NAME_KEYWORDS)
 
@@ -37,7 +38,7 @@ def canonical(condition: str) -> str | None:
     Identifiers are unqualified and unquoted where they can be, BETWEEN and NOT are resolved, operands sorted, what is
     said twice is said once, in conjunctive normal form where that is not much longer.
     """
-    if len(condition) > _LONGEST or _OTHER_BASES.search(condition):
+    if len(condition) > _LONGEST or _MISREAD.search(condition):
         return None
     try:
         tree = parse_one(condition, read=_DIALECT, into=exp.Condition)
@@ -54,8 +55,10 @@ def canonical(condition: str) -> str | None:
         parse_one(text, read=_DIALECT, into=exp.Condition)
         if not _functions(text) <= _functions(condition):
             return None
-    except (SqlglotError, SyntaxRefused, TooDeep, RecursionError, ValueError):
+    except (SqlglotError, SyntaxRefused, TooDeep, RecursionError, ValueError, re.error):
         return None
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError):
+        return None  # sqlglot's own, over text that it has only half understood
     return text
 
 

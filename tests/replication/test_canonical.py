@@ -60,6 +60,8 @@ def test_reserved_words_stay_quoted() -> None:
     "text",
     [
         "a = 0b11",
+        r"a = U&'\0061' UESCAPE '\'",
+        "a = u&'d!0061' UESCAPE '!'",
         "to_hex(a) = 'ff'",
         "@ a > 1",
         "",
