@@ -432,4 +432,15 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
         "CREATE PUBLICATION pl FOR TABLE l WHERE (lg = 'x')",
         "CREATE PUBLICATION pl2 FOR TABLE l WHERE (lg > 1)",
     ),
+    "transition tables": (
+        "CREATE TABLE t (a int PRIMARY KEY, b int)",
+        "CREATE PUBLICATION p FOR TABLE t (a, b)",
+        "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+        "CREATE TRIGGER x AFTER UPDATE OF b ON t REFERENCING NEW TABLE AS n EXECUTE FUNCTION f()",
+        "CREATE TRIGGER y BEFORE UPDATE ON t REFERENCING NEW TABLE AS n EXECUTE FUNCTION f()",
+        "CREATE TRIGGER z AFTER UPDATE ON t REFERENCING NEW TABLE AS n EXECUTE FUNCTION f()",
+        "ALTER TABLE t DROP COLUMN b",
+        "DROP TRIGGER z ON t",
+        "DROP TRIGGER x ON t",
+    ),
 }

@@ -59,6 +59,8 @@ def create_trigger(session: Session, node: Node) -> None:
     relation = session.relation(node["relation"])
     if relation.seen and relation.kind not in "rpvf":
         raise ServerError("42809", f'relation "{relation.name}" cannot have triggers')
+    if "transitionRels" in node and ("columns" in node or node.get("timing")):
+        raise ServerError("0A000", "transition tables cannot be specified for triggers with column lists")
     for name in names(node.get("columns", ())):
         require_column(session, relation.oid, name)
     relation = catalog.relations[relation.oid]
