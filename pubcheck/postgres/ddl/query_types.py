@@ -5,11 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.queries import RECORD, RECORD_ARRAY, Outputs
+from pubcheck.postgres.ddl.queries.columns import Outputs
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.filters import parse_state
 from pubcheck.postgres.expressions.queries import analyze_query
 from pubcheck.postgres.expressions.scopes import Nested
+from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
