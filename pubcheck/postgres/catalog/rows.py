@@ -147,7 +147,6 @@ class Constraint(Struct, frozen=True, gc=False):
     keys: tuple[int, ...] = ()
     index: int = 0
     references: int = 0
-    referenced_keys: tuple[int, ...] = ()
     on_delete: str = "a"
     on_update: str = "a"
     deferrable: bool = False

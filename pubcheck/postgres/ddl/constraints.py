@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -177,13 +178,7 @@ def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool)
         raise ServerError("42809", f'referenced relation "{target.name}" is not a table')
     names = [attribute["String"]["sval"] for attribute in node.get("fk_attrs", ())]
     keys = tuple(_foreign_key_column(session, relation, name).number for name in names)
-    if row.persistence != target.persistence and row.seen and target.seen:
-        if row.persistence == "p":
-            raise ServerError("42P16", "constraints on permanent tables may reference only permanent tables")
-        if row.persistence == "t" or target.persistence == "t":
-            what = "temporary" if row.persistence == "t" else "unlogged"
-            also = "temporary" if row.persistence == "t" else "permanent or unlogged"
-            raise ServerError("42P16", f"constraints on {what} tables may reference only {also} tables")
+    _refuse_persistence(row, target)
     index, referenced = _referenced_key(session, target, node)
     if target.seen and len(referenced) != len(keys):
         raise ServerError("42830", "number of referencing and referenced columns for foreign key disagree")
@@ -196,7 +191,6 @@ def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool)
         "f",
         keys,
         references=target.oid,
-        referenced_keys=referenced,
         on_delete=node.get("fk_del_action", "a"),
         on_update=node.get("fk_upd_action", "a"),
         enforced=node.get("is_enforced", False),
@@ -213,20 +207,37 @@ def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool)
         catalog.depend(this, (RELATION, index, 0), NORMAL)
     if row.kind == "p":
         for child in catalog.descendants(relation)[1:]:
-            part = catalog.relations[child]
-            named = (part.column(column) for column in names)
-            clone = replace(
-                constraint,
-                oid=catalog.new_oid(),
-                relation=child,
-                keys=tuple(column.number for column in named if column),
-                parent=constraint.oid,
-                inherited=1,
-                local=False,
-            )
-            catalog.add_constraint(clone)
-            catalog.depend((CONSTRAINT, clone.oid, 0), this, PARTITION)
-            catalog.depend((CONSTRAINT, clone.oid, 0), (RELATION, child, 0), AUTO)
+            _clone_to_partition(session, constraint, names, child)
+
+
+def _refuse_persistence(row: Relation, target: Relation) -> None:
+    """ATAddForeignKeyConstraint: what a table refers to must last as long as it does. Raises ServerError 42P16."""
+    if row.persistence == target.persistence or not (row.seen and target.seen):
+        return
+    if row.persistence == "p":
+        raise ServerError("42P16", "constraints on permanent tables may reference only permanent tables")
+    if row.persistence == "t" or target.persistence == "t":
+        what = "temporary" if row.persistence == "t" else "unlogged"
+        also = "temporary" if row.persistence == "t" else "permanent or unlogged"
+        raise ServerError("42P16", f"constraints on {what} tables may reference only {also} tables")
+
+
+def _clone_to_partition(session: Session, constraint: Constraint, names: Sequence[str], child: int) -> None:
+    """A new foreign key of a partitioned table in a partition that is there already; ``names`` are its columns."""
+    catalog = session.catalog
+    found = (catalog.relations[child].column(name) for name in names)
+    clone = replace(
+        constraint,
+        oid=catalog.new_oid(),
+        relation=child,
+        keys=tuple(column.number for column in found if column),
+        parent=constraint.oid,
+        inherited=1,
+        local=False,
+    )
+    catalog.add_constraint(clone)
+    catalog.depend((CONSTRAINT, clone.oid, 0), (CONSTRAINT, constraint.oid, 0), PARTITION)
+    catalog.depend((CONSTRAINT, clone.oid, 0), (RELATION, child, 0), AUTO)
 
 
 _NUMBERS = frozenset((20, 21, 23, 700, 701, 1700))

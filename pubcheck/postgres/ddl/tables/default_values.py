@@ -4,10 +4,8 @@ generation expressions (catalog/heap.c: StoreAttrDefault).
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from pubcheck.postgres.catalog import AUTO, DEFAULT, INTERNAL, NORMAL, RELATION
-from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
 from pubcheck.postgres.ddl.sequences import own_sequence, sequences_used
 from pubcheck.postgres.ddl.tables.default_types import constant, is_simple, suits
@@ -19,50 +17,65 @@ from pubcheck.postgres.tree import find
 
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
     """What a default, an identity or a generation expression brings and depends on (StoreAttrDefault)."""
-    catalog = session.catalog
-    row = catalog.relations[relation]
+    row = session.catalog.relations[relation]
     column = row.column(name)
     if column is None:
         return
-    if definition.get("contype") == "CONSTR_DEFAULT":
-        expression = definition["raw_expr"]
-        simple = is_simple(expression)
-        given = column.default_type
-        if not given and "sval" in expression.get("A_Const", ()):
-            given = column.type  # a partition's column does not say its type
-        if not suits(session, column.type, given, expression):
-            known = 0 if simple and constant(expression) is not None else column.default_type
-            defaults = import_module("pubcheck.postgres.ddl.defaults")
-            defaults.refuse_default_value(session, row, column, expression, known)
-        if simple:
-            return
-        refuse_out_of_place(expression, "DEFAULT expression")
-    this = (RELATION, relation, column.number)
-    if "serial" in definition or definition.get("contype") == "CONSTR_IDENTITY":
-        sequence = own_sequence(session, row, column, definition)
-        catalog.depend((RELATION, sequence, 0), this, AUTO if "serial" in definition else INTERNAL)
-        if "serial" in definition:
-            _default(session, relation, column.number, [(RELATION, sequence, 0)])
+    kind = definition.get("contype")
+    if "serial" in definition or kind == "CONSTR_IDENTITY":
+        _attach_sequence(session, row, column, definition)
+    elif kind == "CONSTR_GENERATED":
+        _attach_generation(session, row, column, definition)
+    elif kind == "CONSTR_DEFAULT":
+        _attach_default(session, row, column, definition["raw_expr"])
+
+
+def _attach_sequence(session: Session, row: Relation, column: Column, definition: Node) -> None:
+    """The sequence of a serial or identity column, made and owned by it."""
+    sequence, serial = own_sequence(session, row, column, definition), "serial" in definition
+    this = (RELATION, row.oid, column.number)
+    session.catalog.depend((RELATION, sequence, 0), this, AUTO if serial else INTERNAL)
+    if serial:
+        _default(session, row.oid, column.number, [(RELATION, sequence, 0)])
+
+
+def _attach_generation(session: Session, row: Relation, column: Column, definition: Node) -> None:
+    """The columns that a generated column reads; one that is copied from elsewhere has no ``raw_expr``."""
+    catalog, this = session.catalog, (RELATION, row.oid, column.number)
+    if "raw_expr" in definition and row.seen:
+        # Loaded only where there are generated columns.
+        from pubcheck.postgres.ddl.generated import refuse_generated
+
+        refuse_generated(session, row, column, definition["raw_expr"])
+    catalog.depend((DEFAULT, catalog.new_oid(), 0), this, AUTO)
+    for other in column.expression:
+        base = row.column(other)
+        if base is not None:
+            if base.generated and "raw_expr" in definition:
+                raise ServerError("42P17", f'cannot use generated column "{other}" in column generation expression')
+            catalog.depend(this, (RELATION, row.oid, base.number), NORMAL)
+        elif row.seen and other not in SYSTEM_COLUMNS and other != row.name:
+            raise ServerError("42703", f'column "{other}" does not exist')
+
+
+def _attach_default(session: Session, row: Relation, column: Column, expression: Node) -> None:
+    """The sequences that a default uses; what the column certainly cannot have is refused."""
+    simple = is_simple(expression)
+    given = column.default_type
+    if not given and "sval" in expression.get("A_Const", ()):
+        given = column.type  # a partition's column does not say its type
+    if not suits(session, column.type, given, expression):
+        # Loaded only where it does not show at a glance.
+        from pubcheck.postgres.ddl.defaults import refuse_default_value
+
+        known = 0 if simple and constant(expression) is not None else column.default_type
+        refuse_default_value(session, row, column, expression, known)
+    if simple:
         return
-    if definition.get("contype") == "CONSTR_GENERATED":
-        if "raw_expr" in definition and row.seen:
-            import_module("pubcheck.postgres.ddl.generated").refuse_generated(
-                session, row, column, definition["raw_expr"]
-            )
-        default = (DEFAULT, catalog.new_oid(), 0)
-        catalog.depend(default, this, AUTO)
-        for other in column.expression:
-            base = row.column(other)
-            if base is not None:
-                if base.generated and "raw_expr" in definition:
-                    raise ServerError("42P17", f'cannot use generated column "{other}" in column generation expression')
-                catalog.depend(this, (RELATION, relation, base.number), NORMAL)
-            elif row.seen and other not in SYSTEM_COLUMNS and other != row.name:
-                raise ServerError("42703", f'column "{other}" does not exist')
-        return
-    uses = [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, definition.get("raw_expr")) if sequence]
+    refuse_out_of_place(expression, "DEFAULT expression")
+    uses = [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, expression) if sequence]
     if uses:
-        _default(session, relation, column.number, uses)
+        _default(session, row.oid, column.number, uses)
 
 
 def refuse_out_of_place(expression: Node, where: str) -> None:
