@@ -17,9 +17,10 @@ from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
-from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.body import Text, do_body, language_of
 from pubcheck.postgres.plpgsql.commands import made_of_unseen
-from pubcheck.postgres.plpgsql.interpret import Exhausted, Inner, Interpreter, Raised, Standing, do_body, language_of
+from pubcheck.postgres.plpgsql.host import Exhausted, Inner, Raised, Standing
+from pubcheck.postgres.plpgsql.interpret import Interpreter
 from pubcheck.postgres.plpgsql.program import NotParsed, check_sql, compile_error, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.rulebook import by_name, rule_for_spec
@@ -79,14 +80,14 @@ class Inside:
         journal.undone.clear()
         self.begun = self.mark()
         interpreter = Interpreter(self, self.routine_of)
-        interpreter.doubts = int(self.filled)
+        interpreter.doubt.ways = int(self.filled)
         interpreter.atomic = not self.implicit
         try:
             self._interpreted(interpreter, name, node)
             interpreter.settle()
         except Raised as raised:
             self.undo(self.begun)
-            self._refuse(raised, certain=not interpreter.unproven)
+            self._refuse(raised, certain=not interpreter.doubt.unproven)
         except (Exhausted, TooDeep, RecursionError):
             self.unfollowed(None, self.statement.text)
         finally:

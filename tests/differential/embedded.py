@@ -21,7 +21,7 @@ from pubcheck.linter import Followed, Linter, Unit
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.interpret import Raised
+from pubcheck.postgres.plpgsql.host import Raised
 from pubcheck.postgres.session import Session
 from pubcheck.sources.text import Source
 from tests.differential.blocks import Blocks

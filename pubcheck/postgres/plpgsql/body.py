@@ -7,6 +7,7 @@ from bisect import bisect_right
 
 from msgspec import Struct
 
+from pubcheck.postgres.parse import Node
 from pubcheck.postgres.scan import tokens
 
 Site = tuple[int, int]
@@ -57,6 +58,25 @@ class Text(Struct, frozen=True):
 
 def _inner(site: Site) -> int:
     return site[0]
+
+
+def language_of(node: Node) -> str:
+    """The language of a DO statement."""
+    options = {item["DefElem"]["defname"]: item["DefElem"] for item in node.get("args", ())}
+    said: str = options.get("language", {}).get("arg", {}).get("String", {}).get("sval", "plpgsql")
+    return said.lower()
+
+
+def do_body(outer: Text, node: Node) -> Text | None:
+    """The body of a DO statement in PL/pgSQL with its place; None in another language."""
+    options = {item["DefElem"]["defname"]: item["DefElem"] for item in node.get("args", ())}
+    if language_of(node) != "plpgsql":
+        return None
+    given = options.get("as")
+    if given is None:
+        return None
+    body = literal_at(outer.text, given.get("location", 0), given["arg"]["String"].get("sval", ""))
+    return outer.within(body)
 
 
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)

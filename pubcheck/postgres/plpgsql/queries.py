@@ -10,8 +10,10 @@ from msgspec import Struct
 
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import catalogs
-from pubcheck.postgres.plpgsql.evaluate import LIMIT, Evaluator, Scope, set_returning, walk
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Relid, Value, array, both, coerced, unknown
+from pubcheck.postgres.plpgsql.columns import columns as columns_of
+from pubcheck.postgres.plpgsql.evaluate import Evaluator, Scope, walk
+from pubcheck.postgres.plpgsql.functions import set_returning
+from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Relid, Value, array, both, coerced, unknown
 from pubcheck.postgres.tree import names
 
 
@@ -206,7 +208,7 @@ class _Query:
         if schema is None:
             row = session.find_unqualified(name) if not name.startswith("pg_") else None
             schema = "pg_catalog" if row is None else ""
-        columns = catalogs.columns(schema, name) if schema in ("pg_catalog", "information_schema") else None
+        columns = columns_of(schema, name) if schema in ("pg_catalog", "information_schema") else None
         if columns is not None and "colnames" in node.get("alias", {}):
             columns = None
         return _Item(alias, columns, node, name if columns is not None else "")

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from pubcheck.postgres import literals
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Column, Relation
@@ -27,8 +29,8 @@ from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.expressions.walk import MESSAGE as OF_FILTERS
 from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NUMERIC, TEXT
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
-from pubcheck.postgres.plpgsql.evaluate import Failed, walk
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text, unknown
+from pubcheck.postgres.plpgsql.evaluate import walk
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, text, unknown
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import names
 
@@ -38,7 +40,10 @@ BOOLEAN, INTEGER = (BOOL, -1), (INT4, -1)
 
 
 class Variables(Protocol):
-    """The types and values of variables by name."""
+    """The types and values of variables by name. ``place``: the same where the same names have the same types."""
+
+    @property
+    def place(self) -> int: ...
 
     def __bool__(self) -> bool: ...
 
@@ -58,8 +63,12 @@ _MOST = 3_000
 """Queries that are analysed in one block; of later ones only the words are looked at."""
 
 
-class _UnknownField(Unknowable):
-    """A record that perhaps has no such field."""
+class _Field(Unknowable):
+    """The field of a record, of which another value tells more or less. ``missing``: perhaps there is no such field."""
+
+    def __init__(self, reason: str, *, missing: bool) -> None:
+        super().__init__(reason)
+        self.missing = missing
 
 
 class Trial:
@@ -69,6 +78,7 @@ class Trial:
         self.session = session
         self._left = _MOST
         self._types: dict[str, Type] = {}
+        self._known: dict[tuple[int, int, tuple[Type | None, ...]], _Analysed] = {}
 
     def type_named(self, written: str) -> Type:
         """The type that a declaration names; (0, -1) where that is not known."""
@@ -124,17 +134,19 @@ class Trial:
 
         Raises Failed where it certainly fails; its location is a byte offset in the text of the query.
         """
-        if self._left <= 0:
+        session, journal = self.session, self.session.catalog.journal
+        key = (id(query), variables.place, tuple(targets))
+        stamp = (journal.mark(), journal.undos, session.blind)
+        known = self._known.get(key)
+        fresh = known is None or known.query is not query or known.stamp != stamp
+        if fresh and self._left <= 0:
             return words_may_fail(query)
-        self._left -= 1
-        session = self.session
         assumed, session.assumed = session.assumed, False
         try:
-            return self._tried(query, variables, targets)
-        except _UnknownField:
-            return True
-        except (Unknowable, RecursionError):
-            return self._rests_on_unseen(query) or words_may_fail(query)
+            if known is None or fresh:
+                self._left -= 1
+                known = self._known[key] = self._analysed(query, variables, targets, stamp)
+            return known.verdict if known.verdict is not None else self._evaluated(known, variables)
         except ServerError as error:
             if session.assumed or session.blind or error.message == OF_FILTERS:
                 return True
@@ -143,6 +155,15 @@ class Trial:
             ) from None
         finally:
             session.assumed = assumed
+
+    def _analysed(self, query: Node, variables: Variables, targets: Sequence[Type | None], stamp: _Stamp) -> _Analysed:
+        try:
+            return self._analyse(query, variables, targets, stamp)
+        except _Field as field:
+            return _Analysed(query, _NEVER, field.missing or words_may_fail(query))
+        except (Unknowable, RecursionError):
+            verdict = self._rests_on_unseen(query) or words_may_fail(query)
+        return _Analysed(query, stamp, verdict)
 
     def _rests_on_unseen(self, query: Node) -> bool:
         """Whether a query names a table or function that is not visible."""
@@ -163,7 +184,7 @@ class Trial:
                 return True
         return False
 
-    def _tried(self, query: Node, variables: Variables, targets: Sequence[Type | None]) -> bool:
+    def _analyse(self, query: Node, variables: Variables, targets: Sequence[Type | None], stamp: _Stamp) -> _Analysed:
         used: dict[str, int] = {}
         said = _with_columns(self.session, query, variables, used)
         row = Relation(0, _PREFIX, 0, "c", 0, tuple(_columns(used, variables)))
@@ -173,18 +194,41 @@ class Trial:
         folder = _Folder(Context(p.inputs))
         steps = [folder.build(part) for part in nested.analysed]
         straight = query.keys() <= _STRAIGHT
+        certain = straight and "whereClause" not in query
         if outputs is not None:
             for target, part in zip(targets, nested.analysed[: len(outputs)], strict=False):
                 if target is not None and target[0]:
-                    steps.append(folder.assigned(p, part, target, certain=straight and "whereClause" not in query))
-        values = _values(p, used, variables)
-        if straight:
-            certain = "whereClause" not in query
-            # Each of them, as the server does: a later one may fail.
-            known = [folder.evaluated(step, values, certain=certain) for step in steps]
-            if all(known):
-                return False
-        return folder.risky or _several_rows(query)
+                    steps.append(folder.assigned(p, part, target, certain=certain))
+        risky = folder.risky or _shape(query).several
+        waiting = [step for step in steps if not isinstance(step, Constant)] if straight else []
+        if straight and not waiting:
+            return _Analysed(query, stamp, False)
+        return _Analysed(query, stamp, None if straight else risky, risky, certain, waiting, used, p)
+
+    def _evaluated(self, known: _Analysed, variables: Variables) -> bool:
+        """Whether what is worked out with the values at hand may fail. Raises ServerError if it certainly does."""
+        values = _values(known.state, known.used, variables) if known.state is not None else None
+        # Each of them, as the server does: a later one may fail.
+        given = [_Folder.evaluated(step, values, certain=known.certain) for step in known.steps]
+        return known.risky and not all(given)
+
+
+_Stamp = tuple[int, int, bool]
+_NEVER = -1, -1, False
+
+
+class _Analysed(Struct):
+    """What the analysis of a query found: a ``verdict``, or what is to be worked out with the values of variables."""
+
+    query: Node
+    stamp: _Stamp
+    """The state of the catalog that it rests on."""
+    verdict: bool | None
+    risky: bool = False
+    certain: bool = False
+    steps: list[Step] = []
+    used: dict[str, int] = {}
+    state: ParseState | None = None
 
 
 def _is_plain_series(call: Node) -> bool:
@@ -214,32 +258,74 @@ def _columns(used: dict[str, int], variables: Variables) -> Iterator[Column]:
         yield Column(number, f"{_PREFIX}{number}", oid, typmod=typmod)
 
 
+class _Shape(Struct):
+    """What the words of a query say, whatever there is: the first names of its ``references``, the ``tables`` that it
+    names, the ``own`` names that it gives (``closed``: all of them), and whether it takes parameters, or has a
+    sub-select that may give ``several`` rows where one is wanted."""
+
+    references: frozenset[str]
+    tables: list[Node]
+    own: frozenset[str]
+    closed: bool
+    parameters: bool
+    several: bool
+
+
+_shapes: dict[int, tuple[Node, _Shape]] = {}
+_MOST_SHAPES = 1_000
+
+
+def _shape(query: Node) -> _Shape:
+    known = _shapes.get(id(query))
+    if known is not None and known[0] is query:
+        return known[1]
+    references, own, tables = set[str](), set[str](), list[Node]()
+    closed, parameters = True, False
+    for kind, body in walk(query):
+        if kind == "ColumnRef":
+            references.add(body["fields"][0].get("String", {}).get("sval", ""))
+        elif kind == "ParamRef":
+            parameters = True
+        elif kind == "RangeVar":
+            tables.append(body)
+        elif kind == "Alias":
+            own.add(body.get("aliasname", ""))
+            own.update(names(body.get("colnames", ())))
+        elif kind == "ResTarget" and "name" in body:
+            own.add(body["name"])
+        elif kind == "RangeFunction":
+            calls = [one for inner, one in walk(body["functions"]) if inner == "FuncCall"]
+            own.update(names(call["funcname"])[-1] for call in calls)
+        elif kind in ("RangeSubselect", "RangeTableFunc", "JsonTable") and "alias" not in body:
+            closed = False
+    shape = _Shape(frozenset(references), tables, frozenset(own), closed, parameters, _several_rows(query))
+    if len(_shapes) >= _MOST_SHAPES:
+        _shapes.clear()
+    _shapes[id(query)] = query, shape
+    return shape
+
+
 def _with_columns(session: Session, query: Node, variables: Variables, used: dict[str, int]) -> Node:
     """The query with columns of the relation around it in the place of variables. Raises Unknowable where a name may
     mean a column of the query's own as well."""
-    return _copied(query, variables, used, _own_names(session, query)) if variables else query
+    shape = _shape(query)
+    if not variables or not (shape.parameters or any(name in variables for name in shape.references)):
+        return query
+    changed: Node = _copied(query, variables, used, _own_names(session, shape))
+    return changed
 
 
-def _own_names(session: Session, query: Node) -> frozenset[str] | None:
+def _own_names(session: Session, shape: _Shape) -> frozenset[str] | None:
     """The names that may mean columns of a query's own; None for any."""
-    found: set[str] = set()
-    for kind, body in walk(query):
-        if kind == "RangeVar":
-            row = session.find_relation(body)
-            columns = _column_names(session, row) if row is not None else None
-            if columns is None:
-                return None
-            found.update(columns)
-        elif kind == "Alias":
-            found.add(body.get("aliasname", ""))
-            found.update(names(body.get("colnames", ())))
-        elif kind == "ResTarget" and "name" in body:
-            found.add(body["name"])
-        elif kind == "RangeFunction":
-            calls = [one for inner, one in walk(body["functions"]) if inner == "FuncCall"]
-            found.update(names(call["funcname"])[-1] for call in calls)
-        elif kind in ("RangeSubselect", "RangeTableFunc", "JsonTable") and "alias" not in body:
+    if not shape.closed:
+        return None
+    found = set(shape.own)
+    for table in shape.tables:
+        row = session.find_relation(table)
+        columns = _column_names(session, row) if row is not None else None
+        if columns is None:
             return None
+        found.update(columns)
     return frozenset(found)
 
 
@@ -285,9 +371,7 @@ def _variable(fields: Sequence[Node], variables: Variables) -> str | None:
     if parts[0] in variables:
         if len(parts) == 1:
             return parts[0]
-        if variables.field(tuple(parts)) is UNKNOWN:
-            raise _UnknownField("the fields of a record")
-        raise Unknowable("the type of a record's field")
+        raise _Field("the type of a record's field", missing=variables.field(tuple(parts)) is UNKNOWN)
     return None
 
 

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from pubcheck.postgres.errors import ServerError
+
 
 class Unknown:
     """The one value of which nothing is known; it is neither true nor false, and asking is an error."""
@@ -19,6 +21,14 @@ class Unknown:
 
 
 UNKNOWN: Final = Unknown()
+
+LIMIT = 10_000
+"""Rows of a loop, or rounds of it, that are followed."""
+
+
+class Failed(ServerError):
+    """The server raises this where it evaluates the expression."""
+
 
 Value = Any
 """None, UNKNOWN, bool, int, float, str, list (an array), tuple (a row), dict (a record) or Relid."""

@@ -1,0 +1,88 @@
+"""Assignments, and cursors (pl_exec.c: exec_stmt_assign, exec_stmt_open, exec_stmt_fetch)."""
+
+from __future__ import annotations
+
+import re
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql.evaluate import query
+from pubcheck.postgres.plpgsql.machine import Machine
+from pubcheck.postgres.plpgsql.scripts import parameters
+from pubcheck.postgres.plpgsql.trial import INTEGER
+from pubcheck.postgres.plpgsql.values import UNKNOWN, text
+from pubcheck.postgres.plpgsql.ways import ON, Way
+
+
+def assign(machine: Machine, node: Node) -> Way:
+    said = node["expr"]["PLpgSQL_expr"]["query"]
+    match = _ASSIGNMENT.match(said)
+    if match is None:
+        machine.put(node.get("varno", 0), UNKNOWN)
+        return ON
+    number = node.get("varno", 0)
+    target = machine.type_of(number)
+    if "[" in match[0]:
+        for subscript in _SUBSCRIPT.findall(match[0]):
+            machine.evaluated(subscript, INTEGER)
+        machine.evaluated(said[match.end() :], machine.trial.element(target) if target is not None else None)
+        machine.put(number, UNKNOWN)
+        return ON
+    machine.receive(number, machine.evaluated(said[match.end() :], target))
+    return ON
+
+
+def cursor_of(machine: Machine, node: Node) -> Node:
+    """The variable of a cursor."""
+    variables = machine.frame.program.variables
+    number = node.get("curvar", 0)
+    return variables[number][1] if number < len(variables) else {}
+
+
+def open_cursor(machine: Machine, node: Node) -> Way:
+    cursor = cursor_of(machine, node)
+    name = cursor.get("refname", "")
+    if machine.frame.look_up((name,)) is not None:
+        machine.doubt.risk()  # it may be open
+    if "dynquery" in node:
+        said = text(machine.value(node["dynquery"]))
+    else:
+        written: Node = node.get("query") or cursor.get("cursor_explicit_expr") or {}
+        said = written.get("PLpgSQL_expr", {}).get("query")
+    statement = query(said) if isinstance(said, str) and "argquery" not in node else None
+    if statement is None:
+        machine.doubt.risk()
+    elif "dynquery" in node:
+        with parameters(machine, node):
+            machine.attempt(statement)
+    else:
+        machine.attempt(statement)
+    machine.bind(name, UNKNOWN)
+    return ON
+
+
+def fetch(machine: Machine, node: Node) -> Way:
+    at_cursor(machine, node)
+    machine.assign_to(node.get("target"), (), ())
+    machine.frame.put("found", UNKNOWN)
+    return ON
+
+
+def close(machine: Machine, node: Node) -> Way:
+    at_cursor(machine, node)
+    return ON
+
+
+def at_cursor(machine: Machine, node: Node) -> None:
+    cursor = cursor_of(machine, node)
+    name = cursor.get("refname", "")
+    if machine.frame.look_up((name,)) is not None:
+        return
+    if "cursor_explicit_expr" in cursor and machine.session.catalog.major.number < 16:
+        # Before 16 the variable of a bound cursor begins with its own name.
+        machine.fail(ServerError("34000", f'cursor "{name}" does not exist'))
+    machine.fail(ServerError("22004", f'cursor variable "{name}" is null'))
+
+
+_SUBSCRIPT = re.compile(r"\[([^\[\]]*)\]")
+_ASSIGNMENT = re.compile(r'\s*(?:[\w$."]|[^\x00-\x7f]|\[[^\]]*\])+\s*:?=')

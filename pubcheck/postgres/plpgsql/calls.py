@@ -1,0 +1,210 @@
+"""Functions and procedures that a block, or a statement, calls: their bodies are run with the arguments given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pubcheck.postgres.catalog.rows import Proc
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node, TooDeep
+from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.evaluate import Scope, query, walk
+from pubcheck.postgres.plpgsql.frames import Frame
+from pubcheck.postgres.plpgsql.host import Exhausted, Inner
+from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
+from pubcheck.postgres.plpgsql.program import NotParsed, Program, program
+from pubcheck.postgres.plpgsql.routines import Routine
+from pubcheck.postgres.plpgsql.scripts import do, script
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
+from pubcheck.postgres.tree import names
+
+
+def _wrong_kind(machine: Machine, row: Proc, call: Node, said: str, instead: str) -> ServerError:
+    """A function is called as a procedure, or a procedure selected (ParseFuncOrColumn)."""
+    from pubcheck.postgres.ddl.descriptions import format_type
+
+    given = row.arguments[: len(call.get("args", ()))]
+    types = ", ".join(format_type(machine.session, oid) for oid in given)
+    signature = f"{'.'.join(names(call['funcname']))}({types})"
+    return ServerError("42809", f"{signature} {said}", hint=f"To call {instead}.", location=call.get("location"))
+
+
+def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> bool:
+    """Runs the functions that a statement calls; False where it calls none whose body is known."""
+    if name == "CallStmt":
+        call = node["funccall"]
+        found = candidate_for(machine, call)
+        if found is None:
+            return False
+        if found[0].kind != "p":
+            machine.refuse(_wrong_kind(machine, found[0], call, "is not a procedure", "a function, use SELECT"), inner)
+            return True
+        invoke(machine, found, call, None, inner)
+        return True
+    called = [call for kind, call in walk(node) if kind in ("FuncCall", "funccall")]
+    candidates = [candidate_for(machine, call) for call in called]
+    if not any(candidates):
+        not_followed(machine, inner, called)
+        return False
+    for call, found in zip(called, candidates, strict=True):
+        if found is not None and found[0].kind == "p":
+            machine.refuse(_wrong_kind(machine, found[0], call, "is a procedure", "a procedure, use CALL"), inner)
+            return True
+    alone = _call_alone(node)
+    if alone is not None and (found := candidate_for(machine, alone)) is not None:
+        invoke(machine, found, alone, None, inner)
+        return True
+    below = [each for each in (node.get("fromClause"), _subqueries(node), node.get("withClause")) if each]
+    within = any(candidate_for(machine, call) for kind, call in walk(below) if kind == "FuncCall")
+    rows = machine.rows(node)
+    if not rows.known or within or not _projects_all(node):
+        not_followed(machine, inner, called)
+        return False
+    if any(names(call["funcname"])[-1] == "set_config" for call in called):
+        do(machine, inner, name, node)
+    at, machine.calling = machine.calling, inner
+    machine.evaluator.projecting = True
+    try:
+        machine.rows(node)
+    finally:
+        machine.evaluator.projecting = False
+        machine.calling = at
+    return True
+
+
+def not_followed(machine: Machine, inner: Inner, called: Sequence[Node]) -> None:
+    """Functions that speak of publications are called, and it is not known which, how often, or with what."""
+    from pubcheck.postgres.ddl.lookup import functions_named
+
+    catalog = machine.session.catalog
+    for oid in {oid for call in called for oid in functions_named(machine.session, names(call["funcname"]))}:
+        routine = machine.routine_of(catalog.procs[oid]) if oid in catalog.procs else None
+        if routine is not None and routine.about:
+            machine.host.unfollowed(inner, routine.body.text)
+
+
+def calls_only(machine: Machine, inner: Inner, node: Node) -> None:
+    """What a query does by the functions that it calls."""
+    if any(candidate_for(machine, call) for kind, call in walk(node) if kind == "FuncCall") and not calls_of(
+        machine, inner, "SelectStmt", node
+    ):
+        do(machine, inner, "SelectStmt", node)
+
+
+def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
+    """The one function with a known body that a call can mean."""
+    from pubcheck.postgres.ddl.lookup import functions_named
+
+    catalog = machine.session.catalog
+    found = [catalog.procs[oid] for oid in functions_named(machine.session, names(call["funcname"]))]
+    count = len(call.get("args", ()))
+    fitting = [row for row in found if len(row.arguments) - row.defaults <= count <= len(row.arguments)]
+    if len(fitting) != 1 or fitting[0].variadic:
+        return None
+    routine = machine.routine_of(fitting[0])
+    return (fitting[0], routine) if routine is not None else None
+
+
+def called(machine: Machine, call: Node, scope: Scope | None) -> Value:
+    """A function call within an expression."""
+    found = candidate_for(machine, call)
+    if found is None:
+        return UNKNOWN
+    at = machine.calling or (machine.frame.at if machine.frames else None)
+    if at is None:
+        frame = machine.frame
+        at = Inner(Text("", (), frame.body.start, frame.body.end), ())
+    return invoke(machine, found, call, scope, at)
+
+
+def invoke(machine: Machine, found: tuple[Proc, Routine], call: Node, scope: Scope | None, at: Inner) -> Value:
+    row, routine = found
+    arguments: list[Value] = [UNKNOWN] * len(row.arguments)
+    inputs = [name for name, mode in zip(row.argument_names, row.modes, strict=True) if mode in "ibv"]
+    given: set[int] = set()
+    for number, item in enumerate(call.get("args", ())):
+        named = item.get("NamedArgExpr")
+        position = inputs.index(named["name"]) if named and named["name"] in inputs else number
+        if position < len(arguments):
+            value = machine.evaluator.value(named["arg"] if named else item, scope)
+            arguments[position] = value
+            given.add(position)
+    for position, default in routine.defaults:
+        if position not in given:
+            arguments[position] = machine.evaluator.value(default)
+    if row.strict and any(value is None for value in arguments):
+        return None
+    mark = machine.host.mark()
+    try:
+        return run_body(machine, routine, arguments, at, owner=row.owner if row.definer else 0)
+    except (NotParsed, TooDeep):
+        machine.host.undo(mark)
+        machine.host.unfollowed(at, routine.body.text)
+        return UNKNOWN
+
+
+def run_body(
+    machine: Machine, routine: Routine, arguments: list[Value] | None, at: Inner | None, *, owner: int = 0
+) -> Value:
+    """Runs a function's body with these arguments (None: not known), as ``owner`` unless that is 0."""
+    if len(machine.frames) >= MAX_DEPTH:
+        raise Exhausted
+    bound: dict[str, Value] = {}
+    for position, (name, type_name) in enumerate(routine.inputs):
+        value = UNKNOWN if arguments is None else arguments[position]
+        value = machine.as_type(value, type_name) if type_name else value
+        bound[f"${position + 1}"] = value
+        if name:
+            bound[name] = value
+    restore = routine.enter(machine.session, owner)
+    atomic, machine.atomic = machine.atomic, machine.atomic or not routine.procedure
+    handlers, projecting = machine.doubt.handlers, machine.evaluator.projecting
+    machine.evaluator.projecting = False
+    try:
+        if routine.language == "sql":
+            return sql_body(machine, routine, bound, at)
+        frame = Frame(program(routine.header(), routine.body.text), routine.body, at)
+        frame.arguments = {name: type_name for name, type_name in routine.inputs if name}
+        return machine.run(frame, bound)
+    finally:
+        machine.doubt.handlers, machine.evaluator.projecting = handlers, projecting
+        machine.atomic = atomic
+        routine.leave(machine.session, restore)
+
+
+def sql_body(machine: Machine, routine: Routine, bound: dict[str, Value], at: Inner | None) -> Value:
+    """A function in SQL: statement after statement; the value of its last query."""
+    frame = Frame(Program([], "", 1, None, [], {}, {}), routine.body, at)
+    frame.scopes[0] = bound
+    machine.frames.append(frame)
+    try:
+        body = routine.body
+        inner = Inner(body, ()) if at is None else Inner(Text(body.text, (), at.text.start, at.text.end), at.number)
+        script(machine, inner)
+        last = query(routine.last_statement())
+        return machine.rows(last).scalar() if last is not None and not routine.returns_set else UNKNOWN
+    finally:
+        machine.frames.pop()
+
+
+def _call_alone(node: Node) -> Node | None:
+    """The one function in FROM that a query runs, once and to its end, if that is all it does."""
+    if set(node) - {"targetList", "fromClause", "limitOption", "op"} or len(node.get("fromClause", ())) != 1:
+        return None
+    item = node["fromClause"][0].get("RangeFunction", {})
+    functions = item.get("functions", ())
+    if len(functions) != 1 or any(kind == "FuncCall" for kind, _ in walk(node.get("targetList", ()))):
+        return None
+    call: Node | None = functions[0]["List"]["items"][0].get("FuncCall")
+    arguments = call.get("args", ()) if call is not None else ()
+    return None if any(kind in ("FuncCall", "SubLink") for kind, _ in walk(arguments)) else call
+
+
+def _subqueries(node: Node) -> list[Node]:
+    return [body for kind, body in walk(node) if kind == "SubLink"]
+
+
+def _projects_all(node: Node) -> bool:
+    """Whether a query puts together all the rows that it has: LIMIT and OFFSET leave some out."""
+    limit = node.get("limitCount", {}).get("A_Const", {}).get("ival", {}).get("ival", 0)
+    return "limitOffset" not in node and ("limitCount" not in node or (limit > 0 and "fromClause" not in node))

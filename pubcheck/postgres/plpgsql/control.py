@@ -1,0 +1,191 @@
+"""Where control goes: blocks, IF and CASE, EXIT and RETURN, COMMIT and ROLLBACK (pl_exec.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql.evaluate import expression, query
+from pubcheck.postgres.plpgsql.exceptions import guarded
+from pubcheck.postgres.plpgsql.guards import assumptions
+from pubcheck.postgres.plpgsql.machine import Machine
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
+from pubcheck.postgres.plpgsql.ways import ON, Signal, Way, everything
+
+
+def run_block(machine: Machine, node: Node, outermost: bool = False) -> Way:
+    frame = machine.frame
+    scope: dict[str, Value] = {}
+    line = node.get("lineno", 1)
+    floor = 0 if outermost else frame.program.floors.get(id(node), 0)
+    bound: list[int] = []
+    for number, (kind, variable) in enumerate(frame.program.variables):
+        at, name = variable.get("lineno", 0), variable.get("refname", "")
+        if kind not in ("PLpgSQL_var", "PLpgSQL_rec") or not at or not floor <= at <= line or name in _BY_HANDLERS:
+            continue
+        if number in frame.bound or name in frame.loops or name in scope:
+            continue  # another block's, on the same line, or a loop's
+        bound.append(number)
+        frame.scopes.append(scope)
+        machine.declare(frame, scope, kind, variable, None)
+        frame.scopes.pop()
+    frame.bound.update(bound)
+    frame.scopes.append(scope)
+    if node.get("label"):
+        frame.labels[node["label"]] = scope
+    try:
+        handlers = (node.get("exceptions") or {}).get("PLpgSQL_exception_block", {}).get("exc_list", ())
+        way = guarded(machine, node, handlers) if handlers else machine.statements(node.get("body", ()))
+    finally:
+        frame.scopes.pop()
+        frame.bound.difference_update(bound)
+    label = node.get("label", "")
+    if label:
+        way = Way(
+            None if way.certain == Signal("exit", label) else way.certain,
+            [signal for signal in way.perhaps if signal != Signal("exit", label)],
+        )
+    return way
+
+
+def branch(machine: Machine, node: Node) -> Way:
+    branches: list[tuple[Node | None, Sequence[Node]]] = [(node["cond"], node.get("then_body", ()))]
+    for item in node.get("elsif_list", ()):
+        branch = item["PLpgSQL_if_elsif"]
+        branches.append((branch["cond"], branch.get("stmts", ())))
+    branches.append((None, node.get("else_body", ())))
+    return choose(machine, branches, machine.truth)
+
+
+def case(machine: Machine, node: Node) -> Way:
+    subject = f"__Case__Variable_{node.get('t_varno', 0)}__"
+    if "t_expr" in node:
+        value = machine.value(node["t_expr"])
+        machine.frame.types.pop(subject, None)
+        machine.bind(subject, value)
+        if type(value) in _TYPES_OF_VALUES:
+            machine.frame.types[subject] = _TYPES_OF_VALUES[type(value)]
+    branches: list[tuple[Node | None, Sequence[Node]]] = []
+    for item in node.get("case_when_list", ()):
+        when = item["PLpgSQL_case_when"]
+        branches.append((when["expr"], when.get("stmts", ())))
+    if node.get("have_else"):
+        branches.append((None, node.get("else_stmts", ())))
+    else:
+        branches.append((None, [{"case_not_found": {}}]))
+    return choose(machine, branches, machine.truth)
+
+
+def case_not_found(machine: Machine, node: Node) -> Way:
+    return machine.fail(ServerError("20000", "case not found", hint="CASE statement is missing ELSE part."))
+
+
+def choose(
+    machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node]]], truth: Callable[[Node], Value]
+) -> Way:
+    """IF and CASE: the first branch whose condition holds; each of which it may."""
+    doubts, perhaps = machine.doubt.ways, list[Signal]()
+    before: list[dict[str, Value]] | None = None
+    after: list[list[dict[str, Value]]] = []
+    open_ended = False
+    try:
+        for condition, body in branches:
+            known = True if condition is None else truth(condition)
+            if known is False or known is None:
+                continue
+            if known is True and before is None:
+                return machine.statements(body)
+            if before is None:
+                before = machine.frame.snapshot()
+                open_ended = True
+                machine.doubt.ways += 1
+            assumed = suppose(machine, condition, True) if known is UNKNOWN else []
+            way = machine.statements(body)
+            unsuppose(machine, assumed)
+            perhaps += everything(way)
+            after.append(machine.frame.snapshot())
+            machine.restore(before)
+            if known is True:
+                open_ended = False
+                break
+    finally:
+        machine.doubt.ways = doubts
+    if before is not None:
+        if open_ended:
+            after.append(before)
+        machine.restore(after[0])
+        for other in after[1:]:
+            machine.frame.blur(other)
+    return Way(None, perhaps) if perhaps else ON
+
+
+def suppose(machine: Machine, condition: Node | None, positive: bool) -> list[Any]:
+    """What a condition that holds says to be there is there by assumption, without a word about it."""
+    if condition is None:
+        return []
+    node = expression(condition["PLpgSQL_expr"]["query"])
+    if node is None:
+        return []
+    return machine.session.suppose(assumptions(machine.evaluator, node, positive))
+
+
+def unsuppose(machine: Machine, supposed: list[Any]) -> None:
+    if supposed:
+        machine.session.unsuppose(supposed)
+
+
+def exit_or_continue(machine: Machine, node: Node) -> Way:
+    signal = Signal("exit" if node.get("is_exit") else "continue", node.get("label", ""))
+    truth = machine.truth(node["cond"]) if "cond" in node else True
+    if truth is UNKNOWN:
+        return Way(None, [signal])
+    return Way(signal) if truth is True else ON
+
+
+def returned(machine: Machine, node: Node) -> Way:
+    if "expr" in node:
+        value = machine.value(node["expr"])
+        machine.frame.result = UNKNOWN if machine.doubt.at_hand else value
+    return Way(Signal("return"))
+
+
+def return_query(machine: Machine, node: Node) -> Way:
+    machine.frame.result = UNKNOWN
+    if "query" in node:
+        statement = query(node["query"]["PLpgSQL_expr"]["query"])
+        if statement is not None:
+            machine.apply(machine.inner(node, "query"), "SelectStmt", statement)
+    return ON
+
+
+def return_next(machine: Machine, node: Node) -> Way:
+    if "expr" in node:
+        machine.value(node["expr"])
+    machine.frame.result = UNKNOWN
+    return ON
+
+
+def transaction(machine: Machine, commit: bool) -> Way:
+    if not machine.atomic and any(machine.doubt.handlers):
+        word = "commit" if commit else "roll back"
+        return machine.fail(ServerError("2D000", f"cannot {word} while a subtransaction is active"))
+    if commit:
+        machine.settle()
+    if machine.atomic or not machine.host.finish(commit=commit):
+        return machine.fail(ServerError("2D000", "invalid transaction termination"))
+    machine.begun = machine.host.mark()
+    return ON
+
+
+def commit(machine: Machine, node: Node) -> Way:
+    return transaction(machine, True)
+
+
+def rollback(machine: Machine, node: Node) -> Way:
+    return transaction(machine, False)
+
+
+_BY_HANDLERS = ("sqlstate", "sqlerrm")
+_TYPES_OF_VALUES = {bool: "boolean", int: "int4", str: "text"}

@@ -1,0 +1,66 @@
+"""What of a block is not known: whether a statement of it runs, and whether it, or all of it, failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.plpgsql.conditions import CONDITIONS, catches
+
+
+class Doubt(Struct):
+    """What is not known of the statement at hand, and of those before it.
+
+    ``ways``: in how many ways it is not known whether it is run. ``fallen``: an error has perhaps ended all before it.
+    ``shaky``: how many statements so far rest on something unseen, and so may have failed; ``risks``: how many may by
+    the data at hand, where a handler around would take that. ``unproven``: something may have failed that nobody took,
+    and so all of it never happened. ``handlers``: the conditions that the handlers of the blocks around take.
+    """
+
+    ways: int = 0
+    fallen: bool = False
+    shaky: int = 0
+    risks: int = 0
+    unproven: bool = False
+    handlers: list[list[str]] = []
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether it is not known that the statement at hand is run."""
+        return self.ways > 0 or self.fallen
+
+    def taken(self, error: ServerError) -> bool:
+        """Whether a handler around takes an error."""
+        return any(catches(conditions, error.sqlstate) for conditions in self.handlers)
+
+    def shake(self) -> None:
+        """The statement at hand rests on something unseen."""
+        self.shaky += 1
+        self.unproven = True
+
+    def risk(self) -> None:
+        """The statement at hand may fail; what runs after it is in doubt only where somebody would take the error."""
+        self.unproven = True
+        if any(map(takes_data, self.handlers)):
+            self.risks += 1
+
+    def failed_perhaps(self, error: ServerError) -> None:
+        """An error that perhaps ended the block with the handler for it, or else everything."""
+        self.shake()
+        if not self.taken(error):
+            self.fallen = True
+
+
+_ABOUT_DDL = frozenset(("42710", "42P07", "42701", "42P06", "42723", "42P04"))
+"""What is there already: no query and no change of rows says that."""
+
+
+def takes_all(conditions: Sequence[str]) -> bool:
+    return any(name.lower() == "others" for name in conditions)
+
+
+def takes_data(conditions: Sequence[str]) -> bool:
+    """Whether a handler takes any error that queries and changes of rows can end in."""
+    return any(CONDITIONS.get(name.lower(), name) not in _ABOUT_DDL for name in conditions)

@@ -1,0 +1,168 @@
+"""Errors that a block raises, and the handlers that take them (pl_exec.c: exec_stmt_block, exec_stmt_raise)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, catches
+from pubcheck.postgres.plpgsql.doubt import takes_all, takes_data
+from pubcheck.postgres.plpgsql.host import Raised
+from pubcheck.postgres.plpgsql.machine import Machine
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
+from pubcheck.postgres.plpgsql.ways import ON, Signal, Way, everything
+
+
+def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Way:
+    """A block with EXCEPTION is a subtransaction: what its handler takes never happened (exec_stmt_block)."""
+    host = machine.host
+    conditions = [
+        [one["PLpgSQL_condition"]["condname"] for one in handler["PLpgSQL_exception"]["conditions"]]
+        for handler in handlers
+    ]
+    mark, shaky, doubts, risks = host.mark(), machine.doubt.shaky, machine.doubt.ways, machine.doubt.risks
+    variables, unproven = machine.frame.snapshot(), machine.doubt.unproven
+    depth = len(machine.frames)
+    machine.doubt.handlers.append([name for each in conditions for name in each])
+    try:
+        way = protected(machine, node.get("body", ()))
+    except Raised as raised:
+        taken = next((at for at, names_ in enumerate(conditions) if catches(names_, raised.error.sqlstate)), None)
+        if taken is None or raised.compiled:
+            raise
+        del machine.frames[depth:]
+        host.undo(mark)
+        machine.doubt.ways, machine.doubt.unproven = doubts, unproven
+        if any(name.lower() == "others" for name in conditions[taken]) and raised.error.sqlstate not in EXISTENCE:
+            host.swallowed(raised)
+        machine.doubt.handlers.pop()
+        machine.doubt.handlers.append([])
+        return handle(machine, handlers[taken], raised)
+    finally:
+        machine.doubt.handlers.pop()
+    way = Way(way.certain, [signal for signal in way.perhaps if signal.kind != "raised"])
+    if any(takes_all(each) for each in conditions):
+        machine.doubt.unproven = unproven
+    risky = machine.doubt.risks > risks
+    if risky:
+        host.doubt(mark)
+        if any(takes_all(each) for each in conditions) or not any(map(takes_data, machine.doubt.handlers)):
+            machine.doubt.risks = risks
+    if machine.doubt.shaky > shaky or risky:
+        # Something may have failed after all: then what a handler does is done as well.
+        before = machine.frame.snapshot()
+        machine.doubt.ways += 1
+        try:
+            for handler in handlers:
+                way = Way(way.certain, [*way.perhaps, *everything(handle(machine, handler, None))])
+        finally:
+            machine.doubt.ways -= 1
+        machine.frame.blur(before)
+        machine.frame.blur(variables)
+    return way
+
+
+def protected(machine: Machine, nodes: Sequence[Node]) -> Way:
+    """As ``_statements``; after a statement that may have failed, and then been taken, the rest is in doubt."""
+    doubts = machine.doubt.ways
+    perhaps: list[Signal] = []
+    try:
+        for node in nodes:
+            shaky, risks = machine.doubt.shaky, machine.doubt.risks
+            way = machine.statements([node])
+            perhaps += way.perhaps
+            if way.certain is not None:
+                return Way(None, [*perhaps, way.certain]) if machine.doubt.ways > doubts else Way(way.certain, perhaps)
+            if way.perhaps or machine.doubt.shaky > shaky or machine.doubt.risks > risks:
+                machine.doubt.ways += 1
+        return Way(None, perhaps)
+    finally:
+        machine.doubt.ways = doubts
+
+
+def handle(machine: Machine, handler: Node, raised: Raised | None) -> Way:
+    """What a handler does; None for an error that there perhaps is."""
+    error = raised.error if raised is not None else None
+    scope: dict[str, Value] = {
+        "sqlstate": error.sqlstate if error is not None else UNKNOWN,
+        "sqlerrm": error.message if error is not None else UNKNOWN,
+    }
+    machine.frame.scopes.append(scope)
+    if raised is not None:
+        machine.errors.append(raised)
+    machine.handling += 1
+    try:
+        return machine.statements(handler["PLpgSQL_exception"].get("action", ()))
+    finally:
+        machine.handling -= 1
+        machine.frame.scopes.pop()
+        if raised is not None:
+            machine.errors.pop()
+
+
+def raised(machine: Machine, node: Node) -> Way:
+    """RAISE: anything below EXCEPTION only speaks (exec_stmt_raise)."""
+    if node.get("elog_level", 21) < 21:
+        for each in node.get("params", ()):
+            machine.value(each)
+        return ON
+    sqlstate: Value = "P0001"
+    message: Value = None
+    if "condname" not in node and "message" not in node and not node.get("options"):
+        if machine.errors:
+            return machine.fail(machine.errors[-1].error, machine.errors[-1].inner)
+        said = "RAISE without parameters cannot be used outside an exception handler"
+        return machine.fail(ServerError("0Z002", said))
+    if "condname" in node:
+        sqlstate = CONDITIONS.get(node["condname"], node["condname"])
+        message = node["condname"]
+    if "message" in node:
+        message = message_of(node["message"], [machine.value(each) for each in node.get("params", ())])
+    for item in node.get("options", ()):
+        option = item["PLpgSQL_raise_option"]
+        value = text(machine.value(option["expr"]))
+        if value is None:
+            return machine.fail(ServerError("22004", "RAISE statement option cannot be null"))
+        if option.get("opt_type", 0) == 0:
+            sqlstate = CONDITIONS.get(value, value) if isinstance(value, str) else UNKNOWN
+        elif option["opt_type"] == 1:
+            message = value
+    if not isinstance(sqlstate, str):
+        sqlstate = "P0001"
+    if not isinstance(message, str):
+        message = sqlstate
+    return machine.fail(ServerError(sqlstate, message))
+
+
+def message_of(template: str, values: list[Value]) -> Value:
+    parts = template.replace("%%", "\0").split("%")
+    if len(parts) - 1 != len(values):
+        return template
+    found = parts[0]
+    for part, value in zip(parts[1:], values, strict=True):
+        said = "<NULL>" if value is None else text(value)
+        if not isinstance(said, str):
+            return UNKNOWN
+        found += said + part
+    return found.replace("\0", "%")
+
+
+def asserted(machine: Machine, node: Node) -> Way:
+    truth = machine.truth(node["cond"])
+    if truth is UNKNOWN:
+        machine.doubt.risk()
+        return ON
+    if truth is True:
+        return ON
+    said = text(machine.value(node["message"])) if "message" in node else None
+    return machine.fail(ServerError("P0004", said if isinstance(said, str) else "assertion failed"))
+
+
+def diagnostics(machine: Machine, node: Node) -> Way:
+    if node.get("is_stacked") and not machine.handling:
+        words = "GET STACKED DIAGNOSTICS cannot be used outside an exception handler"
+        return machine.fail(ServerError("0Z002", words))
+    for item in node.get("diag_items", ()):
+        machine.put(item["PLpgSQL_diag_item"].get("target", 0), UNKNOWN)
+    return ON

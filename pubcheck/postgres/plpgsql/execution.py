@@ -1,0 +1,180 @@
+"""SQL in a block: plain statements, PERFORM, CALL, SELECT INTO and EXECUTE (pl_exec.c)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.plpgsql import queries
+from pubcheck.postgres.plpgsql.body import Text, do_body, literal_at
+from pubcheck.postgres.plpgsql.calls import calls_of, calls_only
+from pubcheck.postgres.plpgsql.evaluate import expression, query
+from pubcheck.postgres.plpgsql.host import Inner, Raised
+from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
+from pubcheck.postgres.plpgsql.program import NotParsed
+from pubcheck.postgres.plpgsql.scripts import do, parameters, script, seen
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
+from pubcheck.postgres.plpgsql.ways import ON, Way
+from pubcheck.postgres.unfollowed import wording
+
+
+def plain(machine: Machine, node: Node) -> Way:
+    """A plain SQL statement (exec_stmt_execsql)."""
+    inner = machine.inner(node, "sqlstmt")
+    try:
+        parsed = parse(inner.text.text)
+    except SyntaxRefused:
+        # PL/pgSQL's parser let it pass: a statement that another major knows, or one with a trap of ours.
+        machine.host.unfollowed(inner, inner.text.text)
+        return ON
+    if parsed is None:
+        return ON
+    name, body = parsed
+    if node.get("into"):
+        select_into(machine, node, name, body)
+        if name == "SelectStmt":
+            return ON
+    elif name in ("InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt"):
+        machine.frame.put("found", UNKNOWN)
+    if name == "TransactionStmt":
+        raise Raised(ServerError("0A000", "unsupported transaction command in PL/pgSQL"), inner)
+    apply(machine, inner, name, body)
+    returns = name in _RETURNS or body.get("returningList") or body.get("returningClause")
+    if not node.get("into") and returns:
+        hint = "If you want to discard the results of a SELECT, use PERFORM instead." if name == "SelectStmt" else None
+        return machine.fail(ServerError("42601", "query has no destination for result data", hint=hint), inner)
+    return ON
+
+
+def select_into(machine: Machine, node: Node, name: str, body: Node) -> None:
+    """SELECT ... INTO (exec_stmt_execsql): the first row, or NULLs."""
+    if name == "SelectStmt":
+        inner = machine.inner(node, "sqlstmt")
+        calls_only(machine, inner, body)
+        machine.attempt(body, inner, node.get("target"))
+        found = machine.rows(body)
+        if node.get("strict") and not found.known:
+            machine.doubt.risk()
+    else:
+        found = queries.UNKNOWN_ROWS
+    target = node.get("target")
+    if not found.known and not (found.rows and found.rows[0][1] and not found.open):
+        machine.assign_to(target, (), ())
+        machine.frame.put("found", found.exists())
+        return
+    if node.get("strict"):
+        strictly(machine, found)
+    if found.rows:
+        machine.assign_to(target, found.rows[0][0], found.columns)
+    else:
+        machine.assign_to(target, (None,) * max(1, len(found.columns)), found.columns)
+    machine.frame.put("found", bool(found.rows))
+
+
+def perform(machine: Machine, node: Node) -> Way:
+    inner = machine.inner(node, "expr")
+    statement = query(inner.text.text)
+    if statement is None:
+        machine.host.unfollowed(inner, inner.text.text)
+        return ON
+    apply(machine, inner, "SelectStmt", statement)
+    found = machine.rows(statement).exists() if "fromClause" in statement else True
+    machine.frame.put("found", found)
+    return ON
+
+
+def call_procedure(machine: Machine, node: Node) -> Way:
+    inner = machine.inner(node, "expr")
+    try:
+        parsed = parse(inner.text.text)
+    except (SyntaxRefused, TooDeep):
+        parsed = None
+    if parsed is None:
+        machine.host.unfollowed(inner, inner.text.text)
+    else:
+        apply(machine, inner, *parsed)
+    return ON
+
+
+def execute(machine: Machine, node: Node) -> Way:
+    """EXECUTE (exec_stmt_dynexecute)."""
+    value = text(machine.value(node["query"]))
+    inner = machine.inner(node, "query")
+    if value is None:
+        return machine.fail(ServerError("22004", "query string argument of EXECUTE is null"))
+    if not isinstance(value, str):
+        machine.host.unfollowed(inner, machine.frame.known and wording(machine.frame.known))
+        machine.assign_to(node.get("target"), (), ())
+        machine.doubt.shake()
+        return ON
+    built = executed(machine, inner, node, value)
+    with parameters(machine, node):
+        if node.get("into"):
+            execute_into(machine, node, value)
+        script(machine, built)
+    return ON
+
+
+def execute_into(machine: Machine, node: Node, value: str) -> None:
+    statement = query(value)
+    found = machine.rows(statement) if statement is not None else queries.UNKNOWN_ROWS
+    values: Sequence[Value] = ()
+    if statement is not None:
+        machine.attempt(statement, None, node.get("target"))
+    elif not _RETURNING.match(value):
+        machine.fail(ServerError("42601", "INTO used with a command that cannot return data"))
+    if node.get("strict"):
+        strictly(machine, found)
+    if found.known:
+        values = found.rows[0][0] if found.rows else (None,) * max(1, len(found.columns))
+    with seen(machine):
+        machine.assign_to(node.get("target"), values, found.columns)
+
+
+def strictly(machine: Machine, found: queries.Rows) -> None:
+    """INTO STRICT: exactly one row."""
+    if not found.known:
+        machine.doubt.risk()
+    elif len(found.rows) != 1:
+        several = ("P0003", "query returned more than one row")
+        machine.fail(ServerError(*(several if found.rows else ("P0002", "query returned no rows"))))
+
+
+def executed(machine: Machine, inner: Inner, node: Node, value: str) -> Inner:
+    """The text that EXECUTE runs; where it is a literal, with its exact place."""
+    said = inner.text.text
+    constant = expression(said)
+    if constant is not None and "A_Const" in constant and inner.text.sites:
+        written = literal_at(said, constant["A_Const"].get("location", 7) - 7, value)
+        return Inner(inner.text.within(written), inner.number)
+    return Inner(Text(value, (), inner.text.start, inner.text.end), inner.number)
+
+
+def apply(machine: Machine, inner: Inner, name: str, node: Node) -> None:
+    """One parsed statement; what it calls is looked into."""
+    if name == "DoStmt":
+        nested(machine, inner, node)
+        return
+    if name in ("SelectStmt", "CallStmt") and calls_of(machine, inner, name, node):
+        return
+    do(machine, inner, name, node)
+
+
+def nested(machine: Machine, inner: Inner, node: Node) -> None:
+    """EXECUTE of a DO."""
+    body = do_body(inner.text, node)
+    if body is None or len(machine.frames) >= MAX_DEPTH:
+        machine.host.unfollowed(inner, inner.text.text)
+        return
+    try:
+        machine.block(body, None if body.sites else inner)
+    except (NotParsed, TooDeep):
+        machine.host.unfollowed(inner, inner.text.text)
+
+
+_RETURNS = frozenset(("SelectStmt", "ExplainStmt", "VariableShowStmt"))
+_RETURNING = re.compile(
+    r"\s*(?:select|values|show|explain|fetch|execute|table|with)\b|.*\breturning\b", re.IGNORECASE | re.DOTALL
+)

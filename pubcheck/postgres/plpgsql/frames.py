@@ -1,0 +1,137 @@
+"""The variables of a function or block that is run."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.evaluate import MISSING
+from pubcheck.postgres.plpgsql.host import Inner
+from pubcheck.postgres.plpgsql.program import Program
+from pubcheck.postgres.plpgsql.trial import Trial, Type
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced, unknown
+
+
+class Frame:
+    """A function's variables, by name in the blocks that declare them, innermost last."""
+
+    def __init__(self, given: Program, body: Text, at: Inner | None) -> None:
+        self.program = given
+        self.body = body
+        self.at = at
+        """The statement that called the function; all of its statements stand there. None for a body at its place."""
+        self.scopes: list[dict[str, Value]] = [{}]
+        self.types: dict[str, str] = {}
+        self.declared = 0
+        """How often a name was given another type."""
+        self.arguments: dict[str, str] = {}
+        """The types of arguments by name; those that the program has may stand for others."""
+        self.labels: dict[str, dict[str, Value]] = {}
+        self.result: Value = None
+        self.known: str | None = body.text
+        self.bound: set[int] = set()
+        """The variables that the blocks at hand declare, by number."""
+        self.loops: set[str] = set()
+        """Variables that loops brought along."""
+        self.parameters: dict[str, Value] | None = None
+        """While EXECUTE runs: the values of USING, and all that its text sees."""
+        self.records, self.limited = _declared(body.text)
+        """Names that perhaps are those of variables whose type has a length or precision."""
+
+    def look_up(self, parts: tuple[str, ...]) -> Value:
+        """A variable's value, or MISSING. Raises Failed for a field of a record that has none."""
+        if self.parameters is not None:
+            return self.parameters.get(parts[0], MISSING)
+        if len(parts) == 2 and parts[0] in self.labels:
+            parts = parts[1:]
+        for scope in reversed(self.scopes):
+            if parts[0] in scope:
+                value = scope[parts[0]]
+                return value if len(parts) == 1 else self._field(parts[0], value, parts[1])
+        return MISSING
+
+    def _field(self, name: str, value: Value, field: str) -> Value:
+        if isinstance(value, dict):
+            if field not in value and name in self.records:
+                raise Failed("42703", f'record "{name}" has no field "{field}"')
+            return value.get(field, UNKNOWN)
+        if value is None and name in self.records:
+            raise unassigned(name)
+        return UNKNOWN if value is UNKNOWN or value is None else MISSING
+
+    def put(self, name: str, value: Value) -> None:
+        scope = next((scope for scope in reversed(self.scopes) if name in scope), self.scopes[0])
+        scope[name] = coerced(value, self.types[name]) if name in self.types else value
+
+    def snapshot(self) -> list[dict[str, Value]]:
+        return [dict(scope) for scope in self.scopes]
+
+    def blur(self, before: list[dict[str, Value]]) -> None:
+        """What has another value than before may have either."""
+        for scope, former in zip(self.scopes, before, strict=False):
+            for name, value in scope.items():
+                if name not in former or former[name] is not value:
+                    old = former.get(name, UNKNOWN)
+                    if unknown(old, value) or type(old) is not type(value) or old != value:
+                        scope[name] = UNKNOWN
+
+
+def unassigned(name: str) -> Failed:
+    detail = "The tuple structure of a not-yet-assigned record is indeterminate."
+    return Failed("55000", f'record "{name}" is not assigned yet', detail=detail)
+
+
+@lru_cache(maxsize=64)
+def _declared(body: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of records, and those that perhaps are of a type with a length or precision."""
+    return (
+        frozenset(name.lower() for name in _RECORDS.findall(body)),
+        frozenset(name.lower() for name in _LIMITED.findall(body)),
+    )
+
+
+_RECORDS = re.compile(r"(\w+)\s+record\b", re.IGNORECASE)
+_LIMITED = re.compile(
+    r"(\w+)\s+(?:constant\s+)?(?:(?:national\s+)?char(?:acter)?(?:\s+varying)?|varchar|bpchar|numeric|decimal|dec|bit"
+    r"(?:\s+varying)?|time\w*|interval)\s*\(",
+    re.IGNORECASE,
+)
+
+
+class Variables:
+    """A frame's variables as a ``Trial`` asks for them: their types and values by name."""
+
+    def __init__(self, frame: Frame | None, trial: Trial) -> None:
+        self.frame, self.trial = frame, trial
+
+    @property
+    def place(self) -> int:
+        frame = self.frame
+        if frame is None:
+            return 0
+        # A block within may declare a name anew, and EXECUTE brings its own.
+        return hash((id(frame.program), frame.declared, len(frame.scopes), frame.parameters is None))
+
+    def __bool__(self) -> bool:
+        return self.frame is not None
+
+    def __contains__(self, name: str) -> bool:
+        frame = self.frame
+        if frame is None or (name in frame.labels and frame.parameters is None):
+            return frame is not None
+        return frame.look_up((name,)) is not MISSING
+
+    def field(self, parts: tuple[str, ...]) -> Value:
+        found = self.frame.look_up(parts) if self.frame is not None else UNKNOWN
+        return UNKNOWN if found is MISSING else found
+
+    def __getitem__(self, name: str) -> tuple[Type, Value]:
+        frame = self.frame
+        assert frame is not None
+        written = frame.arguments.get(name) or frame.types.get(name)
+        found = self.trial.type_named(written) if written else (0, -1)
+        if name in frame.arguments and found[0] >= FIRST_NORMAL_OID:
+            found = 0, -1  # of a type the name without the schema is known
+        return found, frame.look_up((name,))

@@ -1,0 +1,257 @@
+"""Functions of the server's that expressions in blocks call, of values as far as they are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pubcheck.postgres.ddl.descriptions import quote
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Value, array, text, unknown
+from pubcheck.postgres.tree import names
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.plpgsql.evaluate import Evaluator, Scope
+
+
+def is_number(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def concatenated(left: Value, right: Value) -> Value:
+    if left is None or right is None:
+        return None if not isinstance(left, list) and not isinstance(right, list) else left if right is None else right
+    if isinstance(left, list) or isinstance(right, list):
+        one, other = _items(left), _items(right)
+        return one + other if isinstance(one, list) and isinstance(other, list) else UNKNOWN
+    one, other = text(left), text(right)
+    return one + other if isinstance(one, str) and isinstance(other, str) else UNKNOWN
+
+
+def _items(value: Value) -> Value:
+    """What one side of a concatenation of arrays adds: an array, or one element."""
+    return array(value) if isinstance(value, list) or (isinstance(value, str) and value[:1] == "{") else [value]
+
+
+_FORMAT = re.compile(r"%(?:%|(?:(\d+)\$)?(-?)(\*(?:\d+\$)?|\d+)?([sIL]))")
+
+
+def literal(value: str) -> str:
+    """quote_literal."""
+    quoted = "'" + value.replace("'", "''").replace("\\", "\\\\") + "'"
+    return "E" + quoted if "\\" in value else quoted
+
+
+def _format(self: Evaluator, template: Value, *arguments: Value) -> Value:
+    """format() (utils/adt/varlena.c: text_format). Raises Failed 22023, 22004."""
+    template = text(template)
+    if template is None or template is UNKNOWN:
+        return template
+    pieces: list[str] = []
+    at, next_one = 0, 0
+    for match in _FORMAT.finditer(template):
+        between = template[at : match.start()]
+        if "%" in between:
+            raise _no_specifier(between)
+        if (match[3] or "").startswith("*"):
+            return UNKNOWN
+        pieces.append(between)
+        at = match.end()
+        if match[0] == "%%":
+            pieces.append("%")
+            continue
+        number = int(match[1]) - 1 if match[1] else next_one
+        next_one = number + 1
+        if not 0 <= number < len(arguments):
+            raise Failed("22023", "too few arguments for format()")
+        said = text(arguments[number], cast=False)
+        if said is UNKNOWN:
+            return UNKNOWN
+        if match[4] == "I":
+            if said is None:
+                raise Failed("22004", "null values cannot be formatted as an SQL identifier")
+            said = quote(self.session, said)
+        elif match[4] == "L":
+            said = "NULL" if said is None else literal(said)
+        said = said or ""
+        width = int(match[3] or 0)
+        pieces.append(said.ljust(width) if match[2] else said.rjust(width))
+    rest = template[at:]
+    if "%" in rest:
+        raise _no_specifier(rest)
+    return "".join([*pieces, rest])
+
+
+def _no_specifier(said: str) -> Failed:
+    letter = re.match(r"[\d$*-]*(.?)", said[said.index("%") + 1 :], re.DOTALL)
+    hint = 'For a single "%" use "%%".'
+    if letter is None or not letter[1]:
+        return Failed("22023", "unterminated format() type specifier", hint=hint)
+    return Failed("22023", f'unrecognized format() type specifier "{letter[1]}"', hint=hint)
+
+
+def _texts(function: Callable[..., Value]) -> Callable[..., Value]:
+    """A strict function of texts."""
+
+    def call(self: Evaluator, *arguments: Value) -> Value:
+        if any(argument is None for argument in arguments):
+            return None
+        said = [text(argument) for argument in arguments]
+        return UNKNOWN if unknown(*said) else function(*said)
+
+    return call
+
+
+def _folded(function: Callable[[str], str]) -> Callable[..., Value]:
+    return _texts(lambda said: function(said) if said.isascii() else UNKNOWN)
+
+
+def _concat(self: Evaluator, *arguments: Value) -> Value:
+    said = [text(argument, cast=False) for argument in arguments if argument is not None]
+    return UNKNOWN if unknown(*said) else "".join(said)
+
+
+def _concat_ws(self: Evaluator, separator: Value, *arguments: Value) -> Value:
+    said = [text(argument, cast=False) for argument in arguments if argument is not None]
+    if separator is None or unknown(separator, *said):
+        return separator if separator is None else UNKNOWN
+    return str(text(separator)).join(said)
+
+
+def _array_length(self: Evaluator, items: Value, dimension: Value = 1) -> Value:
+    items = array(items)
+    if not isinstance(items, list) or dimension != 1:
+        return items if items is None else UNKNOWN
+    return len(items) or None
+
+
+def _array_upper(self: Evaluator, items: Value, dimension: Value) -> Value:
+    return _array_length(self, items, dimension)
+
+
+def _cardinality(self: Evaluator, items: Value) -> Value:
+    items = array(items)
+    return len(items) if isinstance(items, list) else items if items is None else UNKNOWN
+
+
+def _array_to_string(self: Evaluator, items: Value, separator: Value, null: Value = None) -> Value:
+    items = array(items)
+    if items is None or separator is None:
+        return None
+    if unknown(items, separator) or null is not None:
+        return UNKNOWN
+    return str(separator).join(str(text(item, cast=False)) for item in items if item is not None)
+
+
+def _string_to_array(self: Evaluator, said: Value, separator: Value) -> Value:
+    if said is None or separator is None or unknown(said, separator):
+        return None if said is None else UNKNOWN
+    return [] if said == "" else [said] if separator == "" else said.split(separator)
+
+
+def _append(self: Evaluator, items: Value, item: Value) -> Value:
+    known = [] if items is None else array(items)
+    return [*known, item] if isinstance(known, list) else UNKNOWN
+
+
+def _remove(self: Evaluator, items: Value, item: Value) -> Value:
+    known = array(items)
+    if not isinstance(known, list) or unknown(known, item):
+        return UNKNOWN
+    return [one for one in known if one != item]
+
+
+def _split_part(said: str, separator: str, number: str) -> Value:
+    at = int(number)
+    parts = said.split(separator) if separator else [said]
+    return parts[at - 1] if 0 < at <= len(parts) else "" if at > 0 else UNKNOWN
+
+
+def _current_setting(self: Evaluator, name: Value, missing_ok: Value = False) -> Value:
+    if not isinstance(name, str):
+        return UNKNOWN
+    name = name.lower()
+    number = self.session.catalog.major.number
+    if name == "server_version_num":
+        return str(number * 10000 + 1)  # which minor it is shows in no comparison with the first of a major
+    return UNKNOWN
+
+
+def _version_of_schema(self: Evaluator) -> Value:
+    return self._current_schema()
+
+
+def _database(self: Evaluator) -> Value:
+    catalog = self.session.catalog
+    return catalog.database if catalog.database_known else UNKNOWN
+
+
+def _temporary_schema(self: Evaluator) -> Value:
+    from pubcheck.postgres.catalog import TEMPORARY
+
+    return TEMPORARY if TEMPORARY in self.session.catalog.namespaces else 0 if not self.session.blind else UNKNOWN
+
+
+def _quote_ident(self: Evaluator, name: Value) -> Value:
+    said = text(name)
+    return quote(self.session, said) if isinstance(said, str) else said
+
+
+def _quote_nullable(self: Evaluator, value: Value) -> Value:
+    said = text(value, cast=False)
+    return "NULL" if said is None else literal(said) if isinstance(said, str) else UNKNOWN
+
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "array_append": _append,
+    "array_cat": lambda self, one, other: concatenated(array(one), array(other)),
+    "array_length": _array_length,
+    "array_remove": _remove,
+    "array_to_string": _array_to_string,
+    "array_upper": _array_upper,
+    "btrim": _texts(lambda said, *more: said.strip(more[0] if more else " ")),
+    "cardinality": _cardinality,
+    "concat": _concat,
+    "concat_ws": _concat_ws,
+    "current_database": _database,
+    "current_schema": _version_of_schema,
+    "current_setting": _current_setting,
+    "format": _format,
+    "initcap": lambda self, said: UNKNOWN,
+    "left": _texts(lambda said, number: said[: int(number)]),
+    "length": _texts(len),
+    "lower": _folded(str.lower),
+    "ltrim": _texts(lambda said, *more: said.lstrip(more[0] if more else " ")),
+    "pg_my_temp_schema": _temporary_schema,
+    "quote_ident": _quote_ident,
+    "quote_literal": _texts(literal),
+    "quote_nullable": _quote_nullable,
+    "replace": _texts(lambda said, old, new: said.replace(old, new) if old else said),
+    "right": _texts(lambda said, number: said[-int(number) :] if int(number) > 0 else UNKNOWN),
+    "rtrim": _texts(lambda said, *more: said.rstrip(more[0] if more else " ")),
+    "split_part": _texts(_split_part),
+    "string_to_array": _string_to_array,
+    "to_regclass": lambda self, said: self.to_regclass(said),
+    "upper": _folded(str.upper),
+}
+
+
+def set_returning(self: Evaluator, node: Node, scope: Scope | None) -> list[Value] | None:
+    """The rows of a function that returns a set, as values of one column; None where they are not known."""
+    name = names(node["funcname"])[-1]
+    arguments = [self.value(item, scope) for item in node.get("args", ())]
+    if name == "unnest" and len(arguments) == 1:
+        items = array(arguments[0])
+        return items if isinstance(items, list) else [] if items is None else None
+    if name == "generate_series" and len(arguments) in (2, 3) and all(map(is_number, arguments)):
+        first, last, *step = arguments
+        by = step[0] if step else 1
+        count = (last - first) // by + 1 if by else 0
+        return list(range(first, last + (1 if by > 0 else -1), by)) if 0 <= count <= LIMIT else None
+    if name in ("string_to_table", "regexp_split_to_table") and len(arguments) == 2:
+        if name.startswith("regexp") and re.search(r"[\\^$.|?*+()\[\]{}]", str(arguments[1])):
+            return None
+        items = _string_to_array(self, *arguments)
+        return items if isinstance(items, list) else None
+    return None

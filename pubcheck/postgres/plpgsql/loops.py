@@ -1,0 +1,205 @@
+"""Loops: over numbers, rows, arrays, and as long as something holds (pl_exec.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql import queries
+from pubcheck.postgres.plpgsql.evaluate import query
+from pubcheck.postgres.plpgsql.host import Exhausted
+from pubcheck.postgres.plpgsql.machine import Machine
+from pubcheck.postgres.plpgsql.scripts import parameters
+from pubcheck.postgres.plpgsql.trial import INTEGER
+from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Value, array, coerced, text
+from pubcheck.postgres.plpgsql.ways import Signal, Way, everything
+
+
+def loop_body(machine: Machine, node: Node, label: str) -> tuple[Way, bool]:
+    """One round: what it leads to beyond the loop, and whether the loop is over."""
+    way = machine.statements(node.get("body", ()))
+    beyond: list[Signal] = []
+    for signal in way.perhaps:
+        if signal.kind not in ("exit", "continue") or signal.label not in ("", label):
+            beyond.append(signal)
+        elif signal.kind == "exit" and Signal("perhaps over") not in beyond:
+            beyond.append(Signal("perhaps over"))
+    certain = way.certain
+    if certain is None or (certain.kind == "continue" and certain.label in ("", label)):
+        return Way(None, beyond), False
+    if certain.kind == "exit" and certain.label in ("", label):
+        return Way(None, beyond), True
+    return Way(certain, beyond), True
+
+
+def rounds(machine: Machine, node: Node, values: Sequence[Any] | None, bind: Callable[[Any], None]) -> Way:
+    """FOR: a round for each of the values, whatever is bound to each; None for values that are not known."""
+    label = node.get("label", "")
+    doubts = machine.doubt.ways
+    perhaps: list[Signal] = []
+    machine.frame.scopes.append({})
+    try:
+        if values is None:
+            before = machine.frame.snapshot()
+            machine.doubt.ways += 1
+            bind(None)
+            way, _ = loop_body(machine, node, label)
+            machine.frame.blur(before)
+            machine.frame.put("found", UNKNOWN)
+            return Way(None, [signal for signal in everything(way) if signal.kind != "perhaps over"])
+        for value in values:
+            bind(value)
+            way, over = loop_body(machine, node, label)
+            perhaps += [signal for signal in way.perhaps if signal.kind != "perhaps over"]
+            if way.perhaps:
+                machine.doubt.ways += 1
+            if way.certain is not None:
+                if machine.doubt.ways > doubts:
+                    return Way(None, [*perhaps, way.certain])
+                return Way(way.certain, perhaps)
+            if over:
+                break
+        machine.frame.put("found", bool(values) if machine.doubt.ways == doubts else UNKNOWN)
+        return Way(None, perhaps)
+    finally:
+        machine.frame.scopes.pop()
+        machine.doubt.ways = doubts
+
+
+def for_integers(machine: Machine, node: Node) -> Way:
+    low, high, step = (bound_of(machine, node, side) for side in ("lower", "upper", "step"))
+    name = node["var"]["PLpgSQL_var"]["refname"]
+    machine.frame.types.setdefault(name, "int4")
+    machine.frame.loops.add(name)
+    values: Sequence[Any] | None = None
+    if all(isinstance(each, int) for each in (low, high, step)) and step > 0:
+        values = range(low, high - 1, -step) if node.get("reverse") else range(low, high + 1, step)
+        if len(values) > LIMIT:
+            raise Exhausted
+
+    def bind(value: Any) -> None:
+        machine.frame.scopes[-1][name] = UNKNOWN if values is None else value
+
+    return rounds(machine, node, values, bind)
+
+
+def bound_of(machine: Machine, node: Node, side: str) -> Value:
+    """A bound of FOR, or its step (exec_stmt_fori)."""
+    if side not in node:
+        return 1
+    value = coerced(machine.value(node[side], INTEGER), "int4")
+    words = "BY value" if side == "step" else f"{side} bound"
+    if value is None:
+        machine.fail(ServerError("22004", f"{words} of FOR loop cannot be null"))
+        return UNKNOWN
+    if side == "step" and isinstance(value, int) and value <= 0:
+        machine.fail(ServerError("22023", "BY value of FOR loop must be greater than zero"))
+    return value
+
+
+def for_rows(machine: Machine, node: Node) -> Way:
+    found = queries.UNKNOWN_ROWS
+    statement = query(node["query"]["PLpgSQL_expr"]["query"])
+    if statement is not None:
+        machine.attempt(statement, None, node["var"])
+        found = machine.rows(statement)
+    return over(machine, node, found)
+
+
+def for_dynamic(machine: Machine, node: Node) -> Way:
+    said = text(machine.value(node["query"]))
+    if said is None:
+        return machine.fail(ServerError("22004", "query string argument of EXECUTE is null"))
+    statement = query(said) if isinstance(said, str) else None
+    found = queries.UNKNOWN_ROWS
+    if statement is not None:
+        with parameters(machine, node):
+            machine.attempt(statement)
+            found = machine.rows(statement)
+    return over(machine, node, found)
+
+
+def for_cursor(machine: Machine, node: Node) -> Way:
+    variables = machine.frame.program.variables
+    number = node.get("curvar", 0)
+    cursor = variables[number][1] if number < len(variables) else {}
+    said = cursor.get("cursor_explicit_expr", {}).get("PLpgSQL_expr", {}).get("query")
+    statement = query(said) if said and "argquery" not in node else None
+    return over(machine, node, machine.rows(statement) if statement is not None else queries.UNKNOWN_ROWS)
+
+
+def over(machine: Machine, node: Node, found: queries.Rows) -> Way:
+    """A loop over the rows of a query; the rows that may be there stand for those that are not known."""
+    if found.known and len(found.rows) > LIMIT:
+        raise Exhausted
+    if found.known and not found.rows:
+        machine.assign_to(node["var"], (None,) * len(found.columns), found.columns)
+    if found.known:
+        return rounds(machine, node, found.rows, lambda row: machine.assign_to(node["var"], row[0], found.columns))
+    perhaps: list[Signal] = []
+    before = machine.frame.snapshot()
+    machine.doubt.shaky += 1
+    sure = [values for values, surely in found.rows[:LIMIT] if surely]
+    way = rounds(machine, node, sure, lambda row: machine.assign_to(node["var"], row, found.columns))
+    perhaps += everything(way)
+    machine.doubt.ways += 1
+    try:
+        for values in [values for values, surely in found.rows[:LIMIT] if not surely]:
+            way = rounds(machine, node, [values], lambda row: machine.assign_to(node["var"], row, found.columns))
+            perhaps += everything(way)
+        if found.open:
+            perhaps += everything(rounds(machine, node, None, lambda _: machine.assign_to(node["var"], (), ())))
+    finally:
+        machine.doubt.ways -= 1
+    machine.frame.blur(before)
+    return Way(None, perhaps)
+
+
+def foreach(machine: Machine, node: Node) -> Way:
+    items = array(machine.value(node["expr"]))
+    if node.get("slice"):
+        items = UNKNOWN
+    if items is UNKNOWN:
+        machine.doubt.risk()
+    if items is None:
+        return machine.fail(ServerError("22004", "FOREACH expression must not be null"))
+    values = items if isinstance(items, list) else None
+    if values is not None and len(values) > LIMIT:
+        raise Exhausted
+    number = node.get("varno", 0)
+    return rounds(machine, node, values, lambda item: machine.put(number, UNKNOWN if values is None else item))
+
+
+def endless(machine: Machine, node: Node) -> Way:
+    return repeat(machine, node, lambda: True)
+
+
+def while_loop(machine: Machine, node: Node) -> Way:
+    return repeat(machine, node, lambda: machine.truth(node["cond"]))
+
+
+def repeat(machine: Machine, node: Node, goes_on: Callable[[], Value]) -> Way:
+    label = node.get("label", "")
+    doubts = machine.doubt.ways
+    perhaps: list[Signal] = []
+    try:
+        for _ in range(LIMIT):
+            truth = goes_on()
+            if truth is False or truth is None:
+                return Way(None, perhaps)
+            before = machine.frame.snapshot()
+            if truth is UNKNOWN:
+                machine.doubt.ways += 1
+            way, over = loop_body(machine, node, label)
+            perhaps += [signal for signal in way.perhaps if signal.kind != "perhaps over"]
+            if way.perhaps or truth is UNKNOWN:
+                # How many rounds there are is not known: one stands for all of them.
+                machine.frame.blur(before)
+                return Way(None, [*perhaps, *([way.certain] if way.certain else [])])
+            if way.certain is not None or over:
+                return Way(way.certain, perhaps)
+        raise Exhausted
+    finally:
+        machine.doubt.ways = doubts

@@ -1,0 +1,149 @@
+"""Runs statements in order, each by the function that its kind has in a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pubcheck.postgres.catalog.rows import Proc
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.frames import Frame
+from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
+from pubcheck.postgres.plpgsql.memory import Memory
+from pubcheck.postgres.plpgsql.program import program
+from pubcheck.postgres.plpgsql.routines import Routine
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
+from pubcheck.postgres.plpgsql.ways import ON, Signal, Way
+
+MAX_DEPTH = 16
+"""Calls within calls that are followed."""
+MAX_STATEMENTS = 50_000
+"""Statements of one body that are followed, each round of a loop counted."""
+
+Work = Callable[["Machine", Node], Way]
+"""What a kind of statement does."""
+
+
+class Machine(Memory):
+    """What runs the statements of a body; the functions of the other modules are given it."""
+
+    works: Mapping[str, Work]
+    """By kind of statement, the function that does it."""
+
+    def __init__(self, host: Host, routine_of: Callable[[Proc], Routine | None]) -> None:
+        super().__init__(host)
+        self.routine_of = routine_of
+        self.errors: list[Raised] = []
+        """What the handlers around are handling."""
+        self.handling = 0
+        """In how many handlers we are."""
+        self.begun: Any = None
+        """The host's mark of where the transaction at hand began."""
+        self.calling: Inner | None = None
+        """The statement whose functions are called."""
+        self.atomic = False
+        self.left = MAX_STATEMENTS
+
+    def apply(self, inner: Inner, name: str, node: Node) -> None:
+        """One parsed statement; what it calls is looked into."""
+        raise NotImplementedError
+
+    def run_block(self, node: Node, outermost: bool = False) -> Way:
+        """A block with its variables and handlers."""
+        raise NotImplementedError
+
+    def block(self, body: Text, at: Inner | None = None) -> None:
+        """DO: runs the body. Raises Raised, NotParsed, TooDeep."""
+        self.begun = self.host.mark() if self.begun is None else self.begun
+        self.run(Frame(program("DO", body.text), body, at), {})
+
+    def settle(self) -> None:
+        """What was done so far perhaps never happened, if something may have failed: then it is there by assumption."""
+        if self.doubt.unproven:
+            self.host.doubt(self.begun)
+
+    def run(self, frame: Frame, arguments: dict[str, Value]) -> Value:
+        """Runs a frame's program with these arguments; what it returns."""
+        if len(self.frames) >= MAX_DEPTH:
+            raise Exhausted
+        given = frame.program
+        for kind, node in given.variables:
+            if "lineno" not in node and kind in ("PLpgSQL_var", "PLpgSQL_rec"):
+                self.declare(frame, frame.scopes[0], kind, node, UNKNOWN)
+        frame.scopes[0].update(arguments)
+        if "found" in frame.scopes[0]:
+            frame.scopes[0]["found"] = False
+        self.frames.append(frame)
+        doubts = self.doubt.ways
+        if any(name.lower() not in _COLLATIONS for name in _COLLATED.findall(frame.body.text)):
+            self.doubt.risk()
+        try:
+            self.run_block(
+                {
+                    "lineno": given.lineno,
+                    "body": given.body,
+                    "label": given.label,
+                    "exceptions": given.exceptions,
+                },
+                outermost=True,
+            )
+        finally:
+            self.frames.pop()
+            self.doubt.ways = doubts
+        return frame.result
+
+    def statements(self, nodes: Sequence[Node]) -> Way:
+        """Runs statements one after the other; after one that perhaps leads away the rest is in doubt."""
+        perhaps: list[Signal] = []
+        doubts = self.doubt.ways
+        try:
+            for node in nodes:
+                risks = self.doubt.risks
+                for kind, body in node.items():
+                    self.left -= 1
+                    if self.left < 0:
+                        raise Exhausted
+                    work = self.works.get(kind)
+                    way = work(self, body) if work is not None else ON
+                    if way.perhaps:
+                        perhaps += way.perhaps
+                        self.doubt.ways += 1
+                    if way.certain is not None:
+                        if self.doubt.ways > doubts:
+                            return Way(None, [*perhaps, way.certain])
+                        return Way(way.certain, perhaps)
+                if self.doubt.risks > risks:
+                    self.doubt.ways += 1
+            return Way(None, perhaps) if perhaps else ON
+        finally:
+            self.doubt.ways = doubts
+
+    def inner(self, node: Node, field: str) -> Inner:
+        """A statement's SQL with where it stands."""
+        frame = self.frame
+        site = frame.program.sites.get(id(node))
+        said = node[field]["PLpgSQL_expr"]["query"]
+        if site is None or frame.at is not None:
+            number = (site.number,) if site is not None else ()
+            at = frame.at
+            if at is None:
+                return Inner(Text(said, (), frame.body.start, frame.body.end), number)
+            return Inner(Text(said, (), at.text.start, at.text.end), (*at.number, *number))
+        if site.end == site.start:
+            return Inner(Text(said, (), frame.body.start, frame.body.end), (site.number,))
+        return Inner(frame.body.part(site.start, site.end, said), (site.number,))
+
+    def refuse(self, error: ServerError, inner: Inner) -> None:
+        """A refusal outside of the catalog's own."""
+        if not self.doubt.at_hand and not self.doubt.shaky:
+            raise Raised(error, inner)
+        self.doubt.failed_perhaps(error)
+        if not self.excuse(error, False):
+            self.host.unfollowed(inner, inner.text.text)
+
+
+_COLLATED = re.compile(r'\bcollate\s+"?([\w-]+)', re.IGNORECASE)
+_COLLATIONS = frozenset(("c", "posix", "default", "ucs_basic", "pg_catalog"))

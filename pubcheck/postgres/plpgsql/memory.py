@@ -1,0 +1,202 @@
+"""Variables and expressions: values are kept by name, and worked out as far as they are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql import queries
+from pubcheck.postgres.plpgsql.conditions import GUARDED
+from pubcheck.postgres.plpgsql.doubt import Doubt
+from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, query
+from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
+from pubcheck.postgres.plpgsql.host import Host, Inner, Raised
+from pubcheck.postgres.plpgsql.trial import BOOLEAN, Trial, Type
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
+from pubcheck.postgres.plpgsql.ways import Signal, Way
+
+
+class Memory:
+    """The frames of what is run, and what expressions say in the innermost one."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.session = host.session
+        self.frames: list[Frame] = []
+        self.doubt = Doubt()
+        self.trial = Trial(self.session)
+        self.evaluator = Evaluator(self.session, self.variable)
+
+    def fail(self, error: ServerError, inner: Inner | None = None) -> Way:
+        """An error that the body raises itself: for certain, or else one that takes the rest with it perhaps."""
+        if not self.doubt.at_hand:
+            raise Raised(error, inner)
+        self.doubt.failed_perhaps(error)
+        return Way(None, [Signal("raised" if self.doubt.taken(error) else "return")])
+
+    def excuse(self, error: ServerError, unseen: bool) -> bool:
+        """Whether an assumed refusal is what a guard or a handler is there for."""
+        return self.doubt.taken(error) or (self.doubt.at_hand and not unseen and error.sqlstate in GUARDED)
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    def variable(self, parts: tuple[str, ...]) -> Value:
+        return self.frames[-1].look_up(parts) if self.frames else MISSING
+
+    def declare(self, frame: Frame, scope: dict[str, Value], kind: str, node: Node, otherwise: Value) -> None:
+        name = node["refname"]
+        if kind == "PLpgSQL_var":
+            written = node["datatype"]["PLpgSQL_type"]["typname"]
+            frame.declared += frame.types.get(name) != written
+            frame.types[name] = written
+            if "lineno" in node:
+                self.require_type(written)
+        elif "lineno" in node and name not in frame.records:
+            # Of a type that the parser does not know it tells no name.
+            said = re.search(rf"\b{re.escape(name)}\s+(?:constant\s+)?([\w.]+)", frame.body.text, re.IGNORECASE)
+            if said is not None:
+                self.require_type(said[1].lower())
+        value: Value = otherwise
+        if "default_val" in node:
+            value = self.value(node["default_val"], self.trial.type_named(frame.types[name]))
+            self.admit(node, value)
+        scope[name] = self.as_type(value, frame.types[name]) if name in frame.types else value
+
+    def require_type(self, written: str) -> None:
+        try:
+            if not self.trial.is_there(written):
+                self.doubt.risk()
+        except ServerError as error:
+            if not self.doubt.at_hand:
+                raise Raised(error, None) from None
+            self.doubt.risk()
+
+    def as_type(self, value: Value, type_name: str) -> Value:
+        """The value as one of a type."""
+        if type_name == "regclass" and isinstance(value, str):
+            return self.evaluator.regclass(value)
+        made = coerced(value, type_name)
+        if made is UNKNOWN and value is not UNKNOWN and type_name not in _UNFOLLOWED:
+            self.doubt.risk()
+        return made
+
+    def value(self, node: Node, target: Type | None = None) -> Value:
+        """The value of a PLpgSQL_expr, which is for a variable of the ``target`` type. Raises Raised."""
+        return self.evaluated(node["PLpgSQL_expr"]["query"], target)
+
+    def evaluated(self, expression_text: str, target: Type | None = None) -> Value:
+        statement = query("SELECT " + expression_text)
+        try:
+            fails = statement is None or self.trial.may_fail(statement, self.variables(), (target,))
+            value = self.evaluator.of_text(expression_text)
+            if fails and value is UNKNOWN:
+                self.doubt.risk()
+            return value
+        except Failed as error:
+            self.fail(error)
+            return UNKNOWN
+
+    def attempt(self, statement: Node, inner: Inner | None = None, into: Node | None = None) -> None:
+        """Whether a query fails, whose first row is put ``into`` variables. Raises Raised if it certainly does."""
+        try:
+            if self.trial.may_fail(statement, self.variables(), self.targets(into)):
+                self.doubt.risk()
+        except Failed as error:
+            self.fail(error, inner)
+
+    def targets(self, into: Node | None) -> list[Type | None]:
+        """The types of the variables that a row is put into."""
+        for kind, node in (into or {}).items():
+            if kind == "PLpgSQL_row":
+                return [self.type_of(field.get("varno", 0)) for field in node.get("fields", ())]
+            if kind == "PLpgSQL_var":
+                return [self.trial.type_named(node["datatype"]["PLpgSQL_type"]["typname"])]
+        return []
+
+    def variables(self) -> Variables:
+        return Variables(self.frame, self.trial) if self.frames else Variables(None, self.trial)
+
+    def truth(self, node: Node) -> Value:
+        return coerced(self.value(node, BOOLEAN), "boolean")
+
+    def assign_to(self, target: Node | None, values: Sequence[Value], columns: Sequence[str] = ()) -> None:
+        """Puts a row into a record or into scalar variables; UNKNOWN for what has no value."""
+        for kind, node in (target or {}).items():
+            if kind == "PLpgSQL_row":
+                for at, field in enumerate(node.get("fields", ())):
+                    value = values[at] if at < len(values) else UNKNOWN
+                    self.receive(field.get("varno", 0), value)
+            elif kind == "PLpgSQL_rec":
+                known = len(columns) == len(values) and len(values) > 0
+                row: Value = dict(zip(columns, values, strict=False)) if known else UNKNOWN
+                self.bind(node["refname"], row)
+            elif kind == "PLpgSQL_var":
+                self.bind(node["refname"], values[0] if values else UNKNOWN)
+
+    def bind(self, name: str, value: Value) -> None:
+        """A variable, which a loop may have brought along."""
+        frame = self.frame
+        if any(name in scope for scope in frame.scopes):
+            frame.put(name, self.as_type(value, frame.types[name]) if name in frame.types else value)
+        else:
+            frame.scopes[-1][name] = value
+
+    def put(self, number: int, value: Value) -> None:
+        """Assigns to a datum by its number."""
+        variables = self.frame.program.variables
+        if not 0 <= number < len(variables):
+            return
+        kind, node = variables[number]
+        if kind == "PLpgSQL_recfield":
+            parent = variables[node.get("recparentno", 0)][1].get("refname", "")
+            record = self.frame.look_up((parent,))
+            self.bind(parent, {**record, node["fieldname"]: value} if isinstance(record, dict) else UNKNOWN)
+        elif "refname" in node and kind != "PLpgSQL_row":
+            self.bind(node["refname"], value)
+        elif kind == "PLpgSQL_row":
+            for field in node.get("fields", ()):
+                self.put(field.get("varno", 0), UNKNOWN)
+
+    def restore(self, snapshot: list[dict[str, Value]]) -> None:
+        for scope, former in zip(self.frame.scopes, snapshot, strict=True):
+            scope.clear()
+            scope.update(former)
+
+    def rows(self, statement: Node) -> queries.Rows:
+        return queries.run(self.evaluator, statement)
+
+    def type_of(self, number: int) -> Type | None:
+        """The type of a variable, by its number; None where it is not known."""
+        variables = self.frame.program.variables
+        kind, node = variables[number] if 0 <= number < len(variables) else ("", {})
+        return self.trial.type_named(node["datatype"]["PLpgSQL_type"]["typname"]) if kind == "PLpgSQL_var" else None
+
+    def receive(self, number: int, value: Value) -> None:
+        """Assigns a value to a variable, which may refuse it."""
+        variables = self.frame.program.variables
+        kind, node = variables[number] if 0 <= number < len(variables) else ("", {})
+        if kind == "PLpgSQL_recfield":
+            parent = variables[node.get("recparentno", 0)][1].get("refname", "")
+            if parent in self.frame.records and self.frame.look_up((parent,)) is None:
+                self.fail(unassigned(parent))
+        self.admit(node, value)
+        self.put(number, value)
+
+    def admit(self, node: Node, value: Value) -> None:
+        """Whether a variable takes a value (exec_assign_value)."""
+        if node.get("notnull"):
+            if value is None:
+                words = f'null value cannot be assigned to variable "{node["refname"]}" declared NOT NULL'
+                self.fail(ServerError("22004", words))
+            elif value is UNKNOWN:
+                self.doubt.risk()
+        if value is not None and node.get("refname") in self.frame.limited:
+            self.doubt.risk()
+
+
+_UNFOLLOWED = frozenset(("refcursor", "timestamptz", "timestamp", "numeric", "float8", "jsonb", "json", "uuid", "date"))
+"""Types of which values are not kept; whether they take one the trial says."""
