@@ -138,20 +138,8 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     relation = catalog.relations[relation.oid]
     _refuse_classless(session, relation, spec.method, spec.elements, keys)
     expressions = [element["expr"] for element in spec.elements if "expr" in element and _bare_column(element) is None]
-    if relation.kind == "p" and spec.exclusion and not catalog.major.exclusion_partitioned:
-        raise ServerError("0A000", "exclusion constraints are not supported on partitioned tables")
-    if relation.kind == "p" and (spec.unique or spec.exclusion):
-        missing = [key for key in relation.partition_key if key not in keys]
-        if missing:
-            what = "PRIMARY KEY" if spec.primary else "EXCLUDE" if spec.exclusion else "UNIQUE"
-            column = relation.columns[missing[0] - 1].name if missing[0] else ""
-            raise ServerError(
-                "0A000",
-                "unique constraint on partitioned table must include all partitioning columns",
-                detail=f'{what} constraint on table "{relation.name}" lacks column "{column}" '
-                "which is part of the partition key.",
-            )
-
+    if relation.kind == "p":
+        _refuse_in_partitions(session, relation, spec, keys)
     name = spec.name or _choose_name(session, relation, spec)
     session.free_name(relation.namespace, name)
     oid = catalog.new_oid()
@@ -194,6 +182,24 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         for child in sorted(catalog.children.get(relation.oid)):
             adopt_index(session, relation, index, catalog.relations[child], spec, constraint)
     return index
+
+
+def _refuse_in_partitions(session: Session, relation: Relation, spec: IndexSpec, keys: Sequence[int]) -> None:
+    """What is unique in each partition must be so in all. Raises ServerError 0A000."""
+    if spec.exclusion and not session.catalog.major.exclusion_partitioned:
+        raise ServerError("0A000", "exclusion constraints are not supported on partitioned tables")
+    if not (spec.unique or spec.exclusion):
+        return
+    missing = [key for key in relation.partition_key if key not in keys]
+    if missing:
+        what = "PRIMARY KEY" if spec.primary else "EXCLUDE" if spec.exclusion else "UNIQUE"
+        column = relation.columns[missing[0] - 1].name if missing[0] else ""
+        raise ServerError(
+            "0A000",
+            "unique constraint on partitioned table must include all partitioning columns",
+            detail=f'{what} constraint on table "{relation.name}" lacks column "{column}" '
+            "which is part of the partition key.",
+        )
 
 
 def _choose_name(session: Session, relation: Relation, spec: IndexSpec) -> str:

@@ -39,8 +39,7 @@ def define_column(
     stated = body.get("constraints", ())
     if len(stated) > 1 or (stated and (serial or "ATTR" in stated[0]["Constraint"]["contype"])):
         refuse_contradictions(session.catalog.major, stated, bool(serial))
-    if "storage_name" in body and not session.catalog.major.column_storage:
-        raise ServerError("42601", 'syntax error at or near "STORAGE"')
+    storage = _written_storage(session, body["storage_name"]) if "storage_name" in body else ""
     not_null, identity, generated, default, of_type = body.get("is_not_null", False), "", "", False, 0
     reads: tuple[str, ...] = ()
     tree: object = None
@@ -66,11 +65,8 @@ def define_column(
             owned.append((name, constraint))
         elif kind == "CONSTR_GENERATED":
             generated = constraint.get("generated_kind", "s")
-            if generated == "v" and not session.catalog.major.virtual_columns:
-                raise ServerError("42601", "syntax error at end of GENERATED ALWAYS AS (...)")
             reads = tuple(column_names(constraint.get("raw_expr")))
-            if generated == "v":
-                tree = renamed(constraint["raw_expr"])
+            tree = _virtual_tree(session, constraint) if generated == "v" else None
             owned.append((name, constraint))
         else:
             of_table.append(constraint)
@@ -90,7 +86,7 @@ def define_column(
         constraint=held,
         typmod=typmod,
         tree=tree,
-        storage=storage_word(body["storage_name"]) if "storage_name" in body else "",
+        storage=storage,
         default_type=of_type,
     )
     if identity:
@@ -118,6 +114,21 @@ def _written_type(session: Session, body: Node) -> tuple[int, int, int, str]:
     if oid >= FIRST_GENERATED or "collClause" in body:
         return oid, typmod, collation_of(session, body.get("collClause"), oid), serial
     return oid, typmod, COLLATIONS.get(oid, 0), serial
+
+
+def _written_storage(session: Session, written: str) -> str:
+    """STORAGE of a new column, which came with 16. Raises ServerError 42601."""
+    if not session.catalog.major.column_storage:
+        raise ServerError("42601", 'syntax error at or near "STORAGE"')
+    return storage_word(written)
+
+
+def _virtual_tree(session: Session, constraint: Node) -> object:
+    """The expression of a VIRTUAL column, to be read again. Raises ServerError 42601 where there are none."""
+    if not session.catalog.major.virtual_columns:
+        raise ServerError("42601", "syntax error at end of GENERATED ALWAYS AS (...)")
+    tree: object = renamed(constraint["raw_expr"])
+    return tree
 
 
 def _named(session: Session, constraint: Node) -> NotNull | None:

@@ -11,11 +11,10 @@ from pubcheck.postgres.ddl.names import NAME_BYTES
 from pubcheck.postgres.ddl.typenames import known_type, named_collation, type_collation
 from pubcheck.postgres.ddl.types import free_type_name, new_type
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import names
-
-TEXT = 25
 
 
 def create_range(session: Session, node: Node) -> None:
@@ -53,9 +52,15 @@ def create_range(session: Session, node: Node) -> None:
     catalog.types.put(row.oid, row)
     catalog.depend((TYPE, row.oid, 0), (TYPE, subtype, 0), NORMAL)
     catalog.depend((TYPE, many.oid, 0), (TYPE, row.oid, 0), INTERNAL)
+    _make_constructors(session, row, many)
+
+
+def _make_constructors(session: Session, row: Type, many: Type) -> None:
+    """The functions that make ranges and multiranges, and the cast of the one to the other (makeRangeConstructors)."""
+    catalog = session.catalog
     for made, arguments, variadic in (
-        (row, (subtype, subtype), 0),
-        (row, (subtype, subtype, TEXT), 0),
+        (row, (row.base, row.base), 0),
+        (row, (row.base, row.base, TEXT), 0),
         (many, (), 0),
         (many, (row.oid,), 0),
         (many, (row.array,), row.oid),
@@ -64,7 +69,7 @@ def create_range(session: Session, node: Node) -> None:
             catalog.new_oid(),
             made.name,
             made.namespace,
-            owner,
+            made.owner,
             "f",
             arguments,
             made.oid,
