@@ -42,6 +42,22 @@ def calls(tree: Any) -> Iterator[Node]:
 _CLOSED = frozenset(("subselect", "String", "A_Const", "funcname", "typeName"))
 
 
+def plain_call(expression: Node) -> Node | None:
+    """The call of a function with nothing but constants, cast or not, as nextval('...'::regclass) is."""
+    call: Node | None = expression.get("FuncCall")
+    if call is None or not call.keys() <= _PLAIN_CALL:
+        return None
+    for argument in call.get("args", ()):
+        while "TypeCast" in argument:
+            argument = argument["TypeCast"].get("arg", {})
+        if "A_Const" not in argument:
+            return None
+    return call
+
+
+_PLAIN_CALL = frozenset(("funcname", "args", "funcformat", "location"))
+
+
 def column_names(tree: Any) -> list[str]:
     """The names of the columns an expression over one table mentions, each once, in order."""
     found: dict[str, None] = {}

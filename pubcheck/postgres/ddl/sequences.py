@@ -14,7 +14,7 @@ from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import find
+from pubcheck.postgres.tree import find, plain_call
 
 SEQUENCE_FUNCTIONS = ("nextval", "currval", "setval")
 """Their argument is a regclass constant, which is a dependency (find_expr_references_walker)."""
@@ -102,7 +102,8 @@ def sequences_used(session: Session, expression: Node | None) -> Iterable[Relati
     """The sequences that nextval('...'::regclass) of an expression names."""
     if not expression:
         return
-    for _, call in find(expression, "FuncCall"):
+    plain = plain_call(expression)
+    for call in (plain,) if plain is not None else (call for _, call in find(expression, "FuncCall")):
         if call["funcname"][-1].get("String", {}).get("sval") in SEQUENCE_FUNCTIONS:
             constant = call.get("args", [{}])[0]
             while "TypeCast" in constant:

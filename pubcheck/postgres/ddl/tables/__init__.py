@@ -26,8 +26,6 @@ from pubcheck.postgres.ddl.tables.inheritance import (
     inherited_columns,
     merged,
 )
-from pubcheck.postgres.ddl.tables.like import copy_columns, copy_constraints, copy_indexes
-from pubcheck.postgres.ddl.tables.partition_keys import partitioned
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -81,6 +79,9 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         bound=bound,
     )
     if "partspec" in node:
+        # Loaded only for partitioned tables.
+        from pubcheck.postgres.ddl.tables.partition_keys import partitioned
+
         row = partitioned(row, node["partspec"])
     if session.catalog.major.named_not_null:
         row = with_not_nulls(session, row, made.constraints)
@@ -143,6 +144,9 @@ def _elements(session: Session, node: Node, parents: list[Relation]) -> _Element
         elif what == "Constraint":
             made.constraints.append(body)
         elif what == "TableLikeClause":
+            # Loaded only for LIKE.
+            from pubcheck.postgres.ddl.tables.like import copy_columns
+
             source = session.relation(body["relation"])
             made.seen = made.seen and source.seen
             if source.kind not in "rvmcfp":
@@ -177,6 +181,9 @@ def _complete(session: Session, row: Relation, node: Node, parents: list[Relatio
         attach_default(session, row.oid, owner, definition)
     if parents or made.likes:
         copy_defaults(session, row.oid, own_defaults(node), [*parents, *(source for source, _ in made.likes)])
+    if made.likes:
+        from pubcheck.postgres.ddl.tables.like import copy_constraints, copy_indexes
+
     for source, options in made.likes:
         copy_constraints(session, source, row.oid, options)
     for parent in parents:

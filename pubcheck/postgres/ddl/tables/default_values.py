@@ -12,7 +12,7 @@ from pubcheck.postgres.ddl.tables.default_types import constant, is_simple, suit
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import find
+from pubcheck.postgres.tree import find, plain_call
 
 
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
@@ -72,7 +72,8 @@ def _attach_default(session: Session, row: Relation, column: Column, expression:
         refuse_default_value(session, row, column, expression, known)
     if simple:
         return
-    refuse_out_of_place(expression, "DEFAULT expression")
+    if plain_call(expression) is None:
+        refuse_out_of_place(expression, "DEFAULT expression")
     uses = [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, expression) if sequence]
     if uses:
         _default(session, row.oid, column.number, uses)
