@@ -115,8 +115,18 @@ class Inside:
                 raise Raised(_syntax_error(self.statement, body, failure), None, compiled=True) from None
             sqlstate = compile_error(failure.message)
             if sqlstate is not None and not self.filled and not guessed(body.text):
-                raise Raised(ServerError(sqlstate, failure.message), None, compiled=True) from None
+                place = self._named_once(body, failure.message)
+                raise Raised(ServerError(sqlstate, failure.message, location=place), None, compiled=True) from None
             self.unfollowed(None, body.text)
+
+    def _named_once(self, body: Text, message: str) -> int | None:
+        """Where in the statement stands what a message says an error is at, if it stands nowhere else in the body."""
+        said = re.search(r' at or near "(.+)"\Z', message, re.DOTALL)
+        at = body.text.find(said[1]) if said is not None else -1
+        if said is None or at < 0 or body.text.find(said[1], at + 1) >= 0:
+            return None
+        before = self.statement.text[: body.outside(at) - self.statement.start]
+        return len(before.encode(errors="surrogatepass"))
 
     def routine_of(self, row: Proc) -> Routine | None:
         found = self.fold.catalog.routines.get(row.oid)

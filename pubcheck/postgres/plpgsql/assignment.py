@@ -25,10 +25,11 @@ def assign(machine: Machine, node: Node) -> Way:
     if "[" in match[0]:
         for subscript in _SUBSCRIPT.findall(match[0]):
             machine.evaluated(subscript, INTEGER)
-        machine.evaluated(said[match.end() :], machine.trial.element(target) if target is not None else None)
+        element = machine.trial.element(target) if target is not None else None
+        machine.evaluated(said[match.end() :], element, match[0])
         machine.put(number, UNKNOWN)
         return ON
-    machine.receive(number, machine.evaluated(said[match.end() :], target))
+    machine.receive(number, machine.evaluated(said[match.end() :], target, match[0]))
     return ON
 
 

@@ -134,6 +134,11 @@ class Machine(Memory):
             return Inner(Text(said, (), at.text.start, at.text.end), (*at.number, *number))
         if site.end == site.start:
             return Inner(Text(said, (), frame.body.start, frame.body.end), (site.number,))
+        if frame.body.sites and site.end - site.start == len(said) + 1 and said.startswith("SELECT"):
+            # PERFORM is written SELECT, which is a letter shorter.
+            word, rest = len("SELECT"), frame.body.part(site.start + len("PERFORM"), site.end)
+            sites = ((0, frame.body.outside(site.start)), *((inside + word, outside) for inside, outside in rest.sites))
+            return Inner(Text(said, sites, frame.body.outside(site.start), rest.end), (site.number,))
         return Inner(frame.body.part(site.start, site.end, said), (site.number,))
 
     def refuse(self, error: ServerError, inner: Inner) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
+from pubcheck.postgres.plpgsql.body import Text
 from pubcheck.postgres.plpgsql.conditions import GUARDED
 from pubcheck.postgres.plpgsql.doubt import Doubt
 from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, query
@@ -88,8 +89,9 @@ class Memory:
         """The value of a PLpgSQL_expr, which is for a variable of the ``target`` type. Raises Raised."""
         return self.evaluated(node["PLpgSQL_expr"]["query"], target)
 
-    def evaluated(self, expression_text: str, target: Type | None = None) -> Value:
-        statement = query("SELECT " + expression_text)
+    def evaluated(self, expression_text: str, target: Type | None = None, before: str = "") -> Value:
+        """The value of an expression; ``before`` is what of the query stands before it. Raises Raised."""
+        statement = query(_SELECT + expression_text)
         try:
             fails = statement is None or self.trial.may_fail(statement, self.variables(), (target,))
             value = self.evaluator.of_text(expression_text)
@@ -97,8 +99,22 @@ class Memory:
                 self.doubt.risk()
             return value
         except Failed as error:
-            self.fail(error)
+            if error.location is not None:
+                error.location += len(before.encode(errors="surrogatepass")) - len(_SELECT)
+                error.culprit = error.location
+            self.fail(error, self._written(before + expression_text))
             return UNKNOWN
+
+    def _written(self, expression_text: str) -> Inner:
+        """An expression where it stands; one that is written several times stands for all of the body."""
+        frame = self.frame
+        if frame.at is not None:
+            return Inner(Text(expression_text, (), frame.at.text.start, frame.at.text.end), frame.at.number)
+        body = frame.body
+        at = body.text.find(expression_text)
+        if at >= 0 and body.text.find(expression_text, at + 1) < 0:
+            return Inner(body.part(at, at + len(expression_text)), ())
+        return Inner(Text(expression_text, (), body.start, body.end), ())
 
     def attempt(self, statement: Node, inner: Inner | None = None, into: Node | None = None) -> None:
         """Whether a query fails, whose first row is put ``into`` variables. Raises Raised if it certainly does."""
@@ -198,5 +214,6 @@ class Memory:
             self.doubt.risk()
 
 
+_SELECT = "SELECT "
 _UNFOLLOWED = frozenset(("refcursor", "timestamptz", "timestamp", "numeric", "float8", "jsonb", "json", "uuid", "date"))
 """Types of which values are not kept; whether they take one the trial says."""

@@ -580,7 +580,7 @@ def _unknown(row: Row) -> Any:
 
 _OPAQUE = frozenset(
     (
-        "Aggref", "WindowFunc", "SubLink", "SQLValueFunction", "Param", "GroupingFunc", "CurrentOfExpr",
+        "Aggref", "WindowFunc", "SubLink", "SQLValueFunction", "Param", "CurrentOfExpr",
         "NextValueExpr",
     )
 )  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import answers, lint
+from tests.linting import answers, covered, lint
 
 SETUP = """CREATE TABLE a (id int PRIMARY KEY, x int, y text); CREATE TABLE b (id int PRIMARY KEY, x int NOT NULL);
 CREATE PUBLICATION p FOR TABLE a;
@@ -425,3 +425,21 @@ def test_an_argument_of_a_function_may_be_of_any_type() -> None:
     found = lint(SETUP + function + "SELECT f('a', 1);", complete=True)
     assert found[0].rule == "PUB137"
     assert answers(found) == [("42703", 'column "missing" does not exist', "certain")]
+
+
+@pytest.mark.parametrize(
+    ("statement", "position", "place"),
+    [
+        ("PERFORM missing FROM a", 8, "missing"),
+        ("i := missing + 1", 6, "missing"),
+        ("IF missing > 1 THEN NULL; END IF", 1, "missing"),
+        ("EXECUTE 'SELECT missing FROM a'", 8, "missing"),
+        ("garbage", 242, "garbage"),
+    ],
+)
+def test_a_failure_is_told_at_its_place(statement: str, position: int, place: str) -> None:
+    """The positions are the servers': in the expression or the query, or else in the whole statement."""
+    (found,) = [one for one in lint(SETUP + block(statement), complete=True) if one.phase == "ddl"]
+    assert found.server is not None
+    assert found.server.position == position
+    assert covered(found.span) == place
