@@ -24,7 +24,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.scan import folded
 from pubcheck.postgres.session import Session
-from pubcheck.rulebook import rule_for_spec
+from pubcheck.rulebook import by_name
 from pubcheck.sources.statements import Statement
 from pubcheck.sources.text import Source
 from pubcheck.statements import Statements, StatementText
@@ -124,7 +124,7 @@ class Stopped:
         catalog, refusal = self._session.catalog, stop.refusal
         relation = catalog.relations[refusal.relation]
         key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
-        diagnostic = rule_for_spec(refusal.rule).diagnostic(
+        diagnostic = by_name("write-refused-here").diagnostic(
             "certain" if stop.certain else "assumed",
             (catalog.major.number,),
             f"{stop.verb} {relation.name} is refused here: {texts.reason(catalog, refusal)}",

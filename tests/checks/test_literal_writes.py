@@ -34,6 +34,8 @@ TABLES = (
 PUBLICATION = "CREATE PUBLICATION p FOR ALL TABLES"
 MENDED = "DROP PUBLICATION p"
 
+HERE = "PUB138"
+
 CERTAIN = {
     "UPDATE t SET a = 1": "update t",
     "UPDATE t SET a = 1 WHERE false": "update t",
@@ -96,7 +98,7 @@ REFUSED_FOR_ANOTHER_REASON = (
 def found(*statements: str, complete: bool = True, major: int = 18) -> list[Diagnostic]:
     """What is said of writes where they stand and are mended later."""
     text = ";\n".join((*TABLES, PUBLICATION, *statements, MENDED))
-    return [one for one in lint(text, complete=complete, postgres=(major,)) if one.phase == "write"]
+    return [one for one in lint(text, complete=complete, postgres=(major,)) if one.rule == HERE]
 
 
 def words(one: Diagnostic) -> str:
@@ -166,7 +168,7 @@ def test_execute_is_refused_and_prepare_is_not() -> None:
     assert covered(one.span) == "EXECUTE"
     before = "PREPARE early AS DELETE FROM t;\n"
     text = before + ";\n".join((*TABLES[:1], PUBLICATION, "EXPLAIN EXECUTE early", MENDED))
-    assert [words(each) for each in lint(text) if each.phase == "write"] == ["delete t"]
+    assert [words(each) for each in lint(text) if each.rule == HERE] == ["delete t"]
 
 
 def test_a_stretch_of_refused_statements_is_one_finding() -> None:
@@ -185,10 +187,10 @@ def test_a_stretch_of_refused_statements_is_one_finding() -> None:
 
 def test_the_help_fits_the_cause_and_the_mending() -> None:
     table, update = "CREATE TABLE x (a int);\n", "UPDATE x SET a = 1;\n"
-    (one,) = (each for each in lint(f"{PUBLICATION};\n{table}{update}DROP TABLE x;") if each.phase == "write")
+    (one,) = (each for each in lint(f"{PUBLICATION};\n{table}{update}DROP TABLE x;") if each.rule == HERE)
     assert one.help == "run it before line 2, which forbids it"
     key = "ALTER TABLE x ADD PRIMARY KEY (a);"
-    (one,) = (each for each in lint(f"{PUBLICATION};\n{table}", f"{update}{key}") if each.phase == "write")
+    (one,) = (each for each in lint(f"{PUBLICATION};\n{table}", f"{update}{key}") if each.rule == HERE)
     assert one.help == (
         "run it after line 2, which mends this; or give the table what it needs on line 2 of 1.sql, where it is made"
     )
@@ -227,15 +229,15 @@ def test_the_server_s_words_are_those_of_the_moment() -> None:
     UPDATE t SET a = 1;
     ALTER TABLE t REPLICA IDENTITY FULL;
     """
-    (one,) = (each for each in lint(text) if each.phase == "write")
-    assert (one.name, one.certainty) == ("filter-column-outside-replica-identity", "certain")
+    (one,) = (each for each in lint(text) if each.rule == HERE)
+    assert (one.phase, one.certainty) == ("ddl", "certain")
     assert one.server is not None
     assert one.server.detail == "Column used in the publication WHERE expression is not part of the replica identity."
 
 
 def test_a_block_that_is_refused_takes_back_what_it_did() -> None:
     block = "DO $$ BEGIN CREATE PUBLICATION p FOR ALL TABLES; UPDATE t SET a = 1; END $$"
-    (one,) = (each for each in lint(f"{TABLES[0]};\n{block};\nUPDATE t SET a = 1;") if each.phase == "write")
+    (one,) = (each for each in lint(f"{TABLES[0]};\n{block};\nUPDATE t SET a = 1;") if each.rule == HERE)
     assert (one.certainty, one.help) == ("certain", "run it before line 2, which forbids it")
 
 
@@ -244,7 +246,7 @@ def test_a_block_that_hides_the_refusal_is_told_of_that() -> None:
     text = ";\n".join((TABLES[0], PUBLICATION, block, MENDED))
     (one,) = (each for each in lint(text) if each.name == "refusal-swallowed")
     assert "hides it: UPDATE of t is refused here: publication" in one.message
-    assert [each for each in lint(text) if each.phase == "write"] == []
+    assert [each for each in lint(text) if each.rule == HERE] == []
 
 
 @pytest.mark.parametrize(
@@ -257,7 +259,7 @@ def test_a_block_that_hides_the_refusal_is_told_of_that() -> None:
     ],
 )
 def test_what_perhaps_never_runs_is_not_told(text: str) -> None:
-    assert [one for one in lint(f"{TABLES[0]};\n{PUBLICATION};\n{text}\n{MENDED};") if one.phase == "write"] == []
+    assert [one for one in lint(f"{TABLES[0]};\n{PUBLICATION};\n{text}\n{MENDED};") if one.rule == HERE] == []
 
 
 def test_what_rests_on_what_is_not_seen_is_assumed() -> None:
