@@ -11,7 +11,7 @@ from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text
 from pubcheck.postgres.plpgsql.conditions import GUARDED
 from pubcheck.postgres.plpgsql.doubt import Doubt
-from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, query
+from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, expression, query
 from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
 from pubcheck.postgres.plpgsql.host import Host, Inner, Raised
 from pubcheck.postgres.plpgsql.trial import BOOLEAN, Trial, Type
@@ -99,6 +99,10 @@ class Memory:
                 self.doubt.risk()
             return value
         except Failed as error:
+            literal = expression(expression_text) if before else None
+            if error.location is None and literal is not None and "sval" in literal.get("A_Const", ()):
+                # A literal that is assigned is read when the assignment is analysed.
+                error.location = literal["A_Const"].get("location", len(_SELECT))
             if error.location is not None:
                 error.location += len(before.encode(errors="surrogatepass")) - len(_SELECT)
                 error.culprit = error.location

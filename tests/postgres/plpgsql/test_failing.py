@@ -432,6 +432,7 @@ def test_an_argument_of_a_function_may_be_of_any_type() -> None:
     [
         ("PERFORM missing FROM a", 8, "missing"),
         ("i := missing + 1", 6, "missing"),
+        ("i := 'x'", 6, "'x'"),
         ("IF missing > 1 THEN NULL; END IF", 1, "missing"),
         ("EXECUTE 'SELECT missing FROM a'", 8, "missing"),
         ("garbage", 242, "garbage"),
