@@ -31,12 +31,12 @@ from pubcheck.spark.runs import Store
 from pubcheck.spark.survey import BEGINNING, LINTED_ALL_THE_SAME
 from pubcheck.spark.tables import CONTENTS, FACTS, FOUND, LISTING, OUTCOMES, SCANNED, arrow, ddl
 
-_CHUNK = 50_000
+_CHUNK = 40_000
 """Files that the driver holds at a time."""
 _SHOWN = 20
 """Columns that a message names."""
-_SURVEYED = 2_000
-"""Files that are looked through in one task: half a second of work."""
+_SURVEYED = 5_000
+"""Files that are looked through in one task: a second of work, of which Spark's own part is a twentieth."""
 
 
 class Input(Protocol):
