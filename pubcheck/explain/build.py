@@ -43,6 +43,13 @@ def explained(
     return _Builder(fold, statements, diagnostics, wanted, sampler).unit(paths)
 
 
+def publications_of(
+    fold: Fold, statements: Statements, diagnostics: Sequence[Diagnostic], sampler: Sampler
+) -> tuple[Publication, ...]:
+    """As ``explained``, of the publications alone."""
+    return _Builder(fold, statements, diagnostics, Wanted(), sampler).publications()
+
+
 class _Builder:
     def __init__(
         self,
@@ -83,9 +90,12 @@ class _Builder:
             sent for sent in sents if any(self.facts.means(oid, wanted) for oid in self.facts.family(sent.relation))
         ]
 
-    def unit(self, paths: Sequence[str]) -> UnitExplained:
+    def publications(self) -> tuple[Publication, ...]:
         self._find_not_sent()
-        publications = tuple(self._publication(row) for row in self.shown)
+        return tuple(self._publication(row) for row in self.shown)
+
+    def unit(self, paths: Sequence[str]) -> UnitExplained:
+        publications = self.publications()
         subscriptions = tuple(self.subscriptions.of(names) for names in self._together())
         reached: dict[int, None] = {}
         for row in self.shown:

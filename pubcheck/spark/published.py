@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.explain.build import Wanted, explained
+from pubcheck.explain.build import publications_of
 from pubcheck.explain.document import Publication, Refused
 from pubcheck.explain.rows import Samples
 from pubcheck.linter import Followed
@@ -55,9 +55,9 @@ def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
     majors: dict[Published, tuple[int, ...]] = {}
     for major, fold in zip(followed.result.postgres, followed.folds, strict=True):
         found = [each for each in followed.found if major in each.postgres]
-        unit = explained(fold, followed.statements, found, (), Wanted(), lambda *_: Samples())
+        publications = publications_of(fold, followed.statements, found, lambda *_: Samples())
         rows: list[Published] = []
-        for publication in unit.publications:
+        for publication in publications:
             base = _base(publication, major)
             rows += list(_rows(publication, base, refusals_known)) or [base]
         if len(followed.folds) == 1:
