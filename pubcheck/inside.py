@@ -12,7 +12,14 @@ from pubcheck.checks.refusals import explain
 from pubcheck.checks.write import WRITING, Met
 from pubcheck.diagnostics import Certainty
 from pubcheck.fold import WITH_FILTERS, Fold
-from pubcheck.fold.doubts import doubt_changes, doubt_publication, doubt_refused, doubt_statement, names_made
+from pubcheck.fold.doubts import (
+    doubt_changes,
+    doubt_publication,
+    doubt_refused,
+    doubt_statement,
+    names_made,
+    names_taken,
+)
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
@@ -165,6 +172,8 @@ class Inside:
             return False
         self.about = self.about or name in WITH_FILTERS
         sure = not session.assumed and not made_of_unseen(journal.entries[mark:])
+        if sure and fold.perhaps_made:
+            sure = fold.perhaps_made.isdisjoint(names_made(journal.entries[mark:]))
         if standing.doubtful or (standing.handled and not sure):
             doubt_statement(fold.catalog, name, mark)
         unseen = [error for error in session.unseen if not standing.excuse(error, True)]
@@ -229,7 +238,8 @@ class Inside:
     def doubt(self, mark: _Mark) -> None:
         journal = self.fold.catalog.journal
         changes, before = journal.entries[mark.entries :], journal.mark()
-        self.fold.perhaps_made.update(names_made(changes))
+        self.fold.perhaps_made.update((*names_made(changes), *names_taken(changes)))
+        self.fold.perhaps_made.discard("")
         doubt_changes(self.fold.catalog, changes)
         if any(isinstance(former, Relation | Publication | Type) and key not in heap for heap, key, former in changes):
             # What was taken away may still be there.

@@ -66,7 +66,7 @@ class Fold:
         self._refused_writes = RefusedWrites(self.session)
         self._history: History | None = None
         self.perhaps_made: set[str] = set()
-        """Names of what blocks made that perhaps failed."""
+        """Names of what blocks made, or took away, that perhaps failed."""
         self.called: set[int] = set()
         """Functions whose bodies were run."""
         self.told_not_seen: set[int] = set()

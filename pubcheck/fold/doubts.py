@@ -56,10 +56,15 @@ def names_made(changes: Iterable[Change]) -> Iterator[str]:
         if isinstance(row, Relation):
             known = former.columns if isinstance(former, Relation) else ()
             yield from (column.name for column in row.columns if column not in known)
-        elif isinstance(row, Struct) and not isinstance(former, Struct):
-            name = getattr(row, "name", "")
-            if name:
-                yield name
+        if isinstance(row, Struct) and not isinstance(former, Struct):
+            yield getattr(row, "name", "")
+
+
+def names_taken(changes: Iterable[Change]) -> Iterator[str]:
+    """The names of what was taken away."""
+    for heap, key, former in changes:
+        if key not in heap:
+            yield getattr(former, "name", "")
 
 
 def doubt_statement(catalog: Catalog, name: str, mark: int) -> None:

@@ -123,9 +123,12 @@ _TARGETS = {"InsertStmt": "cols", "UpdateStmt": "targetList"}
 
 
 def made_of_unseen(changes: Iterable[tuple[dict[object, object], object, object]]) -> bool:
-    """Whether what a statement changed has columns of types that are not visible, or is there by assumption since."""
+    """Whether what a statement changed has columns of types that are not visible, is there by assumption since, or has
+    taken the place of something that was."""
     for heap, key, former in changes:
         row = heap.get(key)
+        if row is None and getattr(former, "seen", True) is False:
+            return True
         if not isinstance(former, Struct) and getattr(row, "seen", True) is False:
             return True
         if isinstance(row, Relation) and row.seen and row.kind in "rp":
