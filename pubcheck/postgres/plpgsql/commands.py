@@ -127,7 +127,7 @@ def made_of_unseen(changes: Iterable[tuple[dict[object, object], object, object]
     taken the place of something that was."""
     for heap, key, former in changes:
         row = heap.get(key)
-        if row is None and getattr(former, "seen", True) is False:
+        if getattr(former, "seen", True) is False and getattr(row, "seen", True):
             return True
         if not isinstance(former, Struct) and getattr(row, "seen", True) is False:
             return True

@@ -444,3 +444,10 @@ def test_a_failure_is_told_at_its_place(statement: str, position: int, place: st
     assert found.server is not None
     assert found.server.position == position
     assert covered(found.span) == place
+
+
+def test_what_is_made_in_the_place_of_what_is_perhaps_there_is_assumed() -> None:
+    """PostgreSQL refuses the second block because of p: the first one fails."""
+    blocks = "DO $$ BEGIN ALTER PUBLICATION p SET TABLE b; INSERT INTO a VALUES (1), (1); END $$;"
+    blocks += "DO $$ BEGIN CREATE PUBLICATION p; ALTER PUBLICATION q ADD TABLE b; END $$;"
+    assert all(certainty == "assumed" for _, _, certainty in answers(lint(SETUP + blocks, complete=True)))
