@@ -15,6 +15,7 @@ from pubcheck.databases import Databases
 from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.fold import Fold
 from pubcheck.notes import Notes
+from pubcheck.patterns import pattern_later
 from pubcheck.platform import Platform
 from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
@@ -81,7 +82,7 @@ _PASSED_OVER = frozenset(
 )
 _DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
 _HEADER_LENGTH = 2000
-_REPLICATED = re.compile(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
+_REPLICATED = pattern_later(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
 
 
 class Run:
@@ -353,12 +354,12 @@ class Run:
                     )
 
 
-_COMMENT = re.compile(r"comment\s+on\s+publication\b", re.IGNORECASE)
-_EXPLAINED = re.compile(
+_COMMENT = pattern_later(r"comment\s+on\s+publication\b", re.IGNORECASE)
+_EXPLAINED = pattern_later(
     r"explain\b(?:(?!\b(?:insert|merge)\b).)*?\b(?:create|into)\b|\w+\b.*?\b(?:create|alter|drop)\s+publication\b",
     re.IGNORECASE | re.DOTALL,
 )
-_CATALOG_UPDATE = re.compile(r"update\s+(only\s+)?(pg_catalog\s*\.\s*)?pg_", re.IGNORECASE)
+_CATALOG_UPDATE = pattern_later(r"update\s+(only\s+)?(pg_catalog\s*\.\s*)?pg_", re.IGNORECASE)
 _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
 
 

@@ -5,14 +5,13 @@ Nothing is said of what they name, for nobody knows what that is.
 
 from __future__ import annotations
 
-import re
-
 from pubcheck.diagnostics import Diagnostic, StatementRef
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.ddl.names import NAME_BYTES
 from pubcheck.sources.statements import Statement
 from pubcheck.statements import StatementText
 
-_NAMES = re.compile(r"\$?[{%#<]+[^\"]*?[}>]+|%\w|\w+")
+_NAMES = pattern_later(r"\$?[{%#<]+[^\"]*?[}>]+|%\w|\w+")
 """Names in what is said of them, and placeholders within quotes."""
 _OF_OPTIONS = ("PUB12", "PUB140")
 _MISSING = ("PUB106", "PUB107")

@@ -5,13 +5,13 @@ Looked at is the analysed filter; what a CASE guards is passed over: its branche
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from pubcheck.diagnostics import ServerAnswer, Severity
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.expressions.nodes import Expr
 from pubcheck.postgres.oids import FLOAT4, FLOAT8, INT2, INT4, INT8, JSONB, NUMERIC
 
@@ -24,8 +24,8 @@ _JSONB_WORDS = {"bool": "boolean", "int2": "smallint", "int4": "integer", "int8"
 _JSONB_WORDS |= {"float8": "double precision", "numeric": "numeric"}
 _WIDTH = {INT2: 2, INT4: 4, INT8: 8, NUMERIC: 99, FLOAT4: 99, FLOAT8: 99}
 
-_DIVISION = re.compile(r"(int\d+|numeric_|float\d+|cash_|interval_)(div|mod)(_.*)?|mod|div")
-_INTEGER = re.compile(r"int(\d)\d?(pl|mi|mul)")
+_DIVISION = pattern_later(r"(int\d+|numeric_|float\d+|cash_|interval_)(div|mod)(_.*)?|mod|div")
+_INTEGER = pattern_later(r"int(\d)\d?(pl|mi|mul)")
 
 
 class Danger(Struct, frozen=True):
@@ -74,8 +74,8 @@ _BY_NAME: dict[str, tuple[str, str, str]] = {
     "bitor": ("22026", "cannot OR bit strings of different sizes", "bit strings of another size"),
     "bitxor": ("22026", "cannot XOR bit strings of different sizes", "bit strings of another size"),
 }
-_PATTERNS = re.compile(r"(text|name|bpchar)(ic)?regex(eq|ne)|regexp_.*")
-_LIKES = re.compile(r"(text|name|bpchar|bytea)(ic)?n?like|like|notlike")
+_PATTERNS = pattern_later(r"(text|name|bpchar)(ic)?regex(eq|ne)|regexp_.*")
+_LIKES = pattern_later(r"(text|name|bpchar|bytea)(ic)?n?like|like|notlike")
 
 
 def dangers(cache: SysCache, expr: Expr) -> Iterator[Danger]:

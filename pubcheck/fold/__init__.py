@@ -17,6 +17,7 @@ from pubcheck.checks.write import WRITING
 from pubcheck.config import Config
 from pubcheck.fold.at_hand import AtHand
 from pubcheck.fold.doubts import doubt_changes, doubt_drop, doubt_publication, doubt_refused, doubt_statement
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
@@ -42,7 +43,7 @@ _MAY_WRITE = frozenset(
     ("copy", "deallocate", "delete", "execute", "explain", "insert", "merge", "prepare", "update", "with")
 )
 _PREPARING = ("prepare", "deallocate")
-_ANALYZES = re.compile(r"analy[sz]e", re.IGNORECASE)
+_ANALYZES = pattern_later(r"analy[sz]e", re.IGNORECASE)
 
 
 class Fold:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
-HEALING = re.compile(
+from pubcheck.patterns import pattern_later
+
+HEALING = pattern_later(
     r"replica\s+identity|primary\s+key|drop\s+publication|alter\s+publication\b.*\b(set|drop)\b|unique\s+index",
     re.IGNORECASE | re.DOTALL,
 )
 """All that can heal refused writes: text that is not followed must not hold it if they are to stay certain."""
-_TAKING = re.compile(
+_TAKING = pattern_later(
     r"\bdrop\b|alter\s+publication\b(?:(?!\badd\b).)*?(?:\b(?:set|rename)\b|\Z)", re.IGNORECASE | re.DOTALL
 )
 
@@ -19,7 +21,7 @@ def taking(text: str) -> bool:
     return "publication" in text.lower() and _TAKING.search(text) is not None
 
 
-_WORDING = re.compile(
+_WORDING = pattern_later(
     r"(?:'|\$\w*\$)[^']*?\b"
     r"(?:alter|analy[sz]e|call|comment|copy|create|delete|drop|grant|insert|lock|notify|refresh|reindex|revoke|select|set"
     r"|truncate|update|vacuum)\b",

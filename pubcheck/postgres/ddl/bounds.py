@@ -7,7 +7,6 @@ A bound is ("d",) for DEFAULT, ("l", values), ("h", modulus, remainder) or ("r",
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from itertools import pairwise
 from math import gcd
@@ -15,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -25,8 +25,8 @@ Bound = tuple[Any, ...]
 _INTEGERS = (20, 21, 23)
 _TEXTS = (25, 1043)
 _DATE = 1082
-_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
-_NUMBER = re.compile(r"[+-]?[0-9]{1,40}\Z")
+_ISO_DATE = pattern_later(r"\d{4}-\d\d-\d\d\Z")
+_NUMBER = pattern_later(r"[+-]?[0-9]{1,40}\Z")
 _WORDS = {"l": "list", "r": "range", "h": "hash"}
 STRATEGIES = {"PARTITION_STRATEGY_LIST": "l", "PARTITION_STRATEGY_RANGE": "r", "PARTITION_STRATEGY_HASH": "h"}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from pubcheck.postgres.errors import ServerError
 
 TYPE_CHECKING = False
@@ -13,26 +11,6 @@ if TYPE_CHECKING:
 
 SPACE = " \t\n\v\f\r"
 """What isspace() takes for a space in the C locale; input functions look at bytes, so that no other space counts."""
-
-
-class _Later:
-    """A regular expression that is compiled when it is first used; from then on its methods are the pattern's own."""
-
-    def __init__(self, pattern: str, flags: int) -> None:
-        self._source = pattern, flags
-
-    def __getattr__(self, name: str) -> Any:
-        compiled = re.compile(*self._source)
-        self.match, self.fullmatch, self.search = compiled.match, compiled.fullmatch, compiled.search
-        return getattr(compiled, name)
-
-
-def pattern_later(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """As re.compile, but the first use pays for it: most literals need few of these, and start-up is part of the
-    product.
-    """
-    later: Any = _Later(pattern, flags)
-    return later  # type: ignore[no-any-return]
 
 
 class InputContext:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals.common import InputContext, pattern_later, refused
+from pubcheck.postgres.literals.common import InputContext, refused
 from pubcheck.postgres.literals.numbers import parse_numeric
 
 _BLANK = pattern_later(r"[ \t\n\r]*")

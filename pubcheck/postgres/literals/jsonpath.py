@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals.common import InputContext, invalid, pattern_later, refused
+from pubcheck.postgres.literals.common import InputContext, invalid, refused
 from pubcheck.postgres.literals.numbers import parse_numeric, read_int4
 
 _OTHER = r'[^?%$.\[\]{}()|&!=<>@#,*:\-+/\\" \t\n\r\f]'

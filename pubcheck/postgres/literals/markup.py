@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.literals.common import InputContext, pattern_later, refused
+from pubcheck.postgres.literals.common import InputContext, refused
 
 _BLANK = "[ \t\r\n]"
 _DECLARATION = pattern_later(

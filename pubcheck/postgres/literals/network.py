@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, pattern_later, refused
+from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, refused
 
 _CIDR_4 = pattern_later(r"([0-9]+(?:\.[0-9]+){0,3})(?:/([0-9]+))?")
 _INET_4 = pattern_later(r"([0-9]+(?:\.[0-9]+){0,3})\.?(?:/([0-9]+))?")

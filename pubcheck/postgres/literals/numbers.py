@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, out_of_range, pattern_later, refused
+from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, out_of_range, refused
 
 _S = "[ \t\n\v\f\r]*"
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.catalog import PG_CATALOG, SUPERUSER
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals.common import SPACE, InputContext, pattern_later, refused
+from pubcheck.postgres.literals.common import SPACE, InputContext, refused
 from pubcheck.postgres.literals.numbers import read_oid
 
 _NAME_BYTES = 63

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, pattern_later, refused
+from pubcheck.patterns import pattern_later
+from pubcheck.postgres.literals.common import SPACE, InputContext, invalid, refused
 
 _BOOLEANS = {
     word[:length]: value

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals.common import SPACE, InputContext, pattern_later, refused
+from pubcheck.postgres.literals.common import SPACE, InputContext, refused
 
 _GREATEST_WORD = 2046
 _GREATEST_POSITION = 16384

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from pubcheck.patterns import pattern_later
 
 LFS = "version https://git-lfs.github.com/spec/"
 """How a pointer of Git LFS begins."""
@@ -25,9 +25,9 @@ _WAYS_BACK = (
 )
 _WORDS = ("Down", "down", "DOWN", "@UNDO", "below")
 """Every one of these marks has one of these words."""
-_BRACE = re.compile(r"\{(?:[{%#]|(?<=[$#]\{))")
-"""What begins a placeholder, but for `<%`. A search for one letter, and a look around it, takes a fifth of the time that
-searches for all pairs of letters take."""
+_BRACE = pattern_later(r"\{(?:[{%#]|(?<=[$#]\{))")
+"""What begins a placeholder, but for `<%`. A search for one letter, and a look around it, takes a fifth of the time
+that searches for all pairs of letters take."""
 
 
 def marked(text: str) -> bool:
@@ -47,4 +47,4 @@ def of_liquibase(text: str) -> bool:
 
 def of_template(text: str) -> bool:
     """Whether a text may be a template."""
-    return _BRACE.search(text) is not None or ("<" in text and "<%" in text)
+    return ("{" in text and _BRACE.search(text) is not None) or ("<" in text and "<%" in text)
