@@ -111,6 +111,8 @@ _SHEBANG = re.compile(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?([a-z]+)")
 
 def language_of(name: str) -> str | None:
     """The view of a file that is read only where it holds a publication, by its name or path; None for any other."""
+    if name.endswith(SUFFIXES):
+        return None
     stem, dot, suffix = name.rpartition(".")
     known = LANGUAGES.get(suffix.lower()) if stem and dot else None
     if known == "sql":
@@ -140,5 +142,5 @@ def view_of(name: str) -> str:
 
 def label_of(path: str) -> str:
     """How a path is reported: as the user gave it, joined with "/", readable whatever bytes the name holds."""
-    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    text = path if path.isascii() else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return text.replace(os.sep, "/") if os.sep != "/" else text

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from pubcheck.config import Config
 from pubcheck.sources.discover import folders_of, join, walk
 from pubcheck.sources.files import GUESSED, STDIN, File, Plan, label_of, view_of
+from pubcheck.sources.opening import content_of
 from pubcheck.sources.traits import HEAD, Traits, kind_of, traits
 from pubcheck.sources.units.anchors import history_of
 
@@ -356,14 +357,7 @@ class Disk:
         if kept is not None:
             return kept
         try:
-            # Half the time that `open` takes for a small file.
-            descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-            try:
-                content = os.read(descriptor, os.fstat(descriptor).st_size + 1)
-                while more := os.read(descriptor, 1 << 16):
-                    content += more
-            finally:
-                os.close(descriptor)
+            content = content_of(path)
         except (OSError, ValueError):
             return None  # it is said where the unit is read
         if len(content) <= self._room:

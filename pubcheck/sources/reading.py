@@ -10,6 +10,7 @@ from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.rulebook import remark
 from pubcheck.sources import views
 from pubcheck.sources.files import File, interpreter_of
+from pubcheck.sources.opening import content_of
 from pubcheck.sources.text import Source, decode
 
 
@@ -55,5 +56,4 @@ def _content(file: File) -> bytes:
         return file.content
     if file.error is not None:
         raise OSError(0, file.error)
-    with open(file.path, "rb") as stream:
-        return stream.read()
+    return content_of(file.path)
