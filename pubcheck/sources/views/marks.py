@@ -23,8 +23,9 @@ _WAYS_BACK = (
     "rambler down",
     "==== DOWN",
 )
-_WORDS = ("Down", "down", "DOWN", "@UNDO", "below")
-"""Every one of these marks has one of these words."""
+_WORDS = ("DOWN", "p below")
+_LETTERS = pattern_later(r"own(?<=[Dd]own)")
+"""Every one of these marks has one of these words but for `@UNDO`."""
 _BRACE = pattern_later(r"\{(?:[{%#]|(?<=[$#]\{))")
 """What begins a placeholder, but for `<%`. A search for one letter, and a look around it, takes a fifth of the time
 that searches for all pairs of letters take."""
@@ -37,7 +38,9 @@ def marked(text: str) -> bool:
 
 def announces_way_back(text: str) -> bool:
     """Whether a text may hold a migration's way back."""
-    return any(word in text for word in _WORDS) and any(mark in text for mark in _WAYS_BACK)
+    if any(word in text for word in _WORDS) or ("own" in text and _LETTERS.search(text) is not None):
+        return any(mark in text for mark in _WAYS_BACK)
+    return "@" in text and "@UNDO" in text
 
 
 def of_liquibase(text: str) -> bool:

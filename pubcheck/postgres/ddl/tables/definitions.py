@@ -40,6 +40,8 @@ def define_column(
     if len(stated) > 1 or (stated and (serial or "ATTR" in stated[0]["Constraint"]["contype"])):
         refuse_contradictions(session.catalog.major, stated, bool(serial))
     storage = _written_storage(session, body["storage_name"]) if "storage_name" in body else ""
+    if not (stated or serial or "is_not_null" in body):  # half of all columns
+        return Column(number, name, oid, collation=collation, typmod=typmod, storage=storage)
     not_null, identity, generated, default, of_type = body.get("is_not_null", False), "", "", False, 0
     reads: tuple[str, ...] = ()
     tree: object = None
