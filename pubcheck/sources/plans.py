@@ -159,7 +159,8 @@ class _Finder:
         found = walk(path, self._config)
         self._distinct = self._distinct and not found.links
         top, given = os.path.abspath(path), len(join(path, ""))
-        files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
+        below = join(top, "")
+        files = [(below + each[given:], File(each, label_of(each), view=view_of(each))) for each in found.files]
         if self._config.units:
             files = self._without_configured(path, files)
         self._look.expect([path for path, _ in files])

@@ -40,8 +40,8 @@ def define_column(
     if len(stated) > 1 or (stated and (serial or "ATTR" in stated[0]["Constraint"]["contype"])):
         refuse_contradictions(session.catalog.major, stated, bool(serial))
     storage = _written_storage(session, body["storage_name"]) if "storage_name" in body else ""
-    if not (stated or serial or "is_not_null" in body):  # half of all columns
-        return Column(number, name, oid, collation=collation, typmod=typmod, storage=storage)
+    if not (serial or "is_not_null" in body) and (not stated or (len(stated) == 1 and _just_not_null(stated[0]))):
+        return Column(number, name, oid, bool(stated), collation=collation, typmod=typmod, storage=storage)
     not_null, identity, generated, default, of_type = body.get("is_not_null", False), "", "", False, 0
     reads: tuple[str, ...] = ()
     tree: object = None
@@ -94,6 +94,14 @@ def define_column(
     if identity:
         refuse_identity_type(column)
     return column
+
+
+def _just_not_null(stated: Node) -> bool:
+    """Whether a constraint says NOT NULL and no more: with those that say nothing, most columns of most schemas."""
+    constraint = stated["Constraint"]
+    return (
+        constraint["contype"] == "CONSTR_NOTNULL" and "conname" not in constraint and "is_no_inherit" not in constraint
+    )
 
 
 _PSEUDO = frozenset((705, 2249, *range(2275, 2284), 2287, 2776, 3500, 3831, 3838, 4537, 4538, *range(5077, 5081)))
