@@ -26,7 +26,7 @@ from pubcheck.diagnostics import SEVERITIES
 if TYPE_CHECKING:
     from pubcheck.report.audit_document import Audit, Change
     from pubcheck.spark.inputs import Input
-    from pubcheck.spark.job import Summary
+    from pubcheck.spark.summary import Summary
 
 _SIZE = re.compile(r"(\d+)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 
@@ -172,10 +172,11 @@ def command(
     from pubcheck.linter import Linter
     from pubcheck.spark.child import Limits
     from pubcheck.spark.inputs import BadInput, EmptyInput
-    from pubcheck.spark.job import Options, audit, fails
+    from pubcheck.spark.job import Options, audit
     from pubcheck.spark.reporting import collect
     from pubcheck.spark.runs import NoRun, Store
     from pubcheck.spark.session import release, session
+    from pubcheck.spark.summary import fails
 
     try:
         spark = session("pubcheck audit", master, remote, dict(conf))

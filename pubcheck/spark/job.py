@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -31,15 +31,18 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.linter import Linter
 from pubcheck.rulebook import RULES
+from pubcheck.spark import carrying
+from pubcheck.spark.carrying import Before, Standing
 from pubcheck.spark.child import Limits
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.runs import NoRun, Store
+from pubcheck.spark.summary import Summary
+from pubcheck.spark.summary import summary as summarized
 from pubcheck.spark.tables import (
     FINDINGS,
     METRICS,
     PUBLICATIONS,
     QUARANTINE,
-    REPOSITORIES,
     RUNS,
     UNITS,
     arrow,
@@ -56,21 +59,6 @@ class Options(Struct, frozen=True, kw_only=True):
     largest_file: int = 32 << 20
     largest_unit: int = 128 << 20
     limits: Limits = Limits(60.0, 2 << 30)
-
-
-class Summary(Struct, frozen=True):
-    """What a run did: its metrics by name, quarantined units and files by reason, findings by rule and severity, and
-    what is to be said of the run that units were to be carried over from."""
-
-    run: str
-    metrics: dict[str, float]
-    quarantine: dict[str, tuple[int, int]]
-    rules: list[tuple[str, str, str, int]]
-    notes: tuple[str, ...] = ()
-
-
-class Lost(RuntimeError):
-    """The counts do not add up: an error of pubcheck's own, for which the run was not let exist."""
 
 
 KEY = ["repository", "unit"]
@@ -114,14 +102,14 @@ def audit(
         ending.callback(given.forget, store, run)
         pool = ending.enter_context(ThreadPoolExecutor(_AT_ONCE))
         progress("listing files")
-        preparing = pool.submit(_prepared, store, options, rules, given.name)
+        preparing = pool.submit(carrying.prepared, store, run, options.since, rules, given.name)
         state = given.look(spark, store, run, settings, options.largest_file)
         before, was, notes = preparing.result()
 
         standing = None
         if before is not None:
             alike = state is not None and state == was
-            standing = _ALL_UNCHANGED if alike else _compared(given.repositories(), before, keep)
+            standing = carrying.ALL_UNCHANGED if alike else carrying.compared(given.repositories(), before, keep)
         units, counts = None, {}
         if standing is None or standing.changed:
             progress("looking through files")
@@ -157,7 +145,7 @@ def audit(
         for _ in pool.map(write, tables):
             pass
         seconds = (datetime.now(UTC) - started).total_seconds()
-        summary = _summary(given, store, run, seconds, standing, notes)
+        summary = summarized(given, store, run, seconds, standing, notes)
         metrics = _rows(spark, METRICS, {"metric": list(summary.metrics), "value": list(summary.metrics.values())})
         store.write(metrics, "metrics", run)
         row: dict[str, object] = {
@@ -170,7 +158,7 @@ def audit(
             "since": options.since,
             "ruleset": rules,
             "config": msgspec.json.encode(linter.config).decode(),
-            "state": state if all(reason in SETTLED for reason in summary.quarantine) else None,
+            "state": state if all(reason in carrying.SETTLED for reason in summary.quarantine) else None,
         }
         store.write(_rows(spark, RUNS, {name: [value] for name, value in row.items()}), "runs", run)
     return summary
@@ -217,104 +205,6 @@ _OF_THE_STATUS = ("fail_on", "fail_on_assumed", "baseline")
 """Settings that change no finding."""
 
 
-LASTING = ("not-postgresql", "not-text")
-"""Reasons to quarantine a unit that are its content's own. What it took or met may be otherwise next time."""
-SETTLED = (*LASTING, "too-large", "duplicate")
-"""And of a unit or a file, those that its repository's state tells."""
-
-
-# What is carried over.
-
-
-Before = dict[str, DataFrame]
-"""The tables of the run that is carried over from, by name."""
-_CARRIED = {
-    "findings": FINDINGS,
-    "publications": PUBLICATIONS,
-    "units": UNITS,
-    "quarantine": QUARANTINE,
-    "repositories": REPOSITORIES,
-}
-
-
-def _prepared(
-    store: Store, options: Options, rules: str, name: str
-) -> tuple[Before | None, str | None, tuple[str, ...]]:
-    """Takes the run back that there may be, and reads the one to carry over from, if anything can be: its tables, the
-    state of all its repositories, and why less than could be is carried over."""
-    store.clear(RUNS, "runs", options.run)
-    since = options.since
-    if since is None:
-        return None, None, ()
-    row = store.runs().where(F.col("run") == since).select("ruleset", "input", "state").collect()[0]
-    notes = []
-    if row[0] != rules:
-        notes.append(f"Nothing was carried over from run {since}: another pubcheck, rules or configuration made it.")
-    if row[1] != name:
-        notes.append(f"Run {since} is of another input, {row[1]}.")
-    if row[0] != rules:
-        return None, None, tuple(notes)
-    return {name: store.read(columns, name, since) for name, columns in _CARRIED.items()}, row[2], tuple(notes)
-
-
-class Standing(Struct, frozen=True):
-    """How the repositories stand to those of the run before: ``known`` says of each whether it is `unchanged`, so that
-    all its rows are carried over, `changed` (or new), or `gone`; and how many there are of each. Where all of them are
-    unchanged they need not be known."""
-
-    known: DataFrame | None
-    unchanged: int
-    changed: int
-    gone: int
-
-    @property
-    def all_unchanged(self) -> bool:
-        return not self.changed + self.gone
-
-    def of(self, *standings: str) -> DataFrame:
-        """The repositories of which that is so."""
-        assert self.known is not None
-        return self.known.where(F.col("standing").isin(*standings)).select("repository")
-
-    def kept(self, rows: DataFrame) -> DataFrame:
-        """The rows of a table of the run before that are those of unchanged repositories."""
-        if self.all_unchanged:
-            return rows
-        if self.changed + self.gone < self.unchanged:
-            return rows.join(self.of("changed", "gone"), "repository", "left_anti")
-        return rows.join(self.of("unchanged"), "repository", "left_semi")
-
-
-_ALL_UNCHANGED = Standing(None, 1, 0, 0)
-
-
-def _compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], DataFrame]) -> Standing:
-    def told(rows: DataFrame, what: str, state: Column | str) -> DataFrame:
-        return rows.select("repository", F.lit(what).alias("of"), state)
-
-    # An aggregation of all three, for joins of as many would take as many passes.
-    unsettled = before["quarantine"].where(~F.col("reason").isin(*SETTLED))
-    rows = reduce(
-        DataFrame.unionByName,
-        [
-            told(listed, "now", "state"),
-            told(before["repositories"], "before", "state"),
-            told(unsettled, "unsettled", F.lit("").alias("state")),
-        ],
-    )
-    seen = rows.groupBy("repository").agg(
-        F.max(F.when(F.col("of") == "now", F.col("state"))).alias("now"),
-        F.max(F.when(F.col("of") == "before", F.col("state"))).alias("before"),
-        F.max(F.col("of") == "now").alias("there"),
-        F.max(F.col("of") == "unsettled").alias("unsettled"),
-    )
-    unchanged = (F.col("now") == F.col("before")) & ~F.col("unsettled")
-    standing = F.when(~F.col("there"), "gone").when(unchanged, "unchanged").otherwise("changed")
-    known = keep(seen.select("repository", standing.alias("standing")))
-    counts = {row[0]: row[1] for row in known.groupBy("standing").count().collect()}
-    return Standing(known, counts.get("unchanged", 0), counts.get("changed", 0), counts.get("gone", 0))
-
-
 STEPS = ("lint", "carried", "stopped", "passed-over")
 """What is to be done with a unit: it is linted, its rows are carried over, it cannot be linted, its repository is not
 about publications."""
@@ -331,7 +221,7 @@ def _with_step(found: DataFrame, before: Before | None, options: Options) -> Dat
         }
     )
     if before is not None:
-        ended = (F.col("status") == "linted") | F.col("reason").isin(*LASTING)
+        ended = (F.col("status") == "linted") | F.col("reason").isin(*carrying.LASTING)
         known = before["units"].where(ended).select(*KEY, "fingerprint", F.lit(True).alias("known"))
         units = units.join(known, [*KEY, "fingerprint"], "left")
         carried = F.coalesce("known", F.lit(False))
@@ -414,7 +304,7 @@ class _Made:
         before = self._was("units")
         if before is not None:
             # The rows of what was not linted then either are only what they would be again.
-            ended = (F.col("status") == "linted") | F.col("reason").isin(*LASTING)
+            ended = (F.col("status") == "linted") | F.col("reason").isin(*carrying.LASTING)
             before = before.withColumn("carried", F.coalesce(ended, F.lit(False)))
         return self._all(self._unit_rows(), before, UNITS)
 
@@ -552,93 +442,3 @@ class _Made:
 
 def _of_severity(severity: str) -> Column:
     return F.size(F.filter("findings", lambda found: found["severity"] == severity)).cast("bigint")
-
-
-# What is told of a run.
-
-
-def _summary(
-    given: Input, store: Store, run: str, seconds: float, standing: Standing | None, notes: tuple[str, ...]
-) -> Summary:
-    """Counts what was written, and holds it to the input. Raises Lost."""
-    written = {name: store.read(columns, name, run) for name, columns in _CARRIED.items()}
-    counts = [
-        written["units"].selectExpr(*_counts("units", (), _OF_UNITS.values())),
-        written["repositories"].selectExpr(*_counts("repositories", (), _OF_REPOSITORIES.values())),
-        written["findings"].groupBy(*_KINDS).agg(*map(F.expr, _counts("findings", _KINDS, ["count(*)"]))),
-        written["quarantine"].groupBy("reason").agg(*map(F.expr, _counts("quarantine", ["reason"], _OF_QUARANTINE))),
-    ]
-    told: dict[str, list[tuple[list[str], list[float]]]] = {}
-    shaped = (each.select("of", "names", "numbers") for each in counts)  # without what was grouped by
-    for table, names, numbers in reduce(DataFrame.union, shaped).collect():
-        told.setdefault(table, []).append((names, numbers))
-    metrics = dict(zip(_OF_UNITS, told["units"][0][1], strict=True))
-    listed = dict(zip(_OF_REPOSITORIES, told["repositories"][0][1], strict=True))
-    metrics["repositories"] = listed["repositories"]
-    metrics["repositories_unchanged"] = listed["all"] - standing.changed if standing is not None else 0.0
-    metrics["files"] += listed["files_apart"]
-    metrics["files_quarantined"] += listed["files_apart_quarantined"]
-    metrics["files_nothing_to_lint"] += listed["files_apart"] - listed["files_apart_quarantined"]
-    rules = [(names[0], names[1], names[2], int(numbers[0])) for names, numbers in sorted(told.get("findings", []))]
-    metrics["findings"] = float(sum(row[3] for row in rules))
-    metrics["rows_passed_over"] = float(given.passed_over())
-    metrics["seconds"] = seconds
-    _hold(metrics, "units", sum(metrics[f"units_{end}"] for end in ENDS), "units of every status")
-    _hold(metrics, "files", sum(metrics[f"files_{end}"] for end in ENDS), "files of every status")
-    _hold(metrics, "files", listed["files"], "files of all repositories")
-    _hold(metrics, "files", given.count(), "files of the input")
-    _hold(metrics, "findings", sum(metrics[f"{severity}s"] for severity in SEVERITIES), "findings of all units")
-    quarantine = {names[0]: (int(units), int(files)) for names, (units, files) in sorted(told.get("quarantine", []))}
-    return Summary(run, metrics, quarantine, rules, notes)
-
-
-def _sums(*names: str) -> dict[str, str]:
-    return {name: f"coalesce(sum({name}), 0)" for name in names}
-
-
-_OF_UNITS = {
-    "units": "count(*)",
-    "units_linted": "count_if(status = 'linted')",
-    "units_nothing_to_lint": "count_if(status = 'nothing-to-lint')",
-    "units_quarantined": "count_if(status = 'quarantined')",
-    "units_carried": "count_if(carried)",
-    **_sums("files", "files_linted", "files_nothing_to_lint", "files_quarantined", "bytes"),
-    **_sums("statements", "errors", "warnings", "notes"),
-    "seconds_linting": "coalesce(sum(seconds), 0)",
-}
-_OF_REPOSITORIES = {
-    "all": "count(*)",
-    "repositories": "count_if(files > files_apart)",
-    **_sums("files", "files_apart", "files_apart_quarantined"),
-}
-_KINDS = ("rule", "severity", "certainty")
-_WHOLE = "path IS NULL AND unit IS NOT NULL"
-_OF_QUARANTINE = (f"count_if({_WHOLE})", f"count_if(NOT ({_WHOLE}))")
-
-
-def _counts(table: str, names: Iterable[str], numbers: Iterable[str]) -> list[str]:
-    """Counts of a table in a shape that all tables have, so that all are counted in one query."""
-    doubles = ", ".join(f"CAST({number} AS DOUBLE)" for number in numbers)
-    return [
-        f"'{table}' AS of",
-        f"CAST(array({', '.join(names)}) AS ARRAY<STRING>) AS names",
-        f"array({doubles}) AS numbers",
-    ]
-
-
-ENDS = ("linted", "nothing_to_lint", "quarantined")
-"""How a file or a unit may end."""
-
-
-def _hold(metrics: dict[str, float], name: str, other: float, what: str) -> None:
-    if metrics[name] != other:
-        raise Lost(f"the audit lost something: {metrics[name]:.0f} {name}, but {other:.0f} {what}")
-
-
-def fails(rules: list[tuple[str, str, str, int]], config: Config) -> bool:
-    """Whether something that was found fails the run, as `pubcheck lint` would say."""
-    least = SEVERITIES.index(config.fail_on)
-    return any(
-        severity in SEVERITIES[least:] and (certainty == "certain" or config.fail_on_assumed)
-        for _, severity, certainty, _ in rules
-    )

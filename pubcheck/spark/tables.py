@@ -172,6 +172,15 @@ REPOSITORIES = (
 )
 """`repositories`: a row a repository of the input."""
 
+RESULTS = {
+    "findings": FINDINGS,
+    "publications": PUBLICATIONS,
+    "units": UNITS,
+    "quarantine": QUARANTINE,
+    "repositories": REPOSITORIES,
+}
+"""The tables that hold what a run found, by name."""
+
 METRICS = (
     Column("metric", _TEXT, "what was counted"),
     Column("value", _REAL, "how much"),

@@ -33,9 +33,10 @@ from pyspark.sql import SparkSession
 from corpus.generate import Repository, Shape, planted, repositories, write
 from pubcheck.linter import Linter
 from pubcheck.spark.inputs import Folders
-from pubcheck.spark.job import Options, Summary, audit
+from pubcheck.spark.job import Options, audit
 from pubcheck.spark.runs import Store
 from pubcheck.spark.session import session
+from pubcheck.spark.summary import Summary
 from tests.benchmarks.measure import ROOT
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -9,7 +9,7 @@ import pytest
 
 from pubcheck.cli.audit import summarised
 from pubcheck.cli.spark import reason
-from pubcheck.spark.job import Summary
+from pubcheck.spark.summary import Summary
 from tests.cli.conftest import Call
 
 

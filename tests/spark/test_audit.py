@@ -23,10 +23,11 @@ from pubcheck.linter import Followed, Linter, Unit
 from pubcheck.sources.plans import find_plans, find_repositories
 from pubcheck.spark.child import Limits
 from pubcheck.spark.inputs import BadInput, Columns, EmptyInput, Folders, Input, Rows, state_of
-from pubcheck.spark.job import Options, Summary, audit
+from pubcheck.spark.job import Options, audit
 from pubcheck.spark.published import Published
 from pubcheck.spark.reporting import collect
 from pubcheck.spark.runs import NoRun, Store
+from pubcheck.spark.summary import Summary
 from pubcheck.spark.tables import (
     FINDINGS,
     METRICS,

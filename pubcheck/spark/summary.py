@@ -1,0 +1,119 @@
+"""What is told of a run of the audit, counted from the tables that it wrote and held to its input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+
+from msgspec import Struct
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from pubcheck.config import Config
+from pubcheck.diagnostics import SEVERITIES
+from pubcheck.spark.carrying import Standing
+from pubcheck.spark.inputs import Input
+from pubcheck.spark.runs import Store
+from pubcheck.spark.tables import RESULTS
+
+
+class Summary(Struct, frozen=True):
+    """What a run did: its metrics by name, quarantined units and files by reason, findings by rule and severity, and
+    what is to be said of the run that units were to be carried over from."""
+
+    run: str
+    metrics: dict[str, float]
+    quarantine: dict[str, tuple[int, int]]
+    rules: list[tuple[str, str, str, int]]
+    notes: tuple[str, ...] = ()
+
+
+class Lost(RuntimeError):
+    """The counts do not add up: an error of pubcheck's own, for which the run was not let exist."""
+
+
+def summary(
+    given: Input, store: Store, run: str, seconds: float, standing: Standing | None, notes: tuple[str, ...]
+) -> Summary:
+    """Counts what was written, and holds it to the input. Raises Lost."""
+    written = {name: store.read(columns, name, run) for name, columns in RESULTS.items()}
+    counts = [
+        written["units"].selectExpr(*_counts("units", (), _OF_UNITS.values())),
+        written["repositories"].selectExpr(*_counts("repositories", (), _OF_REPOSITORIES.values())),
+        written["findings"].groupBy(*_KINDS).agg(*map(F.expr, _counts("findings", _KINDS, ["count(*)"]))),
+        written["quarantine"].groupBy("reason").agg(*map(F.expr, _counts("quarantine", ["reason"], _OF_QUARANTINE))),
+    ]
+    told: dict[str, list[tuple[list[str], list[float]]]] = {}
+    shaped = (each.select("of", "names", "numbers") for each in counts)  # without what was grouped by
+    for table, names, numbers in reduce(DataFrame.union, shaped).collect():
+        told.setdefault(table, []).append((names, numbers))
+    metrics = dict(zip(_OF_UNITS, told["units"][0][1], strict=True))
+    listed = dict(zip(_OF_REPOSITORIES, told["repositories"][0][1], strict=True))
+    metrics["repositories"] = listed["repositories"]
+    metrics["repositories_unchanged"] = listed["all"] - standing.changed if standing is not None else 0.0
+    metrics["files"] += listed["files_apart"]
+    metrics["files_quarantined"] += listed["files_apart_quarantined"]
+    metrics["files_nothing_to_lint"] += listed["files_apart"] - listed["files_apart_quarantined"]
+    rules = [(names[0], names[1], names[2], int(numbers[0])) for names, numbers in sorted(told.get("findings", []))]
+    metrics["findings"] = float(sum(row[3] for row in rules))
+    metrics["rows_passed_over"] = float(given.passed_over())
+    metrics["seconds"] = seconds
+    _hold(metrics, "units", sum(metrics[f"units_{end}"] for end in ENDS), "units of every status")
+    _hold(metrics, "files", sum(metrics[f"files_{end}"] for end in ENDS), "files of every status")
+    _hold(metrics, "files", listed["files"], "files of all repositories")
+    _hold(metrics, "files", given.count(), "files of the input")
+    _hold(metrics, "findings", sum(metrics[f"{severity}s"] for severity in SEVERITIES), "findings of all units")
+    quarantine = {names[0]: (int(units), int(files)) for names, (units, files) in sorted(told.get("quarantine", []))}
+    return Summary(run, metrics, quarantine, rules, notes)
+
+
+def _sums(*names: str) -> dict[str, str]:
+    return {name: f"coalesce(sum({name}), 0)" for name in names}
+
+
+_OF_UNITS = {
+    "units": "count(*)",
+    "units_linted": "count_if(status = 'linted')",
+    "units_nothing_to_lint": "count_if(status = 'nothing-to-lint')",
+    "units_quarantined": "count_if(status = 'quarantined')",
+    "units_carried": "count_if(carried)",
+    **_sums("files", "files_linted", "files_nothing_to_lint", "files_quarantined", "bytes"),
+    **_sums("statements", "errors", "warnings", "notes"),
+    "seconds_linting": "coalesce(sum(seconds), 0)",
+}
+_OF_REPOSITORIES = {
+    "all": "count(*)",
+    "repositories": "count_if(files > files_apart)",
+    **_sums("files", "files_apart", "files_apart_quarantined"),
+}
+_KINDS = ("rule", "severity", "certainty")
+_WHOLE = "path IS NULL AND unit IS NOT NULL"
+_OF_QUARANTINE = (f"count_if({_WHOLE})", f"count_if(NOT ({_WHOLE}))")
+
+
+def _counts(table: str, names: Iterable[str], numbers: Iterable[str]) -> list[str]:
+    """Counts of a table in a shape that all tables have, so that all are counted in one query."""
+    doubles = ", ".join(f"CAST({number} AS DOUBLE)" for number in numbers)
+    return [
+        f"'{table}' AS of",
+        f"CAST(array({', '.join(names)}) AS ARRAY<STRING>) AS names",
+        f"array({doubles}) AS numbers",
+    ]
+
+
+ENDS = ("linted", "nothing_to_lint", "quarantined")
+"""How a file or a unit may end."""
+
+
+def _hold(metrics: dict[str, float], name: str, other: float, what: str) -> None:
+    if metrics[name] != other:
+        raise Lost(f"the audit lost something: {metrics[name]:.0f} {name}, but {other:.0f} {what}")
+
+
+def fails(rules: list[tuple[str, str, str, int]], config: Config) -> bool:
+    """Whether something that was found fails the run, as `pubcheck lint` would say."""
+    least = SEVERITIES.index(config.fail_on)
+    return any(
+        severity in SEVERITIES[least:] and (certainty == "certain" or config.fail_on_assumed)
+        for _, severity, certainty, _ in rules
+    )
