@@ -19,10 +19,10 @@ from pubcheck.checks.write import WRITING, Refusal, Write, refusals
 from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.queries import read_query
-from pubcheck.postgres.ddl.settings import READ_ONLY
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.connection import READ_ONLY
 from pubcheck.postgres.tree import column_names
 from pubcheck.replication.members import members
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pubcheck.checks.naming import RESERVED
+from pubcheck.postgres.keywords import RESERVED
 from pubcheck.postgres.scan import tokens
 
 _NAME = r"[^\s(),]+"

@@ -52,6 +52,4 @@ def ascii_lower(text: str) -> str:
 
 def says_yes(definitions: Mapping[str, Node], name: str) -> bool:
     """Whether a definition is there and true (defGetBoolean); one without a value is."""
-    if name not in definitions:
-        return False
-    return not definitions[name] or value_text(definitions[name]).lower() in ("true", "on", "1")
+    return name in definitions and truth(definitions[name]) is True

@@ -7,22 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pubcheck.postgres.keywords import RESERVED
 from pubcheck.sources.lexical import NAME_REST, NAME_START
 from pubcheck.sources.placeholders import clauses, guessed
 from pubcheck.sources.statements import Statement, edited, replaced
 from pubcheck.sources.views.canvas import filler
-
-# Words that stand for no column, table or role unquoted (src/include/parser/kwlist.h: RESERVED_KEYWORD and
-# TYPE_FUNC_NAME_KEYWORD of PostgreSQL 18).
-_RESERVED = (
-    " all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate "
-    "collation column concurrently constraint create cross current_catalog current_date current_role current_schema "
-    "current_time current_timestamp current_user default deferrable desc distinct do else end except false fetch "
-    "for foreign freeze from full grant group having ilike in initially inner intersect into is isnull join lateral "
-    "leading left like limit localtime localtimestamp natural not notnull null offset on only or order outer "
-    "overlaps placing primary references returning right select session_user similar some symmetric system_user "
-    "table tablesample then to trailing true union unique user using variadic verbose when where window with "
-)
 
 
 def filled(statement: Statement) -> Iterator[str]:
@@ -73,7 +62,7 @@ def _stand_in(sql: str, start: int, end: int) -> str:
     before = sql[start - 1 : start]
     if before and NAME_START.match(before):
         return "_" + name  # "part_:year" is one name once the value is in
-    if f" {name.lower()} " in _RESERVED:
+    if f" {name.lower()} " in RESERVED:
         return f'"{name[:-1]}"'
     if not NAME_START.match(name) and not name.isdecimal():
         return " _" + name[1:]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pubcheck.checks.findings import COMPARED, Finding, Ground, listed, order, others, quoted
-from pubcheck.checks.naming import identifier
+from pubcheck.checks.naming import identifier, qualified
 from pubcheck.checks.silent.filters import published_roots
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.publications.tables import same_filter
@@ -286,7 +286,7 @@ def _new_partitions(ground: Ground) -> Iterator[Finding]:
             rule="new-child-not-published",
             message=f'rows of {listed(names, "table")} are not sent: publication "{publication.name}" names the '
             f"partitions that {ground.name(above)} had then, one by one",
-            help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {identifier(rest[0].name)}; or publish "
+            help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {qualified(names[0])}; or publish "
             f"{ground.name(above)}, with all partitions that it will have",
             place=places[0],
             certain=publication.seen and above.seen and all(row.seen for row in rest),
@@ -322,7 +322,7 @@ def _new_children(ground: Ground) -> Iterator[Finding]:
             rule="new-child-not-published",
             message=f'rows of {listed(names, "table")} are not sent: publication "{row.name}" publishes '
             f"{ground.name(parent)} with the children that it had then",
-            help=f"ALTER PUBLICATION {identifier(row.name)} ADD TABLE {identifier(child.name)}",
+            help=f"ALTER PUBLICATION {identifier(row.name)} ADD TABLE {qualified(names[0])}",
             place=place,
             certain=row.seen and parent.seen,
             related=others(

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pubcheck.postgres.deferred import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.connection import READ_ONLY
 
 Handler = Callable[[Session, Node], None]
 
@@ -96,7 +97,7 @@ def apply(session: Session, name: str, node: Node) -> None:
     Raises ServerError; the caller takes back what came before it.
     """
     if name in _TABLE:
-        if session.catalog.settings.get("transaction_read_only"):
+        if session.catalog.settings.get(READ_ONLY):
             # Loaded only where a transaction is read-only.
             from pubcheck.postgres.ddl.read_only import refuse_changes
 

@@ -256,8 +256,7 @@ _ORDERED = frozenset(
         VARCHAR,
     )
 )
-
-
+"""Types of most keys, all with a default operator class: for them the snapshot of pg_opclass is not opened."""
 _CLASSES = {"gin": frozenset((JSONB, TSVECTOR)), "gist": frozenset((POINT, BOX, POLYGON, CIRCLE, TSVECTOR, TSQUERY))}
 """Scalar types with a default operator class; besides, gin has one for arrays (as gist has with
 intarray), and gist for ranges and multiranges."""

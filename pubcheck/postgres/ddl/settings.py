@@ -15,10 +15,9 @@ from pubcheck.postgres.ddl.names import truncate
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.connection import DEFAULT_PATH
+from pubcheck.postgres.session.connection import DEFAULT_PATH, READ_ONLY
 from pubcheck.postgres.tree import find
 
-READ_ONLY = "transaction_read_only"
 _READ_ONLY = (READ_ONLY, "default_transaction_read_only")
 _FOLLOWED = frozenset(("search_path", "role", "session_authorization"))
 
@@ -68,7 +67,7 @@ def set_variable(session: Session, node: Node) -> None:
         return
     name = node.get("name", "").lower()
     if name in _READ_ONLY:
-        _set_read_only(session, node, local=local or name == "transaction_read_only")
+        _set_read_only(session, node, local=local or name == READ_ONLY)
         return
     if name in VALUES and kind != "VAR_SET_CURRENT":
         value = None
@@ -96,7 +95,7 @@ def _set_characteristics(session: Session, options: Sequence[Node], *, local: bo
     """READ ONLY and READ WRITE of BEGIN, SET TRANSACTION and SET SESSION CHARACTERISTICS."""
     for item in options:
         option = item.get("DefElem", {})  # that of SET TRANSACTION SNAPSHOT is a constant
-        if option.get("defname") == "transaction_read_only":
+        if option.get("defname") == READ_ONLY:
             _set_read_only(session, {"kind": "VAR_SET_VALUE", "args": [option["arg"]]}, local=local)
 
 

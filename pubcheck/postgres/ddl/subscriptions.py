@@ -47,11 +47,7 @@ def create_subscription(session: Session, node: Node) -> None:
         raise _refused("42710", f'subscription "{name}" already exists', place)
     _check_connection(session, node)
     named = _named(session, node)
-    seen: dict[str, Place] = {}
-    for publication, where in named:
-        if publication in seen:
-            raise _twice(publication, where)
-        seen[publication] = where
+    _refuse_repeats(named)
     row = Subscription(
         name,
         tuple(named),
@@ -281,10 +277,11 @@ def _drop_publications(session: Session, node: Node, row: Subscription) -> Subsc
 
 
 def _refuse_repeats(named: list[tuple[str, Place]]) -> None:
-    names = [publication for publication, _ in named]
-    for at, (publication, place) in enumerate(named):
-        if publication in names[:at]:
+    seen: set[str] = set()
+    for publication, place in named:
+        if publication in seen:
             raise _twice(publication, place)
+        seen.add(publication)
 
 
 def _refresh_with(session: Session, row: Subscription, options: Options, instead: str) -> None:

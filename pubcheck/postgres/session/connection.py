@@ -10,6 +10,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 
 DEFAULT_PATH = ("$user", "public")
+READ_ONLY = "transaction_read_only"
 EVENT_TRIGGERS = "event triggers"
 """The setting under which the event triggers stand that may raise errors (``ddl.event_triggers``)."""
 _STARTING: dict[str, Any] = {"search_path": DEFAULT_PATH, "role": SUPERUSER, "session_authorization": SUPERUSER}

@@ -4,8 +4,7 @@ cookDefault). What does not show takes all that reads expressions: ``ddl.default
 
 from __future__ import annotations
 
-import re
-
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import (
     BOOL,
@@ -81,10 +80,9 @@ _NUMBERS = frozenset((INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8))
 _TIMES = frozenset((DATE, TIMESTAMP, TIMESTAMPTZ))
 
 _LITERALS = {
-    **dict.fromkeys(_NUMBERS, re.compile(r"-?[0-9]{1,4}")),
-    BOOL: re.compile("true|false|[tf]"),
-    JSON: re.compile(r"\{\}|\[\]"),
-    JSONB: re.compile(r"\{\}|\[\]"),
+    **dict.fromkeys(_NUMBERS, pattern_later(r"-?[0-9]{1,4}")),
+    BOOL: pattern_later("true|false|[tf]"),
+    **dict.fromkeys((JSON, JSONB), pattern_later(r"\{\}|\[\]")),
 }
 
 
