@@ -26,6 +26,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.body import Text, do_body, language_of
 from pubcheck.postgres.plpgsql.commands import made_of_unseen
+from pubcheck.postgres.plpgsql.conditions import ALREADY
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner, Raised, Standing
 from pubcheck.postgres.plpgsql.interpret import Interpreter
 from pubcheck.postgres.plpgsql.program import NotParsed, check_sql, compile_error, program
@@ -36,7 +37,6 @@ from pubcheck.statements import StatementText
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
 _ABOUT_PUBLICATIONS = re.compile(r"\b(?:create|alter|drop)\s+publication\b", re.IGNORECASE)
-_THERE_ALREADY = frozenset(("42701", "42710", "42723", "42P07"))
 _NOT_INLINE = ("sql", "c", "internal")
 
 
@@ -158,7 +158,7 @@ class Inside:
         except ServerError as error:
             journal.undo(mark)
             session.forget_path()
-            if error.sqlstate in _THERE_ALREADY and any(f'"{name}"' in error.message for name in fold.perhaps_made):
+            if error.sqlstate in ALREADY and any(f'"{name}"' in error.message for name in fold.perhaps_made):
                 session.assumed = True
             if not session.assumed:
                 raise Raised(error, inner) from None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.plpgsql.conditions import CONDITIONS, catches
+from pubcheck.postgres.plpgsql.conditions import ALREADY, CONDITIONS, catches
 
 
 class Doubt(Struct):
@@ -53,14 +53,10 @@ class Doubt(Struct):
             self.fallen = True
 
 
-_ABOUT_DDL = frozenset(("42710", "42P07", "42701", "42P06", "42723", "42P04"))
-"""What is there already: no query and no change of rows says that."""
-
-
 def takes_all(conditions: Sequence[str]) -> bool:
     return any(name.lower() == "others" for name in conditions)
 
 
 def takes_data(conditions: Sequence[str]) -> bool:
     """Whether a handler takes any error that queries and changes of rows can end in."""
-    return any(CONDITIONS.get(name.lower(), name) not in _ABOUT_DDL for name in conditions)
+    return any(CONDITIONS.get(name.lower(), name) not in ALREADY for name in conditions)

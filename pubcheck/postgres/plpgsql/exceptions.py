@@ -34,7 +34,7 @@ def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Way:
         del machine.frames[depth:]
         host.undo(mark)
         machine.doubt.ways, machine.doubt.unproven = doubts, unproven
-        if any(name.lower() == "others" for name in conditions[taken]) and raised.error.sqlstate not in EXISTENCE:
+        if takes_all(conditions[taken]) and raised.error.sqlstate not in EXISTENCE:
             host.swallowed(raised)
         machine.doubt.handlers.pop()
         machine.doubt.handlers.append([])

@@ -8,6 +8,7 @@ from typing import Any
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
+from pubcheck.postgres.plpgsql.assignment import cursor_of
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.host import Exhausted
 from pubcheck.postgres.plpgsql.machine import Machine
@@ -116,18 +117,19 @@ def for_dynamic(machine: Machine, node: Node) -> Way:
     found = queries.UNKNOWN_ROWS
     if statement is not None:
         with parameters(machine, node):
-            machine.attempt(statement)
+            machine.attempt(statement, None, node["var"])
             found = machine.rows(statement)
     return over(machine, node, found)
 
 
 def for_cursor(machine: Machine, node: Node) -> Way:
-    variables = machine.frame.program.variables
-    number = node.get("curvar", 0)
-    cursor = variables[number][1] if number < len(variables) else {}
-    said = cursor.get("cursor_explicit_expr", {}).get("PLpgSQL_expr", {}).get("query")
+    said = cursor_of(machine, node).get("cursor_explicit_expr", {}).get("PLpgSQL_expr", {}).get("query")
     statement = query(said) if said and "argquery" not in node else None
-    return over(machine, node, machine.rows(statement) if statement is not None else queries.UNKNOWN_ROWS)
+    if statement is None:
+        machine.doubt.risk()
+        return over(machine, node, queries.UNKNOWN_ROWS)
+    machine.attempt(statement)
+    return over(machine, node, machine.rows(statement))
 
 
 def over(machine: Machine, node: Node, found: queries.Rows) -> Way:

@@ -59,7 +59,7 @@ class Memory:
         elif "lineno" in node and name not in frame.records:
             # Of a type that the parser does not know it tells no name.
             said = re.search(rf"\b{re.escape(name)}\s+(?:constant\s+)?([\w.]+)", frame.body.text, re.IGNORECASE)
-            if said is not None:
+            if said is not None and said[1].lower() != "in":  # the record of a loop over a cursor
                 self.require_type(said[1].lower())
         value: Value = otherwise
         if "default_val" in node:

@@ -126,6 +126,17 @@ FAILS = (
     ),
     ("PERFORM x FROM a WHERE y = 1", "42883", "operator does not exist: text = integer"),
     ("PERFORM x FROM a WHERE x", "42804", "argument of WHERE must be type boolean, not type integer"),
+    (
+        "DECLARE z CURSOR FOR SELECT nope FROM a; BEGIN FOR q IN z LOOP NULL; END LOOP; END",
+        "42703",
+        'column "nope" does not exist',
+    ),
+    ("DECLARE z CURSOR FOR SELECT 1/0 AS z; BEGIN FOR q IN z LOOP NULL; END LOOP; END", "22012", "division by zero"),
+    (
+        "FOR i IN EXECUTE 'SELECT ''x''' LOOP NULL; END LOOP",
+        "22P02",
+        'invalid input syntax for type integer: "x"',
+    ),
     ("EXECUTE NULL", "22004", "query string argument of EXECUTE is null"),
     ("EXECUTE 'garbage'", "42601", 'syntax error at or near "garbage"'),
     ("EXECUTE 'SELECT 1/0'", "22012", "division by zero"),
@@ -360,7 +371,7 @@ SUCCEEDS = (
     "OPEN c; FETCH c INTO i; CLOSE c", "GET DIAGNOSTICS i = ROW_COUNT", "SET work_mem = '4MB'", "LOCK TABLE a",
     "TRUNCATE b", "GRANT SELECT ON a TO PUBLIC", "COMMENT ON COLUMN a.x IS 'x'", "NOTIFY x",
     "BEGIN PERFORM 1/0; EXCEPTION WHEN division_by_zero THEN NULL; END",
-    "BEGIN PERFORM missing FROM a; EXCEPTION WHEN undefined_column THEN NULL; END",
+    "BEGIN PERFORM missing FROM a; EXCEPTION WHEN undefined_column THEN NULL; END", "FOR q IN c LOOP NULL; END LOOP",
 )  # fmt: skip
 
 
@@ -447,7 +458,15 @@ def test_a_failure_is_told_at_its_place(statement: str, position: int, place: st
 
 
 def test_what_is_made_in_the_place_of_what_is_perhaps_there_is_assumed() -> None:
-    """PostgreSQL refuses the second block because of p: the first one fails."""
+    """PostgreSQL refuses the second block because of p, which is there: the first one fails."""
     blocks = "DO $$ BEGIN ALTER PUBLICATION p SET TABLE b; INSERT INTO a VALUES (1), (1); END $$;"
     blocks += "DO $$ BEGIN CREATE PUBLICATION p; ALTER PUBLICATION q ADD TABLE b; END $$;"
-    assert all(certainty == "assumed" for _, _, certainty in answers(lint(SETUP + blocks, complete=True)))
+    said = [(sqlstate, certainty) for sqlstate, _, certainty in answers(lint(SETUP + blocks, complete=True))]
+    assert said == [("42704", "assumed")]
+
+
+def test_a_schema_that_is_perhaps_there_refuses_nothing_for_certain() -> None:
+    """PostgreSQL refuses the first block (23505) and takes the others."""
+    made = "DO $$ BEGIN CREATE SCHEMA s; INSERT INTO a VALUES (1), (1); END $$;"
+    again = "DO $$ BEGIN CREATE PUBLICATION q; CREATE SCHEMA s; END $$; DROP PUBLICATION q;"
+    assert answers(lint(SETUP + made + again, complete=True)) == []
