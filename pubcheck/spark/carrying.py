@@ -17,6 +17,12 @@ LASTING = ("not-postgresql", "not-text")
 SETTLED = (*LASTING, "too-large", "duplicate")
 """And of a unit or a file, those that its repository's state tells."""
 
+
+def ended() -> Column:
+    """Whether a unit's rows are what they would be again."""
+    return F.coalesce((F.col("status") == "linted") | F.col("reason").isin(*LASTING), F.lit(False))
+
+
 Before = dict[str, DataFrame]
 """The tables of the run that is carried over from, by name."""
 

@@ -221,8 +221,7 @@ def _with_step(found: DataFrame, before: Before | None, options: Options) -> Dat
         }
     )
     if before is not None:
-        ended = (F.col("status") == "linted") | F.col("reason").isin(*carrying.LASTING)
-        known = before["units"].where(ended).select(*KEY, "fingerprint", F.lit(True).alias("known"))
+        known = before["units"].where(carrying.ended()).select(*KEY, "fingerprint", F.lit(True).alias("known"))
         units = units.join(known, [*KEY, "fingerprint"], "left")
         carried = F.coalesce("known", F.lit(False))
     step = (
@@ -304,8 +303,7 @@ class _Made:
         before = self._was("units")
         if before is not None:
             # The rows of what was not linted then either are only what they would be again.
-            ended = (F.col("status") == "linted") | F.col("reason").isin(*carrying.LASTING)
-            before = before.withColumn("carried", F.coalesce(ended, F.lit(False)))
+            before = before.withColumn("carried", carrying.ended())
         return self._all(self._unit_rows(), before, UNITS)
 
     def quarantine(self) -> DataFrame:

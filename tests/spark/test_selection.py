@@ -121,10 +121,10 @@ def test_whatever_stands_between_the_words_loses_none(text: str) -> None:
 
 
 def test_the_search_takes_linear_time() -> None:
-    """Half a second is a hundred times what it takes; what is quadratic would take hours."""
-    for hostile in ("create --\n", "create ", "create or /*", "publication drop"):
-        may_publish(hostile.encode() * 500_000)
-    may_publish(b"create" + b" " * 5_000_000 + b"publication"[:-1])
+    """What is quadratic would take hours."""
+    for hostile in ("create or -\n", "create ", "create or replace ", "publication drop"):
+        may_publish(b"publication " + hostile.encode() * 500_000)
+    may_publish(b"publication create" + b" " * 5_000_000)
     for hostile in ("replica --\n", "replica ", "replica, replica identit", "publication\\"):
         may_matter("a.sql", hostile.encode() * 500_000)
     may_matter("a.sql", b"replica" + b" " * 5_000_000)
