@@ -6,22 +6,22 @@ import re
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, AnyStr
 
 
 class _Later:
-    """A regular expression that is compiled when it is first used; from then on its methods are the pattern's own."""
+    """A regular expression that is compiled when it is first used; what was asked of it once is the pattern's own."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
+    def __init__(self, pattern: Any, flags: int) -> None:
         self._source = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        compiled = re.compile(*self._source)
-        self.match, self.fullmatch, self.search = compiled.match, compiled.fullmatch, compiled.search
-        return getattr(compiled, name)
+        found = getattr(re.compile(*self._source), name)
+        setattr(self, name, found)
+        return found
 
 
-def pattern_later(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def pattern_later(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As re.compile, but the first use pays for it: a run needs few of many patterns, and start-up is part of the
     product."""
     later: Any = _Later(pattern, flags)

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from pubcheck import _rulebook_index
 from pubcheck.diagnostics import Certainty, Details, Diagnostic, Fix, Phase, ServerAnswer, Severity, Span
+from pubcheck.patterns import pattern_later
 
 
 class Rule(Struct, frozen=True):
@@ -146,8 +147,8 @@ SECTIONS = ("What happens", "Why", "Example", "How to fix", "Source")
 """The headings of every page, in this order."""
 
 _FIELDS = ("code", "name", "phase", "severity", "postgres", "sqlstate", "spec", "fix", "default")
-_FENCE = re.compile(r"^```(\w*)[ ]*([^\n]*)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
-_ANSWER = re.compile(r"ERROR (?P<sqlstate>[0-9A-Z]{5}): (?P<message>.*)")
+_FENCE = pattern_later(r"^```(\w*)[ ]*([^\n]*)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+_ANSWER = pattern_later(r"ERROR (?P<sqlstate>[0-9A-Z]{5}): (?P<message>.*)")
 
 
 class PageError(ValueError):

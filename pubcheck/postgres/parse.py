@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -10,6 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from msgspec.json import Decoder
+
+from pubcheck.patterns import pattern_later
 
 Node = dict[str, Any]
 
@@ -51,7 +52,7 @@ def _later(name: str) -> ModuleType:
 _parser = _load_parser()
 _parse_json = _parser.parse_sql_json
 ParseError: type[Exception] = _parser.ParseError
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_BEYOND_ASCII = pattern_later(r"[^\x00-\x7f]")
 _decode = Decoder().decode
 
 
@@ -62,13 +63,13 @@ def plpgsql_json(text: str) -> str:
 
 
 _SQLSTATES = (
-    (re.compile(r"invalid byte sequence for encoding"), "22021"),
-    (re.compile(r"precision for type float must be|unrecognized JSON encoding"), "22023"),
-    (re.compile(r"invalid Unicode escape$"), "22025"),
-    (re.compile(r"frame (start|end|starting) "), "42P20"),
-    (re.compile(r'role name "(public|none)" is reserved|\w+ cannot be used as a role name here'), "42939"),
-    (re.compile(r"CREATE SCHEMA IF NOT EXISTS cannot include schema elements"), "0A000"),
-    (re.compile(r".* not yet implemented$|aggregates cannot have output arguments"), "0A000"),
+    (pattern_later(r"invalid byte sequence for encoding"), "22021"),
+    (pattern_later(r"precision for type float must be|unrecognized JSON encoding"), "22023"),
+    (pattern_later(r"invalid Unicode escape$"), "22025"),
+    (pattern_later(r"frame (start|end|starting) "), "42P20"),
+    (pattern_later(r'role name "(public|none)" is reserved|\w+ cannot be used as a role name here'), "42939"),
+    (pattern_later(r"CREATE SCHEMA IF NOT EXISTS cannot include schema elements"), "0A000"),
+    (pattern_later(r".* not yet implemented$|aggregates cannot have output arguments"), "0A000"),
 )
 """What the grammar and the scanner refuse with another SQLSTATE than 42601 (parser/gram.y, scan.l)."""
 
@@ -110,7 +111,7 @@ def _exact_location(sql: str, otherwise: int | None) -> int | None:
     return otherwise
 
 
-_TOKEN = re.compile(r'[{}\[\]]|("(?:[^"\\]++|\\.)*+")(:)?|[^"{}\[\],:]++')
+_TOKEN = pattern_later(r'[{}\[\]]|("(?:[^"\\]++|\\.)*+")(:)?|[^"{}\[\],:]++')
 
 
 def _decode_deep(text: str) -> Node:

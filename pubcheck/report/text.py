@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from pubcheck.diagnostics import ServerAnswer, Severity
+from pubcheck.patterns import pattern_later
 from pubcheck.report.document import Finding, Line, Report
 
 TAB = 4
@@ -20,7 +21,7 @@ NAMED = 3
 MANY = 10
 """Notes of a rule in a file that are shown one by one."""
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+_UNPRINTABLE = pattern_later("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 """What would move the cursor, colour the terminal or turn the reading direction."""
 
 

@@ -7,6 +7,8 @@ import re
 
 from msgspec import Struct
 
+from pubcheck.patterns import pattern_later
+
 STDIN = "-"
 
 
@@ -106,7 +108,7 @@ _INTERPRETERS = {
     "php": "php",
     "elixir": "elixir",
 }
-_SHEBANG = re.compile(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?([a-z]+)")
+_SHEBANG = pattern_later(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?([a-z]+)")
 
 
 def language_of(name: str) -> str | None:

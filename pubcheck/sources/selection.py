@@ -10,8 +10,7 @@ PUBLICATION stands anywhere: so no pattern has to look for a comment's end, and 
 
 from __future__ import annotations
 
-import re
-
+from pubcheck.patterns import pattern_later
 from pubcheck.sources.files import SUFFIXES
 
 _BREAK = r"\s*(?:--|/\*|\\)"
@@ -26,7 +25,7 @@ DONE = r"(?i)create|alter|drop|execute|comment|\\g?set"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 # In Python only the first flag of a pattern may say (?i), and it holds for all of it, as in Java.
-_statement, _identity, _done = (re.compile(each.encode()).search for each in (STATEMENT, IDENTITY, DONE))
+_STATEMENT, _IDENTITY, _DONE = (pattern_later(each.encode()) for each in (STATEMENT, IDENTITY, DONE))
 
 
 def may_publish(content: bytes, lower: bytes | None = None) -> bool:
@@ -34,18 +33,18 @@ def may_publish(content: bytes, lower: bytes | None = None) -> bool:
     Of UTF-16 with a mark that is not known."""
     # Far faster than the pattern, and finds the same: in bytes only ASCII letters have a case.
     return content.startswith(UTF16_MARKS) or (
-        b"publication" in (content.lower() if lower is None else lower) and _statement(content) is not None
+        b"publication" in (content.lower() if lower is None else lower) and _STATEMENT.search(content) is not None
     )
 
 
 def may_matter(path: str, content: bytes, lower: bytes | None = None) -> bool:
     """Whether a file may have something said of it; of ``path`` only the end counts."""
     lower = content.lower() if lower is None else lower
-    if _in_utf16(content) or (b"replica" in lower and _identity(content) is not None):
+    if _in_utf16(content) or (b"replica" in lower and _IDENTITY.search(content) is not None):
         return True
     if not path.lower().endswith(SUFFIXES):
         return may_publish(content, lower)
-    return (b"publication" in lower or b"subscription" in lower) and _done(content) is not None
+    return (b"publication" in lower or b"subscription" in lower) and _DONE.search(content) is not None
 
 
 def _in_utf16(content: bytes) -> bool:

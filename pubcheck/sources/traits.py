@@ -6,6 +6,7 @@ import re
 
 from msgspec import Struct
 
+from pubcheck.patterns import pattern_later
 from pubcheck.sources.files import interpreter_of, may_be_script
 from pubcheck.sources.selection import may_matter, may_publish
 from pubcheck.sources.text import in_utf8
@@ -69,9 +70,9 @@ def is_list(name: str) -> bool:
 
 _OF_DBMATE = b"-- Dbmate schema migrations"
 """What dbmate writes into its dump, off which it cuts the header."""
-_DUMP = re.compile(rb"^-- (?:Dumped from database version (\d+)|PostgreSQL database (?:cluster )?dump\s*$)", re.M)
-_IDENTITY = re.compile(rb"replica\s+identity")
-_INCLUDE = re.compile(rb"^\s*\\(?:i|ir|include|include_relative)[ \t]+'?([^\s';]+)", re.M)
+_DUMP = pattern_later(rb"^-- (?:Dumped from database version (\d+)|PostgreSQL database (?:cluster )?dump\s*$)", re.M)
+_IDENTITY = pattern_later(rb"replica\s+identity")
+_INCLUDE = pattern_later(rb"^\s*\\(?:i|ir|include|include_relative)[ \t]+'?([^\s';]+)", re.M)
 SCRIPT = "script"
 """The kind of a script whose name does not say that it is one."""
 _FIRST_LINE = 100
@@ -148,7 +149,9 @@ class _Journal(Struct, frozen=True):
     entries: tuple[_JournalEntry, ...] = ()
 
 
-_REVISIONS = re.compile(rb"^(down_revision|revision)\b[^=\n]*=\s*(None|\([^)]*\)|\[[^\]]*\]|['\"][^'\"\n]*['\"])", re.M)
+_REVISIONS = pattern_later(
+    rb"^(down_revision|revision)\b[^=\n]*=\s*(None|\([^)]*\)|\[[^\]]*\]|['\"][^'\"\n]*['\"])", re.M
+)
 
 
 def _revision(content: bytes) -> tuple[str, ...]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.scan import tokens
 
-_SUSPECT = re.compile(rb"json|\blocal\b|\bindent\b|\d[a-zA-Z_]", re.IGNORECASE)
+_SUSPECT = pattern_later(rb"json|\blocal\b|\bindent\b|\d[a-zA-Z_]", re.IGNORECASE)
 """Text without any of this is the same to all majors."""
 _FUNCTIONS_17 = frozenset(
     (
@@ -90,7 +91,7 @@ _NO_OPERANDS = frozenset(
     )
 )
 """Words that an operand follows, so that what stands after them is one."""
-_JUNK = re.compile(rb"(?>\d+\.\d*|\d+)(?:[eE][+-]?\d+)?+[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*")
+_JUNK = pattern_later(rb"(?>\d+\.\d*|\d+)(?:[eE][+-]?\d+)?+[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*")
 
 
 def check(major: int, text: bytes) -> None:

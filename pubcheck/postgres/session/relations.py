@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from pubcheck.patterns import pattern_later
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import (
     INFORMATION_SCHEMA,
@@ -24,7 +24,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.scan import folded, tokens
 from pubcheck.postgres.session.schemas import Schemas
 
-_PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
+_PLAIN_NAME = pattern_later(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 
 
 class Relations(Schemas):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pubcheck.patterns import pattern_later
 from pubcheck.sources.units.tree import Group, Tree, last, parent, shown
 
 NAME = re.compile(r"(?:([VUB])(\d+(?:[._]\d+)*)|(R))__(.*)\.\w+", re.S)
-_CALLBACK = re.compile(r"(before|after)(?:Each)?Migrate(?:__.*)?\.sql", re.S)
+_CALLBACK = pattern_later(r"(before|after)(?:Each)?Migrate(?:__.*)?\.sql", re.S)
 _LOCATIONS = frozenset(["migration", "migrations"])
 _VENDORS = frozenset(
     [

@@ -6,12 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pubcheck.patterns import pattern_later
 from pubcheck.sources.units.tree import Group, Tree, last, natural, shown
 
 _FOLDERS = frozenset(["migration", "migrations", "migrate", "versions"])
 _ENDS = ("_migrate", "_migrations", "-migrations")
 
-NUMBERED = re.compile(r"(?:v|(?:script|step|patch|part|update|migration|changeset)[ _-]?)?\d+.*", re.S | re.I)
+NUMBERED = pattern_later(r"(?:v|(?:script|step|patch|part|update|migration|changeset)[ _-]?)?\d+.*", re.S | re.I)
 
 
 def is_history(folder: str) -> bool:
