@@ -14,6 +14,7 @@ from msgspec import Struct
 from pubcheck.checks.chain.events import Events
 from pubcheck.postgres.catalog import PUBLIC, Catalog
 from pubcheck.postgres.catalog.rows import (
+    Column,
     Namespace,
     Place,
     Publication,
@@ -86,6 +87,8 @@ class History:
         self.session = session
         self.only: set[int] = set()
         """Memberships named with ONLY."""
+        self.columns_then: dict[int, tuple[Column, ...]] = {}
+        """What a table's columns were when it was published with a column list, by membership."""
         self.detached: dict[int, int] = {}
         """The parent of which a member that was a partition was detached last."""
         self.inherited: dict[int, Place] = {}
@@ -195,6 +198,8 @@ class History:
     def _joined(self, row: PublicationRel) -> None:
         if self._named_only(row.place):
             self.only.add(row.oid)
+        if row.columns is not None:
+            self.columns_then.setdefault(row.oid, self.session.catalog.relations[row.relation].columns)
         dropped = self._dropped.pop((row.publication, row.relation), None)
         if dropped is not None and _bares(dropped, row):
             self.bared.append((dropped, row.place, "added"))

@@ -15,7 +15,7 @@ from msgspec import Struct
 from pubcheck.checks.naming import identifier
 from pubcheck.checks.write import Refusal
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.scan import column_list, folded, name_end, tokens
 from pubcheck.postgres.session import Session
@@ -456,8 +456,11 @@ def mend(rule: str, session: Session, error: ServerError, text: bytes) -> Mendin
 # --- Statements that are accepted and refuse writes ---------------------------------------------------------------
 
 
-def widened(catalog: Catalog, refusal: Refusal, text: bytes) -> Mending | None:
-    """The column list that leaves out columns of the replica identity, with them; ``text`` is its statement."""
+def widened(catalog: Catalog, refusal: Refusal, text: bytes, then: Iterable[Column]) -> Mending | None:
+    """The column list that leaves out columns of the replica identity, with them; ``text`` is its statement.
+
+    ``then`` are the table's columns as that statement met them: it can list no others.
+    """
     entry, row = refusal.entry, catalog.relations[refusal.relation]
     identity = replica_identity(catalog, row)
     if entry is None or entry.columns is None or identity.full or not identity.columns:
@@ -467,7 +470,8 @@ def widened(catalog: Catalog, refusal: Refusal, text: bytes) -> Mending | None:
     held = [row.columns[number - 1] for number in sorted(identity.columns)]
     lacking = [column for column in held if column.name not in listed]
     written = column_list(text, entry.place.start)
-    if not lacking or not written or any(column.generated for column in lacking):
+    listable = {column.name for column in then if not column.dropped and not column.generated}
+    if not lacking or not written or not listable.issuperset(column.name for column in lacking):
         return None
     names = ", ".join(identifier(column.name) for column in lacking)
     end = sum(written[-1])

@@ -445,9 +445,9 @@ class _Search:
         return ", ".join(identifier(self.row.columns[number - 1].name) for number in numbers)
 
     def name_of(self, row: Relation) -> str:
-        """As people write it: without the schema where that is public."""
+        """As people write it: without the schema where that is public, and pg_catalog has no such name."""
         name = identifier(row.name)
-        if row.namespace == PUBLIC:
+        if row.namespace == PUBLIC and not row.name.startswith("pg_"):
             return name
         return f"{identifier(self.catalog.namespaces[row.namespace].name)}.{name}"
 

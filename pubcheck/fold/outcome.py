@@ -96,11 +96,12 @@ class Outcome:
             return ()
         from pubcheck import edits
 
-        if found.rule == "ri-column-list" and found.entry is not None and any(way.lists for way in ways):
+        listed = found.entry if found.rule == "ri-column-list" and any(way.lists for way in ways) else None
+        if listed is not None and self.history is not None:
             from pubcheck.checks.mending import widened
 
-            statement = self.statements.at(found.entry.place)
-            mending = widened(self.session.catalog, found, utf8(statement.text).data)
+            statement, then = self.statements.at(listed.place), self.history.columns_then.get(listed.oid, ())
+            mending = widened(session.catalog, found, utf8(statement.text).data, then)
             if mending is not None:
                 return (edits.mended(statement, mending, certain=True),)
         plain = session.setting("search_path") == DEFAULT_PATH and session.superuser() and session.transaction is None

@@ -104,6 +104,15 @@ EXAMPLES = {
             INSERTS,
         ],
     ),
+    "the name of one of the server's own": Example(
+        "CREATE TABLE public.pg_class (id int PRIMARY KEY, c json); "
+        "CREATE PUBLICATION p FOR TABLE public.pg_class WHERE (c IS NULL);",
+        [
+            "ALTER TABLE public.pg_class REPLICA IDENTITY FULL",
+            INSERTS,
+            "ALTER PUBLICATION p DROP TABLE public.pg_class; ALTER PUBLICATION p ADD TABLE public.pg_class",
+        ],
+    ),
     "a deferrable key": Example(
         "CREATE TABLE t (id int PRIMARY KEY DEFERRABLE); CREATE PUBLICATION p FOR ALL TABLES;",
         [
