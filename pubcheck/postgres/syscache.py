@@ -429,7 +429,7 @@ class SysCache:
     def default_class(self, oid: int, method: str) -> tuple[int, int]:
         """GetDefaultOpClass: (operator family, input type) of a type's operator class, (0, 0) if it has none.
 
-        ``method`` is b(tree) or h(ash).
+        ``method`` is b(tree) or h(ash); of gin and gist only the unit's own classes are known.
         """
         oid, _ = self.base_type(oid)
         known = self.builtin.default_classes()

@@ -8,8 +8,8 @@ from msgspec import Struct
 class OperatorClass(Struct, frozen=True, gc=False):
     """A default operator class that the unit made, with all members of its family.
 
-    ``family`` is the family's oid, ``method`` b(tree) or h(ash), ``type`` what the class is for. ``operators`` and
-    ``functions`` are as in ``builtins.objects.FamilyRow``.
+    ``family`` is the family's oid, ``method`` b(tree), h(ash), gin or gist, ``type`` what the class is for.
+    ``operators`` and ``functions`` are as in ``builtins.objects.FamilyRow``.
     """
 
     family: int

@@ -204,7 +204,8 @@ class Proc(Struct, frozen=True, gc=False):
     function that the unit altered stands in the catalog under its own oid, without an entry among the names unless
     it was renamed. ``effect`` says what a call may do unseen: c(hange catalogs), i (replica identities and keys
     too), t(ake away from publications as well). ``definer``: SECURITY DEFINER. ``raises``: a function
-    of event triggers that may raise an error.
+    of event triggers that may raise an error. ``inlined``: LANGUAGE sql, so that the planner may put the body in the
+    place of a call.
     """
 
     oid: int
@@ -225,6 +226,7 @@ class Proc(Struct, frozen=True, gc=False):
     effect: str = ""
     definer: bool = False
     raises: bool = False
+    inlined: bool = False
 
 
 class Operator(Struct, frozen=True, gc=False):

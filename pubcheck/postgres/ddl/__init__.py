@@ -41,6 +41,7 @@ _TABLE = {
     "CallStmt": "ignored:call",
     "CompositeTypeStmt": "types.composites:create_composite",
     "Connect": "settings:connect",  # psql's \\connect, which the grammar does not know
+    "CreateAmStmt": "access_methods:create_method",
     "CreateCastStmt": "functions:create_cast",
     "CreateConversionStmt": "ignored:nothing",
     "CreateDomainStmt": "types.domains:create_domain",

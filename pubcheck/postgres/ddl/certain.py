@@ -13,9 +13,9 @@ from pubcheck.postgres.session import Session
 def only_certain(session: Session) -> Iterator[None]:
     """Lets a ServerError out, as one that nobody is told of, if it rests on nothing that is not visible.
 
-    Whether the statement rests on something not visible is as before, however the question ended.
+    What is noted of the statement as not visible is as before, however the question ended.
     """
-    before = session.assumed
+    before, unseen = session.assumed, len(session.unseen)
     try:
         yield
     except Unknowable:
@@ -25,3 +25,4 @@ def only_certain(session: Session) -> Iterator[None]:
         if session.assumed == before and not session.blind:
             raise
     session.assumed = before
+    del session.unseen[unseen:]

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
+from pubcheck.postgres.ddl.check_expressions import refuse_check
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.indexes import IndexSpec, define_index
 from pubcheck.postgres.ddl.names import NAME_BYTES, choose_constraint_name
@@ -74,6 +75,12 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
         raise ServerError("42601", 'syntax error at or near "WITHOUT"')
     if over and len(node["keys"]) < 2:
         raise ServerError("42601", "constraint using WITHOUT OVERLAPS needs at least two columns")
+    method = "gist" if over else node.get("access_method", "btree")
+    if "options" in node or "indexspace" in node:
+        # Loaded only for keys that say how they are stored.
+        from pubcheck.postgres.ddl.access_methods import refuse_index_storage
+
+        refuse_index_storage(session, node, method)
     define_index(
         session,
         catalog.relations[relation],
@@ -88,7 +95,7 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
             deferrable=node.get("deferrable", False),
             nulls_not_distinct=node.get("nulls_not_distinct", False),
             where=node.get("where_clause"),
-            method="gist" if over else node.get("access_method", "btree"),
+            method=method,
             kind=kind,
             only=not recurse,
         ),
@@ -319,6 +326,7 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
         if column is None and name not in SYSTEM_COLUMNS and name != row.name:
             raise ServerError("42703", f'column "{name}" does not exist')
     columns = [column for column in known if column is not None]
+    refuse_check(session, row, node["raw_expr"])
     of_column: Any = node.get("of_column") or (columns[0].name if len(columns) == 1 else None)
     name = node.get("conname") or choose_constraint_name(catalog, row.namespace, row.name, of_column, "check")
     if not node.get("is_no_inherit") and not recurse and catalog.children.has(relation):

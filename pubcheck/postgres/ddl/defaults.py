@@ -9,29 +9,24 @@ from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions.analyze import transform
-from pubcheck.postgres.expressions.coerce import can_coerce, coerce_to_target_type
+from pubcheck.postgres.expressions.coerce import coerce_to_target_type
+from pubcheck.postgres.expressions.collate import assign_collations
 from pubcheck.postgres.expressions.filters import parse_state
 from pubcheck.postgres.expressions.nodes import IMPLICIT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 
-def refuse_default_value(session: Session, relation: Relation, column: Column, expression: Node, known: int) -> None:
-    """Raises ServerError where the server certainly refuses a default.
-
-    ``known`` is the type of an expression that is not to be looked into, 0 for a literal, cast or not.
-    """
+def refuse_default_value(session: Session, relation: Relation, column: Column, expression: Node) -> None:
+    """Raises ServerError where the server certainly refuses a default."""
     with only_certain(session):
-        if known:
-            fits = can_coerce(session.syscache, known, column.type, "a")
-        else:
-            p = parse_state(session, relation)
-            expr = transform(p, expression)
-            made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
-            fits = made is not None
-        if not fits:
+        p = parse_state(session, relation)
+        p.clause = "DEFAULT expressions"
+        expr = transform(p, expression)
+        if coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1) is None:
             raise ServerError(
                 "42804",
                 f'column "{column.name}" is of type {session.syscache.format_type(column.type)} '
-                "but default expression is of another type",
+                f"but default expression is of type {session.syscache.format_type(expr.type)}",
             )
+        assign_collations(p, expr)

@@ -107,6 +107,7 @@ def create_function(session: Session, node: Node) -> None:
         parameters=tuple(types) if outputs or "v" in modes else (),
         effect=_effect(session, options),
         definer=_flag(options, "security"),
+        inlined=_language(options) in ("", "sql"),
     )
     if returns == EVENT_TRIGGER:
         row = replace(row, raises=_raises(options))
@@ -155,7 +156,7 @@ def _result(
         oid = type_of(session, given)
     except ServerError:
         # compute_return_type: a function in C may come before its type.
-        if options.get("language", {}).get("String", {}).get("sval", "").lower() not in ("c", "internal"):
+        if _language(options) not in ("c", "internal"):
             raise
         oid = make_shell(session, *creation_name(session, names(given["names"]))).oid
     if len(outputs) == 1 and oid and outputs[0] and oid != outputs[0]:
@@ -180,6 +181,12 @@ def _flag(options: dict[str, Any], name: str) -> bool:
     return bool(options.get(name, {}).get("Boolean", {}).get("boolval", False))
 
 
+def _language(options: dict[str, Any]) -> str:
+    """What LANGUAGE says; without it a body that is no string is SQL."""
+    said: str = options.get("language", {}).get("String", {}).get("sval", "")
+    return said.lower()
+
+
 def _volatility(options: dict[str, Any]) -> str:
     said: str = options.get("volatility", {}).get("String", {}).get("sval", "volatile")
     return said[:1]
@@ -193,7 +200,7 @@ _CALLED = re.compile(r"\b([a-z_]\w*)\s*\(", re.IGNORECASE)
 def _effect(session: Session, options: dict[str, Any]) -> str:
     """Proc.effect of a function of that body, as far as text tells; a body of standard SQL holds no DDL."""
     parts = options.get("as", {}).get("List", {}).get("items", ())
-    if options.get("language", {}).get("String", {}).get("sval", "").lower() in ("c", "internal") or not parts:
+    if _language(options) in ("c", "internal") or not parts:
         return ""
     body = parts[0]["String"].get("sval", "")
     if _CHANGING.search(body):

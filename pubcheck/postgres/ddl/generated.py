@@ -11,12 +11,12 @@ from typing import Any
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.ddl.mutability import refuse_mutable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import coerce_to_target_type
 from pubcheck.postgres.expressions.filters import parse_state
-from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
-from pubcheck.postgres.expressions.state import ParseState
+from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr, nodes
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find
 
@@ -38,13 +38,10 @@ def _check(session: Session, relation: Relation, column: Column, tree: Any) -> N
     p = parse_state(session, relation)
     p.clause = "column generation expressions"
     expr = transform(p, tree)
-    stack = [expr]
-    while stack:
-        node = stack.pop()
-        _check_node(p, node)
-        if virtual:
-            _check_users(node)
-        stack.extend(node.args)
+    refuse_system_columns(expr, "column generation expression")
+    for node in nodes(expr) if virtual else ():
+        _check_users(node)
+    refuse_mutable(p, expr, "generation expression is not immutable")
     if not column.type:
         return
     if coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1) is None:
@@ -56,11 +53,11 @@ def _check(session: Session, relation: Relation, column: Column, tree: Any) -> N
         raise ServerError("42804", message, hint="You will need to rewrite or cast the expression.")
 
 
-def _check_node(p: ParseState, node: Expr) -> None:
-    if node.node == "Var" and node.value is not None and node.value < 0 and node.value != _TABLEOID:
-        raise ServerError("42P10", "cannot use system column in column generation expression")
-    if node.node == "SQLValueFunction" or any(p.cache.proc(oid).volatility != "i" for oid in _functions(p, node)):
-        raise ServerError("42P17", "generation expression is not immutable")
+def refuse_system_columns(expr: Expr, where: str) -> None:
+    """Raises ServerError 42P10 for a system column, but for tableoid (scanNSItemForColumn)."""
+    for node in nodes(expr):
+        if node.node == "Var" and node.value is not None and node.value < 0 and node.value != _TABLEOID:
+            raise ServerError("42P10", f"cannot use system column in {where}")
 
 
 def _check_users(node: Expr) -> None:
@@ -69,12 +66,3 @@ def _check_users(node: Expr) -> None:
         raise ServerError("0A000", "generation expression uses user-defined type")
     if any(oid >= FIRST_NORMAL_OID for oid in node.functions):
         raise ServerError("0A000", "generation expression uses user-defined function")
-
-
-def _functions(p: ParseState, node: Expr) -> list[int]:
-    """The functions of a node (check_functions_in_node)."""
-    if node.node != "CoerceViaIO":
-        return [oid for oid in node.functions if oid]
-    _, written = p.cache.io_functions(node.args[0].type)
-    read, _ = p.cache.io_functions(node.type)
-    return [oid for oid in (written, read) if oid]

@@ -76,6 +76,12 @@ def create_index(session: Session, node: Node) -> None:
         raise ServerError("42809", f'cannot create index on relation "{relation.name}"')
     if not session.owns(relation.owner):
         raise ServerError("42501", f"must be owner of table {relation.name}")
+    method = node.get("accessMethod", "btree")
+    if method != "btree" or "options" in node or "tableSpace" in node:
+        # Loaded only for indexes that say how they are stored.
+        from pubcheck.postgres.ddl.access_methods import refuse_index_storage
+
+        refuse_index_storage(session, node, method)
     name = node.get("idxname", "")
     elements = tuple([item["IndexElem"] for item in node["indexParams"]])
     _refuse_unknown_columns(relation, _mentioned(elements, node.get("whereClause")))
@@ -96,7 +102,7 @@ def create_index(session: Session, node: Node) -> None:
             unique=node.get("unique", False),
             nulls_not_distinct=node.get("nulls_not_distinct", False),
             where=node.get("whereClause"),
-            method=node.get("accessMethod", "btree"),
+            method=method,
             only=not node["relation"].get("inh", False),
         ),
     )
@@ -235,7 +241,7 @@ def _keys(session: Session, relation: Relation, elements: Sequence[Node], *, uni
     return tuple(keys)
 
 
-_ORDERED = frozenset(
+ORDERED = frozenset(
     (
         BOOL,
         BPCHAR,
@@ -276,7 +282,7 @@ def _refuse_classless(
         return
     for element, key in zip(elements, keys, strict=True):
         oid = relation.columns[key - 1].type if key else 0
-        if not oid or (method == "btree" and oid in _ORDERED) or "opclass" in element:
+        if not oid or (method == "btree" and oid in ORDERED) or "opclass" in element:
             continue
         try:
             base = session.syscache.base_type(oid)[0]
@@ -291,7 +297,9 @@ def _has_class(session: Session, method: str, oid: int) -> bool:
     if method == "btree":
         return bool(session.syscache.default_class(oid, "b")[0])
     row = session.syscache.type(oid)
-    return oid in _CLASSES[method] or row.category == "A" or (method == "gist" and row.kind in "rm")
+    if oid in _CLASSES[method] or row.category == "A" or (method == "gist" and row.kind in "rm"):
+        return True
+    return bool(session.syscache.default_class(oid, method)[0])
 
 
 def _bare_column(element: Node) -> str | None:

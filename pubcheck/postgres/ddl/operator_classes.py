@@ -13,7 +13,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import names
 
-_METHODS = {"btree": "b", "hash": "h"}
+_METHODS = {"btree": "b", "hash": "h", "gin": "gin", "gist": "gist"}
 _COMPARISON = 1
 """BTORDER_PROC and HASHSTANDARD_PROC: the support function that values are compared or hashed with."""
 
@@ -26,7 +26,7 @@ def create_family(session: Session, node: Node) -> None:
 
 
 def create_class(session: Session, node: Node) -> None:
-    """CREATE OPERATOR CLASS (DefineOpClass). Only default classes of btree and hash are kept as such."""
+    """CREATE OPERATOR CLASS (DefineOpClass). Only default classes of some access methods are kept as such."""
     catalog = session.catalog
     namespace, name = creation_name(session, names(node["opclassname"]))
     _require_superuser(session, "class")

@@ -99,18 +99,22 @@ def _owned_by(session: Session, row: Relation, node: Node) -> None:
 
 
 def sequences_used(session: Session, expression: Node | None) -> Iterable[Relation | None]:
-    """The sequences that nextval('...'::regclass) of an expression names."""
+    """The sequences that nextval('...'::regclass) of an expression names. Raises ServerError 42P01."""
     if not expression:
         return
     plain = plain_call(expression)
     for call in (plain,) if plain is not None else (call for _, call in find(expression, "FuncCall")):
         if call["funcname"][-1].get("String", {}).get("sval") in SEQUENCE_FUNCTIONS:
-            constant = call.get("args", [{}])[0]
+            constant, read_later = call.get("args", [{}])[0], False
             while "TypeCast" in constant:
+                read_later = constant["TypeCast"]["typeName"]["names"][-1]["String"]["sval"] != "regclass"
                 constant = constant["TypeCast"]["arg"]
             text = constant.get("A_Const", {}).get("sval", {}).get("sval")
             if text:
-                yield sequence_named(session, text)
+                sequence = sequence_named(session, text)
+                if sequence is None and not read_later and session.certainly_none(text):
+                    raise ServerError("42P01", f'relation "{text}" does not exist')
+                yield sequence
 
 
 def sequence_named(session: Session, text: str) -> Relation | None:

@@ -37,6 +37,11 @@ def create_view(session: Session, node: Node) -> None:
     aliases = names(node.get("aliases", ()))
     columns = _columns(reading.columns, aliases, "CREATE VIEW specifies more column names than columns", table=False)
 
+    if "options" in node:
+        # Loaded only for views that say more than their query.
+        from pubcheck.postgres.ddl.storage import refuse_parameters
+
+        refuse_parameters(session, node["options"], "view")
     namespace, persistence = session.creation_target(rv)
     name = rv["relname"]
     existing = session.relation_in(namespace, name)
@@ -101,6 +106,11 @@ def create_table_as(session: Session, node: Node) -> None:
         raise ServerError("42P16", "ON COMMIT can only be used on temporary tables")
     if drop and session.transaction is None:
         return  # a transaction of its own, at whose end the table is gone
+    if "options" in into or "accessMethod" in into or "tableSpaceName" in into:
+        # Loaded only for tables that say how they are stored.
+        from pubcheck.postgres.ddl.access_methods import refuse_table_storage
+
+        refuse_table_storage(session, into, "r")
     kind = "m" if materialized else "r"
     row = _new(session, rv, namespace, persistence, kind, columns or (), seen=columns is not None, drop=drop)
     if materialized:

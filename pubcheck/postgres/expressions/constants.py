@@ -11,8 +11,9 @@ from pubcheck.postgres import literals
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions.nodes import UNKNOWN, Expr
 from pubcheck.postgres.expressions.state import ParseState
-from pubcheck.postgres.oids import BIT, BOOL, DATE, INT4, INT8, NAME, NUMERIC, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ
+from pubcheck.postgres.oids import BIT, BOOL, INT4, INT8, NAME, NUMERIC
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.value_functions import name_of, type_of
 
 _INTEGER = re.compile(r"[+-]?(?:[0-9][0-9_]*|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+)")
 _DECIMAL = re.compile(r"([+-]?)0*([0-9]*)")
@@ -60,17 +61,6 @@ def _read(p: ParseState, oid: int, text: str, location: int) -> Expr:
     return Expr("Const", oid, [], location, value=value)
 
 
-_VALUE_FUNCTIONS = {
-    "SVFOP_CURRENT_DATE": DATE,
-    "SVFOP_CURRENT_TIME": TIMETZ,
-    "SVFOP_CURRENT_TIME_N": TIMETZ,
-    "SVFOP_CURRENT_TIMESTAMP": TIMESTAMPTZ,
-    "SVFOP_CURRENT_TIMESTAMP_N": TIMESTAMPTZ,
-    "SVFOP_LOCALTIME": TIME,
-    "SVFOP_LOCALTIME_N": TIME,
-    "SVFOP_LOCALTIMESTAMP": TIMESTAMP,
-    "SVFOP_LOCALTIMESTAMP_N": TIMESTAMP,
-}
 _MAX_PRECISION = 6
 """MAX_TIME_PRECISION, MAX_TIMESTAMP_PRECISION; more digits are taken for as many, with a warning."""
 
@@ -79,7 +69,7 @@ def value_function(p: ParseState, body: Node) -> Expr:
     """CURRENT_DATE, LOCALTIME(2), CURRENT_USER and their like."""
     op: str = body["op"]
     typmod: int = body.get("typmod", 0 if op.endswith("_N") else -1)
-    oid = _VALUE_FUNCTIONS.get(op, NAME)
+    oid = type_of(op)
     return Expr(
         "SQLValueFunction",
         oid,
@@ -87,5 +77,5 @@ def value_function(p: ParseState, body: Node) -> Expr:
         body.get("location", -1),
         typmod=min(typmod, _MAX_PRECISION),
         collation=NAME_COLLATION if oid == NAME else 0,
-        value=op.removeprefix("SVFOP_").removesuffix("_N"),
+        value=name_of(op),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -39,3 +40,12 @@ class Expr(Struct, gc=False):
     """A Const that is NULL."""
     start: int = -1
     """Where the text of the node begins, where ``location`` is that of an operator inside of it (exprLocation)."""
+
+
+def nodes(expr: Expr) -> Iterator[Expr]:
+    """All nodes of an expression, from the root down."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(node.args)

@@ -34,6 +34,19 @@ SCRIPTS = {
         CREATE TABLE r (a int, EXCLUDE (a WITH =)) PARTITION BY RANGE (a); -- 15: 0A000, 16: 0A000
         ALTER TABLE q CLUSTER ON q_a_key; -- 0A000
     """,
+    "an operator class of the unit's own": r"""
+        CREATE FUNCTION e(text, ~, ~) RETURNS ~ LANGUAGE internal AS 'ginarrayextract';
+        CREATE FUNCTION q(text, ~, int2, ~, ~, ~, ~) RETURNS ~ LANGUAGE internal AS 'ginqueryarrayextract';
+        CREATE FUNCTION c(~, int2, text, int, ~, ~, ~, ~) RETURNS boolean LANGUAGE internal AS 'ginarrayconsistent';
+        CREATE OPERATOR CLASS g DEFAULT FOR TYPE text USING gin AS FUNCTION 2 e(text, ~, ~);
+        ALTER OPERATOR FAMILY g USING gin ADD FUNCTION 1 (text) bttextcmp(text, text);
+        ALTER OPERATOR FAMILY g USING gin ADD FUNCTION 3 (text) q(text, ~, int2, ~, ~, ~, ~);
+        ALTER OPERATOR FAMILY g USING gin ADD FUNCTION 4 (text) c(~, int2, text, int, ~, ~, ~, ~);
+        CREATE TABLE t (id int PRIMARY KEY, a text, v varchar, n int);
+        CREATE INDEX i ON t USING gin (a);
+        CREATE INDEX i2 ON t USING gin (v);
+        CREATE INDEX i3 ON t USING gin (n); -- 42704
+    """.replace("~", "internal"),
 }
 
 

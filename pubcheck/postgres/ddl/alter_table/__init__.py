@@ -205,7 +205,11 @@ _HOMES = {
     "AT_SetExpression": "column_values:set_expression",
     "AT_SetLogged": "persistence:set_logged",
     "AT_SetNotNull": "constraints:set_not_null",
+    "AT_SetAccessMethod": "storage:set_access_method",
+    "AT_SetOptions": "storage:set_options",
+    "AT_SetRelOptions": "storage:set_parameters",
     "AT_SetStorage": "columns:set_storage",
+    "AT_SetTableSpace": "storage:set_tablespace",
     "AT_SetUnLogged": "persistence:set_unlogged",
     "AT_ValidateConstraint": "constraints:validate",
 }

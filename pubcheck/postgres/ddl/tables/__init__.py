@@ -15,6 +15,8 @@ from pubcheck.postgres.ddl.bounds import read_bound, refuse_overlap
 from pubcheck.postgres.ddl.columns import adopt_members
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.ddl.foreign import SERVER
+from pubcheck.postgres.ddl.lookup import all_seen
 from pubcheck.postgres.ddl.tables.constraints import order_constraints, with_not_nulls
 from pubcheck.postgres.ddl.tables.default_values import attach_default, copy_defaults
 from pubcheck.postgres.ddl.tables.definitions import define_column, depend_on_types, own_defaults
@@ -34,6 +36,8 @@ from pubcheck.postgres.session import Session
 
 def create_foreign_table(session: Session, node: Node) -> None:
     """CREATE FOREIGN TABLE, also as a partition."""
+    if all_seen(session) and (SERVER, 0, node["servername"]) not in session.catalog.other_names:
+        raise ServerError("42704", f'server "{node["servername"]}" does not exist')
     create_table(session, node["base"], kind="f")
 
 
@@ -56,6 +60,11 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     free_row_type_name(session, namespace, name)
     if node.get("oncommit", "ONCOMMIT_NOOP") != "ONCOMMIT_NOOP" and persistence != "t":
         raise ServerError("42P16", "ON COMMIT can only be used on temporary tables")
+    if "options" in node or "accessMethod" in node or "tablespacename" in node:
+        # Loaded only for tables that say how they are stored.
+        from pubcheck.postgres.ddl.access_methods import refuse_table_storage
+
+        refuse_table_storage(session, node, "p" if "partspec" in node else "r")
     parents = _parents(session, node, former, namespace, persistence) if "inhRelations" in node else []
     bound = read_bound(session.catalog.relations[parents[0].oid], node["partbound"]) if partition else None
     of_type = session.type_oid(node["ofTypename"]) if "ofTypename" in node else 0
@@ -82,7 +91,7 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         # Loaded only for partitioned tables.
         from pubcheck.postgres.ddl.tables.partition_keys import partitioned
 
-        row = partitioned(row, node["partspec"])
+        row = partitioned(session, row, node["partspec"])
     if session.catalog.major.named_not_null:
         row = with_not_nulls(session, row, made.constraints)
     _enter(session, row, former)

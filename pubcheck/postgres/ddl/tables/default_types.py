@@ -5,6 +5,7 @@ cookDefault). What does not show takes all that reads expressions: ``ddl.default
 from __future__ import annotations
 
 from pubcheck.patterns import pattern_later
+from pubcheck.postgres.ddl.lookup import functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import (
     BOOL,
@@ -27,18 +28,10 @@ from pubcheck.postgres.oids import (
 )
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names, plain_call
+from pubcheck.postgres.value_functions import type_of
 
 _TYPES_OF_CALLS = {"now": TIMESTAMPTZ, "nextval": INT8, "gen_random_uuid": UUID}
-
-_TYPES_OF_WORDS = {
-    "SVFOP_CURRENT_DATE": DATE,
-    "SVFOP_CURRENT_ROLE": NAME,
-    "SVFOP_CURRENT_TIMESTAMP": TIMESTAMPTZ,
-    "SVFOP_CURRENT_USER": NAME,
-    "SVFOP_LOCALTIMESTAMP": TIMESTAMP,
-    "SVFOP_SESSION_USER": NAME,
-    "SVFOP_USER": NAME,
-}
 
 
 def default_type(session: Session, expression: Node, column: int) -> int:
@@ -55,15 +48,20 @@ def default_type(session: Session, expression: Node, column: int) -> int:
         except ServerError:
             return 0
     if kind == "FuncCall":
-        return _TYPES_OF_CALLS.get(body["funcname"][-1]["String"]["sval"], 0)
-    return _TYPES_OF_WORDS.get(body["op"], 0) if kind == "SQLValueFunction" else 0
+        parts = names(body["funcname"])
+        own = parts[:-1] not in ([], ["pg_catalog"]) or (session.catalog.procs and functions_named(session, parts))
+        return 0 if own else _TYPES_OF_CALLS.get(parts[-1], 0)
+    return type_of(body["op"]) if kind == "SQLValueFunction" else 0
 
 
 def is_simple(expression: Node) -> bool:
-    """A literal or a call without arguments, cast or not: most defaults are, and they use no sequence."""
+    """A literal, CURRENT_TIMESTAMP and its like or a call without arguments, cast or not: most defaults are, and they
+    use no sequence."""
     while "TypeCast" in expression:
         expression = expression["TypeCast"].get("arg", {})
-    return "A_Const" in expression or ("FuncCall" in expression and "args" not in expression["FuncCall"])
+    if "FuncCall" in expression:
+        return "args" not in expression["FuncCall"] and plain_call(expression) is not None
+    return "A_Const" in expression or "SQLValueFunction" in expression
 
 
 def constant(expression: Node) -> Node | None:
@@ -88,12 +86,14 @@ _LITERALS = {
 
 def suits(session: Session, wanted: int, given: int, expression: Node) -> bool:
     """Whether it shows at a glance that a column of type ``wanted`` can have a default of the type ``given``, or that
-    nothing can be said of it.
+    nothing will be said of it: of a call without arguments, unless it is known that all that there is is seen.
 
     So it is with most, and a closer look takes all that reads expressions.
     """
-    if not wanted or not given:
+    if not wanted or "isnull" in expression.get("A_Const", ()):
         return True
+    if not given or not (is_simple(expression) or plain_call(expression)):
+        return is_simple(expression) and not session.complete
     if given != wanted and wanted not in _STRINGS and not any({given, wanted} <= alike for alike in (_NUMBERS, _TIMES)):
         return False
     text = (constant(expression) or {}).get("sval")

@@ -8,7 +8,7 @@ from pubcheck.postgres.catalog import AUTO, DEFAULT, INTERNAL, NORMAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
 from pubcheck.postgres.ddl.sequences import own_sequence, sequences_used
-from pubcheck.postgres.ddl.tables.default_types import constant, is_simple, suits
+from pubcheck.postgres.ddl.tables.default_types import is_simple, suits
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -64,16 +64,15 @@ def _attach_default(session: Session, row: Relation, column: Column, expression:
     given = column.default_type
     if not given and "sval" in expression.get("A_Const", ()):
         given = column.type  # a partition's column does not say its type
+    if not simple and plain_call(expression) is None:
+        refuse_out_of_place(expression, "DEFAULT expression")
     if not suits(session, column.type, given, expression):
         # Loaded only where it does not show at a glance.
         from pubcheck.postgres.ddl.defaults import refuse_default_value
 
-        known = 0 if simple and constant(expression) is not None else column.default_type
-        refuse_default_value(session, row, column, expression, known)
+        refuse_default_value(session, row, column, expression)
     if simple:
         return
-    if plain_call(expression) is None:
-        refuse_out_of_place(expression, "DEFAULT expression")
     uses = [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, expression) if sequence]
     if uses:
         _default(session, row.oid, column.number, uses)

@@ -6,20 +6,25 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.bounds import STRATEGIES
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.ddl.indexes import ORDERED
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import column_names
 
 
-def partitioned(row: Relation, spec: Node) -> Relation:
+def partitioned(session: Session, row: Relation, spec: Node) -> Relation:
     """The table with its partition key; columns inside expressions of the key are bound to it too."""
     if spec["strategy"] == "PARTITION_STRATEGY_LIST" and len(spec.get("partParams", ())) > 1:
         raise ServerError("42P17", 'cannot use "list" partition strategy with more than one column')
-    expressions = [item["PartitionElem"].get("expr") for item in spec.get("partParams", ())]
+    keys = partition_key(row, spec)
+    _refuse_keys(session, row, spec, keys)
+    expressions = [item["PartitionElem"].get("expr") for item in spec["partParams"]]
     named = (row.column(name) for name in column_names(expressions))
     return replace(
         row,
-        partition_key=partition_key(row, spec),
+        partition_key=keys,
         partition_reads=tuple(column.number for column in named if column is not None),
         strategy=STRATEGIES[spec["strategy"]],
     )
@@ -31,9 +36,26 @@ def partition_key(row: Relation, spec: Node) -> tuple[int, ...]:
     for item in spec.get("partParams", ()):
         name = item["PartitionElem"].get("name")
         column = row.column(name) if name else None
+        if name in SYSTEM_COLUMNS:
+            raise ServerError("42P17", f'cannot use system column "{name}" in partition key')
         if name and column is None and row.seen:
             raise ServerError("42703", f'column "{name}" named in partition key does not exist')
         if column is not None and column.generated:
             raise ServerError("42P17", "cannot use generated column in partition key")
         keys.append(column.number if column else 0)
     return tuple(keys)
+
+
+def _refuse_keys(session: Session, row: Relation, spec: Node, keys: tuple[int, ...]) -> None:
+    """Raises ServerError for what certainly is no partition key of any table: what a closer look finds, where one is
+    needed."""
+    for item, number in zip(spec["partParams"], keys, strict=True):
+        element = item["PartitionElem"]
+        if "expr" in element or "opclass" in element or "collation" in element:
+            pass
+        elif not number or row.columns[number - 1].type in ORDERED:
+            continue
+        # Loaded only where it does not show at a glance.
+        from pubcheck.postgres.ddl.tables.partition_expressions import refuse_key
+
+        refuse_key(session, row, element, number, "h" if spec["strategy"] == "PARTITION_STRATEGY_HASH" else "b")

@@ -1,0 +1,71 @@
+"""Access methods and tablespaces: what USING and TABLESPACE may say (commands/amcmds.c, tablespace.c).
+
+Nobody is told of a refusal here; the relation is then not made. Which tablespaces there are is not known: they are the
+cluster's.
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog.rows import Other
+from pubcheck.postgres.ddl.lookup import all_seen
+from pubcheck.postgres.ddl.storage import INDEX_METHODS, refuse_parameters
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+METHOD = "access method"
+"""Other.kind, as getObjectDescription says it."""
+_OF_TABLES = "heap"
+
+
+def create_method(session: Session, node: Node) -> None:
+    """CREATE ACCESS METHOD. Raises ServerError 42501, 42710."""
+    catalog, name = session.catalog, node["amname"]
+    if not session.superuser():
+        raise ServerError("42501", f'permission denied to create access method "{name}"')
+    if name in (_OF_TABLES, *INDEX_METHODS) or (METHOD, 0, name) in catalog.other_names:
+        raise ServerError("42710", f'access method "{name}" already exists')
+    catalog.add_other(Other(catalog.new_oid(), METHOD, name, 0, session.setting("role")))
+
+
+def refuse_table_storage(session: Session, node: Node, kind: str) -> None:
+    """Raises ServerError for what a CREATE TABLE or INTO clause certainly may not say of how a table is stored."""
+    refuse_tablespace(node.get("tablespacename") or node.get("tableSpaceName"))
+    refuse_parameters(session, node.get("options", ()), "partitioned" if kind == "p" else "table")
+    if "accessMethod" in node:
+        refuse_table_method(session, node["accessMethod"], partitioned=kind == "p")
+
+
+def refuse_index_storage(session: Session, node: Node, method: str) -> None:
+    """The same of an IndexStmt, or of the constraint of a key."""
+    refuse_tablespace(node.get("tableSpace") or node.get("indexspace"))
+    if method == _OF_TABLES:
+        raise ServerError("55000", f'access method "{method}" is not of type INDEX')
+    if method not in INDEX_METHODS and method != "rtree":
+        _refuse_missing(session, method)
+    refuse_parameters(session, node.get("options", ()), method)
+
+
+def refuse_table_method(session: Session, name: str, *, partitioned: bool = False) -> None:
+    """Raises ServerError for what certainly is no access method of tables (get_table_am_oid)."""
+    if partitioned and session.catalog.major.number < _PARTITIONED_SINCE:
+        raise ServerError("0A000", "specifying a table access method is not supported on a partitioned table")
+    if name in INDEX_METHODS:
+        raise ServerError("55000", f'access method "{name}" is not of type TABLE')
+    if name != _OF_TABLES:
+        _refuse_missing(session, name)
+
+
+_PARTITIONED_SINCE = 17
+
+
+def _refuse_missing(session: Session, name: str) -> None:
+    """Extensions have access methods, and are where tables are often stored otherwise."""
+    if all_seen(session) and (METHOD, 0, name) not in session.catalog.other_names:
+        raise ServerError("42704", f'access method "{name}" does not exist')
+
+
+def refuse_tablespace(name: str | None) -> None:
+    """Raises ServerError 22023 for the tablespace of what all databases share (DefineRelation)."""
+    if name == "pg_global":
+        raise ServerError("22023", "only shared relations can be placed in pg_global tablespace")

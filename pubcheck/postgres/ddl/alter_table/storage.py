@@ -1,0 +1,47 @@
+"""How a relation is stored: SET (...), SET TABLESPACE, SET ACCESS METHOD (commands/tablecmds.c). Nothing of it is kept;
+what is refused takes back what else the statement says.
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.ddl.access_methods import refuse_table_method, refuse_tablespace
+from pubcheck.postgres.ddl.columns import require_column
+from pubcheck.postgres.ddl.storage import refuse_parameters
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+_OF_KIND = {"r": "table", "m": "table", "p": "partitioned", "v": "view"}
+
+
+def set_parameters(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetRelOptions."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    if row.seen:
+        what = catalog.indexes[relation].method if row.kind == "i" else _OF_KIND.get(row.kind, "")
+        refuse_parameters(session, command["def"]["List"]["items"], what, new=False)
+
+
+def set_options(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetOptions, of a column."""
+    if session.catalog.relations[relation].kind in "rpmf":
+        require_column(session, relation, command["name"])
+        refuse_parameters(session, command["def"]["List"]["items"], "attribute")
+
+
+def set_tablespace(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetTableSpace."""
+    refuse_tablespace(command["name"])
+
+
+def set_access_method(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATPrepSetAccessMethod; without a name it is the default one (17)."""
+    major = session.catalog.major.number
+    if "name" in command:
+        refuse_table_method(session, command["name"], partitioned=session.catalog.relations[relation].kind == "p")
+    elif major < _DEFAULT_SINCE:
+        raise ServerError("42601", 'syntax error at or near "DEFAULT"')
+
+
+_DEFAULT_SINCE = 17

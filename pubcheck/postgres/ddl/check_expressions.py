@@ -1,0 +1,71 @@
+"""CHECK constraints that the server refuses when they are written (catalog/heap.c: cookConstraint).
+
+Nobody is told of such a refusal; the table is then not made, or has no such constraint.
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.oids import BPCHAR, FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, TEXT, VARCHAR
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+_COMPARING = frozenset(("=", "<>", "<", ">", "<=", ">="))
+_MATCHING = frozenset(("~", "~*", "!~", "!~*", "~~", "!~~", "~~*", "!~~*"))
+_WITH_LITERALS = {
+    **dict.fromkeys((INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8), ("ival", _COMPARING)),
+    **dict.fromkeys((TEXT, VARCHAR, BPCHAR), ("sval", _COMPARING | _MATCHING)),
+}
+"""By a column's type, the literals that need no look to be compared with it, and the operators that do."""
+_COMPARISONS = frozenset(("AEXPR_OP", "AEXPR_IN", "AEXPR_LIKE", "AEXPR_ILIKE"))
+
+
+def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
+    """Raises ServerError where the server certainly refuses an expression as a CHECK of a table."""
+    if _shows_boolean(relation, tree):
+        return
+    # Loaded only where it does not show at a glance.
+    from pubcheck.postgres.ddl.generated import refuse_system_columns
+    from pubcheck.postgres.expressions.analyze import transform
+    from pubcheck.postgres.expressions.coerce import coerce_to_boolean
+    from pubcheck.postgres.expressions.collate import assign_collations
+    from pubcheck.postgres.expressions.filters import parse_state
+
+    with only_certain(session):
+        p = parse_state(session, relation)
+        p.clause = "check constraints"
+        expr = coerce_to_boolean(p, transform(p, tree), "CHECK")
+        assign_collations(p, expr)
+        refuse_system_columns(expr, "check constraint")
+
+
+def _shows_boolean(relation: Relation, tree: Node) -> bool:
+    """Whether it shows at a glance that a condition is one: most are, and a closer look takes all that reads
+    expressions."""
+    stack = [tree]
+    while stack:
+        ((kind, body),) = stack.pop().items()
+        if kind == "BoolExpr":
+            stack += body["args"]
+        elif kind == "NullTest":
+            if not _type_of_column(relation, body["arg"]):
+                return False
+        elif kind == "A_Expr" and body["kind"] in _COMPARISONS:
+            literal, operators = _WITH_LITERALS.get(_type_of_column(relation, body.get("lexpr", {})), ("", ()))
+            right = body["rexpr"]
+            values = right["List"]["items"] if "List" in right else [right]
+            if body["name"][-1]["String"]["sval"] not in operators or len(body["name"]) > 1:
+                return False
+            if any(literal not in value.get("A_Const", ()) for value in values):
+                return False
+        else:
+            return False
+    return True
+
+
+def _type_of_column(relation: Relation, tree: Node) -> int:
+    """The type of the table's column that an expression is, 0 where it is none or that is not known."""
+    fields = tree.get("ColumnRef", {}).get("fields", ())
+    column = relation.column(fields[0].get("String", {}).get("sval", "")) if len(fields) == 1 else None
+    return column.type if column is not None else 0

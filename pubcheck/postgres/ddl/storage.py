@@ -1,0 +1,142 @@
+"""Storage parameters: what WITH (...) and SET (...) may say of relations and columns (access/common/reloptions.c).
+
+Nobody is told of a refusal here; the relation is then not made, or stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from pubcheck.postgres.ddl.lookup import all_seen
+from pubcheck.postgres.definitions import ascii_lower, truth, value_text
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+
+class _Parameter(Struct, frozen=True):
+    """A storage parameter: true or false, if it has neither bounds nor ``words``. ``since``: the first major."""
+
+    low: float | None = None
+    high: float = (1 << 31) - 1
+    whole: bool = True
+    words: tuple[str, ...] = ()
+    since: int = 0
+
+
+def _share(high: float = 100, since: int = 0, low: float = 0) -> _Parameter:
+    return _Parameter(low, high, whole=False, since=since)
+
+
+_SWITCH = _Parameter()
+_FULL = {"fillfactor": _Parameter(10, 100)}
+_AGE = _Parameter(0, 1_000_000_000)
+_TABLE_AGE = _Parameter(0, 2_000_000_000)
+_TOAST = {
+    "autovacuum_enabled": _SWITCH,
+    "autovacuum_freeze_max_age": _Parameter(100_000, 2_000_000_000),
+    "autovacuum_freeze_min_age": _AGE,
+    "autovacuum_freeze_table_age": _TABLE_AGE,
+    "autovacuum_multixact_freeze_max_age": _Parameter(10_000, 2_000_000_000),
+    "autovacuum_multixact_freeze_min_age": _AGE,
+    "autovacuum_multixact_freeze_table_age": _TABLE_AGE,
+    "autovacuum_vacuum_cost_delay": _share(),
+    "autovacuum_vacuum_cost_limit": _Parameter(1, 10_000),
+    "autovacuum_vacuum_insert_scale_factor": _share(),
+    "autovacuum_vacuum_insert_threshold": _Parameter(-1),
+    "autovacuum_vacuum_max_threshold": _Parameter(-1, since=18),
+    "autovacuum_vacuum_scale_factor": _share(),
+    "autovacuum_vacuum_threshold": _Parameter(0),
+    "log_autovacuum_min_duration": _Parameter(-1),
+    "vacuum_index_cleanup": _Parameter(words=("auto", "on", "off", "true", "false", "yes", "no", "1", "0")),
+    "vacuum_max_eager_freeze_failure_rate": _share(1, since=18),
+    "vacuum_truncate": _SWITCH,
+}
+_TABLE = {
+    **_TOAST,
+    **_FULL,
+    "autovacuum_analyze_scale_factor": _share(),
+    "autovacuum_analyze_threshold": _Parameter(0),
+    "parallel_workers": _Parameter(0, 1024),
+    "toast_tuple_target": _Parameter(128, 8160),
+    "user_catalog_table": _SWITCH,
+}
+_PARAMETERS = {
+    "table": _TABLE,
+    "toast": _TOAST,
+    "view": {
+        "check_option": _Parameter(words=("local", "cascaded")),
+        "security_barrier": _SWITCH,
+        "security_invoker": _SWITCH,
+    },
+    "partitioned": {},
+    "attribute": {name: _share(float("inf"), low=-1) for name in ("n_distinct", "n_distinct_inherited")},
+    "brin": {"autosummarize": _SWITCH, "pages_per_range": _Parameter(1, 131_072)},
+    "btree": {**_FULL, "deduplicate_items": _SWITCH, "vacuum_cleanup_index_scale_factor": _share(1e10)},
+    "gin": {"fastupdate": _SWITCH, "gin_pending_list_limit": _Parameter(64)},
+    "gist": {**_FULL, "buffering": _Parameter(words=("auto", "on", "off"))},
+    "hash": _FULL,
+    "spgist": _FULL,
+}
+"""By what is stored; an index's by its access method."""
+INDEX_METHODS = frozenset(("brin", "btree", "gin", "gist", "hash", "spgist"))
+
+
+def refuse_parameters(session: Session, nodes: Iterable[Node], what: str, *, new: bool = True) -> None:
+    """Raises ServerError for parameters that certainly are not those of ``what``, a key of the table above.
+
+    Of others nothing is said, and neither of namespaces but toast: extensions have theirs. Those of toast of a table
+    that is not ``new`` are asked for only if it has one.
+    """
+    known = _PARAMETERS.get(what)
+    if known is None:
+        return
+    given = list(_given(session, nodes, what, new))
+    if len(given) > len({name for name, _ in given}):
+        raise ServerError("22023", "parameter specified more than once")
+    if given and what == "partitioned" and session.catalog.major.number >= _OWN_WORDS:
+        raise ServerError("42809", "cannot specify storage parameters for a partitioned table")
+    for (space, name), value in given:
+        parameter = (_TOAST if space else known).get(name)
+        if parameter is None or parameter.since > session.catalog.major.number:
+            raise ServerError("22023", f'unrecognized parameter "{name}"')
+        if not _takes(parameter, value):
+            raise ServerError("22023", f'invalid value for option "{name}": {value}')
+
+
+_OWN_WORDS = 16
+
+
+def _given(session: Session, nodes: Iterable[Node], what: str, new: bool) -> Iterator[tuple[tuple[str, str], str]]:
+    """((namespace, name), value) of the parameters to look at (transformRelOptions)."""
+    for item in nodes:
+        element = item["DefElem"]
+        space, name = element.get("defnamespace", ""), element["defname"]
+        if name == "oids" and not space and new and what in ("table", "partitioned"):
+            if truth(element.get("arg")) is not False:
+                raise ServerError("0A000", "tables declared WITH OIDS are not supported")
+        elif space not in ("", "toast") or (space and what != "table"):
+            if all_seen(session):
+                raise ServerError("22023", f'unrecognized parameter namespace "{space}"')
+        elif new or not space:
+            yield (space, name), value_text(element["arg"]) if "arg" in element else "true"
+
+
+_NUMBER = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|0[xX][0-9a-fA-F]+)\s*")
+_YES_OR_NO = re.compile(r"t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|y(?:es?)?|no?|on|off?|[01]", re.IGNORECASE)
+
+
+def _takes(parameter: _Parameter, value: str) -> bool:
+    """Whether a value is one of a parameter's (parse_one_reloption)."""
+    if parameter.words:
+        return ascii_lower(value) in parameter.words
+    if parameter.low is None:
+        return _YES_OR_NO.fullmatch(value.strip()) is not None
+    match = _NUMBER.fullmatch(value)
+    if match is None:
+        return False
+    number = float(int(match[1], 16)) if match[1][:2].lower() == "0x" else float(match[1])
+    return parameter.low <= (round(number) if parameter.whole and abs(number) < 1e15 else number) <= parameter.high

@@ -1,0 +1,55 @@
+"""Partition keys that take a closer look: expressions, and types that may have no order or hash
+(commands/tablecmds.c: ComputePartitionAttrs).
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.ddl.mutability import refuse_mutable
+from pubcheck.postgres.ddl.typenames import type_collation
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.expressions.analyze import transform
+from pubcheck.postgres.expressions.collate import assign_collations
+from pubcheck.postgres.expressions.filters import parse_state
+from pubcheck.postgres.expressions.nodes import nodes
+from pubcheck.postgres.oids import RECORD, UNKNOWN
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import find
+
+
+def refuse_key(session: Session, row: Relation, element: Node, number: int, method: str) -> None:
+    """Raises ServerError where the server certainly refuses one key: the column of that number, or an expression.
+
+    ``method``: b(tree) or h(ash), of which its type needs an operator class.
+    """
+    with only_certain(session):
+        of_type = row.columns[number - 1].type if number else _type_of(session, row, element["expr"])
+        if "collation" in element and of_type and not type_collation(session, of_type):
+            raise ServerError("42804", f"collations are not supported by type {session.syscache.format_type(of_type)}")
+        if of_type and "opclass" not in element and session.syscache.default_class(of_type, method) == (0, 0):
+            shown = session.syscache.format_type(of_type)
+            name = {"b": "btree", "h": "hash"}[method]
+            raise ServerError("42704", f'data type {shown} has no default operator class for access method "{name}"')
+
+
+def _type_of(session: Session, row: Relation, tree: Node) -> int:
+    """The type of an expression that may be a key. Raises ServerError 0A000, 42P17, 42P16 and what analysis does."""
+    if any(True for _ in find(tree, "SubLink")):
+        raise ServerError("0A000", "cannot use subquery in partition key expression")
+    p = parse_state(session, row)
+    p.clause = "partition key expressions"
+    expr = transform(p, tree)
+    assign_collations(p, expr)
+    if expr.type in (RECORD, UNKNOWN):
+        raise ServerError("42P16", "partition key column has a pseudo-type")
+    for node in nodes(expr):
+        if node.node == "Var" and node.value is not None and node.value < 0:
+            raise ServerError("42P17", "partition key expressions cannot contain system column references")
+        if node.node == "Var" and node.value and row.columns[node.value - 1].generated:
+            raise ServerError("42P17", "cannot use generated column in partition key")
+    refuse_mutable(p, expr, "functions in partition key expression must be marked IMMUTABLE")
+    if all(node.node != "Var" for node in nodes(expr)):
+        raise ServerError("42P17", "cannot use constant expression as partition key")
+    return expr.type
