@@ -26,17 +26,20 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.body import Text, do_body, language_of
 from pubcheck.postgres.plpgsql.commands import made_of_unseen
+from pubcheck.postgres.plpgsql.compiling import NotParsed, is_template
 from pubcheck.postgres.plpgsql.conditions import ALREADY
+from pubcheck.postgres.plpgsql.declarations import is_declarable
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner, Raised, Standing
 from pubcheck.postgres.plpgsql.interpret import Interpreter
-from pubcheck.postgres.plpgsql.program import NotParsed, check_sql, compile_error, program
+from pubcheck.postgres.plpgsql.program import check_sql, program
 from pubcheck.postgres.plpgsql.routines import Routine
+from pubcheck.postgres.plpgsql.trial import Trial
 from pubcheck.rulebook import by_name, rule_for_spec
-from pubcheck.sources.placeholders import guessed
 from pubcheck.statements import StatementText
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
 _ABOUT_PUBLICATIONS = re.compile(r"\b(?:create|alter|drop)\s+publication\b", re.IGNORECASE)
+_UNFINISHED = "see that each statement ends with a semicolon, as do END, END IF, END LOOP and END CASE"
 _NOT_INLINE = ("sql", "c", "internal")
 
 
@@ -118,22 +121,11 @@ class Inside:
         try:
             interpreter.block(body)
         except NotParsed as failure:
-            if failure.refusal is not None and not self.filled:
-                raise Raised(_syntax_error(self.statement, body, failure), None, compiled=True) from None
-            sqlstate = compile_error(failure.message)
-            if sqlstate is not None and not self.filled and not guessed(body.text):
-                place = self._named_once(body, failure.message)
-                raise Raised(ServerError(sqlstate, failure.message, location=place), None, compiled=True) from None
-            self.unfollowed(None, body.text)
-
-    def _named_once(self, body: Text, message: str) -> int | None:
-        """Where in the statement stands what a message says an error is at, if it stands nowhere else in the body."""
-        said = re.search(r' at or near "(.+)"\Z', message, re.DOTALL)
-        at = body.text.find(said[1]) if said is not None else -1
-        if said is None or at < 0 or body.text.find(said[1], at + 1) >= 0:
-            return None
-        before = self.statement.text[: body.outside(at) - self.statement.start]
-        return len(before.encode(errors="surrogatepass"))
+            if failure.sqlstate is None or self.filled or (not failure.statement and is_template(body.text)):
+                self.unfollowed(None, body.text)
+                return
+            within = do_body(Text(self.text.text, ((0, 0),)), node)
+            raise Raised(_compile_error(self.text.text, within or body, failure), None, compiled=True) from None
 
     def routine_of(self, row: Proc) -> Routine | None:
         found = self.fold.catalog.routines.get(row.oid)
@@ -299,26 +291,28 @@ class Inside:
         self.session.notices = []
         if error.rule is None:
             if self.about or _ABOUT_PUBLICATIONS.search(self.statement.text):
-                self._tell_failure(statement, error)
+                self._tell_failure(statement, error, compiled=raised.compiled)
         elif error.sqlstate == "42601" or raised.compiled:
-            self._refuse_syntax(statement, error)
+            self._refuse_syntax(statement, error, compiled=raised.compiled)
         elif isinstance(error.evidence, Met):
             self.fold.stopped.take(error.evidence)
         else:
             self.fold.at_hand.refuse(statement, error)
 
-    def _tell_failure(self, statement: StatementText, error: ServerError) -> None:
-        """What the statement did about publications is taken back by an error that is about something else."""
-        rule = by_name("block-fails")
+    def _tell_failure(self, statement: StatementText, error: ServerError, *, compiled: bool) -> None:
+        """What the statement did about publications is taken back, or never done, by an error about something else."""
         message = f"this fails, and what it does about publications is taken back: {error.message}"
         help_text = "mend what fails, or put it into a block of its own with EXCEPTION WHEN if it may fail"
+        if compiled:
+            message = f"PostgreSQL cannot read this body, and runs nothing of it: {error.message}"
+            help_text = _UNFINISHED
         certainty: Certainty = "assumed" if self.session.assumed else "certain"
         span, answer = statement.span(error.culprit or 0), self.fold.at_hand.answer(statement, error)
         self.fold.diagnostics.append(
-            rule.diagnostic(certainty, (self.fold.major,), message, span, help=help_text, **answer)
+            by_name("block-fails").diagnostic(certainty, (self.fold.major,), message, span, help=help_text, **answer)
         )
 
-    def _refuse_syntax(self, statement: StatementText, error: ServerError) -> None:
+    def _refuse_syntax(self, statement: StatementText, error: ServerError, *, compiled: bool) -> None:
         from pubcheck.checks.syntax import syntax_help
         from pubcheck.unread import spec_of_syntax_error
 
@@ -330,7 +324,7 @@ class Inside:
                 (self.fold.major,),
                 f"PostgreSQL cannot read this statement: {error.message}",
                 statement.span(error.culprit or 0),
-                help=syntax_help(told),
+                help=syntax_help(told) or (_UNFINISHED if compiled else None),
                 **self.fold.at_hand.answer(statement, error),
             )
         )
@@ -352,16 +346,12 @@ def embedded(outer: StatementText, inner: Inner) -> StatementText:
     return StatementText(outer.source, outer.index, start, text.text, tuple(found), number)
 
 
-def _syntax_error(statement: StatementText, body: Text, failure: NotParsed) -> ServerError:
-    """What the server says of a body whose SQL the grammar refuses: its position is that in the whole statement."""
-    refusal = failure.refusal
-    assert refusal is not None
-    inside = len(failure.statement) if refusal.location is None else refusal.location
-    at = body.outside(failure.offset + inside) - statement.start
-    location = len(statement.text[:at].encode(errors="surrogatepass"))
-    error = ServerError(refusal.sqlstate, refusal.message, rule="syntax-error", hint=refusal.hint, location=location)
-    error.evidence = failure.statement
-    return error
+def _compile_error(statement: str, body: Text, failure: NotParsed) -> ServerError:
+    """What the server says of a body that it cannot read, with the position in the statement around it."""
+    location = None
+    if failure.location is not None and body.sites:
+        location = len(statement[: body.outside(failure.location)].encode(errors="surrogatepass"))
+    return failure.error(location)
 
 
 def check_body(fold: Fold, statement: StatementText) -> None:
@@ -374,15 +364,20 @@ def check_body(fold: Fold, statement: StatementText) -> None:
             continue
         found = catalog.routines.get(key)
         if isinstance(found, Routine) and found.about:
+            trial = Trial(fold.session)
             try:
                 if found.language == "plpgsql":
-                    program(found.header(), found.body.text)
+                    for _, node in program(found.header(), found.body.text).variables:
+                        if "lineno" in node:
+                            is_declarable(trial, found.body.text, node)
                 else:
                     check_sql(found.body.text)
             except NotParsed as failure:
-                if failure.refusal is not None:
-                    body = Text(statement.text, ((0, statement.start),)).within(found.body)
-                    raise _syntax_error(statement, body, failure) from None
+                if failure.sqlstate is not None and (failure.statement or not is_template(found.body.text)):
+                    error = _compile_error(statement.text, found.body, failure)
+                    refused = Raised(error, None, compiled=True)
+                    Inside(fold, statement, found.source)._refuse(refused, certain=not fold.session.assumed)
+                    raise ServerError(error.sqlstate, error.message) from None
             except TooDeep:
                 pass
         return

@@ -20,6 +20,8 @@ def assign(machine: Machine, node: Node) -> Way:
     if match is None:
         machine.put(node.get("varno", 0), UNKNOWN)
         return ON
+    if match.end() == len(said):
+        return machine.fail(ServerError("42601", "assignment source returned 0 columns"))
     number = node.get("varno", 0)
     target = machine.type_of(number)
     if "[" in match[0]:

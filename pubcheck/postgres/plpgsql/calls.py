@@ -8,11 +8,12 @@ from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.compiling import NotParsed, is_template
 from pubcheck.postgres.plpgsql.evaluate import Scope, query, walk
 from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
-from pubcheck.postgres.plpgsql.program import NotParsed, Program, program
+from pubcheck.postgres.plpgsql.program import Program, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.plpgsql.scripts import do, script
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
@@ -137,10 +138,20 @@ def invoke(machine: Machine, found: tuple[Proc, Routine], call: Node, scope: Sco
     mark = machine.host.mark()
     try:
         return run_body(machine, routine, arguments, at, owner=row.owner if row.definer else 0)
-    except (NotParsed, TooDeep):
+    except (NotParsed, TooDeep) as failure:
         machine.host.undo(mark)
-        machine.host.unfollowed(at, routine.body.text)
+        if not cannot_be_read(machine, routine.body.text, failure, at):
+            machine.host.unfollowed(at, routine.body.text)
         return UNKNOWN
+
+
+def cannot_be_read(machine: Machine, body: str, failure: NotParsed | TooDeep, at: Inner) -> bool:
+    """A body that is run is refused by the compiler; False where that is not certain. Raises Raised."""
+    if not isinstance(failure, NotParsed) or failure.sqlstate is None or is_template(body):
+        return False
+    location = None if failure.location is None else len(body[: failure.location].encode(errors="surrogatepass"))
+    machine.fail(failure.error(location), Inner(Text(body, (), at.text.start, at.text.end), at.number))
+    return True
 
 
 def run_body(

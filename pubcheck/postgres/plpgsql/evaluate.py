@@ -330,10 +330,10 @@ class Evaluator:
 def expression(sql: str) -> Node | None:
     """The node of an expression by its text; None where it is none, or is not all that the text says."""
     statement = query("SELECT " + sql)
-    if statement is None or set(statement) - {"targetList", "limitOption", "op"} or len(statement["targetList"]) != 1:
+    if statement is None or "targetList" not in statement:
+        return None
+    if set(statement) - {"targetList", "limitOption", "op"} or len(statement["targetList"]) != 1:
         # "count(*) FROM t", which PL/pgSQL takes for an expression too.
-        if statement is None:
-            return None
         return {"SubLink": {"subLinkType": "EXPR_SUBLINK", "subselect": {"SelectStmt": statement}}}
     value: Node | None = statement["targetList"][0]["ResTarget"].get("val")
     return value

@@ -9,11 +9,11 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text, do_body, literal_at
-from pubcheck.postgres.plpgsql.calls import calls_of, calls_only
+from pubcheck.postgres.plpgsql.calls import calls_of, calls_only, cannot_be_read
+from pubcheck.postgres.plpgsql.compiling import NotParsed
 from pubcheck.postgres.plpgsql.evaluate import expression, query
 from pubcheck.postgres.plpgsql.host import Inner, Raised
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
-from pubcheck.postgres.plpgsql.program import NotParsed
 from pubcheck.postgres.plpgsql.scripts import do, parameters, script, seen
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
 from pubcheck.postgres.plpgsql.ways import ON, Way
@@ -170,8 +170,9 @@ def nested(machine: Machine, inner: Inner, node: Node) -> None:
         return
     try:
         machine.block(body, None if body.sites else inner)
-    except (NotParsed, TooDeep):
-        machine.host.unfollowed(inner, inner.text.text)
+    except (NotParsed, TooDeep) as failure:
+        if not cannot_be_read(machine, body.text, failure, inner):
+            machine.host.unfollowed(inner, inner.text.text)
 
 
 _RETURNS = frozenset(("SelectStmt", "ExplainStmt", "VariableShowStmt"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pubcheck.postgres.errors import ServerError
@@ -10,6 +9,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text
 from pubcheck.postgres.plpgsql.conditions import GUARDED
+from pubcheck.postgres.plpgsql.declarations import is_declarable
 from pubcheck.postgres.plpgsql.doubt import Doubt
 from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, expression, query
 from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
@@ -54,27 +54,13 @@ class Memory:
             written = node["datatype"]["PLpgSQL_type"]["typname"]
             frame.declared += frame.types.get(name) != written
             frame.types[name] = written
-            if "lineno" in node:
-                self.require_type(written)
-        elif "lineno" in node and name not in frame.records:
-            # Of a type that the parser does not know it tells no name.
-            said = re.search(rf"\b{re.escape(name)}\s+(?:constant\s+)?([\w.]+)", frame.body.text, re.IGNORECASE)
-            if said is not None and said[1].lower() != "in":  # the record of a loop over a cursor
-                self.require_type(said[1].lower())
+        if "lineno" in node and name not in frame.records and not is_declarable(self.trial, frame.body.text, node):
+            self.doubt.risk()
         value: Value = otherwise
         if "default_val" in node:
             value = self.value(node["default_val"], self.trial.type_named(frame.types[name]))
             self.admit(node, value)
         scope[name] = self.as_type(value, frame.types[name]) if name in frame.types else value
-
-    def require_type(self, written: str) -> None:
-        try:
-            if not self.trial.is_there(written):
-                self.doubt.risk()
-        except ServerError as error:
-            if not self.doubt.at_hand:
-                raise Raised(error, None) from None
-            self.doubt.risk()
 
     def as_type(self, value: Value, type_name: str) -> Value:
         """The value as one of a type."""

@@ -11,7 +11,7 @@ from msgspec.json import Decoder
 
 from pubcheck.postgres import parse as grammar
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
-from pubcheck.postgres.scan import tokens
+from pubcheck.postgres.plpgsql.compiling import NotParsed, about_publication, not_parsed
 
 _decode = Decoder().decode
 
@@ -37,32 +37,27 @@ class Program(Struct, frozen=True):
     floors: dict[int, int]
 
 
-class NotParsed(Exception):
-    """PL/pgSQL's parser refuses the body. ``refusal`` says which SQL statement of it is at fault, ``offset`` where
-    that begins in the body (in characters), and ``statement`` its text, where that is known."""
-
-    def __init__(
-        self, message: str, refusal: SyntaxRefused | None = None, offset: int = 0, statement: str = ""
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.refusal = refusal
-        self.offset = offset
-        self.statement = statement
-
-
 @lru_cache(maxsize=64)
 def program(header: str, body: str) -> Program:
     """The program of a body; ``header`` is what comes before ``AS``: ``DO`` or a CREATE FUNCTION. Raises NotParsed."""
     tag = "$b$"
     while tag in body:
         tag = f"$b{len(tag)}{tag[1:]}"
-    text = f"{header} {tag}{body}{tag}"
+
+    def parsed(text: str) -> str:
+        return grammar.plpgsql_json(f"{header} {tag}{text}{tag}")
+
+    def said_of(text: str) -> str | None:
+        try:
+            parsed(text)
+        except grammar.ParseError as refusal:
+            return str(refusal.args[0])
+        return None
+
     try:
-        functions = _decode(grammar.plpgsql_json(text))
+        functions = _decode(parsed(body))
     except grammar.ParseError as refusal:
-        message = str(refusal.args[0])
-        raise NotParsed(message, *_culprit(body, message)) from None
+        raise not_parsed(body, str(refusal.args[0]), said_of) from None
     except (RecursionError, UnicodeEncodeError):
         raise TooDeep from None
     if not functions:
@@ -92,70 +87,21 @@ def program(header: str, body: str) -> Program:
     )
 
 
-_COMPILE_ERRORS = (
-    (
-        r"syntax error at or near .*|syntax error at end of input|mismatched parentheses.*|missing .* at end of SQL .*",
-        "42601",
-    ),
-    (r"unterminated .*|duplicate declaration at or near .*|missing expression at or near .*", "42601"),
-    (r'"\w+" is not a (?:known|scalar) variable', "42601"),
-    (r"too (?:few|many) parameters specified for RAISE", "42601"),
-    (
-        r"(?:EXIT|CONTINUE) cannot be used outside a loop.*|there is no label .* attached to any block or loop .*",
-        "42601",
-    ),
-    (r"RETURN cannot have a parameter in function returning void", "42804"),
-    (r"cannot use RETURN (?:NEXT|QUERY) in a non-SETOF function", "42804"),
-    (r"unrecognized exception condition .*", "42704"),
-    (r'variable "\w+" does not exist', "42704"),
-    (r'variable "\w+" is declared CONSTANT', "22005"),
-    (r'variable "\w+" must have a default value, since it\'s declared NOT NULL', "22004"),
-    (r"record variable cannot be part of multiple-item INTO list", "42601"),
-    (r'cursor "\w+" has no arguments', "42601"),
-    (r"loop variable of .* must be a .*variable or list of .*variables", "42601"),
-)
-"""What the server's compiler of PL/pgSQL says in these words as well, with its SQLSTATE (pl_gram.y, asked of servers).
-
-The parser here knows no tables, so that it says of a row's field, too, that it is no variable.
-"""
-
-
-def compile_error(message: str) -> str | None:
-    """The SQLSTATE of what the parser says of a body, None where the server perhaps does not say it."""
-    return next((state for pattern, state in _COMPILE_ERRORS if re.fullmatch(pattern, message, re.DOTALL)), None)
-
-
 _RETURN: Node = {"PLpgSQL_stmt_return": {}}
 
 
-def _culprit(body: str, message: str | None) -> tuple[SyntaxRefused | None, int, str]:
-    """Which statement about publications of a body the grammar refuses in these words (None: in any), and where that
-    begins."""
-    data = body.encode(errors="surrogatepass")
-    words = [(token.lower(), offset, token) for kind, token, offset in tokens(data)]
-    for at, (word, offset, _) in enumerate(words[:-1]):
-        if word not in (b"create", b"alter", b"drop") or words[at + 1][0] not in (b"publication", b"or"):
-            continue
-        end = next((where for other, where, _ in words[at:] if other == b";"), len(data))
-        text = data[offset:end].decode(errors="surrogatepass").rstrip()
-        try:
-            parse(text)
-        except SyntaxRefused as refusal:
-            start = len(data[:offset].decode(errors="surrogatepass"))
-            if message is None or refusal.message == message:
-                return refusal, start, text
-            if "end of input" in refusal.message and message.startswith("syntax error at or near"):
-                return refusal, start, text
-        except TooDeep:
-            continue
-    return None, 0, ""
-
-
 def check_sql(body: str) -> None:
-    """Raises NotParsed for a function's body in SQL in which a statement about publications is refused."""
-    refusal, offset, statement = _culprit(body, None)
-    if refusal is not None:
-        raise NotParsed(refusal.message, refusal, offset, statement)
+    """Raises NotParsed for a function's body in SQL that the grammar refuses."""
+    try:
+        parse(body)
+    except SyntaxRefused as refusal:
+        raise NotParsed(
+            refusal.message,
+            refusal.sqlstate,
+            len(body) if refusal.location is None else refusal.location,
+            about_publication(body, refusal.location),
+            refusal.hint,
+        ) from None
 
 
 # What of a statement is SQL that is run: the field that holds it.

@@ -87,20 +87,6 @@ class Trial:
             found = self._types[written] = self._type(written)
         return found
 
-    def is_there(self, written: str) -> bool:
-        """Whether the type that a declaration names is known to exist. Raises ServerError if it certainly does not."""
-        if self.type_named(written)[0]:
-            return True
-        base, _, word = written.rpartition("%")
-        if word.lower() in ("type", "rowtype"):
-            path = [part.strip('"') for part in base.split(".")]
-            column = path.pop() if word.lower() == "type" and len(path) > 1 else None
-            row = self.session.regclass(".".join(path))
-            return row is not None and row.seen and (column is None or row.column(column) is not None)
-        if _PLAIN_TYPE.fullmatch(written):
-            self.session.named_type(written.split("."))
-        return False
-
     def _type(self, written: str) -> Type:
         try:
             parsed = parse(f"SELECT NULL::{written}")
@@ -235,7 +221,6 @@ def _is_plain_series(call: Node) -> bool:
     return names(call["funcname"])[-1] == "generate_series" and len(call.get("args", ())) == 2
 
 
-_PLAIN_TYPE = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*)?")
 _STRAIGHT = frozenset(("targetList", "whereClause", "limitOption", "op"))
 """What a query of one row consists of."""
 
