@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import NAMESPACE, PUBLICATION, RELATION, Catalog
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NAMESPACE, PUBLICATION, RELATION, ROLE, Catalog
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.scan import find_name
@@ -101,7 +101,13 @@ class Visibility(Rights):
             return False
         if (kind, namespace, name) in self.catalog.gone:
             return True
+        if kind == ROLE and not self._makes_roles():
+            return False
         return self.complete and not self._of_platform(kind, namespace, name)
+
+    def _makes_roles(self) -> bool:
+        """Whether the unit says which roles there are: they are the cluster's, and no dump of a database has them."""
+        return any(row.seen and oid >= FIRST_NORMAL_OID for oid, row in self.catalog.roles.items())
 
     def _of_platform(self, kind: str, namespace: int, name: str) -> bool:
         """Whether the platform makes what is missing."""

@@ -186,7 +186,13 @@ def test_in_the_open_world_any_database_may_be_this_one() -> None:
 def test_a_role_that_the_unit_did_not_make_may_do_anything() -> None:
     sql = "SET ROLE app; CREATE SCHEMA s; SET ROLE other; CREATE SEQUENCE s.q;"
     assert outcomes(sql, complete=False) == [None] * 4
-    assert outcomes(sql)[0] == "22023"
+    assert outcomes(f"CREATE ROLE one; {sql}")[1] == "22023"
+
+
+def test_roles_are_the_clusters_and_in_no_dump_of_a_database() -> None:
+    sql = "CREATE PUBLICATION p FOR ALL TABLES; ALTER PUBLICATION p OWNER TO app; ALTER PUBLICATION p OWNER TO PUBLIC;"
+    assert outcomes(sql) == [None, None, "42704"]
+    assert outcomes(f"CREATE ROLE one; {sql}") == [None, None, "42704", "42704"]
 
 
 @pytest.mark.parametrize(
