@@ -19,7 +19,7 @@ from pubcheck.checks.write import WRITING, Refusal, Write, refusals
 from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.queries import read_query
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import READ_ONLY
@@ -114,6 +114,8 @@ def stopped(session: Session, refused: RefusedWrites, name: str, node: Node, aro
         return None
     if aim.around is not None and any(_of_rules(session, one) for one in aims):
         return None  # refused for that, or never run
+    if any(_ill_typed(session, one, around) for one in aims):
+        return None
     sure = all(answer is None for answer in answers[:at]) and found.sure
     certain = sure and seen and found.refusal.certain and not session.healed
     return Stop(found.refusal, _VERBS[aim.kind], aim.target.get("location", 0), certain)
@@ -319,6 +321,31 @@ def _reads(session: Session, name: str, node: Node, aims: list[_Aim], around: st
 
 
 _UNKNOWN_NAME = re.compile(r'^(?:column|missing FROM-clause entry for table) "([^".]+)')
+
+
+def _ill_typed(session: Session, aim: _Aim, around: str) -> bool:
+    """Whether the server certainly refuses a statement for its types or values."""
+    # Loaded only where a write is refused.
+    from pubcheck.postgres.expressions.writes import analyze_write
+
+    row = session.find_relation(aim.target)
+    assumed, unseen = session.assumed, len(session.unseen)
+    session.assumed = False
+    try:
+        if row is not None and row.seen:
+            analyze_write(session, row, aim.kind, aim.body, aim.around)
+        return False
+    except ServerError as error:
+        # Names that are no columns' may be variables or parameters.
+        return not session.assumed and not (error.sqlstate in _OF_NAMES and around) and error.sqlstate != "42P02"
+    except (Unknowable, RecursionError):
+        return False
+    finally:
+        session.assumed = assumed
+        del session.unseen[unseen:]
+
+
+_OF_NAMES = ("42703", "42P01")
 
 
 def _assignable(row: Relation, aim: _Aim) -> bool:

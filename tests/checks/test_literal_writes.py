@@ -63,6 +63,14 @@ CERTAIN = {
     "UPDATE r1 SET v = 'a' WHERE x = 2": "update r1",
     "UPDATE h SET b = 1": "update h",
     "UPDATE h1 SET b = 1": "update h2",
+    "UPDATE t SET a = '5', b = 5": "update t",
+    "UPDATE t SET a = 1.5 WHERE a IN ('1', '2')": "update t",
+    "UPDATE t SET (a, b) = (SELECT id, b FROM k LIMIT 1) RETURNING lower(b)": "update t",
+    "UPDATE t SET a = a / 0": "update t",
+    "DELETE FROM t WHERE a IN (SELECT id FROM k)": "delete t",
+    "INSERT INTO u SELECT '1', 5 ON CONFLICT (a) DO UPDATE SET b = excluded.a RETURNING b": "update u",
+    "INSERT INTO u (a) VALUES (DEFAULT), ('2') ON CONFLICT (a) DO UPDATE SET b = DEFAULT": "update u",
+    "MERGE INTO t USING k ON a = id WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES ('1')": "delete t",
 }
 """Statement -> the operation and the table that the server names, on every major."""
 
@@ -92,6 +100,28 @@ REFUSED_FOR_ANOTHER_REASON = (
     "MERGE INTO t USING k ON t.a = k.id WHEN MATCHED THEN UPDATE SET a = 1 WHEN MATCHED THEN DELETE",
     "DECLARE c CURSOR FOR WITH x AS (UPDATE t SET a = 1 RETURNING a) SELECT * FROM x",
     "DO $$ BEGIN UPDATE t SET nosuch = 1; END $$",
+    "UPDATE t SET a = 'x'",
+    "UPDATE t SET a = b",
+    "UPDATE t SET a = 3000000000",
+    "UPDATE t SET a = 1 / 0",
+    "UPDATE t SET a = max(a)",
+    "UPDATE t SET a = 1, a = 2",
+    "UPDATE t SET (a, b) = ('x', 'y')",
+    "UPDATE t SET (a, b) = (SELECT b, id FROM k LIMIT 1)",
+    "UPDATE t SET a = 1 WHERE a = 'x'",
+    "UPDATE t SET a = 1 WHERE b = 5",
+    "UPDATE t SET a = 1 WHERE b",
+    "UPDATE t SET a = 1 RETURNING lower(a)",
+    "WITH new AS (SELECT 'x' AS one) UPDATE t SET a = one FROM new",
+    "DELETE FROM t USING k WHERE k.id = t.b",
+    "DELETE FROM t WHERE a IN (SELECT b FROM k)",
+    "INSERT INTO u VALUES ('x') ON CONFLICT (a) DO UPDATE SET b = 'y'",
+    "INSERT INTO u VALUES (1) ON CONFLICT (a) DO UPDATE SET a = excluded.b",
+    "INSERT INTO u (a) VALUES (1, 2) ON CONFLICT (a) DO UPDATE SET b = 'y'",
+    "INSERT INTO u SELECT b, id FROM k ON CONFLICT (a) DO UPDATE SET b = 'y'",
+    "MERGE INTO t USING k ON k.b = t.a WHEN MATCHED THEN DELETE",
+    "MERGE INTO t USING k ON a = id WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (k.b)",
+    "DO $$ BEGIN UPDATE t SET a = 'x'; END $$",
 )
 
 

@@ -53,7 +53,7 @@ def _outputs(p: Nested, targets: list[Target]) -> list[Output]:
 def _query(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None) -> list[Target] | None:
     """The select list; ``recursive``: the name, and the names of the columns, that the query refers to itself by."""
     if "withClause" in body:
-        _with(p, body["withClause"])
+        with_clause(p, body["withClause"])
     if body.get("op", "SETOP_NONE") != "SETOP_NONE":
         return _set_operations(p, body, recursive)
     if "valuesLists" in body:
@@ -249,7 +249,7 @@ def _values(p: Nested, body: Node) -> list[Target] | None:
 # WITH.
 
 
-def _with(p: Nested, clause: Node) -> None:
+def with_clause(p: Nested, clause: Node) -> None:
     """transformWithClause, checkWellFormedRecursion, analyzeCTE."""
     parts = [item["CommonTableExpr"] for item in clause["ctes"]]
     for at, part in enumerate(parts):
