@@ -290,7 +290,7 @@ class Inside:
         self.session.assumed = not certain
         self.session.notices = []
         if error.rule is None:
-            if self.about or _ABOUT_PUBLICATIONS.search(self.statement.text):
+            if self.about or any(_ABOUT_PUBLICATIONS.search(each.text) for each in (self.statement, statement)):
                 self._tell_failure(statement, error, compiled=raised.compiled)
         elif error.sqlstate == "42601" or raised.compiled:
             self._refuse_syntax(statement, error, compiled=raised.compiled)
