@@ -15,8 +15,6 @@ Sampler = Callable[[Filter, Relation], Samples]
 
 _BARE = frozenset((oids.BOOL, 20, 21, 23, 26, 700, 701, 1700))
 """Types whose values need no quotes: bool, int8, int2, int4, oid, float4, float8, numeric."""
-_LONGEST = 40
-"""Characters of a value that are shown."""
 
 
 def sampler(fold: Fold) -> Sampler:
@@ -30,6 +28,8 @@ def sampler(fold: Fold) -> Sampler:
 
         if not isinstance(condition.expr, Expr):
             return Samples(why=condition.unknown or "the filter rests on what is not visible here")
+        if any("now" in by for _, by in condition.frozen):
+            return Samples(why="it rests on the moment at which the filter is made")
         context = Context(parse_state(fold.session, relation).inputs)
         found = example_rows(condition.expr, relation.live(), context)
 
@@ -55,11 +55,9 @@ def sampler(fold: Fold) -> Sampler:
 
 
 def sql_of(column: Column, text: str | None) -> str:
-    """A value as SQL writes it; a long one is cut."""
+    """A value as SQL writes it."""
     if text is None:
         return "NULL"
-    if len(text) > _LONGEST:
-        text = text[: _LONGEST - 1] + "…"
     if column.type == oids.BOOL:
         return {"t": "true", "f": "false"}.get(text, text)
     if column.type in _BARE and text.lower().strip("-") not in ("nan", "inf", "infinity"):

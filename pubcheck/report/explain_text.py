@@ -348,8 +348,12 @@ def sent_as(outcome: str) -> str:
 
 
 def row_text(row: Row) -> str:
-    """An example row: ``a = 6, c = 'NSW'``."""
-    return ", ".join(f"{value.column} = {value.sql}" for value in row)
+    """An example row: ``a = 6, c = 'NSW'``; a long value is cut."""
+    return ", ".join(f"{value.column} = {_value(value.sql)}" for value in row)
+
+
+def _value(sql: str, most: int = 42) -> str:
+    return sql if len(sql) <= most else f"{sql[: most - 2]}…{sql[-1]}"
 
 
 def _row(row: Row | None, matches: bool) -> str:

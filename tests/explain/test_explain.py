@@ -6,7 +6,8 @@ import pytest
 
 from pubcheck.explain.document import UnitExplained
 from pubcheck.explain.written import condition, one_line
-from tests.explain.documents import answer, explain, publication
+from pubcheck.report import explain_text
+from tests.explain.documents import answer, document, explain, publication
 
 ORDERS = "CREATE TABLE orders (id int, region text NOT NULL, note text, PRIMARY KEY (id, region));\n"
 
@@ -130,6 +131,23 @@ def test_a_filter_that_can_fail_has_the_row_that_makes_it() -> None:
     unit = explain("CREATE TABLE t (a int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t WHERE (10 / a > 1);\n")
     errors = [each for each in answer(unit, "p", "public.t").examples if each.result == "error"]
     assert [(each.error, each.row[0].sql) for each in errors] == [("ERROR 22012: division by zero", "0")]
+
+
+def test_an_example_is_a_whole_value_and_the_same_from_run_to_run() -> None:
+    long = "x" * 60
+    unit = explain(
+        "CREATE TABLE t (a text PRIMARY KEY, d timestamptz NOT NULL);\n"
+        f"CREATE PUBLICATION p FOR TABLE t WHERE (a = '{long}');\n"
+        "CREATE PUBLICATION q FOR TABLE t WHERE (d > 'now');\n"
+    )
+    assert answer(unit, "p", "public.t").examples[0].row[0].sql == f"'{long}'"
+    assert answer(unit, "q", "public.t").examples == ()
+    assert {change.why for change in answer(unit, "q", "public.t").changes} == {
+        "it rests on the moment at which the filter is made"
+    }
+    shown = "".join(explain_text.render(document(unit)))
+    assert long in shown
+    assert f"match: a = '{long[:39]}…'" in shown
 
 
 def test_subscriptions_that_the_unit_makes_are_explained() -> None:
