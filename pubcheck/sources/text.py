@@ -175,7 +175,7 @@ class LineIndex:
     """
 
     __slots__ = ("_before", "_text")
-    _BLOCK = 1024
+    _BLOCK = 4096
 
     def __init__(self, text: str) -> None:
         if "\r" in text and text.count("\r") != text.count("\r\n"):

@@ -119,9 +119,10 @@ def _refuse_nullable_in_children(session: Session, row: Relation, name: str) -> 
 def require_key_column(session: Session, relation: int, name: str) -> Column:
     """A column that a key names. Raises ServerError 42703 in transformIndexConstraint's words."""
     row = session.catalog.relations[relation]
-    if row.column(name) is None and row.seen:
+    column = row.column(name)
+    if column is None and row.seen:
         raise ServerError("42703", f'column "{name}" named in key does not exist')
-    return require_column(session, relation, name)
+    return column or require_column(session, relation, name)
 
 
 def _refuse_second_primary_key(session: Session, row: Relation) -> None:

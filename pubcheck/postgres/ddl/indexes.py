@@ -233,8 +233,10 @@ def _keys(session: Session, relation: Relation, elements: Sequence[Node], *, uni
                 rule="replica-identity-ddl" if unique else None,
             )
         else:
-            _refuse_unknown_columns(relation, [name])
-            column = require_column(session, relation.oid, name)
+            column = relation.column(name)
+            if column is None:
+                _refuse_unknown_columns(relation, [name])
+                column = require_column(session, relation.oid, name)
             if column.generated == "v":
                 raise ServerError("0A000", "indexes on virtual generated columns are not supported")
             keys.append(column.number)
