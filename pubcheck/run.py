@@ -359,18 +359,22 @@ _EXPLAINED = pattern_later(
     r"explain\b(?:(?!\b(?:insert|merge)\b).)*?\b(?:create|into)\b|\w+\b.*?\b(?:create|alter|drop)\s+publication\b",
     re.IGNORECASE | re.DOTALL,
 )
-_CATALOG_UPDATE = pattern_later(r"update\s+(only\s+)?(pg_catalog\s*\.\s*)?pg_", re.IGNORECASE)
+_WRITING = ("delete", "insert", "merge", "truncate", "update")
+_OF_CATALOG = pattern_later(
+    r"(?:update|delete\s+from|(?:insert|merge)\s+into|truncate(?:\s+table)?)\s+(?:only\s+)?(?:pg_catalog\s*\.\s*)?pg_",
+    re.IGNORECASE,
+)
 _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
 
 
 def _judged_all_the_same(item: Statement) -> bool:
-    """UPDATE of a pg_ table, the one kind of plain DML that changes catalogs, EXPLAIN of what makes a table, and
+    """What writes a pg_ table, the one kind of plain DML that changes catalogs, EXPLAIN of what makes a table, and
     whatever is said of publications."""
     if item.keyword == "comment":
         return _COMMENT.match(item.text) is not None
     if item.keyword in ("explain", "prepare"):
         return _EXPLAINED.match(item.text) is not None
-    return item.keyword == "update" and _CATALOG_UPDATE.match(item.text) is not None
+    return item.keyword in _WRITING and _OF_CATALOG.match(item.text) is not None
 
 
 def _same_file(path: str, label: str) -> bool:

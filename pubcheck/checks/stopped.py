@@ -49,8 +49,6 @@ class Stopped:
         self._stretches: dict[tuple[int, Write, Place], dict[tuple[ServerAnswer, bool], _Stretch]] = {}
         self._still: set[tuple[int, Write, Place]] = set()
         """The stretches that last to the end."""
-        self._prepared: dict[str, str] = {}
-        """The texts of PREPARE statements, by the name that they give."""
 
     # Meeting statements.
 
@@ -75,11 +73,11 @@ class Stopped:
     def _prepare(self, keyword: str, text: str) -> None:
         name = _PREPARED.match(text)
         if keyword == "prepare" and name is not None:
-            self._prepared[folded(name[1].encode())] = text
+            self._session.prepared[folded(name[1].encode())] = text
         elif name is not None and name[1].lower() != "all":
-            self._prepared.pop(folded(name[1].encode()), None)
+            self._session.prepared.pop(folded(name[1].encode()), None)
         elif keyword == "deallocate":
-            self._prepared.clear()
+            self._session.prepared.clear()
 
     def judge(self, statement: StatementText, number: int, name: str, node: Node) -> None:
         """A statement that was parsed and changes no catalog; ``number`` is its source's."""
@@ -96,7 +94,7 @@ class Stopped:
             executed = node if name == "ExecuteStmt" else node.get("query", {}).get("ExecuteStmt")
             if executed is None:
                 return stopped(self._session, self._refused, name, node, around)
-            prepared = parse(self._prepared.get(executed["name"], ""))
+            prepared = parse(self._session.prepared.get(executed["name"], ""))
             stop = stopped(self._session, self._refused, *prepared) if prepared is not None else None
             return stop and replace(stop, start=0)
         except (SyntaxRefused, TooDeep):

@@ -51,33 +51,6 @@ def change_columns(session: Session, relation: int, numbers: Iterable[int], **ch
     put_columns(session, row, tuple(columns))
 
 
-def adopt_members(session: Session, assumed: Relation, row: Relation) -> None:
-    """Memberships of a relation that was only referred to, now that it is made: columns keep their names.
-
-    What their filters and lists say of columns that it does not have is forgotten.
-    """
-    catalog = session.catalog
-    # Either it was there before, and is not made here, or what gave it to publications was refused.
-    session.doubt_publications({catalog.publication_rels[oid].publication for oid in catalog.memberships.get(row.oid)})
-    made = {column.name: column.number for column in row.live()}
-    numbers = {column.number: made[column.name] for column in assumed.columns if column.name in made}
-    for member in catalog.memberships.get(row.oid):
-        entry = catalog.publication_rels[member]
-        condition, listed = entry.filter, entry.columns
-        if condition is not None:
-            condition = replace(
-                condition,
-                columns=tuple(numbers[number] for number in condition.columns if number in numbers),
-                places=tuple((numbers[number], place) for number, place in condition.places if number in numbers),
-                judged=False,
-                expr=None,
-            )
-        if listed is not None:
-            listed = tuple(sorted(numbers[number] for number in listed if number in numbers))
-        places = tuple((numbers[number], place) for number, place in entry.column_places if number in numbers)
-        catalog.publication_rels.put(member, replace(entry, filter=condition, columns=listed, column_places=places))
-
-
 def difference(one: Column, other: Column) -> str:
     """What two columns that should be one differ in: "type" (with its modifiers), "collation", or nothing visible."""
     if not one.type or not other.type:

@@ -14,7 +14,7 @@ from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Other, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.creation import creation_name, depend_on_schema
-from pubcheck.postgres.ddl.functions import relations_named
+from pubcheck.postgres.ddl.functions import relations_named, unfollowed_call
 from pubcheck.postgres.ddl.lookup import functions_called, functions_named
 from pubcheck.postgres.ddl.names import addition, make_object_name
 from pubcheck.postgres.errors import ServerError
@@ -68,10 +68,11 @@ def create_trigger(session: Session, node: Node) -> None:
     for oid in functions_named(session, names(node["funcname"])):
         if not catalog.procs[oid].arguments:
             catalog.depend((OTHER, row.oid, 0), (PROC, oid, 0), NORMAL)
-            if catalog.procs[oid].effect == "t":
+            effect, routine = catalog.procs[oid].effect, catalog.routines.get(oid)
+            if effect in ("i", "t") or (routine is not None and routine.about):
                 # It runs when rows are changed, which is not followed.
-                session.restless = True
-                session.doubt_publications()
+                unfollowed_call(session, catalog.procs[oid])
+                session.restless = session.restless or effect == "t"
     _depend_on_columns(session, row, relation, names(node.get("columns", ())), NORMAL)
     if "whenClause" in node:
         _depend_on_columns(session, row, relation, column_names(node["whenClause"]), NORMAL)

@@ -7,6 +7,8 @@ from pubcheck.postgres.parse import Node
 
 _ALLOWED = frozenset(
     ("CallStmt", "Connect", "DiscardStmt", "DoStmt", "ExplainStmt", "TransactionStmt", "VariableSetStmt")
+    # What is written may be a temporary table.
+    + ("DeleteStmt", "InsertStmt", "MergeStmt", "TruncateStmt", "UpdateStmt")
 )
 _OF_PUBLICATIONS = {
     "AlterOwnerStmt": ("objectType", "ALTER PUBLICATION"),

@@ -379,6 +379,7 @@ def discard(session: Session, node: Node) -> None:
         session.refuse_in_transaction("DISCARD ALL")
         _reset(session, "session_authorization", local=False)
         _reset_all(session)
+        session.prepared.clear()
     if TEMPORARY in session.catalog.namespaces:
         _drop_temporary(session)
 

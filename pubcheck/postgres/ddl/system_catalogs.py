@@ -1,32 +1,60 @@
-"""UPDATE of a system catalog by hand: followed where it makes an index (in)valid, otherwise not visible."""
+"""System catalogs changed by hand: followed where it makes an index (in)valid, otherwise not visible.
+
+Only superusers may; the server asks nothing else of it.
+"""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
+from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find
 
+_OF_PUBLICATIONS = frozenset(("pg_publication", "pg_publication_namespace", "pg_publication_rel"))
+_OF_IDENTITIES = {
+    "pg_attribute": ("attname", "attnotnull", "attisdropped", "attgenerated"),
+    "pg_class": ("relname", "relkind", "relpersistence", "relreplident"),
+    "pg_index": ("indimmediate", "indisprimary", "indisreplident", "indisunique", "indisvalid", "indkey"),
+}
+"""Catalogs that say what identifies a table's rows, and the columns that do."""
 
-def update(session: Session, node: Node) -> None:
-    """UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'i'::regclass, as people mark a broken index."""
-    if not node["relation"]["relname"].startswith("pg_"):
+
+def change(session: Session, node: Node) -> None:
+    """INSERT, UPDATE, DELETE, MERGE or TRUNCATE of a catalog: what rests on what it says is not certain any more.
+
+    UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'i'::regclass is as people mark a broken index.
+    """
+    targets = [item["ResTarget"].get("name", "") for item in node.get("targetList", ())]
+    if targets == ["indisvalid"] and node["relation"]["relname"] == "pg_index" and _marked(session, node):
         return
-    targets = [item["ResTarget"] for item in node.get("targetList", ())]
+    relations = [node["relation"]] if "relation" in node else [item["RangeVar"] for item in node.get("relations", ())]
+    for row in map(session.find_relation, relations):
+        if row is None or row.namespace != PG_CATALOG or not session.superuser():
+            continue
+        session.blind = True
+        columns = _OF_IDENTITIES.get(row.name, ())
+        session.healed = session.healed or (bool(columns) and (not targets or any(one in columns for one in targets)))
+        if row.name in _OF_PUBLICATIONS:
+            session.joined = True
+            session.doubt_publications()
+
+
+def _marked(session: Session, node: Node) -> bool:
+    """Whether an index was said to be (in)valid, or nothing was."""
     constants = [
         body["sval"]["sval"] for _, body in find(node.get("whereClause"), "A_Const") if body.get("sval", {}).get("sval")
     ]
-    if [target.get("name") for target in targets] == ["indisvalid"] and len(constants) == 1:
-        value = targets[0].get("val", {}).get("A_Const", {}).get("boolval")
-        relation = session.regclass(constants[0])
-        index = session.catalog.indexes.get(relation.oid) if relation is not None else None
-        if value is not None and index is not None:
-            session.catalog.indexes.put(index.oid, replace(index, valid=value.get("boolval", False)))
-            return
-        if value is not None and session.complete:
-            if relation is None:
-                raise ServerError("42P01", f'relation "{constants[0]}" does not exist')
-            return  # only an index has a row to change
-    session.blind = True
+    value = node["targetList"][0]["ResTarget"].get("val", {}).get("A_Const", {}).get("boolval")
+    if len(constants) != 1 or value is None:
+        return False
+    relation = session.regclass(constants[0])
+    index = session.catalog.indexes.get(relation.oid) if relation is not None else None
+    if index is not None:
+        session.catalog.indexes.put(index.oid, replace(index, valid=value.get("boolval", False)))
+        return True
+    if session.complete and relation is None:
+        raise ServerError("42P01", f'relation "{constants[0]}" does not exist')
+    return session.complete  # only an index has a row to change

@@ -7,13 +7,15 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, adopt_members, difference
+from pubcheck.postgres.ddl.adoption import adopt_keys, adopt_members
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, difference
+from pubcheck.postgres.ddl.lookup import all_seen
 from pubcheck.postgres.ddl.queries import Reading, read_query
 from pubcheck.postgres.ddl.queries.columns import Outputs
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
-from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import names
 
@@ -80,7 +82,7 @@ def create_table_as(session: Session, node: Node) -> None:
     into, query = node["into"], node["query"]
     materialized = node.get("objtype") == "OBJECT_MATVIEW"
     rv = into["rel"]
-    # EXECUTE of a prepared statement: nobody kept what it gives.
+    query = _prepared(session, query["ExecuteStmt"]["name"]) if "ExecuteStmt" in query else query
     reading = read_query(session, query) if "SelectStmt" in query else Reading(None, {}, {})
     if materialized and reading.modifies:
         raise ServerError("0A000", "materialized views must not use data-modifying statements in WITH")
@@ -115,6 +117,23 @@ def create_table_as(session: Session, node: Node) -> None:
     row = _new(session, rv, namespace, persistence, kind, columns or (), seen=columns is not None, drop=drop)
     if materialized:
         _depend(session, row, reading)
+
+
+def _prepared(session: Session, name: str) -> Node:
+    """The query that was prepared under a name; nothing of one that is not visible. Raises ServerError 26000."""
+    text = session.prepared.get(name)
+    if text is None:
+        if all_seen(session):
+            raise ServerError("26000", f'prepared statement "{name}" does not exist')
+        return {}
+    try:
+        _, node = parse(text) or ("", {})
+    except (SyntaxRefused, TooDeep):
+        return {}
+    query: Node = node.get("query", {})
+    if query and "SelectStmt" not in query:
+        raise ServerError("42809", "prepared statement is not a SELECT")
+    return query
 
 
 def explain(session: Session, node: Node) -> None:
@@ -197,6 +216,8 @@ def _new(
         on_commit_drop=drop,
         place=session.place(location, len(name.encode())),
     )
+    if existing is not None:
+        row = adopt_keys(session, existing, row)
     catalog.add_relation(row)
     if existing is not None:
         adopt_members(session, existing, row)

@@ -27,6 +27,8 @@ class Connection:
         """The transaction at hand is none of the server's: it is there to be taken back."""
         self.defaults: list[tuple[str, str, Node]] = []
         """What ALTER DATABASE and ALTER ROLE ... SET say: database, role ("" for any) and the VariableSetStmt."""
+        self.prepared: dict[str, str] = {}
+        """The texts of PREPARE statements, by the name that they give."""
         self.enums: set[int] = set()
         """Enum types that the transaction at hand made."""
         self.labels: set[tuple[int, str]] = set()

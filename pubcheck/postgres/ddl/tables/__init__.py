@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, NORMAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.adoption import adopt_keys, adopt_members
 from pubcheck.postgres.ddl.bounds import read_bound, refuse_overlap
-from pubcheck.postgres.ddl.columns import adopt_members
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.foreign import SERVER
@@ -174,6 +174,7 @@ def _enter(session: Session, row: Relation, former: Relation | None) -> None:
     """The table in the catalog, in the place of one that was only referred to, if there is one."""
     catalog = session.catalog
     if former is not None:
+        row = adopt_keys(session, former, row)
         catalog.remove_relation(former)
     catalog.add_relation(row)
     if former is not None:

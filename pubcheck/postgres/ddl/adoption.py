@@ -1,0 +1,79 @@
+"""A relation that was only referred to, and is made after all: what was said of it before, by the names of columns."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import CONSTRAINT, RELATION, Object
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.session import Session
+
+
+def adopt_members(session: Session, assumed: Relation, row: Relation) -> None:
+    """Memberships of a relation that was only referred to, now that it is made: columns keep their names.
+
+    What their filters and lists say of columns that it does not have is forgotten.
+    """
+    catalog = session.catalog
+    # Either it was there before, and is not made here, or what gave it to publications was refused.
+    session.doubt_publications({catalog.publication_rels[oid].publication for oid in catalog.memberships.get(row.oid)})
+    made = {column.name: column.number for column in row.live()}
+    numbers = {column.number: made[column.name] for column in assumed.columns if column.name in made}
+    for member in catalog.memberships.get(row.oid):
+        entry = catalog.publication_rels[member]
+        condition, listed = entry.filter, entry.columns
+        if condition is not None:
+            condition = replace(
+                condition,
+                columns=tuple(numbers[number] for number in condition.columns if number in numbers),
+                places=tuple((numbers[number], place) for number, place in condition.places if number in numbers),
+                judged=False,
+                expr=None,
+            )
+        if listed is not None:
+            listed = tuple(sorted(numbers[number] for number in listed if number in numbers))
+        places = tuple((numbers[number], place) for number, place in entry.column_places if number in numbers)
+        catalog.publication_rels.put(member, replace(entry, filter=condition, columns=listed, column_places=places))
+
+
+def adopt_keys(session: Session, assumed: Relation, row: Relation) -> Relation:
+    """Keys and indexes of a relation that was only referred to, where ``row`` is to be made in its place.
+
+    Columns keep their names: one that does not have them all has other keys, one that is not seen has them.
+    """
+    catalog = session.catalog
+    made = {column.name: column.number for column in row.live()}
+    if not row.seen:
+        more = [column for column in assumed.live() if column.name not in made]
+        added = [replace(column, number=number) for number, column in enumerate(more, len(row.columns) + 1)]
+        row = replace(row, columns=(*row.columns, *added))
+        made |= {column.name: column.number for column in added}
+    numbers = {column.number: made[column.name] for column in assumed.columns if column.name in made} | {0: 0}
+    lost: list[Object] = []
+    for oid in catalog.constraints_of.get(row.oid):
+        constraint = catalog.constraints[oid]
+        if all(key in numbers for key in constraint.keys):
+            catalog.constraints.put(oid, replace(constraint, keys=tuple(numbers[key] for key in constraint.keys)))
+        else:
+            lost.append((CONSTRAINT, oid, 0))
+    for oid in catalog.indexes_of.get(row.oid):
+        index = catalog.indexes[oid]
+        if all(key in numbers for key in (*index.keys, *index.included)):
+            keys, included = (tuple(numbers[key] for key in group) for group in (index.keys, index.included))
+            catalog.indexes.put(oid, replace(index, keys=keys, included=included))
+        elif catalog.owner_of_index(oid) is None:
+            lost.append((RELATION, oid, 0))
+    _forget(session, lost)
+    return row
+
+
+def _forget(session: Session, objects: list[Object]) -> None:
+    """Objects go of which it is not known that they were there, nor that they are not."""
+    catalog, notices = session.catalog, list(session.notices)
+    if objects:
+        before = set(catalog.gone)
+        perform_deletion(session, objects, True)
+        session.notices[:] = notices
+        for key in set(catalog.gone) - before:
+            catalog.gone.remove(key)
