@@ -15,8 +15,8 @@ from typing import Any
 from msgspec import Struct
 
 from pubcheck.checks.history import RefusedWrites
-from pubcheck.checks.write import WRITING, Refusal, Write, refusals
-from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
+from pubcheck.checks.write import WRITING, Refusal, Write, refusals, rules_of
+from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.queries import read_query
 from pubcheck.postgres.errors import ServerError, Unknowable
@@ -201,7 +201,7 @@ def _first(session: Session, refused: RefusedWrites, aim: _Aim) -> _Answer | Non
         return _Answer()
     if row is None or row.kind not in "rp" or not aim.operations:
         return None if not aim.operations else _Answer()
-    ruled = _has_rules(catalog, row)
+    ruled = bool(rules_of(catalog, row))
     if ruled and aim.kind not in ("UpdateStmt", "DeleteStmt"):
         return _Answer()  # many of these are refused because of the rules
     sure = not ruled and row.seen and (session.superuser() or session.owns(row.owner))
@@ -222,7 +222,7 @@ def _first(session: Session, refused: RefusedWrites, aim: _Aim) -> _Answer | Non
     if first is None:
         return None
     # Rules of the tables below do nothing here.
-    sure = sure and not any(_has_rules(catalog, member) for member in reached)
+    sure = sure and not any(rules_of(catalog, member) for member in reached)
     return _Answer(first, sure and (in_order or next(found_below, None) is None))
 
 
@@ -246,12 +246,7 @@ def _below(catalog: Catalog, row: Relation) -> list[Relation]:
 
 def _of_rules(session: Session, aim: _Aim) -> bool:
     row = session.find_relation(aim.target)
-    return row is not None and _has_rules(session.catalog, row)
-
-
-def _has_rules(catalog: Catalog, row: Relation) -> bool:
-    held = (catalog.others.get(key[1]) for key, _, _ in catalog.dependents.get((RELATION, row.oid)) if key[0] == OTHER)
-    return any(one is not None and one.kind == "rule" and one.namespace == row.oid for one in held)
+    return row is not None and bool(rules_of(session.catalog, row))
 
 
 # Conditions by which the planner may leave tables out (relation_excluded_by_constraints, partprune.c).

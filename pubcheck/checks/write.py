@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import Diagnostic, ServerAnswer
 from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
-from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
+from pubcheck.postgres.catalog.rows import Other, Place, Publication, PublicationRel, Relation
 from pubcheck.replication.identity import ReplicaIdentity, replica_identity
 from pubcheck.replication.published import is_publishable, judged_entry, mapped, publications_of
 
@@ -92,12 +92,16 @@ def refused_by(catalog: Catalog, relation: Relation, publication: Publication) -
     return tuple(write for write in WRITES if getattr(publication, write) and not _replaced(catalog, relation, write))
 
 
+def rules_of(catalog: Catalog, relation: Relation) -> list[Other]:
+    """The rewrite rules of a table."""
+    dependents = catalog.dependents.get((RELATION, relation.oid))
+    others = (catalog.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER)
+    return [each for each in others if each is not None and each.kind == "rule" and each.namespace == relation.oid]
+
+
 def _replaced(catalog: Catalog, relation: Relation, write: Write) -> bool:
     """Whether a rule of the table always does something else instead, so that it is not written (rewriteHandler.c)."""
-    dependents = catalog.dependents.get((RELATION, relation.oid))
-    rules = (catalog.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER)
-    mine = (rule for rule in rules if rule is not None and rule.namespace == relation.oid)
-    return any(rule.instead == write and rule.enabled for rule in mine)
+    return any(rule.instead == write and rule.enabled for rule in rules_of(catalog, relation))
 
 
 def failing(catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication) -> bool:

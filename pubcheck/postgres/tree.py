@@ -42,17 +42,19 @@ def calls(tree: Any) -> Iterator[Node]:
 _CLOSED = frozenset(("subselect", "String", "A_Const", "funcname", "typeName"))
 
 
+def uncast(expression: Node) -> Node:
+    """What is cast, however often; an expression without a cast as it is."""
+    while "TypeCast" in expression:
+        expression = expression["TypeCast"]["arg"]
+    return expression
+
+
 def plain_call(expression: Node) -> Node | None:
     """The call of a function with nothing but constants, cast or not, as nextval('...'::regclass) is."""
     call: Node | None = expression.get("FuncCall")
     if call is None or not call.keys() <= _PLAIN_CALL:
         return None
-    for argument in call.get("args", ()):
-        while "TypeCast" in argument:
-            argument = argument["TypeCast"].get("arg", {})
-        if "A_Const" not in argument:
-            return None
-    return call
+    return call if all("A_Const" in uncast(argument) for argument in call.get("args", ())) else None
 
 
 _PLAIN_CALL = frozenset(("funcname", "args", "funcformat", "location"))

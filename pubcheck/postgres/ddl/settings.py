@@ -16,7 +16,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import DEFAULT_PATH, READ_ONLY
-from pubcheck.postgres.tree import find
+from pubcheck.postgres.tree import find, uncast
 
 _READ_ONLY = (READ_ONLY, "default_transaction_read_only")
 _FOLLOWED = frozenset(("search_path", "role", "session_authorization"))
@@ -293,9 +293,7 @@ def _set_config(session: Session, arguments: list[Node]) -> None:
 
 def _constant(node: Node) -> str | bool | None:
     """The text or truth value that is written down, through casts; None for anything else."""
-    while "TypeCast" in node:
-        node = node["TypeCast"]["arg"]
-    constant = node.get("A_Const")
+    constant = uncast(node).get("A_Const")
     if constant is None or constant.get("isnull"):
         return None
     if "boolval" in constant:

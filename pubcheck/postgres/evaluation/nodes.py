@@ -19,7 +19,6 @@ from pubcheck.postgres.oids import INT4, OID
 Row = Mapping[int, Any]
 """Attribute number -> what ``literals.read`` gives, None for NULL; every column that the filter reads is in it."""
 Step = Callable[[Row], Any]
-Truth = Callable[[Row], bool | None]
 
 
 class Constant:

@@ -173,7 +173,6 @@ def read_tid(context: InputContext, text: str, typmod: int = -1) -> tuple[int, i
 
 
 _STR2U64 = pattern_later(r"[ \t\n\v\f\r]*[+-]?[0-9]*")
-_GREATEST_XID = (1 << 63) - 1
 
 
 def _snapshot_number(text: str, at: int) -> tuple[int, int]:

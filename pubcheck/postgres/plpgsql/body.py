@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.scan import tokens
+from pubcheck.postgres.tree import options
 
 Site = tuple[int, int]
 """(offset in the inner text from which on, offset in the outer one); both in characters."""
@@ -62,18 +63,15 @@ def _inner(site: Site) -> int:
 
 def language_of(node: Node) -> str:
     """The language of a DO statement."""
-    options = {item["DefElem"]["defname"]: item["DefElem"] for item in node.get("args", ())}
-    said: str = options.get("language", {}).get("arg", {}).get("String", {}).get("sval", "plpgsql")
+    language = options(node, "args").get("language", {})
+    said: str = language.get("arg", {}).get("String", {}).get("sval", "plpgsql")
     return said.lower()
 
 
 def do_body(outer: Text, node: Node) -> Text | None:
     """The body of a DO statement in PL/pgSQL with its place; None in another language."""
-    options = {item["DefElem"]["defname"]: item["DefElem"] for item in node.get("args", ())}
-    if language_of(node) != "plpgsql":
-        return None
-    given = options.get("as")
-    if given is None:
+    given = options(node, "args").get("as")
+    if given is None or language_of(node) != "plpgsql":
         return None
     body = literal_at(outer.text, given.get("location", 0), given["arg"]["String"].get("sval", ""))
     return outer.within(body)

@@ -126,10 +126,6 @@ def _array_length(self: Evaluator, items: Value, dimension: Value = 1) -> Value:
     return len(items) or None
 
 
-def _array_upper(self: Evaluator, items: Value, dimension: Value) -> Value:
-    return _array_length(self, items, dimension)
-
-
 def _cardinality(self: Evaluator, items: Value) -> Value:
     items = array(items)
     return len(items) if isinstance(items, list) else items if items is None else UNKNOWN
@@ -178,10 +174,6 @@ def _current_setting(self: Evaluator, name: Value, missing_ok: Value = False) ->
     return UNKNOWN
 
 
-def _version_of_schema(self: Evaluator) -> Value:
-    return self._current_schema()
-
-
 def _database(self: Evaluator) -> Value:
     catalog = self.session.catalog
     return catalog.database if catalog.database_known else UNKNOWN
@@ -209,13 +201,13 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "array_length": _array_length,
     "array_remove": _remove,
     "array_to_string": _array_to_string,
-    "array_upper": _array_upper,
+    "array_upper": lambda self, items, dimension: _array_length(self, items, dimension),
     "btrim": _texts(lambda said, *more: said.strip(more[0] if more else " ")),
     "cardinality": _cardinality,
     "concat": _concat,
     "concat_ws": _concat_ws,
     "current_database": _database,
-    "current_schema": _version_of_schema,
+    "current_schema": lambda self: self._current_schema(),
     "current_setting": _current_setting,
     "format": _format,
     "initcap": lambda self, said: UNKNOWN,

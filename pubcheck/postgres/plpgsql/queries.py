@@ -14,7 +14,7 @@ from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.evaluate import Evaluator, Scope, walk
 from pubcheck.postgres.plpgsql.functions import set_returning
 from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Relid, Value, array, both, coerced, unknown
-from pubcheck.postgres.tree import names
+from pubcheck.postgres.tree import names, uncast
 
 
 class Rows(Struct):
@@ -447,9 +447,7 @@ class _Query:
         known = not self.open and all(sure is True for _, sure in scopes)
         values: list[Value] = []
         for target in targets:
-            node = target.get("val", {})
-            while "TypeCast" in node:
-                node = node["TypeCast"]["arg"]
+            node = uncast(target.get("val", {}))
             call = node.get("FuncCall")
             values.append(self._aggregate(call, [scope for scope, _ in scopes]) if known and call else UNKNOWN)
             if call is None and known:

@@ -28,7 +28,7 @@ from pubcheck.postgres.oids import (
 )
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names, plain_call
+from pubcheck.postgres.tree import names, plain_call, uncast
 from pubcheck.postgres.value_functions import type_of
 
 _TYPES_OF_CALLS = {"now": TIMESTAMPTZ, "nextval": INT8, "gen_random_uuid": UUID}
@@ -57,8 +57,7 @@ def default_type(session: Session, expression: Node, column: int) -> int:
 def is_simple(expression: Node) -> bool:
     """A literal, CURRENT_TIMESTAMP and its like or a call without arguments, cast or not: most defaults are, and they
     use no sequence."""
-    while "TypeCast" in expression:
-        expression = expression["TypeCast"].get("arg", {})
+    expression = uncast(expression)
     if "FuncCall" in expression:
         return "args" not in expression["FuncCall"] and plain_call(expression) is not None
     return "A_Const" in expression or "SQLValueFunction" in expression
@@ -66,9 +65,7 @@ def is_simple(expression: Node) -> bool:
 
 def constant(expression: Node) -> Node | None:
     """The literal that a default is, cast or not."""
-    while "TypeCast" in expression:
-        expression = expression["TypeCast"].get("arg", {})
-    return expression.get("A_Const")
+    return uncast(expression).get("A_Const")
 
 
 _STRINGS = frozenset((TEXT, BPCHAR, VARCHAR, NAME))
