@@ -24,38 +24,39 @@ class Copies:
         """What a subscription to one publication copies of a table that it sends."""
         differences: list[CopyDifference] = []
         if "insert" not in sent.operations:
-            text = "the rows that are there are copied, although INSERT is not published"
-            differences.append(CopyDifference("insert not published", text))
+            differences.append(_INSERT_NOT_PUBLISHED)
         if not self.facts.catalog.relations[sent.relation].partition:
             sql = None if sent.filter is None else self.facts.condition(sent).sql
             return InitialCopy(None, sql, None, tuple(differences))
         if publication not in self._copies:
             self._copies[publication] = {each.relation: each for each in copied(self.facts.catalog, [publication])}
-        found = [
-            each for oid in self.facts.family(sent.relation) if (each := self._copies[publication].get(oid)) is not None
-        ]
-        if not found:
+        found, taken = self._copies_of(sent.relation, sent.arrives_as, self._copies[publication])
+        if taken is None:
             return None
-        taken = next((each for each in found if each.relation == sent.arrives_as), found[-1])
         if not _same_rows([condition for _, condition in taken.filters], sent.filter):
             differences.append(CopyDifference("other rows", "the changes are sent by another filter"))
         return self._copied(found, taken, sent.relation, self.facts.columns_of(sent), differences)
 
     def together(self, row: Combined, columns: Sequence[str], copies: Mapping[int, Copied]) -> InitialCopy | None:
         """What a subscription to several publications copies of a table, of which it is sent these columns."""
-        found = [each for oid in self.facts.family(row.relation) if (each := copies.get(oid)) is not None]
-        if row.conflict is not None or not found:
+        found, taken = self._copies_of(row.relation, row.arrives_as, copies)
+        if row.conflict is not None or taken is None:
             return None
-        taken = next((each for each in found if each.relation == row.arrives_as), found[-1])
         differences: list[CopyDifference] = []
         if row.insert is None:
-            text = "the rows that are there are copied, although INSERT is not published"
-            differences.append(CopyDifference("insert not published", text))
+            differences.append(_INSERT_NOT_PUBLISHED)
         elif {oid for oid, _ in taken.filters} != {oid for oid, _ in row.insert}:
             who = ", ".join(self.facts.catalog.publications[oid].name for oid, _ in row.insert)
             text = f"INSERTs are sent by the filters of {who} alone" if who else "INSERTs of all rows are sent"
             differences.append(CopyDifference("other rows", text))
         return self._copied(found, taken, row.relation, columns, differences)
+
+    def _copies_of(
+        self, relation: int, arrives_as: int, copies: Mapping[int, Copied]
+    ) -> tuple[list[Copied], Copied | None]:
+        """All copies that take the rows of a relation, and the one that counts."""
+        found = [each for oid in self.facts.family(relation) if (each := copies.get(oid)) is not None]
+        return found, next((each for each in found if each.relation == arrives_as), found[-1] if found else None)
 
     def _copied(
         self, found: list[Copied], taken: Copied, relation: int, sent: Sequence[str], differences: list[CopyDifference]
@@ -93,6 +94,11 @@ class Copies:
                 if reason is not None:
                     lost.setdefault(reason, []).append(self.facts.name(oid))
         return self._lost[root]
+
+
+_INSERT_NOT_PUBLISHED = CopyDifference(
+    "insert not published", "the rows that are there are copied, although INSERT is not published"
+)
 
 
 def _same_rows(filters: Sequence[rows.Filter], one: rows.Filter | None) -> bool:
