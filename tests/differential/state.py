@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
 
 QUERY = (
@@ -45,4 +47,4 @@ def _name(catalog: Catalog, oid: int) -> str:
 
 
 def _quoted(name: str) -> str:
-    return name if name.isalnum() and name.islower() else f'"{name}"'
+    return name if re.fullmatch("[a-z_][a-z0-9_]*", name) else f'"{name}"'

@@ -123,21 +123,17 @@ def create_function(session: Session, node: Node) -> None:
 
 
 def _keep_body(session: Session, node: Node, row: Proc, options: dict[str, Any]) -> None:
-    """Keeps the body of a function that may change something, or that speaks of publications, for its calls."""
-    parts = options.get("as", {}).get("List", {}).get("items", ())
+    """Keeps the body of a function for its calls."""
     routine = None
-    if parts and (row.effect or _PUBLICATION.search(parts[0]["String"].get("sval", ""))):
+    if "as" in options:
         from pubcheck.postgres.plpgsql.routines import routine as routine_of
 
-        routine = routine_of(session, node, session.text.decode(errors="surrogatepass"))
+        routine = routine_of(session, node, session.text.decode(errors="surrogatepass"), changes=bool(row.effect))
     routines = session.catalog.routines
     if routine is not None:
         routines.put(row.oid, routine)
     elif routines:
         routines.remove(row.oid)
-
-
-_PUBLICATION = re.compile("publication", re.IGNORECASE)
 
 
 def _result(

@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
+from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text
 from pubcheck.postgres.plpgsql.compiling import NotParsed, is_template
-from pubcheck.postgres.plpgsql.evaluate import Scope, query, walk
+from pubcheck.postgres.plpgsql.evaluate import MISSING, Scope, query, walk
 from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
 from pubcheck.postgres.plpgsql.program import Program, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.plpgsql.scripts import do, script
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, coerced
 from pubcheck.postgres.tree import names
 
 
@@ -30,47 +31,68 @@ def _wrong_kind(machine: Machine, row: Proc, call: Node, said: str, instead: str
     return ServerError("42809", f"{signature} {said}", hint=f"To call {instead}.", location=call.get("location"))
 
 
-def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> bool:
-    """Runs the functions that a statement calls; False where it calls none whose body is known."""
+def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> queries.Rows | None:
+    """Runs the functions that a statement calls, and gives its rows; None where none is run."""
     if name == "CallStmt":
-        call = node["funccall"]
-        found = candidate_for(machine, call)
-        if found is None:
-            return False
-        if found[0].kind != "p":
-            machine.refuse(_wrong_kind(machine, found[0], call, "is not a procedure", "a function, use SELECT"), inner)
-            return True
-        invoke(machine, found, call, None, inner)
-        return True
+        return queries.UNKNOWN_ROWS if _call(machine, inner, node["funccall"]) else None
     called = [call for kind, call in walk(node) if kind in ("FuncCall", "funccall")]
     candidates = [candidate_for(machine, call) for call in called]
     if not any(candidates):
         not_followed(machine, inner, called)
-        return False
+        return None
     for call, found in zip(called, candidates, strict=True):
         if found is not None and found[0].kind == "p":
             machine.refuse(_wrong_kind(machine, found[0], call, "is a procedure", "a procedure, use CALL"), inner)
-            return True
+            return queries.UNKNOWN_ROWS
     alone = _call_alone(node)
     if alone is not None and (found := candidate_for(machine, alone)) is not None:
-        invoke(machine, found, alone, None, inner)
-        return True
+        with machine.trial.following((found[0].oid,)):
+            machine.attempt(node, inner)
+        value = invoke(machine, found, alone, None, inner)
+        single = not found[0].returns_set and len(found[1].results) < 2
+        return queries.Rows((found[1].name,), [((value,), True)]) if single else queries.UNKNOWN_ROWS
     below = [each for each in (node.get("fromClause"), _subqueries(node), node.get("withClause")) if each]
     within = any(candidate_for(machine, call) for kind, call in walk(below) if kind == "FuncCall")
     rows = machine.rows(node)
     if not rows.known or within or not _projects_all(node):
         not_followed(machine, inner, called)
-        return False
+        return None
     if any(names(call["funcname"])[-1] == "set_config" for call in called):
         do(machine, inner, name, node)
+    with machine.trial.following(found[0].oid for found in candidates if found is not None):
+        machine.attempt(node, inner)
     at, machine.calling = machine.calling, inner
     machine.evaluator.projecting = True
     try:
-        machine.rows(node)
+        return machine.rows(node)
     finally:
         machine.evaluator.projecting = False
         machine.calling = at
-    return True
+
+
+def _call(machine: Machine, inner: Inner, call: Node) -> bool:
+    """CALL; False for a procedure that is not known."""
+    found = candidate_for(machine, call)
+    result: Value = UNKNOWN
+    if found is not None:
+        row = found[0]
+        if row.kind != "p":
+            machine.refuse(_wrong_kind(machine, row, call, "is not a procedure", "a function, use SELECT"), inner)
+            return True
+        result = invoke(machine, found, call, None, inner)
+    if machine.frames:
+        for position, item in enumerate(call.get("args", ())):
+            if found is None or "NamedArgExpr" in item or row.modes[position] != "i":
+                _given_back(machine, item, result)
+    return found is not None
+
+
+def _given_back(machine: Machine, item: Node, value: Value) -> None:
+    """A variable as the argument of a procedure's parameter that gives something back."""
+    fields = item.get("NamedArgExpr", {}).get("arg", item).get("ColumnRef", {}).get("fields", ())
+    parts = tuple(names(fields)) if all("String" in field for field in fields) else ()
+    if parts and machine.frame.look_up(parts) is not MISSING:
+        machine.bind(parts[0], value if len(parts) == 1 else UNKNOWN)
 
 
 def not_followed(machine: Machine, inner: Inner, called: Sequence[Node]) -> None:
@@ -84,12 +106,20 @@ def not_followed(machine: Machine, inner: Inner, called: Sequence[Node]) -> None
             machine.host.unfollowed(inner, routine.body.text)
 
 
-def calls_only(machine: Machine, inner: Inner, node: Node) -> None:
-    """What a query does by the functions that it calls."""
-    if any(candidate_for(machine, call) for kind, call in walk(node) if kind == "FuncCall") and not calls_of(
-        machine, inner, "SelectStmt", node
-    ):
+def calls_only(machine: Machine, inner: Inner, node: Node) -> queries.Rows | None:
+    """What a query does by the functions that it calls, and its rows; None where it calls none whose body is known."""
+    if not any(candidate_for(machine, call) for kind, call in walk(node) if kind == "FuncCall"):
+        return None
+    found = calls_of(machine, inner, "SelectStmt", node)
+    if found is None:
         do(machine, inner, "SelectStmt", node)
+    return found
+
+
+def followed_in(machine: Machine, statement: Node) -> list[int]:
+    """The functions that a query calls and whose bodies are known, one for each call."""
+    found = (candidate_for(machine, call) for kind, call in walk(statement) if kind == "FuncCall")
+    return [each[0].oid for each in found if each is not None]
 
 
 def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
@@ -100,7 +130,10 @@ def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
     found = [catalog.procs[oid] for oid in functions_named(machine.session, names(call["funcname"]))]
     count = len(call.get("args", ()))
     fitting = [row for row in found if len(row.arguments) - row.defaults <= count <= len(row.arguments)]
-    if len(fitting) != 1 or fitting[0].variadic:
+    if len(fitting) > 1:
+        meant = machine.trial.function_of(call, machine.variables())
+        fitting = [row for row in fitting if row.oid == meant]
+    if not fitting or fitting[0].variadic:
         return None
     routine = machine.routine_of(fitting[0])
     return (fitting[0], routine) if routine is not None else None
@@ -115,7 +148,13 @@ def called(machine: Machine, call: Node, scope: Scope | None) -> Value:
     if at is None:
         frame = machine.frame
         at = Inner(Text("", (), frame.body.start, frame.body.end), ())
-    return invoke(machine, found, call, scope, at)
+    machine.invoked += 1
+    unsure = min(machine.evaluator.unsure, 1)
+    machine.doubt.ways += unsure
+    try:
+        return invoke(machine, found, call, scope, at)
+    finally:
+        machine.doubt.ways -= unsure
 
 
 def invoke(machine: Machine, found: tuple[Proc, Routine], call: Node, scope: Scope | None, at: Inner) -> Value:
@@ -135,14 +174,33 @@ def invoke(machine: Machine, found: tuple[Proc, Routine], call: Node, scope: Sco
             arguments[position] = machine.evaluator.value(default)
     if row.strict and any(value is None for value in arguments):
         return None
-    mark = machine.host.mark()
+    if routine.returns in ("trigger", "event_trigger"):
+        machine.fail(ServerError("0A000", "trigger functions can only be called as triggers"), at)
+        return UNKNOWN
+    mark, apart = machine.host.mark(), 0
+    if not (routine.changes or routine.about):
+        apart = max(0, machine.left - _MOST_OF_OTHERS)
+        machine.left -= apart
     try:
-        return run_body(machine, routine, arguments, at, owner=row.owner if row.definer else 0)
+        value = run_body(machine, routine, arguments, at, owner=row.owner if row.definer else 0)
+        return UNKNOWN if row.returns_set else value
+    except Exhausted:
+        if routine.changes or routine.about:
+            raise
+        machine.host.undo(mark)
+        machine.doubt.risk()
+        return UNKNOWN
     except (NotParsed, TooDeep) as failure:
         machine.host.undo(mark)
         if not cannot_be_read(machine, routine.body.text, failure, at):
             machine.host.unfollowed(at, routine.body.text)
         return UNKNOWN
+    finally:
+        machine.left += apart
+
+
+_MOST_OF_OTHERS = 2_000
+"""Statements of a function that are followed if it changes nothing, for what it gives or whether it fails."""
 
 
 def cannot_be_read(machine: Machine, body: str, failure: NotParsed | TooDeep, at: Inner) -> bool:
@@ -176,7 +234,12 @@ def run_body(
             return sql_body(machine, routine, bound, at)
         frame = Frame(program(routine.header(), routine.body.text), routine.body, at)
         frame.arguments = {name: type_name for name, type_name in routine.inputs if name}
-        return machine.run(frame, bound)
+        if not (routine.procedure or routine.returns_set or routine.results or routine.returns == "void"):
+            frame.returns = routine.returns
+        value = machine.run(frame, bound)
+        if routine.results:
+            return frame.scopes[0].get(routine.results[0], UNKNOWN) if len(routine.results) == 1 else UNKNOWN
+        return coerced(value, frame.returns) if frame.returns else value
     finally:
         machine.doubt.handlers, machine.evaluator.projecting = handlers, projecting
         machine.atomic = atomic

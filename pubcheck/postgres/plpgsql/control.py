@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pubcheck.postgres.errors import ServerError
@@ -56,7 +56,7 @@ def branch(machine: Machine, node: Node) -> Way:
         branch = item["PLpgSQL_if_elsif"]
         branches.append((branch["cond"], branch.get("stmts", ())))
     branches.append((None, node.get("else_body", ())))
-    return choose(machine, branches, machine.truth)
+    return choose(machine, branches)
 
 
 def case(machine: Machine, node: Node) -> Way:
@@ -75,16 +75,14 @@ def case(machine: Machine, node: Node) -> Way:
         branches.append((None, node.get("else_stmts", ())))
     else:
         branches.append((None, [{"case_not_found": {}}]))
-    return choose(machine, branches, machine.truth)
+    return choose(machine, branches)
 
 
 def case_not_found(machine: Machine, node: Node) -> Way:
     return machine.fail(ServerError("20000", "case not found", hint="CASE statement is missing ELSE part."))
 
 
-def choose(
-    machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node]]], truth: Callable[[Node], Value]
-) -> Way:
+def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node]]]) -> Way:
     """IF and CASE: the first branch whose condition holds; each of which it may."""
     doubts, perhaps = machine.doubt.ways, list[Signal]()
     before: list[dict[str, Value]] | None = None
@@ -92,7 +90,7 @@ def choose(
     open_ended = False
     try:
         for condition, body in branches:
-            known = True if condition is None else truth(condition)
+            known = True if condition is None else machine.truth(condition)
             if known is False or known is None:
                 continue
             if known is True and before is None:
@@ -101,7 +99,7 @@ def choose(
                 before = machine.frame.snapshot()
                 open_ended = True
                 machine.doubt.ways += 1
-            assumed = suppose(machine, condition, True) if known is UNKNOWN else []
+            assumed = suppose(machine, condition) if known is UNKNOWN else []
             way = machine.statements(body)
             unsuppose(machine, assumed)
             perhaps += everything(way)
@@ -121,14 +119,14 @@ def choose(
     return Way(None, perhaps) if perhaps else ON
 
 
-def suppose(machine: Machine, condition: Node | None, positive: bool) -> list[Any]:
+def suppose(machine: Machine, condition: Node | None) -> list[Any]:
     """What a condition that holds says to be there is there by assumption, without a word about it."""
     if condition is None:
         return []
     node = expression(condition["PLpgSQL_expr"]["query"])
     if node is None:
         return []
-    return machine.session.suppose(assumptions(machine.evaluator, node, positive))
+    return machine.session.suppose(assumptions(machine.evaluator, node))
 
 
 def unsuppose(machine: Machine, supposed: list[Any]) -> None:
@@ -146,8 +144,11 @@ def exit_or_continue(machine: Machine, node: Node) -> Way:
 
 def returned(machine: Machine, node: Node) -> Way:
     if "expr" in node:
-        value = machine.value(node["expr"])
+        returns = machine.frame.returns
+        value = machine.value(node["expr"], machine.trial.type_named(returns) if returns else None)
         machine.frame.result = UNKNOWN if machine.doubt.at_hand else value
+    elif machine.frame.returns:
+        machine.frame.result = UNKNOWN
     return Way(Signal("return"))
 
 

@@ -54,6 +54,8 @@ class Evaluator:
         self.caller: Callable[[Node, Scope | None], Value] | None = None
         """Runs the function of a call, where an expression stands alone or is ``projecting`` the rows of a query."""
         self.projecting = False
+        self.unsure = 0
+        """In how many expressions we are of which it is not known whether they are worked out."""
         self._depth = 0
 
     def of_text(self, sql: str) -> Value:
@@ -233,14 +235,22 @@ class Evaluator:
         return found
 
     def _boolean(self, node: Node, scope: Scope | None) -> Value:
-        values = [self.value(item, scope) for item in node["args"]]
-        values = [coerced(value, "boolean") for value in values]
         if node["boolop"] == "NOT_EXPR":
-            return negated(values[0])
+            return negated(coerced(self.value(node["args"][0], scope), "boolean"))
         joined, found = (both, True) if node["boolop"] == "AND_EXPR" else (either, False)
-        for value in values:
-            found = joined(found, value)
-        return found
+        decided, unsure = not found, self.unsure
+        said = (item["A_Const"]["boolval"] for item in node["args"] if "boolval" in item.get("A_Const", ()))
+        if any(each.get("boolval", False) is decided for each in said):
+            return decided  # the planner leaves out the rest
+        try:
+            for item in node["args"]:
+                found = joined(found, coerced(self.value(item, scope), "boolean"))
+                if found is decided:
+                    break
+                self.unsure += found is UNKNOWN
+            return found
+        finally:
+            self.unsure = unsure
 
     def _null_test(self, node: Node, scope: Scope | None) -> Value:
         value = self.value(node["arg"], scope)

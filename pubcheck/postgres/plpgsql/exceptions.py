@@ -119,20 +119,34 @@ def raised(machine: Machine, node: Node) -> Way:
         message = node["condname"]
     if "message" in node:
         message = message_of(node["message"], [machine.value(each) for each in node.get("params", ())])
+    given: dict[str, Value] = {}
+    if "condname" in node:
+        given["ERRCODE"] = sqlstate
+    if "message" in node:
+        given["MESSAGE"] = message
     for item in node.get("options", ()):
         option = item["PLpgSQL_raise_option"]
         value = text(machine.value(option["expr"]))
+        name = _OPTIONS[option.get("opt_type", 0)]
         if value is None:
             return machine.fail(ServerError("22004", "RAISE statement option cannot be null"))
-        if option.get("opt_type", 0) == 0:
+        if name in given:
+            return machine.fail(ServerError("42601", f"RAISE option already specified: {name}"))
+        given[name] = value
+        if name == "ERRCODE":
             sqlstate = CONDITIONS.get(value, value) if isinstance(value, str) else UNKNOWN
-        elif option["opt_type"] == 1:
+        elif name == "MESSAGE":
             message = value
     if not isinstance(sqlstate, str):
         sqlstate = "P0001"
     if not isinstance(message, str):
         message = sqlstate
-    return machine.fail(ServerError(sqlstate, message))
+    detail, hint = (value if isinstance(value := given.get(name), str) else None for name in ("DETAIL", "HINT"))
+    return machine.fail(ServerError(sqlstate, message, detail=detail, hint=hint))
+
+
+_OPTIONS = ("ERRCODE", "MESSAGE", "DETAIL", "HINT", "COLUMN", "CONSTRAINT", "DATATYPE", "TABLE", "SCHEMA")
+"""Of RAISE, in the order of PLpgSQL_raise_option_type."""
 
 
 def message_of(template: str, values: list[Value]) -> Value:

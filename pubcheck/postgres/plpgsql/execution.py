@@ -52,9 +52,10 @@ def select_into(machine: Machine, node: Node, name: str, body: Node) -> None:
     """SELECT ... INTO (exec_stmt_execsql): the first row, or NULLs."""
     if name == "SelectStmt":
         inner = machine.inner(node, "sqlstmt")
-        calls_only(machine, inner, body)
-        machine.attempt(body, inner, node.get("target"))
-        found = machine.rows(body)
+        called = calls_only(machine, inner, body)
+        if called is None:
+            machine.attempt(body, inner, node.get("target"))
+        found = machine.rows(body) if called is None else called
         if node.get("strict") and not found.known:
             machine.doubt.risk()
     else:
@@ -157,7 +158,7 @@ def apply(machine: Machine, inner: Inner, name: str, node: Node) -> None:
     if name == "DoStmt":
         nested(machine, inner, node)
         return
-    if name in ("SelectStmt", "CallStmt") and calls_of(machine, inner, name, node):
+    if name in ("SelectStmt", "CallStmt") and calls_of(machine, inner, name, node) is not None:
         return
     do(machine, inner, name, node)
 

@@ -30,6 +30,8 @@ class Frame:
         """The types of arguments by name; those that the program has may stand for others."""
         self.labels: dict[str, dict[str, Value]] = {}
         self.result: Value = None
+        self.returns = ""
+        """The type of what it returns, "" for nothing."""
         self.known: str | None = body.text
         self.bound: set[int] = set()
         """The variables that the blocks at hand declare, by number."""

@@ -62,6 +62,9 @@ class Interpreter(Machine):
     def apply(self, inner: Inner, name: str, node: Node) -> None:
         execution.apply(self, inner, name, node)
 
+    def followed_in(self, statement: Node) -> list[int]:
+        return calls.followed_in(self, statement) if self.session.catalog.routines else []
+
     def run_block(self, node: Node, outermost: bool = False) -> Way:
         return control.run_block(self, node, outermost)
 

@@ -9,6 +9,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.assignment import cursor_of
+from pubcheck.postgres.plpgsql.calls import calls_only
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.host import Exhausted
 from pubcheck.postgres.plpgsql.machine import Machine
@@ -104,8 +105,10 @@ def for_rows(machine: Machine, node: Node) -> Way:
     found = queries.UNKNOWN_ROWS
     statement = query(node["query"]["PLpgSQL_expr"]["query"])
     if statement is not None:
-        machine.attempt(statement, None, node["var"])
-        found = machine.rows(statement)
+        called = calls_only(machine, machine.inner(node, "query"), statement)
+        if called is None:
+            machine.attempt(statement, None, node["var"])
+        found = machine.rows(statement) if called is None else called
     return over(machine, node, found)
 
 

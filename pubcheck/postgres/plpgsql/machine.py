@@ -81,7 +81,7 @@ class Machine(Memory):
         if any(name.lower() not in _COLLATIONS for name in _COLLATED.findall(frame.body.text)):
             self.doubt.risk()
         try:
-            self.run_block(
+            way = self.run_block(
                 {
                     "lineno": given.lineno,
                     "body": given.body,
@@ -90,10 +90,18 @@ class Machine(Memory):
                 },
                 outermost=True,
             )
+            if frame.returns and way.certain is None:
+                self._ends_without_return(way)
         finally:
             self.frames.pop()
             self.doubt.ways = doubts
         return frame.result
+
+    def _ends_without_return(self, way: Way) -> None:
+        if any(signal.kind == "return" for signal in way.perhaps):
+            self.doubt.risk()
+        else:
+            self.fail(ServerError("2F005", "control reached end of function without RETURN"))
 
     def statements(self, nodes: Sequence[Node]) -> Way:
         """Runs statements one after the other; after one that perhaps leads away the rest is in doubt."""

@@ -27,6 +27,8 @@ class Memory:
         self.session = host.session
         self.frames: list[Frame] = []
         self.doubt = Doubt()
+        self.invoked = 0
+        """How many functions expressions have called so far."""
         self.trial = Trial(self.session)
         self.evaluator = Evaluator(self.session, self.variable)
 
@@ -40,6 +42,10 @@ class Memory:
     def excuse(self, error: ServerError, unseen: bool) -> bool:
         """Whether an assumed refusal is what a guard or a handler is there for."""
         return self.doubt.taken(error) or (self.doubt.at_hand and not unseen and error.sqlstate in GUARDED)
+
+    def followed_in(self, statement: Node) -> list[int]:
+        """The functions that an expression calls and that are run, one for each call."""
+        raise NotImplementedError
 
     @property
     def frame(self) -> Frame:
@@ -79,9 +85,12 @@ class Memory:
         """The value of an expression; ``before`` is what of the query stands before it. Raises Raised."""
         statement = query(_SELECT + expression_text)
         try:
-            fails = statement is None or self.trial.may_fail(statement, self.variables(), (target,))
+            called = self.followed_in(statement) if statement is not None else []
+            with self.trial.following(called):
+                fails = statement is None or self.trial.may_fail(statement, self.variables(), (target,))
+            invoked = self.invoked
             value = self.evaluator.of_text(expression_text)
-            if fails and value is UNKNOWN:
+            if value is UNKNOWN and (fails or self.invoked - invoked < len(called)):
                 self.doubt.risk()
             return value
         except Failed as error:

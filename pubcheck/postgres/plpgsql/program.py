@@ -12,6 +12,7 @@ from msgspec.json import Decoder
 from pubcheck.postgres import parse as grammar
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.plpgsql.compiling import NotParsed, about_publication, not_parsed
+from pubcheck.postgres.scan import tokens
 
 _decode = Decoder().decode
 
@@ -76,6 +77,7 @@ def program(header: str, body: str) -> Program:
         block = inner[0]["PLpgSQL_stmt_block"]
     places = _Places(body, block)
     places.find(block)
+    _name_what_is_returned(body, places.returns)
     return Program(
         block.get("body", []),
         block.get("label", ""),
@@ -104,6 +106,24 @@ def check_sql(body: str) -> None:
         ) from None
 
 
+def _name_what_is_returned(body: str, returns: list[Node]) -> None:
+    """The parser keeps the number of a variable that is returned to itself: its name is taken from the text."""
+    if all("expr" in node for node in returns):
+        return
+    words = [token.decode(errors="replace") for _, token, _ in tokens(body.encode(errors="surrogatepass"))]
+    written = [
+        words[number + 1 : number + 3]
+        for number, word in enumerate(words)
+        if word.lower() == "return" and [each.lower() for each in words[number + 1 : number + 2]] not in _OF_SETS
+    ]
+    for node, said in zip(returns, written, strict=False):
+        if "expr" not in node and len(written) == len(returns) and said[1:] == [";"]:
+            node["expr"] = {"PLpgSQL_expr": {"query": said[0]}}
+
+
+_OF_SETS = (["next"], ["query"])
+
+
 # What of a statement is SQL that is run: the field that holds it.
 SQL_FIELDS = {
     "PLpgSQL_stmt_execsql": ("sqlstmt",),
@@ -124,6 +144,8 @@ class _Places:
         self._lines = [0, *(match.end() for match in re.finditer("\n", body))]
         self._cursor = 0
         self.sites: dict[int, Site] = {}
+        self.returns: list[Node] = []
+        """The RETURN statements that are written, in the order of the text."""
         self.floors: dict[int, int] = {}
         self._last = block.get("lineno", 0)
 
@@ -142,6 +164,8 @@ class _Places:
                     self.floors[id(value)] = self._last
                 if key.startswith("PLpgSQL_stmt_"):
                     self._last = max(self._last, value.get("lineno", 0))
+                if key == "PLpgSQL_stmt_return" and "lineno" in value:
+                    self.returns.append(value)
                 fields = SQL_FIELDS.get(key)
                 if fields is not None:
                     self._enter(value, next((value[field] for field in fields if field in value), None))

@@ -22,10 +22,10 @@ LANGUAGES = ("plpgsql", "sql")
 
 class Routine(Struct, frozen=True):
     """A function or procedure. ``source`` and ``statement`` number the CREATE FUNCTION; ``about``: its body speaks of
-    publications.
+    publications, ``changes``: it may change something besides.
 
     ``inputs`` are the names and types of the input arguments, ``defaults`` the (position, expression) of those that
-    have one; ``settings`` its SET clauses.
+    have one; ``settings`` its SET clauses. ``outputs`` are the names of OUT arguments, ``results`` those of INOUT too.
     """
 
     name: str
@@ -36,11 +36,13 @@ class Routine(Struct, frozen=True):
     about: bool
     inputs: tuple[tuple[str, str], ...]
     outputs: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
     defaults: tuple[tuple[int, Node], ...] = ()
     returns: str = "void"
     returns_set: bool = False
     procedure: bool = False
     settings: tuple[Node, ...] = ()
+    changes: bool = False
 
     def header(self) -> str:
         """What a CREATE FUNCTION says before AS, with arguments and result of types that any parser knows."""
@@ -102,7 +104,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if name else ""
 
 
-def routine(session: Session, node: Node, text: str) -> Routine | None:
+def routine(session: Session, node: Node, text: str, *, changes: bool) -> Routine | None:
     """The routine that a CREATE FUNCTION makes; None in another language, or where the body is no text."""
     options: dict[str, Node] = {}
     settings: list[Node] = []
@@ -117,10 +119,13 @@ def routine(session: Session, node: Node, text: str) -> Routine | None:
         return None
     inputs: list[tuple[str, str]] = []
     outputs: list[str] = []
+    results: list[str] = []
     defaults: list[tuple[int, Node]] = []
     for item in node.get("parameters", ()):
         parameter = item["FunctionParameter"]
         mode = parameter.get("mode", "FUNC_PARAM_DEFAULT")
+        if mode in ("FUNC_PARAM_OUT", "FUNC_PARAM_TABLE", "FUNC_PARAM_INOUT"):
+            results.append(parameter.get("name", ""))
         if mode in ("FUNC_PARAM_OUT", "FUNC_PARAM_TABLE"):
             outputs.append(parameter.get("name", ""))
             continue
@@ -139,11 +144,13 @@ def routine(session: Session, node: Node, text: str) -> Routine | None:
         _PUBLICATION.search(parts[0]["String"].get("sval", "")) is not None,
         tuple(inputs),
         tuple(outputs),
+        tuple(results),
         tuple(defaults),
         _type_name(returned) if returned else "void",
         bool(returned.get("setof")),
         node.get("is_procedure", False),
         tuple(settings),
+        changes,
     )
 
 
@@ -151,13 +158,28 @@ _PUBLICATION = re.compile("publication", re.IGNORECASE)
 
 
 def calls(session: Session, node: Node) -> bool:
-    """Whether a statement calls a function whose body is kept."""
+    """Whether a statement calls a function that may change something, or one that calls such a one."""
     routines = session.catalog.routines
     for call in tree.calls(node):
         path = names(call["funcname"])
-        if path[0] != "pg_catalog" and any(oid in routines for oid in functions_named(session, path)):
-            return True
+        if path[0] != "pg_catalog":
+            found = [routines[oid] for oid in functions_named(session, path) if oid in routines]
+            if any(_changes(session, each, set()) for each in found):
+                return True
     return False
+
+
+def _changes(session: Session, found: Routine, seen: set[str]) -> bool:
+    if found.changes or found.about:
+        return True
+    inside = set(_CALLED.findall(found.body.text.lower())) - seen
+    seen |= inside
+    routines = session.catalog.routines
+    others = {oid for name in inside for oid in functions_named(session, [name]) if oid in routines}
+    return any(_changes(session, routines[oid], seen) for oid in others)
+
+
+_CALLED = re.compile(r'(\w+)"?\s*\(')
 
 
 def called_in(catalog: Catalog, text: str) -> Iterator[Routine]:

@@ -8,7 +8,8 @@ known. Of the rest only what is known to give a value for whatever it is given i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -76,9 +77,32 @@ class Trial:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.followed: frozenset[int] = frozenset()
+        """Functions of the query at hand whose bodies are run besides: nothing is said of whether they fail."""
         self._left = _MOST
         self._types: dict[str, Type] = {}
-        self._known: dict[tuple[int, int, tuple[Type | None, ...]], _Analysed] = {}
+        self._known: dict[tuple[int, int, tuple[Type | None, ...], frozenset[int]], _Analysed] = {}
+
+    @contextmanager
+    def following(self, functions: Iterable[int]) -> Iterator[None]:
+        """The bodies of these functions are run besides."""
+        before, self.followed = self.followed, frozenset(functions)
+        try:
+            yield
+        finally:
+            self.followed = before
+
+    def function_of(self, call: Node, variables: Variables) -> int | None:
+        """The one of several functions of its name that a call in an expression means; None where that is not known."""
+        query: Node = {"targetList": [{"ResTarget": {"val": {"FuncCall": call}}}]}
+        assumed = self.session.assumed
+        try:
+            found = self._nested(query, variables, {})[0].analysed[0]
+        except (ServerError, Unknowable, RecursionError, IndexError):
+            return None
+        finally:
+            self.session.assumed = assumed
+        return found.functions[0] if found.node == "FuncExpr" else None
 
     def type_named(self, written: str) -> Type:
         """The type that a declaration names; (0, -1) where that is not known."""
@@ -121,7 +145,7 @@ class Trial:
         Raises Failed where it certainly fails; its location is a byte offset in the text of the query.
         """
         session, journal = self.session, self.session.catalog.journal
-        key = (id(query), variables.place, tuple(targets))
+        key = (id(query), variables.place, tuple(targets), self.followed)
         stamp = (journal.mark(), journal.undos, session.blind)
         known = self._known.get(key)
         fresh = known is None or known.query is not query or known.stamp != stamp
@@ -172,24 +196,29 @@ class Trial:
 
     def _analyse(self, query: Node, variables: Variables, targets: Sequence[Type | None], stamp: _Stamp) -> _Analysed:
         used: dict[str, int] = {}
-        said = _with_columns(self.session, query, variables, used)
-        row = Relation(0, _PREFIX, 0, "c", 0, tuple(_columns(used, variables)))
-        p = parse_state(self.session, row)
-        nested = Nested(p)
-        outputs = analyze_query(nested, {"SelectStmt": said})
-        folder = _Folder(Context(p.inputs))
+        nested, outputs = self._nested(query, variables, used)
+        folder = _Folder(Context(nested.inputs), self.followed)
         steps = [folder.build(part) for part in nested.analysed]
         straight = query.keys() <= _STRAIGHT
         certain = straight and "whereClause" not in query
         if outputs is not None:
             for target, part in zip(targets, nested.analysed[: len(outputs)], strict=False):
                 if target is not None and target[0]:
-                    steps.append(folder.assigned(p, part, target, certain=certain))
+                    steps.append(folder.assigned(nested, part, target, certain=certain))
         risky = folder.risky or _shape(query).several
         waiting = [step for step in steps if not isinstance(step, Constant)] if straight else []
         if straight and not waiting:
             return _Analysed(query, stamp, False)
-        return _Analysed(query, stamp, None if straight else risky, risky, certain, waiting, used, p)
+        return _Analysed(query, stamp, None if straight else risky, risky, certain, waiting, used, nested)
+
+    def _nested(
+        self, query: Node, variables: Variables, used: dict[str, int]
+    ) -> tuple[Nested, Sequence[object] | None]:
+        """A query as the parser analyses it, and its columns; ``used``: of the variables in it, their numbers."""
+        said = _with_columns(self.session, query, variables, used)
+        row = Relation(0, _PREFIX, 0, "c", 0, tuple(_columns(used, variables)))
+        nested = Nested(parse_state(self.session, row))
+        return nested, analyze_query(nested, {"SelectStmt": said})
 
     def _evaluated(self, known: _Analysed, variables: Variables) -> bool:
         """Whether what is worked out with the values at hand may fail. Raises ServerError if it certainly does."""
@@ -435,8 +464,9 @@ def _settles(condition: Node) -> bool:
 class _Folder(Builder):
     """Folds constants; what is not constant is ``risky`` unless it is known to give a value for whatever it gets."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, followed: frozenset[int]) -> None:
         super().__init__(context)
+        self.followed = followed
         self.risky = False
         self._built: dict[int, Step] = {}
 
@@ -480,7 +510,7 @@ class _Folder(Builder):
 
     def _is_safe(self, oid: int) -> bool:
         if oid >= FIRST_NORMAL_OID:
-            return False
+            return oid in self.followed
         name = self.cache.proc(oid).name
         return name in SAFE or _COMPARES.search(name) is not None
 
