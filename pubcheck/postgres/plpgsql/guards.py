@@ -12,19 +12,20 @@ Assumption = tuple[str, str, str]
 """("publication", "", name) or ("relation", schema or "", name)."""
 
 
-def assumptions(evaluator: Evaluator, node: Node, positive: bool) -> list[Assumption]:
-    """What is there where an expression is true (or, not ``positive``, false)."""
-    return list(_assumed(evaluator, node, positive))
+def assumptions(evaluator: Evaluator, node: Node) -> list[Assumption]:
+    """What is there where an expression is true."""
+    return list(_assumed(evaluator, node, positive=True))
 
 
-def _assumed(evaluator: Evaluator, node: Node, positive: bool) -> Iterator[Assumption]:
+def _assumed(evaluator: Evaluator, node: Node, *, positive: bool) -> Iterator[Assumption]:
+    """``positive``: where it is true, else where it is false."""
     for kind, body in node.items():
         if kind == "BoolExpr":
             if body["boolop"] == "NOT_EXPR":
-                yield from _assumed(evaluator, body["args"][0], not positive)
+                yield from _assumed(evaluator, body["args"][0], positive=not positive)
             elif (body["boolop"] == "AND_EXPR") == positive:
                 for item in body["args"]:
-                    yield from _assumed(evaluator, item, positive)
+                    yield from _assumed(evaluator, item, positive=positive)
         elif kind == "SubLink" and positive and "SelectStmt" in body.get("subselect", {}):
             select = body["subselect"]["SelectStmt"]
             if body["subLinkType"] == "EXISTS_SUBLINK":
