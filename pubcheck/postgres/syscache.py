@@ -87,8 +87,6 @@ class TypeCache(Struct, frozen=True, gc=False):
     gt: int = 0
     cmp: int = 0
     hash: int = 0
-    btree_family: int = 0
-    btree_type: int = 0
 
 
 _built_in_type_caches: dict[tuple[int, int], TypeCache] = {}
@@ -160,14 +158,6 @@ class SysCache:
         if not relation.seen:
             raise Unknowable(f'the columns of "{row.name}"')
         return relation.columns
-
-    def range_bounds(self, oid: int) -> tuple[int, int, int]:
-        """(subtype, collation, comparison function) of a range type; 0 where there is none."""
-        row = self.type(oid)
-        known = self.builtin.range(oid) if oid < FIRST_NORMAL_OID else None
-        if known is not None:
-            return row.base, known.collation, known.compare
-        return row.base, row.bounds, self.type_cache(row.base).cmp
 
     def format_type(self, oid: int, typmod: int | None = None) -> str:
         """format_type_be; with a typmod, format_type_with_typemod."""
@@ -533,7 +523,7 @@ class SysCache:
             lt = gt = cmp = 0
         if hashed == _HASH_RECORD and row.oid == oids.RECORD:
             hashed = 0  # the fields of an anonymous record are known only when it runs
-        return TypeCache(lt, eq, gt, cmp, hashed, family, by)
+        return TypeCache(lt, eq, gt, cmp, hashed)
 
 
 _PSEUDO_TARGETS = {
