@@ -190,14 +190,14 @@ def order(place: Place) -> tuple[int, int, int, int]:
     return place.source, number, -1, place.start
 
 
-def listed(names: Iterable[str], noun: str = "") -> str:
-    """'a, b and 3 more'; with a noun in the singular, "table a", "tables a and b"."""
+def listed(names: Iterable[str], noun: str = "", last: str = "and") -> str:
+    """'a, b and 3 more'; with a noun in the singular, "table a", "tables a and b". ``last``: "or" instead of "and"."""
     unique = list(dict.fromkeys(names))
     shown, rest = unique[:MENTIONED], len(unique) - MENTIONED
     if rest > 0:
-        text = f"{', '.join(shown)} and {rest} more"
+        text = f"{', '.join(shown)} {last} {rest} more"
     elif len(shown) > 1:
-        text = f"{', '.join(shown[:-1])} and {shown[-1]}"
+        text = f"{', '.join(shown[:-1])} {last} {shown[-1]}"
     else:
         text = "".join(shown)
     if not noun:

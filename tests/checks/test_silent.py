@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pubcheck.diagnostics import Diagnostic
 from tests.linting import covered, lint, run
+from tests.support.servers import Servers, execute
 
 T = "CREATE TABLE t (id int PRIMARY KEY, a int, n int NOT NULL, b text, j jsonb NOT NULL, f float8 NOT NULL);\n"
 PARTS = """\
@@ -27,6 +30,24 @@ def loud(*texts: str) -> list[str]:
 
 def inserting(condition: str) -> str:
     return T + f"CREATE PUBLICATION p FOR TABLE t WHERE ({condition}) WITH (publish = 'insert');"
+
+
+CONDITIONS = [
+    "a = 5",
+    "a = 5 AND b <> 1",
+    "a = 5 OR n = 1",
+    "a = 5 OR b IS NULL",
+    "a > 0 AND (b = 1 OR n = 5)",
+    "a = 5 OR b = 1 OR n > 1",
+    "NOT (a = 5 AND b = 5)",
+    "a <> ALL (ARRAY[1, 5])",
+    "a <> ALL (ARRAY[b, 5])",
+    "a <> ALL (CASE WHEN n = 1 THEN '{}' ELSE '{1}'::int[] END)",
+    "a = ANY (ARRAY[b, n])",
+    "CASE WHEN a > 0 THEN b > 0 ELSE n > 0 END",
+    "NULLIF(a, n) = 5 OR coalesce(b, 5) = 5",
+    "(a, b) < (1, 5)",
+]
 
 
 class TestNull:
@@ -73,6 +94,27 @@ class TestNull:
     )
     def test_a_condition_that_says_what_becomes_of_null_is_not(self, condition: str) -> None:
         assert of("null-never-matches", inserting(condition)) == []
+
+    @pytest.mark.server
+    @pytest.mark.parametrize("condition", CONDITIONS)
+    def test_servers_send_rows_with_null_just_where_it_is_said_that_they_may(
+        self, servers: Servers, condition: str
+    ) -> None:
+        columns = "VALUES (NULL), (0), (1), (5)"
+        rows = f"(SELECT a, b, n FROM ({columns}) x (a), ({columns}) y (b), (VALUES (0), (1), (5)) z (n)) t"
+        table = "CREATE TABLE t (a int, b int, n int NOT NULL); "
+        publication = f"CREATE PUBLICATION p FOR TABLE t WHERE ({condition}) WITH (publish = 'insert');"
+        found = {
+            name: "no other part" in one.message
+            for one in of("null-never-matches", table + publication)
+            for name in re.findall(r'"(.)"', one.message.partition(" NULL ")[0])
+        }
+        assert found
+        with servers[18].connect() as connection:
+            for name, may in found.items():
+                said = execute(connection, f"SELECT bool_or({condition}) FROM {rows} WHERE {name} IS NULL")
+                assert said.rows is not None
+                assert (said.rows[0][0] is True) == may, name
 
     @pytest.mark.parametrize("condition", ["NULL", "NULL AND NULL", "n = NULL"])
     def test_a_condition_that_is_always_null_is_told(self, condition: str) -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from pubcheck.checks.findings import Filtered, Finding, Ground, listed, others, quoted
 from pubcheck.checks.naming import identifier
-from pubcheck.checks.silent.nulls import NULL, possible
+from pubcheck.checks.silent.nulls import NULL, TRUE, possible
 from pubcheck.checks.silent.toast import can_be_toasted
-from pubcheck.postgres.catalog.rows import Place, Publication, Relation
+from pubcheck.postgres.catalog.rows import Filter, Place, Publication, Relation
 from pubcheck.postgres.expressions.nodes import Expr
 from pubcheck.replication.identity import ReplicaIdentity, replica_identity
 from pubcheck.replication.published import mapped, sent_columns
-
-if TYPE_CHECKING:
-    from pubcheck.postgres.syscache import SysCache
 
 
 def analysed(filtered: Filtered) -> Expr | None:
@@ -35,60 +31,76 @@ def once_a_place(ground: Ground) -> Iterator[Filtered]:
 
 
 def null_never_matches(ground: Ground) -> Iterator[Finding]:
-    """A nullable column whose NULLs make a filter NULL, which is as good as false; or a filter that is always NULL."""
+    """Nullable columns whose NULLs make a filter NULL, which is as good as false; or a filter that is always NULL."""
     for filtered in once_a_place(ground):
         expr = analysed(filtered)
         if expr is None or filtered.entry.filter is None:
             continue
-        cache = ground.session.syscache
         try:
-            without = possible(cache, expr)
-            columns = (
-                []
-                if without == NULL
-                else [
-                    number
-                    for number in filtered.entry.filter.columns
-                    if _can_be_null(ground, filtered.relation, number)
-                    and not _refused_anyway(ground, filtered, number)
-                    and _makes_null(cache, expr, number, without)
-                ]
-            )
+            never, perhaps = _nulls(ground, filtered, filtered.entry.filter, expr)
         except RecursionError:
             continue
-        if without != NULL and not columns:
-            continue
-        relation, publication = filtered.relation, filtered.publication
-        place = filtered.entry.place
-        if without == NULL:
-            message = f"the row filter on {ground.name(relation)} is NULL for every row: nothing but TRUNCATE is sent"
+        table, publication = ground.name(filtered.relation), filtered.publication.name
+        if never is None:
+            message = f"the row filter on {table} is NULL for every row: nothing but TRUNCATE is sent"
             way = "a filter that is NULL counts as false; write the condition that is meant, or take the table out"
-        else:
-            names = [relation.columns[number - 1].name for number in columns]
-            what = listed(quoted(names))
-            message = f"rows of {ground.name(relation)} whose {what} {'is' if len(names) == 1 else 'are'} NULL are not "
-            message += f'sent: the row filter of publication "{publication.name}" is then NULL, which counts as false'
-            column = identifier(names[0])
-            way = (
-                f"say what is to become of them: {column} IS NOT NULL AND ... leaves them out, ... OR {column} IS NULL "
-                f"sends them; or make the column NOT NULL"
-            )
-            place = next((place for number, place in filtered.entry.filter.places if number == columns[0]), place)
-        yield Finding(
-            rule="null-never-matches",
-            message=message,
-            help=way,
-            place=place,
-            certain=filtered.certain,
-            related=_table(ground, relation, "the column can be NULL") if columns else (),
-            object=ground.session.qualified(relation),
-            publications=(publication.name,),
-        )
+            yield _of_filter(ground, filtered, message, way)
+            continue
+        if never:
+            message = f"rows of {table} whose {_either(filtered, never)} is NULL are not sent: the row filter of "
+            message += f'publication "{publication}" is then NULL, which counts as false'
+            yield _of_filter(ground, filtered, message, _WAY, never)
+        if perhaps:
+            message = f"rows of {table} whose {_either(filtered, perhaps)} is NULL are not sent where no other part of "
+            message += f'the row filter of publication "{publication}" is true: it is then NULL, which counts as false'
+            yield _of_filter(ground, filtered, message, _WAY, perhaps)
 
 
-def _makes_null(cache: SysCache, expr: Expr, number: int, without: int) -> bool:
-    found = possible(cache, expr, number)
-    return bool(found & NULL) and found != without
+_WAY = (
+    "say what is to become of them: {0} IS NOT NULL AND ... leaves them out, ... OR {0} IS NULL sends them; or make "
+    "the column NOT NULL"
+)
+
+
+def _nulls(ground: Ground, filtered: Filtered, condition: Filter, expr: Expr) -> tuple[list[int] | None, list[int]]:
+    """The columns whose NULL lets a row never be sent, and those of which another part of the filter may make good for
+    it; None where a filter is always NULL."""
+    cache, relation = ground.session.syscache, filtered.relation
+    without = possible(cache, expr)
+    if without == NULL:
+        return None, []
+    never: list[int] = []
+    perhaps: list[int] = []
+    for number in condition.columns:
+        if not _can_be_null(ground, relation, number) or _refused_anyway(ground, filtered, number):
+            continue
+        found = possible(cache, expr, number)
+        if found & NULL and found != without:
+            unsure = {other for other in condition.columns if not relation.columns[other - 1].not_null}
+            (perhaps if possible(cache, expr, number, unsure) & TRUE else never).append(number)
+    return never, perhaps
+
+
+def _either(filtered: Filtered, columns: list[int]) -> str:
+    return listed(quoted(filtered.relation.columns[number - 1].name for number in columns), last="or")
+
+
+def _of_filter(ground: Ground, filtered: Filtered, message: str, way: str, columns: Sequence[int] = ()) -> Finding:
+    """Told at the first of the columns; ``way`` names it as {0}."""
+    relation, condition, place = filtered.relation, filtered.entry.filter, filtered.entry.place
+    if columns and condition is not None:
+        way = way.format(identifier(relation.columns[columns[0] - 1].name))
+        place = next((place for number, place in condition.places if number == columns[0]), place)
+    return Finding(
+        rule="null-never-matches",
+        message=message,
+        help=way,
+        place=place,
+        certain=filtered.certain,
+        related=_table(ground, relation, "the column can be NULL") if columns else (),
+        object=ground.session.qualified(relation),
+        publications=(filtered.publication.name,),
+    )
 
 
 def _refused_anyway(ground: Ground, filtered: Filtered, number: int) -> bool:

@@ -5,7 +5,7 @@ A set is a number: 1 for true, 2 for false, 4 for NULL. Of other types' values o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from pubcheck.postgres.expressions.nodes import Expr
@@ -28,23 +28,24 @@ _TESTS = {
 _STRICT_CALLS = frozenset(("FuncExpr", "OpExpr"))
 
 
-def possible(cache: SysCache, expr: Expr, column: int = 0) -> int:
-    """What an expression can be where one column is NULL and no other is; column 0: none is.
+def possible(cache: SysCache, expr: Expr, column: int = 0, unsure: Collection[int] = ()) -> int:
+    """What an expression can be where one column is NULL and no other is, but for ``unsure`` ones, which may be; column
+    0: none is.
 
     What a function makes of values that are not NULL is not looked into. Raises RecursionError for what is too deep.
     """
-    return _Reading(cache, column).of(expr)
+    return _Reading(cache, column, unsure).of(expr)
 
 
 class _Reading:
-    def __init__(self, cache: SysCache, column: int) -> None:
-        self.cache, self.column = cache, column
+    def __init__(self, cache: SysCache, column: int, unsure: Collection[int]) -> None:
+        self.cache, self.column, self.unsure = cache, column, unsure
         self.tested = VALUE
 
     def of(self, expr: Expr) -> int:
         kind = expr.node
         if kind == "Var":
-            return NULL if expr.value == self.column else VALUE
+            return NULL if expr.value == self.column else VALUE | NULL if expr.value in self.unsure else VALUE
         if kind == "Const":
             if expr.null:
                 return NULL
@@ -88,7 +89,10 @@ class _Reading:
         if kind == "CaseTestExpr":
             return self.tested
         if kind == "RowCompareExpr":
-            return VALUE | NULL if any(self.of(arg) & NULL for arg in expr.args) else VALUE
+            given = [self.of(arg) for arg in expr.args]
+            if NULL in (given[0], given[len(given) // 2]):
+                return NULL  # the first pair decides before the others are looked at
+            return VALUE | NULL if any(one & NULL for one in given) else VALUE
         return VALUE
 
     def _null_test(self, expr: Expr) -> int:
@@ -107,10 +111,14 @@ class _Reading:
     def _of_array(self, expr: Expr) -> int:
         """``x op ANY (array)``: with a NULL among the elements it is true, or NULL where it would be false."""
         left, right = (self.of(arg) for arg in expr.args)
-        if NULL in (left, right):
-            return NULL
-        found = VALUE | ((left | right) & NULL)
         array = expr.args[1]
+        if right == NULL:
+            return NULL
+        if left == NULL:
+            # Of no elements at all ANY is false, and ALL true.
+            elements = array.args if array.node == "ArrayExpr" else array.value if array.node == "Const" else None
+            return NULL if elements else NULL | (FALSE if expr.value else TRUE)
+        found = VALUE | ((left | right) & NULL)
         if array.node == "ArrayExpr" and any(self.of(element) == NULL for element in array.args):
             found = (TRUE if expr.value else FALSE) | NULL
         return found
