@@ -6,11 +6,11 @@ Follows psql's command.c (exec_command_if and its kin, exec_command_connect), co
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 
 from msgspec import Struct
 
-from pubcheck.sources.statements import PsqlCommand
+from pubcheck.sources.statements import PsqlCommand, Statement
 
 _WORDS = re.compile(r"\\(\S*)\s*(.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"""'(?:[^'\\]|\\.|'')*'|"[^"]*"|[^\s'"]+""")
@@ -151,6 +151,11 @@ def _server(host: str, port: str) -> str:
 def substituted(site: str, variables: Mapping[str, str]) -> str | None:
     """What psql puts in the place of `:name`, `:'name'`, `:"name"` or `:{?name}` in a statement (psqlscan.l); None
     where the value is not known, or would change where the statement ends."""
+    value = _value(site, variables)
+    return value if value is None or site[1] in "'\"{" or re.fullmatch(_SELF_CONTAINED, value) else None
+
+
+def _value(site: str, variables: Mapping[str, str]) -> str | None:
     found = re.fullmatch(_SITE, site)
     if found is None:
         return None
@@ -165,7 +170,58 @@ def substituted(site: str, variables: Mapping[str, str]) -> str | None:
         return " E" + quoted.replace("\\", "\\\\") if "\\" in value else quoted
     if found["name"]:
         return '"' + value.replace('"', '""') + '"'
-    return value if re.fullmatch(_SELF_CONTAINED, value) else None
+    return value
+
+
+class Piece(Struct, frozen=True):
+    """One of the statements that a text is once the values are in: its offsets in that text, and the (start, end, sent)
+    of its variables, in its own."""
+
+    start: int
+    end: int
+    edits: tuple[tuple[int, int, str], ...]
+
+
+def pieces(
+    text: str,
+    sites: Sequence[tuple[int, int]],
+    variables: Mapping[str, str],
+    split: Callable[[str], Iterable[Statement | PsqlCommand]],
+) -> list[Piece]:
+    """The statements that a text with variables at these offsets is for psql, which reads values as it reads the text.
+
+    None of them where a value is not known or names variables or commands itself, or where the last of them does not
+    end with the text.
+    """
+    expanded: list[tuple[int, int, int, int]] = []
+    sent, at = "", 0
+    for start, end in sites:
+        value = _value(text[start:end], variables)
+        if value is None or "\\" in value or re.search(_SITE, value):
+            return []
+        sent += text[at:start]
+        expanded.append((start, end, len(sent), len(sent) + len(value)))
+        sent, at = sent + value, end
+    sent += text[at:]
+    *found, last = split(f"{sent}\n;{_SENTINEL}")
+    if last.text != _SENTINEL or any(isinstance(one, PsqlCommand) for one in found):
+        return []
+    return [_piece(one.start, one.end, sent, expanded) for one in found]
+
+
+_SENTINEL = "SELECT 1"
+
+
+def _piece(first: int, last: int, sent: str, expanded: Sequence[tuple[int, int, int, int]]) -> Piece:
+    start, end = first, last
+    edits: list[tuple[int, int, str]] = []
+    for here, after, begin, stop in expanded:
+        # Of a value that is cut all of its variable belongs to both parts.
+        start = start if first < begin else here if first < stop else first + after - stop
+        end = end if last <= begin else after if last <= stop else last + after - stop
+        if first < stop and begin < last:
+            edits.append((here, after, sent[max(first, begin) : min(last, stop)]))
+    return Piece(start, end, tuple((here - start, after - start, value) for here, after, value in edits))
 
 
 def interpolated(text: str, variables: Mapping[str, str]) -> str | None:

@@ -159,7 +159,7 @@ class Splitter:
         self._size = len(source.text)
         self._pos = 1 if source.text.startswith("\ufeff") else 0  # psql skips the mark too
         self._index = 0
-        self._queue: deque[PsqlCommand] = deque()
+        self._queue: deque[Statement | PsqlCommand] = deque()
         # The statement handed out last, where the text goes on after it, and the hole as it was before it.
         self._last: Statement | None = None
         self._last_resume = 0
@@ -185,7 +185,10 @@ class Splitter:
 
     def __next__(self) -> Statement | PsqlCommand:
         if self._queue:
-            return self._queue.popleft()
+            item = self._queue.popleft()
+            if isinstance(item, Statement):
+                self._last = item
+            return item
         if self._data >= 0:
             self._skip_data(self._data)
             self._data = -1
@@ -304,6 +307,13 @@ class Splitter:
         edits: tuple[tuple[int, int, str], ...] = ()
         if variables and self._variables:
             values = [(*site, self._value(body[site[0] : site[1]])) for site in variables]
+            if any(value is None for *_, value in values) and not (lexed.edits or lexed.commands or self._view):
+                several = self._several(start, body, variables)
+                if several:
+                    self._last_resume = start
+                    self._queue = deque(several[1:])
+                    self._last = several[0]
+                    return several[0]
             edits = tuple((a, b, value) for a, b, value in values if value is not None)
             variables = tuple((a, b) for a, b, value in values if value is None)
         perhaps = start < self._split
@@ -315,6 +325,23 @@ class Splitter:
         self._last = statement
         self._last_resume = lexed.resume
         return statement
+
+    def _several(self, start: int, body: str, variables: tuple[tuple[int, int], ...]) -> list[Statement]:
+        """What a statement is where the value of a variable does more than stand there: one statement, or several."""
+        from pubcheck.sources.psql import pieces
+
+        found: list[Statement] = []
+        for piece in pieces(body, variables, self._variables, lambda sent: Splitter(Source("", sent))):
+            text = body[piece.start : piece.end]
+            sent = edited(text, piece.edits)
+            first = FIRST_WORD.match(sent)
+            keyword = first[1].lower() if first else ""
+            at = start + piece.start
+            found.append(Statement(self._index, at, start + piece.end, text, keyword, text, (), piece.edits))
+            self._index += 1
+            self._strings.follow(keyword, sent)
+        self._whole = whole(self._strings.on).match
+        return found
 
     def _value(self, site: str) -> str | None:
         """What psql puts in the place of a variable; None where its value is not known, or holds what begins or ends

@@ -151,6 +151,19 @@ def _sent(script: str, **variables: str) -> list[str]:
         ("\\if :{?x}\nSELECT 1;\n\\else\nSELECT 2;\n\\endif", {"x": ""}, ["SELECT 1"]),
         ("\\if :x\nSELECT 1;\n\\else\nSELECT 2;\n\\endif", {"x": "off"}, ["SELECT 2"]),
         ("SELECT :{?x};", {"x": "1"}, ["SELECT TRUE"]),
+        ("SELECT :x, 5;SELECT 9;", {"x": "1; SELECT 2"}, ["SELECT 1", "SELECT 2, 5", "SELECT 9"]),
+        (":x\nSELECT 3;", {"x": "SELECT 1; SELECT 2;"}, ["SELECT 1", "SELECT 2", "SELECT 3"]),
+        (":x;", {"x": "SELECT 1; SELECT 2;;"}, ["SELECT 1", "SELECT 2"]),
+        ("SELECT 1 :x SELECT 3;", {"x": "; SELECT 2;"}, ["SELECT 1", "SELECT 2", "SELECT 3"]),
+        (
+            "SELECT :x FROM :y;",
+            {"x": "1; SELECT 2", "y": "(SELECT 7) q; SELECT 8"},
+            ["SELECT 1", "SELECT 2 FROM (SELECT 7) q", "SELECT 8"],
+        ),
+        ("\\set y 'SELECT 1; SELECT 2'\n:y;", {}, ["SELECT 1", "SELECT 2"]),
+        ("SELECT :x;", {"x": "$$a;b$$"}, ["SELECT $$a;b$$"]),
+        ("SELECT :x;", {"x": "1 /* c; */"}, ["SELECT 1"]),
+        ("SELECT :x, 3;", {"x": "1 -- c\n"}, ["SELECT 1 -- c\n, 3"]),
         ("SELECT 1 AS x \\gset p_\nSELECT :x;", {"x": "z"}, ["SELECT 1 AS x", "SELECT z"]),
         ('SELECT $$:x$$, ":x", :x::text;', {"x": "1"}, ['SELECT $$:x$$, ":x", 1::text']),
     ],
@@ -168,7 +181,9 @@ def test_what_is_sent_is_what_psql_15_sent(script: str, variables: dict[str, str
         ("\\set x :y\nSELECT :x;", {"x": "1"}),
         ("\\getenv x HOME\nSELECT :x;", {"x": "1"}),
         ("\\prompt 'x? ' x\nSELECT :x;", {"x": "1"}),
-        ("SELECT :x;", {"x": "1; SELECT 2"}),
+        ("SELECT :x;", {"x": "1; SELECT :y"}),
+        ("SELECT :x;", {"x": "1; \\\\q"}),
+        ("SELECT :x;", {"x": "1; SELECT 'open"}),
         ("SELECT :x;", {"x": "'open"}),
         ("\\if :y\n\\set x 2\n\\endif\nSELECT :x;", {"x": "1"}),
     ],
@@ -188,6 +203,17 @@ def test_with_its_variables_a_statement_is_judged_for_certain_and_its_place_is_t
     assert (
         found.server.position == len('CREATE PUBLICATION "a much longer name" FOR TABLE t WHERE (id > 0 AND a = ') + 1
     )
+
+
+def test_what_a_value_says_besides_is_judged_where_its_variable_stands() -> None:
+    script = T + ":setup\nCREATE PUBLICATION q FOR TABLE t WHERE (nope = 1);\n"
+    value = "CREATE PUBLICATION p; CREATE PUBLICATION p; ALTER PUBLICATION p ADD TABLE t;"
+    config = Config(variables=(("setup", value),))
+    found = [one for one in Linter(config).lint(Unit((Source("x.sql", script),))).diagnostics if one.server]
+    assert [(one.certainty, one.statement and one.statement.index, covered(one.span)) for one in found] == [
+        ("certain", 2, ":setup"),
+        ("certain", 4, "nope"),
+    ]
 
 
 @pytest.mark.parametrize(
