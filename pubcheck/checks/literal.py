@@ -3,7 +3,7 @@
 When a statement starts, CheckValidResultRel (execMain.c) asks CheckCmdReplicaIdentity of every table that it may
 change, whether a row matches or not: so EXPLAIN is refused too, and PREPARE is not, EXECUTE is. What a statement with
 a condition reaches below a partitioned table or an inheritance parent is the planner's choice; unless it is plain,
-only what holds for all of them is said, as assumed. Views are left alone.
+only what holds for all of them is said, as assumed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from pubcheck.checks.history import RefusedWrites
+from pubcheck.checks.through_views import shown_table, written
 from pubcheck.checks.write import WRITING, Refusal, Write, refusals, rules_of
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Relation
@@ -87,6 +88,8 @@ def may_be_refused(session: Session, refused: RefusedWrites, text: str) -> bool:
         row = session.regclass(head["name"])
     except ServerError:
         return False
+    if row is not None and row.kind == "v":
+        row = shown_table(session.catalog, row)
     if row is None or not refused.reaches(row.oid):
         return False
     return _INSERTS.match(text) is None or _CONFLICT.search(text) is not None
@@ -199,6 +202,8 @@ def _first(session: Session, refused: RefusedWrites, aim: _Aim) -> _Answer | Non
         row = session.find_relation(aim.target)
     except ServerError:
         return _Answer()
+    if row is not None and row.kind == "v" and aim.kind in ("UpdateStmt", "DeleteStmt"):
+        return _through_view(session, refused, row, aim)
     if row is None or row.kind not in "rp" or not aim.operations:
         return None if not aim.operations else _Answer()
     ruled = bool(rules_of(catalog, row))
@@ -224,6 +229,29 @@ def _first(session: Session, refused: RefusedWrites, aim: _Aim) -> _Answer | Non
     # Rules of the tables below do nothing here.
     sure = sure and not any(rules_of(catalog, member) for member in reached)
     return _Answer(first, sure and (in_order or next(found_below, None) is None))
+
+
+def _through_view(session: Session, refused: RefusedWrites, view: Relation, aim: _Aim) -> _Answer | None:
+    """The refusal of the table that a view is over."""
+    catalog = session.catalog
+    found = written(session, view, [item.get("name", "") for item in _targets(aim)])
+    if found is None or rules_of(catalog, found.table):
+        return _Answer()
+    row = found.table
+    set_to = {item.get("name", ""): "SetToDefault" in item.get("val", {}) for item in _targets(aim)}
+    for name, default in zip(found.columns, set_to.values(), strict=True):
+        column = row.column(name)
+        if column is None or ((column.generated or column.identity == "a") and not default):
+            return _Answer()
+    if catalog.children.has(row.oid) and not found.only:
+        if found.conditions or "whereClause" in aim.body or "fromClause" in aim.body or "usingClause" in aim.body:
+            return _of_all(catalog, refused, row, aim)
+        schema = catalog.namespaces[row.namespace].name
+        body = {**aim.body, "relation": {"relname": row.name, "schemaname": schema, "inh": True}}
+        answer = _first(session, refused, _Aim(aim.kind, body, aim.operations, aim.around))
+        return answer and _Answer(answer.refusal, answer.sure and found.allowed)
+    refusal = _refusal(catalog, refused, row, aim)
+    return _Answer(refusal, found.allowed and row.seen) if refusal is not None else None
 
 
 def _refusal(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _Aim) -> Refusal | None:

@@ -22,6 +22,7 @@ from pubcheck.postgres.catalog.rows import (
     PublicationRel,
     Relation,
     Role,
+    Shown,
     Subscription,
     Type,
 )
@@ -120,6 +121,8 @@ class Catalog:
             self.databases[known] = SUPERUSER
         self.routines: Heap[int, Routine] = Heap(journal)
         """By oid, the functions whose bodies may matter."""
+        self.shown: Heap[int, Shown] = Heap(journal)
+        """By oid, what simple views are over."""
 
         for oid, name, owner in (
             (PG_CATALOG, "pg_catalog", SUPERUSER),

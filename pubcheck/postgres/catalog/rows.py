@@ -195,6 +195,21 @@ class Type(Struct, frozen=True, gc=False):
     bounds: int = 0
 
 
+class Shown(Struct, frozen=True, gc=False):
+    """What a view shows that is perhaps automatically updatable (rewriteHandler.c: view_query_is_auto_updatable).
+
+    ``table`` is the one relation that it is over, ``only`` without those below it; ``columns`` the numbers there of its
+    own columns, 0 for what is no column. ``conditions``: it has a WHERE. ``calls`` are the functions in its columns, by
+    their names' parts: with an aggregate or a set among them it is not updatable after all.
+    """
+
+    table: int
+    columns: tuple[int, ...]
+    only: bool = False
+    conditions: bool = False
+    calls: tuple[tuple[str, ...], ...] = ()
+
+
 class Proc(Struct, frozen=True, gc=False):
     """pg_proc, by name and argument types; ``kind`` f(unction), p(rocedure), a(ggregate), w(indow function).
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 
+_WRITES = ("DeleteStmt", "InsertStmt", "MergeStmt", "TruncateStmt", "UpdateStmt")  # perhaps of a temporary table
 _ALLOWED = frozenset(
-    ("CallStmt", "Connect", "DiscardStmt", "DoStmt", "ExplainStmt", "TransactionStmt", "VariableSetStmt")
-    # What is written may be a temporary table.
-    + ("DeleteStmt", "InsertStmt", "MergeStmt", "TruncateStmt", "UpdateStmt")
+    ("CallStmt", "Connect", "DiscardStmt", "DoStmt", "ExplainStmt", "TransactionStmt", "VariableSetStmt", *_WRITES)
 )
 _OF_PUBLICATIONS = {
     "AlterOwnerStmt": ("objectType", "ALTER PUBLICATION"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
-from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.catalog.rows import Column, Relation, Shown
 from pubcheck.postgres.ddl.adoption import adopt_keys, adopt_members
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, difference
 from pubcheck.postgres.ddl.lookup import all_seen
@@ -17,7 +17,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
+from pubcheck.postgres.tree import find, names
 
 
 def create_view(session: Session, node: Node) -> None:
@@ -52,6 +52,59 @@ def create_view(session: Session, node: Node) -> None:
     else:
         row = _new(session, rv, namespace, persistence, "v", columns or (), seen=True)
     _depend(session, row, reading)
+    shown = _shown(session, query["SelectStmt"], reading)
+    if shown is not None:
+        session.catalog.shown.put(row.oid, shown)
+    else:
+        session.catalog.shown.remove(row.oid)
+
+
+_NOT_UPDATABLE = frozenset(
+    (
+        "distinctClause",
+        "groupClause",
+        "havingClause",
+        "larg",
+        "limitCount",
+        "limitOffset",
+        "lockingClause",
+        "valuesLists",
+        "withClause",
+    )
+)
+"""What no view has that is updated through."""
+
+
+def _shown(session: Session, query: Node, reading: Reading) -> Shown | None:
+    """What a view is over, if its query has the form of those that are updated through it."""
+    entry = query["fromClause"][0].get("RangeVar") if len(query.get("fromClause", ())) == 1 else None
+    if entry is None or reading.columns is None or not query.keys().isdisjoint(_NOT_UPDATABLE):
+        return None
+    table = session.find_relation(entry)
+    if table is None or not table.seen or table.kind not in "rpv" or "colnames" in entry.get("alias", ()):
+        return None
+    plain: list[bool] = []
+    for item in query.get("targetList", ()):
+        fields = item["ResTarget"]["val"].get("ColumnRef", {}).get("fields", ({},))
+        plain += [True] * len(list(table.live())) if "A_Star" in fields[-1] else [fields != ({},)]
+    if len(plain) != len(reading.columns):
+        return None
+    calls = [call for _, call in find(query.get("targetList", ()), "FuncCall")]
+    if any(not call.keys() <= _PLAIN_CALL for call in calls):
+        return None
+    return Shown(
+        table.oid,
+        tuple(
+            one.source[1] if at and one.source is not None and one.source[0] == table.oid else 0
+            for one, at in zip(reading.columns, plain, strict=True)
+        ),
+        only=not entry.get("inh", False),
+        conditions="whereClause" in query,
+        calls=tuple(tuple(names(call["funcname"])) for call in calls),
+    )
+
+
+_PLAIN_CALL = frozenset(("funcname", "args", "funcformat", "func_variadic", "location"))
 
 
 def _replaced(session: Session, existing: Relation, columns: tuple[Column, ...] | None) -> Relation:

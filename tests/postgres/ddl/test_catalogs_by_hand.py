@@ -65,7 +65,7 @@ def test_a_publication_that_a_trigger_may_have_made_is_not_denied() -> None:
 
 @pytest.mark.server
 def test_servers_accept_all_of_it(servers: Servers) -> None:
-    scripts = [(*TABLE, change, WRITE) for change in CHANGES[:3]]
+    scripts: list[tuple[str, ...]] = [(*TABLE, change, WRITE) for change in CHANGES[:3]]
     scripts += [(*TABLE, *by_trigger(action), then) for action, then in TRIGGERS.items()]
     for server in servers.values():
         for script in scripts:
