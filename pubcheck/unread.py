@@ -60,7 +60,8 @@ class Unread:
             self.statements.put(source, item.index, rest.start, rest.end)
         view = statement.source.view
         quoted = view is not None and view.quoted
-        if _about_publications(statement.text):
+        inside = _in_body(statement.text, refusal)
+        if inside or _about_publications(statement.text):
             # A string may hold no more than the beginning of a statement.
             if item.placeholders or (quoted and refusal.location is None):
                 self.databases.unfollowed(statement.text)
@@ -72,7 +73,7 @@ class Unread:
                 )
             else:
                 unsure = perhaps or item.perhaps or bool(item.variables)
-                self._syntax_error(statement, refusal, "assumed" if unsure else "certain")
+                self._syntax_error(statement, refusal, "assumed" if unsure else "certain", inside)
             return True
         skipped = item.text if rest is None else rest.text
         # A string may only begin like a statement, or be one for another database.
@@ -138,7 +139,10 @@ class Unread:
             doubt_source(fold.catalog, number)
         return True
 
-    def _syntax_error(self, statement: StatementText, refusal: SyntaxRefused, certainty: Certainty) -> None:
+    def _syntax_error(
+        self, statement: StatementText, refusal: SyntaxRefused, certainty: Certainty, inside: str = ""
+    ) -> None:
+        """``inside`` is the statement at fault, where it stands in the body of a function."""
         # Loaded only where a statement about publications is refused.
         from pubcheck import edits
         from pubcheck.checks.corrections import correction
@@ -157,7 +161,7 @@ class Unread:
         position = None if at is None else at + 1
         if at is None and "end of input" in message:
             position = len(text) + 1
-        meant = correction(text)
+        meant = correction(text) if not inside else None
         fixes = (edits.mended(statement, meant, certain=certainty == "certain"),) if meant is not None else ()
         self.notes.diagnostics.extend(
             rule.diagnostic(
@@ -165,7 +169,7 @@ class Unread:
                 majors,
                 f"PostgreSQL cannot read this statement: {said}",
                 span,
-                help=syntax_help(text),
+                help=syntax_help(text) if not inside else _NOT_IN_BODY,
                 statement=statement.ref(),
                 server=ServerAnswer(refusal.sqlstate, said, detail, refusal.hint, position=position),
                 fixes=fixes,
@@ -189,6 +193,22 @@ _BEFORE_PUBLICATION = {
     b"schema": _INNER,
 }
 """The word before PUBLICATION by which a statement that begins otherwise is about one; CREATE SCHEMA under "schema"."""
+
+
+_ROUTINE = re.compile(
+    r"\s*create\s+(?:or\s+replace\s+)?(?:function|procedure)\b.*\batomic\b", re.IGNORECASE | re.DOTALL
+)
+_NOT_IN_BODY = "BEGIN ATOMIC takes no statement about a publication: write the body as a string, AS $$ ... $$"
+
+
+def _in_body(text: str, refusal: SyntaxRefused) -> str:
+    """The statement about a publication in a body of standard SQL that the grammar refuses, "" for another one."""
+    if _ROUTINE.match(text) is None:
+        return ""
+    # Loaded only where such a function is refused.
+    from pubcheck.postgres.plpgsql.compiling import about_publication
+
+    return about_publication(text, refusal.location)
 
 
 def _about_publications(text: str) -> bool:

@@ -187,3 +187,24 @@ def test_a_type_that_is_not_there_is_missed_before_anything_runs() -> None:
     (found,) = [one for one in lint(block, complete=True) if one.server]
     assert found.server is not None
     assert (found.server.message, found.server.position) == ('type "nosuch" does not exist', 17)
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ("CREATE PUBLICATION s FOR TABLE; END", "; END"),
+        ("SELECT 1; CREATE PUBLICATION s END", "END"),
+        ("ALTER PUBLICATION s ADD t; SELECT 1; END", "t;"),
+    ],
+)
+def test_a_body_of_standard_sql_is_refused_at_its_statement_about_a_publication(body: str, word: str) -> None:
+    made = f"CREATE FUNCTION f() RETURNS int LANGUAGE sql BEGIN ATOMIC {body}"
+    (found,) = lint(made)
+    assert found.certainty == "certain"
+    assert found.server is not None
+    assert found.server.position == made.index(word) + 1
+
+
+def test_another_syntax_error_in_such_a_body_is_passed_over() -> None:
+    found = lint("CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1 END; CREATE PUBLICATION s FOR ALL TABLES")
+    assert [(one.rule, one.certainty) for one in found if one.phase != "silent"] == [("PUB004", "assumed")]
