@@ -1,0 +1,88 @@
+"""What functions of dates, times and intervals have in common: their ranges, and the calendar."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.evaluation.calls import Call, Function, Maker
+from pubcheck.postgres.evaluation.values import (
+    DAY_LENGTH,
+    INFINITE_INTERVAL,
+    MINUS_INFINITE_INTERVAL,
+    Context,
+    Interval,
+    failed,
+)
+from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, calendar
+
+Moment = int | float
+"""A date in days or a timestamp in microseconds; infinity is a float."""
+FIRST_DAY, END_DAY = -2451545, 2147483494 - 2451545
+FIRST, END = -211813488000000000, 9223371331200000000
+SECOND, MINUTE, HOUR = 1_000_000, 60_000_000, 3_600_000_000
+INFINITIES = (INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL)
+_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def infinite(value: Moment) -> bool:
+    return isinstance(value, float)
+
+
+def timestamp_range() -> ServerError:
+    return failed("22008", "timestamp out of range")
+
+
+def interval_range() -> ServerError:
+    return failed("22008", "interval out of range")
+
+
+def checked(value: int) -> int:
+    """A timestamp that is in range. Raises ServerError 22008."""
+    if not FIRST <= value < END:
+        raise timestamp_range()
+    return value
+
+
+def is_infinite(context: Context, interval: Interval) -> bool:
+    """Intervals have infinities since 17."""
+    return context.major >= 17 and interval in INFINITIES
+
+
+def midnight(date: Moment) -> Moment:
+    """date2timestamp. Raises ServerError 22008."""
+    if infinite(date):
+        return date
+    found = date * DAY_LENGTH
+    if not FIRST <= found < END:
+        raise failed("22008", "date out of range for timestamp")
+    return found
+
+
+def parts(moment: int) -> tuple[int, int, int, int]:
+    """Year, month, day, and the microseconds since midnight."""
+    days, time = divmod(moment, DAY_LENGTH)
+    return (*calendar(days + POSTGRES_EPOCH), time)
+
+
+def _is_leap(year: int) -> bool:
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+
+
+def month_length(year: int, month: int) -> int:
+    return _LENGTHS[month - 1] + (month == 2 and _is_leap(year))
+
+
+def towards_zero(value: int, unit: int) -> tuple[int, int]:
+    """Quotient and remainder as C has them: both have the sign of the value."""
+    count = abs(value) // unit
+    count = count if value >= 0 else -count
+    return count, value - count * unit
+
+
+def swapped(maker: Maker) -> Maker:
+    """The same function with its two arguments the other way round."""
+
+    def make(call: Call) -> Function:
+        function = maker(call)
+        return lambda one, other: function(other, one)
+
+    return make
