@@ -15,7 +15,7 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.evaluation.calls import Call, Function, Maker
 from pubcheck.postgres.evaluation.compare import Order, order_of
 from pubcheck.postgres.evaluation.values import failed
-from pubcheck.postgres.literals.containers import Range, canonical
+from pubcheck.postgres.literals.ranges import Range, canonical
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}

@@ -186,7 +186,7 @@ def _range_adoption(inner: Adopt | None) -> Adopt:
         return lambda value: value
 
     def adopt(value: Any) -> Any:
-        from pubcheck.postgres.literals.containers import Range
+        from pubcheck.postgres.literals.ranges import Range
 
         lower = None if value.lower is None else inner(value.lower)
         upper = None if value.upper is None else inner(value.upper)

@@ -114,7 +114,7 @@ def _read_other(context: InputContext, type_oid: int, text: str, typmod: int) ->
         return None
     if type_oid == _RECORD:
         raise refused("0A000", "input of anonymous composite types is not implemented")
-    from pubcheck.postgres.literals import containers
+    from pubcheck.postgres.literals import arrays, containers, ranges
 
     cache = context.cache
     row = cache.type(type_oid)
@@ -123,14 +123,14 @@ def _read_other(context: InputContext, type_oid: int, text: str, typmod: int) ->
     if row.kind == "d":
         return containers.read_domain(context, row, text)
     if row.kind == "r":
-        return containers.read_range(context, row, text, typmod)
+        return ranges.read_range(context, row, text, typmod)
     if row.kind == "m":
-        return containers.read_multirange(context, row, text, typmod)
+        return ranges.read_multirange(context, row, text, typmod)
     if row.kind == "c":
         return containers.read_composite(context, row, text)
     element = cache.element_type(type_oid)
     if element:
-        return containers.read_array(context, element, text, typmod)
+        return arrays.read_array(context, element, text, typmod)
     if any(how == EXTENSION for _, (_, _, how) in cache.catalog.dependencies.get((TYPE, type_oid))):
         from pubcheck.postgres.literals.contrib import read_contrib
 
