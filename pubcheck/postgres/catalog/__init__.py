@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -146,6 +147,12 @@ class Catalog:
         self.namespace_names.put(row.name, row.oid)
         self.gone.remove((NAMESPACE, 0, row.name))
 
+    def _remove_namespace(self, oid: int) -> None:
+        row = self.namespaces[oid]
+        self.namespaces.remove(oid)
+        self.namespace_names.remove(row.name)
+        self.gone.put((NAMESPACE, 0, row.name), True)
+
     def holds_something(self) -> bool:
         """Whether anything but roles was made."""
         return bool(self.relation_names or self.publications or self.types or self.procs)
@@ -162,6 +169,12 @@ class Catalog:
         self.roles.put(row.oid, row)
         self.role_names.put(row.name, row.oid)
         self.gone.remove((ROLE, 0, row.name))
+
+    def _remove_role(self, oid: int) -> None:
+        row = self.roles[oid]
+        self.roles.remove(oid)
+        self.role_names.remove(row.name)
+        self.gone.put((ROLE, 0, row.name), True)
 
     def add_relation(self, row: Relation) -> None:
         key = (row.namespace, row.name)
@@ -213,16 +226,37 @@ class Catalog:
         self.indexes.put(row.oid, row)
         self.indexes_of.add(row.table, row.oid)
 
+    def _remove_relation_and_index(self, oid: int) -> None:
+        self.remove_relation(self.relations[oid])
+        index = self.indexes.get(oid)
+        if index is not None:
+            self.indexes.remove(oid)
+            self.indexes_of.remove(index.table, oid)
+
     def add_constraint(self, row: Constraint) -> None:
         self.constraints.put(row.oid, row)
         self.constraints_of.add(row.relation, row.oid)
         self.constraint_names.add((self.relations[row.relation].namespace, row.name), row.oid)
+
+    def _remove_constraint(self, oid: int) -> None:
+        row = self.constraints[oid]
+        self.constraints.remove(oid)
+        self.constraints_of.remove(row.relation, oid)
+        relation = self.relations.get(row.relation)
+        if relation is not None:
+            self.constraint_names.remove((relation.namespace, row.name), oid)
 
     def add_type(self, row: Type) -> None:
         self.types.put(row.oid, row)
         self.type_names.put((row.namespace, row.name), row.oid)
         if self.gone:
             self.gone.remove((TYPE, row.namespace, row.name))
+
+    def _remove_type(self, oid: int) -> None:
+        row = self.types[oid]
+        self.types.remove(oid)
+        self.type_names.remove((row.namespace, row.name))
+        self.gone.put((TYPE, row.namespace, row.name), True)
 
     def add_type_with_array(self, row: Type) -> Type:
         """Add a type and the array type over it."""
@@ -275,17 +309,47 @@ class Catalog:
         self.procs.put(row.oid, row)
         self.proc_names.add((row.namespace, row.name), row.oid)
 
+    def _remove_proc(self, oid: int) -> None:
+        row = self.procs[oid]
+        self.procs.remove(oid)
+        self.proc_names.remove((row.namespace, row.name), oid)
+
     def add_operator(self, row: Operator) -> None:
         self.operators.put(row.oid, row)
         self.operator_names.add((row.namespace, row.name), row.oid)
+
+    def _remove_operator(self, oid: int) -> None:
+        row = self.operators[oid]
+        self.operators.remove(oid)
+        self.operator_names.remove((row.namespace, row.name), oid)
+        negator = self.operators.get(row.negator)
+        if negator is not None and negator.negator == oid:
+            self.operators.put(negator.oid, replace(negator, negator=0))
 
     def add_collation(self, row: Collation) -> None:
         self.collations.put(row.oid, row)
         self.collation_names.put((row.namespace, row.name), row.oid)
 
+    def _remove_collation(self, oid: int) -> None:
+        row = self.collations[oid]
+        self.collations.remove(oid)
+        self.collation_names.remove((row.namespace, row.name))
+
     def add_other(self, row: Other) -> None:
         self.others.put(row.oid, row)
         self.other_names.put((row.kind, row.namespace, row.name), row.oid)
+
+    def _remove_other(self, oid: int) -> None:
+        row = self.others[oid]
+        self.others.remove(oid)
+        if self.other_names.get((row.kind, row.namespace, row.name)) == oid:
+            self.other_names.remove((row.kind, row.namespace, row.name))
+        if row.kind == "constraint":
+            self.check_domain(row.namespace)
+        elif row.kind == "operator class":
+            kept = self.settings.get(OPERATOR_CLASSES, ())
+            if any(one.family == oid for one in kept):
+                self.settings.put(OPERATOR_CLASSES, tuple(one for one in kept if one.family != oid))
 
     def add_publication(self, row: Publication) -> None:
         self.publications.put(row.oid, row)
@@ -293,6 +357,13 @@ class Catalog:
         if row.all_tables:
             self.publications_for_all.put(row.oid, None)
         self.gone.remove((PUBLICATION, 0, row.name))
+
+    def _remove_publication(self, oid: int) -> None:
+        row = self.publications[oid]
+        self.publications.remove(oid)
+        self.publication_names.remove(row.name)
+        self.publications_for_all.remove(oid)
+        self.gone.put((PUBLICATION, 0, row.name), True)
 
     def add_publication_rel(self, row: PublicationRel) -> None:
         self.publication_rels.put(row.oid, row)
@@ -309,6 +380,13 @@ class Catalog:
         for number in row.columns or ():
             self.depend(member, (RELATION, row.relation, number), NORMAL)
 
+    def _remove_publication_rel(self, oid: int) -> None:
+        row = self.publication_rels[oid]
+        self.publication_rels.remove(oid)
+        self.members.remove((row.publication, row.relation))
+        self.members_of.remove(row.publication, oid)
+        self.memberships.remove(row.relation, oid)
+
     def add_publication_namespace(self, row: PublicationNamespace) -> None:
         self.publication_namespaces.put(row.oid, row)
         self.schema_members.put((row.publication, row.namespace), row.oid)
@@ -318,85 +396,19 @@ class Catalog:
         self.depend(member, (PUBLICATION, row.publication, 0), AUTO)
         self.depend(member, (NAMESPACE, row.namespace, 0), AUTO)
 
+    def _remove_publication_namespace(self, oid: int) -> None:
+        row = self.publication_namespaces[oid]
+        self.publication_namespaces.remove(oid)
+        self.schema_members.remove((row.publication, row.namespace))
+        self.schemas_of.remove(row.publication, oid)
+        self.schema_publications.remove(row.namespace, oid)
+
     def remove(self, kind: str, oid: int) -> None:
         """Delete one object with its name, its index entries and its own dependencies; what depends on it is not
         looked at.
         """
-        relation: Relation | None
-        if kind == RELATION:
-            self.remove_relation(self.relations[oid])
-            index = self.indexes.get(oid)
-            if index is not None:
-                self.indexes.remove(oid)
-                self.indexes_of.remove(index.table, oid)
-        elif kind == CONSTRAINT:
-            constraint = self.constraints[oid]
-            self.constraints.remove(oid)
-            self.constraints_of.remove(constraint.relation, oid)
-            relation = self.relations.get(constraint.relation)
-            if relation is not None:
-                self.constraint_names.remove((relation.namespace, constraint.name), oid)
-        elif kind == TYPE:
-            row = self.types[oid]
-            self.types.remove(oid)
-            self.type_names.remove((row.namespace, row.name))
-            self.gone.put((TYPE, row.namespace, row.name), True)
-        elif kind == PROC:
-            proc = self.procs[oid]
-            self.procs.remove(oid)
-            self.proc_names.remove((proc.namespace, proc.name), oid)
-        elif kind == OPERATOR:
-            operator = self.operators[oid]
-            self.operators.remove(oid)
-            self.operator_names.remove((operator.namespace, operator.name), oid)
-            negator = self.operators.get(operator.negator)
-            if negator is not None and negator.negator == oid:
-                self.operators.put(negator.oid, replace(negator, negator=0))
-        elif kind == CAST:
-            self.casts.remove(oid)
-        elif kind == COLLATION:
-            collation = self.collations[oid]
-            self.collations.remove(oid)
-            self.collation_names.remove((collation.namespace, collation.name))
-        elif kind == NAMESPACE:
-            namespace = self.namespaces[oid]
-            self.namespaces.remove(oid)
-            self.namespace_names.remove(namespace.name)
-            self.gone.put((NAMESPACE, 0, namespace.name), True)
-        elif kind == PUBLICATION:
-            publication = self.publications[oid]
-            self.publications.remove(oid)
-            self.publication_names.remove(publication.name)
-            self.publications_for_all.remove(oid)
-            self.gone.put((PUBLICATION, 0, publication.name), True)
-        elif kind == PUBLICATION_REL:
-            member = self.publication_rels[oid]
-            self.publication_rels.remove(oid)
-            self.members.remove((member.publication, member.relation))
-            self.members_of.remove(member.publication, oid)
-            self.memberships.remove(member.relation, oid)
-        elif kind == PUBLICATION_NAMESPACE:
-            schema = self.publication_namespaces[oid]
-            self.publication_namespaces.remove(oid)
-            self.schema_members.remove((schema.publication, schema.namespace))
-            self.schemas_of.remove(schema.publication, oid)
-            self.schema_publications.remove(schema.namespace, oid)
-        elif kind == OTHER:
-            other = self.others[oid]
-            self.others.remove(oid)
-            if self.other_names.get((other.kind, other.namespace, other.name)) == oid:
-                self.other_names.remove((other.kind, other.namespace, other.name))
-            if other.kind == "constraint":
-                self.check_domain(other.namespace)
-            elif other.kind == "operator class":
-                kept = self.settings.get(OPERATOR_CLASSES, ())
-                if any(one.family == oid for one in kept):
-                    self.settings.put(OPERATOR_CLASSES, tuple(one for one in kept if one.family != oid))
-        elif kind == ROLE:
-            role = self.roles[oid]
-            self.roles.remove(oid)
-            self.role_names.remove(role.name)
-            self.gone.put((ROLE, 0, role.name), True)
+        if kind in _REMOVALS:
+            _REMOVALS[kind](self, oid)
         self.forget_dependencies((kind, oid))
 
     # Dependencies (pg_depend).
@@ -499,3 +511,21 @@ class Catalog:
             if kind == CONSTRAINT and how == INTERNAL:
                 return self.constraints.get(oid)
         return None
+
+
+_REMOVALS: dict[str, Callable[[Catalog, int], None]] = {
+    RELATION: Catalog._remove_relation_and_index,
+    CONSTRAINT: Catalog._remove_constraint,
+    TYPE: Catalog._remove_type,
+    PROC: Catalog._remove_proc,
+    OPERATOR: Catalog._remove_operator,
+    CAST: lambda catalog, oid: catalog.casts.remove(oid),
+    COLLATION: Catalog._remove_collation,
+    NAMESPACE: Catalog._remove_namespace,
+    PUBLICATION: Catalog._remove_publication,
+    PUBLICATION_REL: Catalog._remove_publication_rel,
+    PUBLICATION_NAMESPACE: Catalog._remove_publication_namespace,
+    OTHER: Catalog._remove_other,
+    ROLE: Catalog._remove_role,
+}
+"""By the class of an object; a default has no row of its own."""
