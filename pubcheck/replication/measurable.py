@@ -13,7 +13,8 @@ from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.evaluation import Context
 from pubcheck.postgres.expressions.filters import parse_state
 from pubcheck.replication.sent import Operation, Sent, sent_by
-from pubcheck.replication.spark_sql import NotExact, SparkFilter, spark_filter
+from pubcheck.replication.spark_sql import SparkFilter, spark_filter
+from pubcheck.replication.spark_types import NotExact
 from pubcheck.statements import Statements
 
 

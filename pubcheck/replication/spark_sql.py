@@ -8,11 +8,8 @@ as it likes, so that one of them might fail where the other does not.
 
 from __future__ import annotations
 
-import datetime
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from msgspec import Struct
@@ -24,28 +21,21 @@ from pubcheck.postgres.catalog.rows import Filter, Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.evaluation import Context, evaluate
 from pubcheck.postgres.expressions.nodes import Expr
-
-Tree = Any
-"""A tree of sqlglot's."""
-
-
-class NotExact(Exception):
-    """What a filter means cannot be said in Spark SQL exactly; the message says why."""
-
-
-class SparkType(Struct, frozen=True):
-    """A type of Spark: its name, and of a decimal the digits in all and after the point. `ANY` is one that nothing is
-    asked of but whether it is NULL; UUID is a string in the form that the server prints."""
-
-    name: str
-    precision: int = 0
-    scale: int = 0
-
-    @property
-    def sql(self) -> str:
-        if self.name == "DECIMAL":
-            return f"DECIMAL({self.precision}, {self.scale})"
-        return {"UUID": "STRING"}.get(self.name, self.name)
+from pubcheck.replication.spark_types import (
+    ANY,
+    BOOLEAN,
+    INTEGERS,
+    MOST_DIGITS,
+    STRING,
+    TYPES,
+    NotExact,
+    SparkType,
+    Tree,
+    precision_of,
+    refuse_uncommon,
+    room_for,
+    written,
+)
 
 
 class SparkFilter(Struct, frozen=True):
@@ -55,22 +45,6 @@ class SparkFilter(Struct, frozen=True):
     columns: Mapping[str, SparkType]
 
 
-_BOOLEAN, _STRING, _ANY, _UUID = SparkType("BOOLEAN"), SparkType("STRING"), SparkType("ANY"), SparkType("UUID")
-_INTEGERS = {oids.INT2: SparkType("SMALLINT"), oids.INT4: SparkType("INT"), oids.INT8: SparkType("BIGINT")}
-_FLOATS = {oids.FLOAT4: SparkType("FLOAT"), oids.FLOAT8: SparkType("DOUBLE")}
-_TYPES: Mapping[int, SparkType] = {
-    oids.BOOL: _BOOLEAN,
-    oids.TEXT: _STRING,
-    oids.VARCHAR: _STRING,
-    oids.DATE: SparkType("DATE"),
-    oids.TIMESTAMP: SparkType("TIMESTAMP_NTZ"),
-    oids.TIMESTAMPTZ: SparkType("TIMESTAMP"),
-    oids.UUID: _UUID,
-    **_INTEGERS,
-    **_FLOATS,
-}
-_MOST_DIGITS = 38
-"""Digits of a decimal of Spark."""
 _DIGITS = {oids.INT2: 5, oids.INT4: 10, oids.INT8: 19}
 
 _FAMILIES = (
@@ -171,7 +145,7 @@ class _Builder:
     # Columns and constants.
 
     def column(self, expr: Expr) -> _Value:
-        name, kind = self._named(expr), _TYPES.get(expr.type)
+        name, kind = self._named(expr), TYPES.get(expr.type)
         if expr.type == oids.NUMERIC:
             kind = self._decimal(name, expr.typmod)
         elif expr.type == oids.BPCHAR:
@@ -187,14 +161,14 @@ class _Builder:
         return self.relation.columns[expr.value - 1].name
 
     def _read(self, name: str, kind: SparkType) -> None:
-        if self.columns.get(name, _ANY) == _ANY:
+        if self.columns.get(name, ANY) == ANY:
             self.columns[name] = kind
 
     def _decimal(self, name: str, typmod: int) -> SparkType:
         if typmod < 0:
             raise NotExact(f"{name} is numeric without a precision, which holds more than a decimal of Spark")
-        precision, scale = _precision(typmod)
-        if not 0 <= scale <= precision <= _MOST_DIGITS:
+        precision, scale = precision_of(typmod)
+        if not 0 <= scale <= precision <= MOST_DIGITS:
             raise NotExact(f"{name} is numeric({precision},{scale}), which no decimal of Spark is")
         return SparkType("DECIMAL", precision, scale)
 
@@ -216,18 +190,10 @@ class _Builder:
         return self._written(value, expr.type)
 
     def _written(self, value: Any, oid: int) -> _Value:
-        kind = _TYPES.get(oid)
-        if oid == oids.NUMERIC:
-            kind = SparkType("DECIMAL", 1, 0)
-            if value is not None:
-                digits = _digits(value)
-                kind = SparkType("DECIMAL", *digits)
-        if kind is None:
+        made = written(value, oid)
+        if made is None:
             raise NotExact(f"a constant of type {self._type(oid)} is none of Spark's")
-        if value is None:
-            return _Value(exp.cast(exp.null(), kind.sql), kind, oid, True, None)
-        write = _WRITERS.get(oid)
-        return _Value(_number(str(value)) if write is None else write(value), kind, oid, True, value)
+        return _Value(*made, oid, True, value)
 
     # Operators and functions.
 
@@ -256,7 +222,7 @@ class _Builder:
 
     def _compare(self, kind: type[exp.Binary], left: _Value, right: _Value) -> Tree:
         if "DECIMAL" in (left.type.name, right.type.name):
-            _common(left.type, right.type)
+            refuse_uncommon(left.type, right.type)
         return kind(this=_inner(left.tree), expression=_inner(right.tree))
 
     def widened(self, expr: Expr) -> _Value | None:
@@ -268,18 +234,18 @@ class _Builder:
         if expr.type == oids.NUMERIC:
             kind = SparkType("DECIMAL", _DIGITS[expr.args[0].type], 0)
         else:
-            kind = _TYPES[expr.type]
+            kind = TYPES[expr.type]
         return _Value(exp.cast(inner.tree, kind.sql), kind, expr.type)
 
     def divided(self, expr: Expr) -> _Value | None:
         """Division and remainder of integers by a constant that does not make them fail: both cut off towards zero."""
         left, right = (self.of(arg) for arg in expr.args)
         rest = "mod" in self.cache.proc(expr.functions[0]).name
-        if expr.type not in _INTEGERS or not right.constant or right.value in ((0, None) if rest else (0, -1, None)):
+        if expr.type not in INTEGERS or not right.constant or right.value in ((0, None) if rest else (0, -1, None)):
             return None
         kind = exp.Mod if rest else exp.IntDiv
         made = kind(this=_inner(left.tree), expression=_inner(right.tree))
-        return _Value(made if rest else exp.cast(made, _TYPES[expr.type].sql), _TYPES[expr.type], expr.type)
+        return _Value(made if rest else exp.cast(made, TYPES[expr.type].sql), TYPES[expr.type], expr.type)
 
     def like(self, expr: Expr) -> _Value | None:
         text, pattern = (self.of(arg) for arg in expr.args)
@@ -297,11 +263,11 @@ class _Builder:
     def length(self, expr: Expr) -> _Value | None:
         if len(expr.args) != 1 or expr.args[0].type != oids.TEXT:
             return None
-        return _Value(exp.Length(this=self.of(expr.args[0]).tree), _TYPES[oids.INT4], oids.INT4)
+        return _Value(exp.Length(this=self.of(expr.args[0]).tree), TYPES[oids.INT4], oids.INT4)
 
     def joined(self, expr: Expr) -> _Value | None:
         left, right = (self.of(arg) for arg in expr.args)
-        return _Value(exp.DPipe(this=_inner(left.tree), expression=_inner(right.tree)), _STRING, oids.TEXT)
+        return _Value(exp.DPipe(this=_inner(left.tree), expression=_inner(right.tree)), STRING, oids.TEXT)
 
     def relabelled(self, expr: Expr) -> _Value:
         if {expr.type, expr.args[0].type} <= {oids.TEXT, oids.VARCHAR}:
@@ -343,8 +309,8 @@ class _Builder:
             return self._written(not use_or, oids.BOOL)
         if left.type.name == "DECIMAL":
             for element in elements:
-                _common(left.type, element.type)
-            together = _all_of([left.type, *(element.type for element in elements)])
+                refuse_uncommon(left.type, element.type)
+            together = room_for([left.type, *(element.type for element in elements)])
             if together is None:
                 raise NotExact("the numbers of the list need more digits than a decimal of Spark has")
         if (comparison, use_or) in ((exp.EQ, True), (exp.NEQ, False)):
@@ -400,7 +366,7 @@ class _Builder:
         inner = expr.args[0]
         if inner.node == "Var" and inner.type < FIRST_NORMAL_OID and inner.type != oids.RECORD:
             name = self._named(inner)  # of whatever type: only a row type asks more than whether it is NULL
-            self._read(name, _ANY)
+            self._read(name, ANY)
             tree: Tree = exp.column(name, quoted=True)
         else:
             tree = _inner(self.of(inner).tree)
@@ -452,7 +418,7 @@ class _Builder:
         """The one type of all parts; that of decimals has room for each."""
         kinds = [part.type for part in parts]
         if all(kind.name == "DECIMAL" for kind in kinds):
-            together = _all_of(kinds)
+            together = room_for(kinds)
             if together is None:
                 raise NotExact("its numbers need more digits than a decimal of Spark has")
             return together
@@ -473,7 +439,7 @@ def _reads_something(expr: Expr) -> bool:
 
 
 def _truth(tree: Tree) -> _Value:
-    return _Value(tree, _BOOLEAN, oids.BOOL)
+    return _Value(tree, BOOLEAN, oids.BOOL)
 
 
 _ATOMS = (exp.Column, exp.Literal, exp.Cast, exp.Func, exp.Paren, exp.Boolean, exp.Null)
@@ -489,102 +455,6 @@ def _why(name: str) -> str:
             return f"{reason} ({name})"
     return f"{name}() is not known to mean the same in Spark"
 
-
-# Numbers.
-
-
-def _precision(typmod: int) -> tuple[int, int]:
-    """Precision and scale of a numeric's typmod (make_numeric_typmod in numeric.c)."""
-    packed = typmod - 4
-    return packed >> 16 & 0xFFFF, ((packed & 0x7FF) ^ 1024) - 1024
-
-
-def _digits(value: Decimal) -> tuple[int, int]:
-    if not value.is_finite():
-        raise NotExact(f"{value} is no decimal of Spark")
-    scale = max(0, -int(value.as_tuple().exponent))
-    whole = len(str(abs(int(value)))) if abs(value) >= 1 else 0
-    if scale + whole > _MOST_DIGITS:
-        raise NotExact(f"a number of {scale + whole} digits is no decimal of Spark")
-    return max(1, scale + whole), scale
-
-
-def _all_of(kinds: Sequence[SparkType]) -> SparkType | None:
-    """The decimal that has room for all of these; None where there is none."""
-    whole, scale = max(kind.precision - kind.scale for kind in kinds), max(kind.scale for kind in kinds)
-    return SparkType("DECIMAL", whole + scale, scale) if whole + scale <= _MOST_DIGITS else None
-
-
-def _common(left: SparkType, right: SparkType) -> None:
-    """Raises NotExact unless numbers of both types are compared digit by digit."""
-    if left.name != "DECIMAL" or right.name != "DECIMAL":
-        raise NotExact("numeric is compared with a number of another kind")
-    if _all_of([left, right]) is None:
-        raise NotExact("the comparison needs more digits than a decimal of Spark has")
-
-
-def _number(text: str) -> Tree:
-    """A number; what Spark would not read as one is a cast."""
-    if text == "-9223372036854775808":
-        return exp.cast(exp.Literal.string(text), "BIGINT")
-    if text.startswith("-"):
-        return exp.Paren(this=exp.Neg(this=exp.Literal.number(text[1:])))
-    return exp.Literal.number(text)
-
-
-def _float(value: float) -> Tree:
-    text = "NaN" if math.isnan(value) else repr(value).replace("inf", "Infinity")
-    return exp.cast(exp.Literal.string(text), "DOUBLE")
-
-
-def _single(value: float) -> Tree:
-    return exp.cast(_float(value), "FLOAT")  # exact: the value is one of these
-
-
-# Moments: days and microseconds since 2000.
-
-_EPOCH = datetime.datetime(2000, 1, 1)
-
-
-def _date(value: float) -> Tree:
-    return exp.cast(exp.Literal.string(f"{_moment(value, 'days'):%Y-%m-%d}"), "DATE")
-
-
-def _timestamp(value: float) -> Tree:
-    return exp.cast(exp.Literal.string(f"{_moment(value, 'microseconds'):%Y-%m-%d %H:%M:%S.%f}"), "TIMESTAMPNTZ")
-
-
-def _timestamptz(value: float) -> Tree:
-    return exp.cast(exp.Literal.string(f"{_moment(value, 'microseconds'):%Y-%m-%d %H:%M:%S.%f}+00:00"), "TIMESTAMP")
-
-
-def _moment(value: float, unit: str) -> datetime.datetime:
-    try:
-        found = _EPOCH + datetime.timedelta(**{unit: value})
-    except (OverflowError, ValueError):
-        raise NotExact("it holds a date that Spark cannot write") from None
-    if found.year < 1000:
-        raise NotExact("it holds a date that Spark cannot write")
-    return found
-
-
-def _uuid(value: bytes) -> Tree:
-    text = value.hex()
-    return exp.Literal.string("-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:])))
-
-
-_WRITERS: Mapping[int, Callable[[Any], Tree]] = {
-    oids.BOOL: lambda value: exp.true() if value else exp.false(),
-    oids.TEXT: exp.Literal.string,
-    oids.VARCHAR: exp.Literal.string,
-    oids.NUMERIC: lambda value: _number(f"{value:f}"),
-    oids.FLOAT4: _single,
-    oids.FLOAT8: _float,
-    oids.DATE: _date,
-    oids.TIMESTAMP: _timestamp,
-    oids.TIMESTAMPTZ: _timestamptz,
-    oids.UUID: _uuid,
-}
 
 _BUILDERS: Mapping[str, Callable[[_Builder, Expr], _Value]] = {
     "BoolExpr": _Builder.logic,

@@ -14,7 +14,7 @@ from pyspark.sql import types as T
 
 from pubcheck.config import suggestion
 from pubcheck.replication.measurable import Measurable
-from pubcheck.replication.spark_sql import SparkType
+from pubcheck.replication.spark_types import SparkType
 from pubcheck.report.measure import Nulls, Overlap, PublicationRows, TableRows
 
 FORMATS: Mapping[str, str] = {

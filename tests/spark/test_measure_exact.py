@@ -17,7 +17,8 @@ from pyspark.sql import functions as F
 from pubcheck.postgres.catalog.rows import Filter
 from pubcheck.postgres.evaluation import Context
 from pubcheck.postgres.versions import MAJORS
-from pubcheck.replication.spark_sql import NotExact, SparkFilter, SparkType, spark_filter
+from pubcheck.replication.spark_sql import SparkFilter, spark_filter
+from pubcheck.replication.spark_types import NotExact, SparkType
 from pubcheck.spark.measure import Data, read, typed
 from tests.differential.evaluation.filters import make_filter
 from tests.differential.evaluation.rows import COLUMNS, TABLE, make_row
