@@ -1,6 +1,7 @@
 """What of a row filter can fail on some row: decoding then stops at that row, and starts again in vain.
 
-Looked at is the analysed filter; what a CASE guards is passed over: its branches run only where the condition says so.
+Looked at is the analysed filter. What a CASE guards is passed over: a branch whose conditions read the same columns
+runs only where they say so.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import ServerAnswer, Severity
 from pubcheck.patterns import pattern_later
+from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.nodes import Expr
-from pubcheck.postgres.oids import FLOAT4, FLOAT8, INT2, INT4, INT8, JSONB, NUMERIC
+from pubcheck.postgres.oids import DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, JSONB, NUMERIC, TIMESTAMP
 
 if TYPE_CHECKING:
     from pubcheck.postgres.syscache import SysCache
@@ -41,6 +43,8 @@ class Danger(Struct, frozen=True):
     guarded: bool = False
 
 
+_WAY = "let a CASE keep such rows away from it"
+_BOUNDS = "range lower bound must be less than or equal to range upper bound"
 _SYNTAX_OF_PATTERN = ("2201B", "invalid regular expression", "a pattern that is no valid regular expression")
 _BY_NAME: dict[str, tuple[str, str, str]] = {
     # pg_proc.proname: SQLSTATE, the server's message, on which values
@@ -49,10 +53,6 @@ _BY_NAME: dict[str, tuple[str, str, str]] = {
     "ln": ("2201E", "cannot take logarithm of zero", "zero or a negative number"),
     "log": ("2201E", "cannot take logarithm of zero", "zero or a negative number"),
     "log10": ("2201E", "cannot take logarithm of zero", "zero or a negative number"),
-    "power": ("22003", "value out of range: overflow", "large numbers, or zero to a negative power"),
-    "pow": ("22003", "value out of range: overflow", "large numbers, or zero to a negative power"),
-    "dpow": ("22003", "value out of range: overflow", "large numbers, or zero to a negative power"),
-    "numeric_power": ("22003", "value overflows numeric format", "large numbers, or zero to a negative power"),
     "exp": ("22003", "value out of range: overflow", "a large number"),
     "factorial": ("22003", "value overflows numeric format", "a large number"),
     "acos": ("22003", "input is out of range", "a number beyond 1"),
@@ -74,30 +74,43 @@ _BY_NAME: dict[str, tuple[str, str, str]] = {
     "bitor": ("22026", "cannot OR bit strings of different sizes", "bit strings of another size"),
     "bitxor": ("22026", "cannot XOR bit strings of different sizes", "bit strings of another size"),
 }
+_POWERS = frozenset(("power", "pow", "dpow", "numeric_power"))
+_RANGES = pattern_later(r"(int4|int8|num|date|ts|tstz)range")
+_PARTS_OF_TIME = frozenset(("extract", "date_part"))
 _PATTERNS = pattern_later(r"(text|name|bpchar)(ic)?regex(eq|ne)|regexp_.*")
 _LIKES = pattern_later(r"(text|name|bpchar|bytea)(ic)?n?like|like|notlike")
 
 
 def dangers(cache: SysCache, expr: Expr) -> Iterator[Danger]:
     """The calls of a filter that can fail, in the order of the text; what CASE guards only where no row can pass."""
-    todo: list[tuple[Expr, bool, frozenset[int]]] = [(expr, False, frozenset())]
+    todo: list[tuple[Expr, frozenset[int], frozenset[int]]] = [(expr, frozenset(), frozenset())]
     while todo:
-        at, in_case, checked = todo.pop()
+        # `kept`: the columns that the conditions of the CASEs around it read; `checked`: those of conditions beside it.
+        at, kept, checked = todo.pop()
         if at.node in _CALLS:
             danger = _of_call(cache, at, checked)
-            if danger is not None and (danger.always or not in_case):
+            if danger is not None and (danger.always or not _is_guarded(cache, at, kept)):
                 yield danger
-        below: list[tuple[Expr, bool, frozenset[int]]] = []
+        below: list[tuple[Expr, frozenset[int], frozenset[int]]] = []
         if at.node == "CaseExpr":
             first = 1 if at.value else 0
-            below = [(arg, in_case or number > first, checked) for number, arg in enumerate(at.args)]
+            conditions: frozenset[int] = frozenset()
+            for number, arg in enumerate(at.args):
+                below.append((arg, kept | conditions if number > first else kept, checked))
+                if number < first or (number - first) % 2 == 0:
+                    conditions |= _columns(arg)
         elif at.node == "BoolExpr" and at.value != "NOT":
             for arg in at.args:
-                below.append((arg, in_case, checked))
+                below.append((arg, kept, checked))
                 checked = checked | _columns(arg)
         else:
-            below = [(arg, in_case, checked) for arg in at.args]
+            below = [(arg, kept, checked) for arg in at.args]
         todo.extend(reversed(below))
+
+
+def _is_guarded(cache: SysCache, expr: Expr, kept: frozenset[int]) -> bool:
+    danger = _of_call(cache, expr, kept) if kept else None
+    return danger is not None and danger.guarded
 
 
 def _of_call(cache: SysCache, expr: Expr, checked: frozenset[int]) -> Danger | None:
@@ -116,16 +129,114 @@ def _of_call(cache: SysCache, expr: Expr, checked: frozenset[int]) -> Danger | N
         way = "test jsonb_typeof(...) in a CASE before the cast, or compare the text (->>) instead"
         return Danger(location, "jsonb of another type is cast to " + _JSONB_WORDS[name], way, answer, guarded=guarded)
     if name in ("int2", "int4", "int8") and _WIDTH.get(argument.type, 0) > _WIDTH[expr.type]:
+        if _is_small_remainder(cache, argument, _WIDTH[expr.type]):
+            return None
         word = _TYPE_WORDS[expr.type]
         way = "compare without the cast: the constant can have the column's type"
         answer = ServerAnswer("22003", f"{word} out of range")
-        return Danger(location, f"a number too large for {word} is cast", way, answer, guarded=guarded)
+        # Of a part of a moment it takes an infinite one, or seconds since 1970.
+        part = bool(argument.functions) and cache.proc(argument.functions[0]).name in _PARTS_OF_TIME
+        severity: Severity = "note" if part else "warning"
+        return Danger(location, f"a number too large for {word} is cast", way, answer, severity, guarded=guarded)
     if _INTEGER.fullmatch(name):
         word = _TYPE_WORDS.get(expr.type, "integer")
         way = "compute in a wider type (a::bigint, a::numeric), or move the arithmetic to the constant's side"
         answer = ServerAnswer("22003", f"{word} out of range")
         return Danger(location, f"{word} arithmetic overflows", way, answer, "note", guarded=guarded)
-    return _by_name(name, expr, location, guarded=guarded)
+    if _RANGES.fullmatch(name) and len(expr.args) > 1:
+        what = f"{name}() is given a lower bound above the upper one"
+        return Danger(location, what, _WAY, ServerAnswer("22000", _BOUNDS), "note", guarded=guarded)
+    if name in _POWERS:
+        return _power(cache, expr, location, guarded=guarded)
+    always = _of_constant_pattern(name, expr, location) or _of_constant_unit(name, expr, location)
+    return always or _by_name(name, expr, location, guarded=guarded)
+
+
+def _is_small_remainder(cache: SysCache, expr: Expr, width: int) -> bool:
+    """Whether it is what a division by a constant leaves over that fits into so many bytes."""
+    if not expr.functions or cache.proc(expr.functions[0]).name not in ("int8mod", "mod"):
+        return False
+    divisor = _number(expr.args[-1])
+    return divisor is not None and abs(divisor) <= 1 << (8 * width - 1)
+
+
+_EXACT = 16
+"""The largest power of a bigint that is surely a double precision number."""
+
+
+def _power(cache: SysCache, expr: Expr, location: int, *, guarded: bool) -> Danger | None:
+    """dpow and numeric_power."""
+    base, exponent = expr.args
+    known = _number(exponent)
+    if known is None:
+        what, answer = "large numbers, or zero to a negative power", ("22003", "value out of range: overflow")
+    elif known < 0:
+        what, answer = "zero", ("2201F", "zero raised to a negative power is undefined")
+    elif not known.is_integer():
+        what = "a negative number"
+        answer = ("2201F", "a negative number raised to a non-integer power yields a complex result")
+    elif known <= _EXACT and (expr.type == NUMERIC or _is_integer(base)):
+        return None
+    else:
+        what, answer = "a large number", ("22003", "value out of range: overflow")
+    name = cache.proc(expr.functions[0]).name
+    severity: Severity = "note" if what == "a large number" else "warning"
+    return Danger(location, f"{name}() is given {what}", _WAY, ServerAnswer(*answer), severity, guarded=guarded)
+
+
+def _number(expr: Expr) -> float | None:
+    """The value of a constant, by itself or cast."""
+    while expr.node == "FuncExpr" and len(expr.args) == 1:
+        expr = expr.args[0]
+    try:
+        return float(expr.value) if expr.node == "Const" and not expr.null else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _is_integer(expr: Expr) -> bool:
+    while expr.node == "FuncExpr" and len(expr.args) == 1 and expr.type in (FLOAT8, NUMERIC):
+        expr = expr.args[0]
+    return expr.type in (INT2, INT4, INT8)
+
+
+def _of_constant_unit(name: str, expr: Expr, location: int) -> Danger | None:
+    """extract(yer FROM ...): which words are units the server knows when it runs it."""
+    if name not in ("extract", "date_part", "date_trunc"):
+        return None
+    unit, moment = expr.args[:2]
+    if unit.node != "Const" or not isinstance(unit.value, str):
+        return None
+    from pubcheck.postgres.evaluation.moments.fields import FIELDS
+
+    # date_part() of a date is that of its midnight.
+    fields = FIELDS.get(TIMESTAMP if (name, moment.type) == ("date_part", DATE) else moment.type)
+    try:
+        if fields is not None:
+            fields.named(unit.value)
+    except ServerError as error:
+        what, way = f'"{unit.value}" is no unit', "write one that the server knows"
+        return Danger(location, what, way, ServerAnswer(error.sqlstate, error.message), always=True)
+    except Unknowable:
+        pass
+    return None
+
+
+def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
+    """A regular expression that is none: the server reads it when it runs it."""
+    if len(expr.args) < 2 or not _PATTERNS.fullmatch(name):
+        return None
+    given = expr.args[1]
+    if given.node != "Const" or not isinstance(given.value, str):
+        return None
+    from pubcheck.postgres.literals.jsonpath import refuse_regex
+
+    try:
+        refuse_regex(given.value)
+    except ServerError as error:
+        what, way = "its regular expression is invalid", "write one that the server can read"
+        return Danger(location, what, way, ServerAnswer(error.sqlstate, error.message), always=True)
+    return None
 
 
 def _by_name(name: str, expr: Expr, location: int, *, guarded: bool) -> Danger | None:
@@ -140,8 +251,7 @@ def _by_name(name: str, expr: Expr, location: int, *, guarded: bool) -> Danger |
     if known is None:
         return None
     sqlstate, message, values = known
-    way = "let a CASE keep such rows away from it"
-    return Danger(location, f"{name}() is given {values}", way, ServerAnswer(sqlstate, message), guarded=guarded)
+    return Danger(location, f"{name}() is given {values}", _WAY, ServerAnswer(sqlstate, message), guarded=guarded)
 
 
 def _division(expr: Expr, location: int, checked: frozenset[int]) -> Danger | None:

@@ -507,15 +507,17 @@ def _check_regex(pattern: str, flags: str) -> None:
     if "x" in flags:
         raise refused("0A000", 'XQuery "x" flag (expanded regular expressions) is not implemented')
     if len(pattern) > 500 or not _SIMPLE_REGEX.fullmatch(pattern):
-        _refuse_plain(pattern)
+        refuse_regex(pattern)
         raise Unknowable("whether a regular expression of LIKE_REGEX is valid")
 
 
 _REGEX_TOKEN = pattern_later(rf"(?P<atom>\^|\$|{_ATOM})|(?P<many>[*+?]\??)|(?P<open>\((?!\?))|(?P<close>\))|(?P<or>\|)")
 
 
-def _refuse_plain(pattern: str) -> None:
+def refuse_regex(pattern: str) -> None:
     """What is plainly wrong with a regular expression (regex/regcomp.c). Raises ServerError 2201B."""
+    if pattern.startswith("***"):
+        return  # a director: what follows may be no expression at all
     at, depth, before = 0, 0, "open"
     while at < len(pattern):
         match = _REGEX_TOKEN.match(pattern, at)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from pubcheck.postgres import oids
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.evaluation import decimals
 from pubcheck.postgres.evaluation.calls import Call, Function, Maker
@@ -63,6 +64,8 @@ TIMESTAMPTZ = _Fields("timestamp with time zone")
 _DATE = _Fields("date")
 _TIME = _Fields("time without time zone")
 _INTERVAL = _Fields("interval")
+FIELDS = {oids.TIMESTAMP: TIMESTAMP, oids.TIMESTAMPTZ: TIMESTAMPTZ, oids.DATE: _DATE}
+"""By the oid of a type."""
 _MONOTONIC = frozenset(("year", "decade", "century", "millennium", "julian", "isoyear", "epoch"))
 _OSCILLATING = frozenset(
     (
