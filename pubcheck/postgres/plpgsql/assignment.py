@@ -61,13 +61,28 @@ def open_cursor(machine: Machine, node: Node) -> Way:
     else:
         machine.attempt(statement)
     machine.bind(name, UNKNOWN)
+    machine.frame.cursors.pop(name, None)
+    if statement is not None and "dynquery" not in node and not machine.doubt.at_hand:
+        found = machine.rows(statement)
+        if found.known:
+            machine.frame.cursors[name] = found.columns, iter([values for values, _ in found.rows])
     return ON
 
 
 def fetch(machine: Machine, node: Node) -> Way:
     at_cursor(machine, node)
-    machine.assign_to(node.get("target"), (), ())
-    machine.frame.put("found", UNKNOWN)
+    name = cursor_of(machine, node).get("refname", "")
+    opened = machine.frame.cursors.get(name)
+    if opened is None or machine.doubt.at_hand or node.get("direction", 0) or "expr" in node:
+        machine.frame.cursors.pop(name, None)
+        machine.assign_to(node.get("target"), (), ())
+        machine.frame.put("found", UNKNOWN)
+        return ON
+    columns, rows = opened
+    row = next(rows, None)
+    if not node.get("is_move"):
+        machine.assign_to(node.get("target"), (None,) * max(1, len(columns)) if row is None else row, columns)
+    machine.frame.put("found", row is not None)
     return ON
 
 

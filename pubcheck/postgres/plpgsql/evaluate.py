@@ -374,6 +374,14 @@ def _divided(left: Value, right: Value) -> Value:
     return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
 
 
+def _remainder(left: Value, right: Value) -> Value:
+    """With the sign of the dividend. Raises Failed 22012."""
+    quotient = _divided(left, right)
+    if not is_number(quotient):
+        return quotient
+    return coerced(left, "bigint") - quotient * coerced(right, "bigint")
+
+
 def _arithmetic(apply: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
     def work(left: Value, right: Value) -> Value:
         left, right = coerced(left, "bigint"), coerced(right, "bigint")
@@ -430,6 +438,7 @@ _OPERATORS: dict[str, Callable[[Value, Value], Value]] = {
     "-": _arithmetic(int.__sub__),
     "*": _arithmetic(int.__mul__),
     "/": _divided,
+    "%": _remainder,
     "~~": _like(False, False),
     "!~~": _like(False, True),
     "~~*": _like(True, False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
@@ -35,17 +36,21 @@ class Frame:
         self.known: str | None = body.text
         self.bound: set[int] = set()
         """The variables that the blocks at hand declare, by number."""
+        self.cursors: dict[str, tuple[Sequence[str], Iterator[tuple[Value, ...]]]] = {}
+        """Of open cursors whose rows are known, the columns and the rows that are still to be fetched."""
         self.loops: set[str] = set()
         """Variables that loops brought along."""
         self.parameters: dict[str, Value] | None = None
         """While EXECUTE runs: the values of USING, and all that its text sees."""
-        self.records, self.limited = _declared(body.text)
+        self.records, self.limited, self.aliases = _declared(body.text)
         """Names that perhaps are those of variables whose type has a length or precision."""
 
     def look_up(self, parts: tuple[str, ...]) -> Value:
         """A variable's value, or MISSING. Raises Failed for a field of a record that has none."""
         if self.parameters is not None:
             return self.parameters.get(parts[0], MISSING)
+        if parts[0] in self.aliases:
+            parts = (self.aliases[parts[0]], *parts[1:])
         if len(parts) == 2 and parts[0] in self.labels:
             parts = parts[1:]
         for scope in reversed(self.scopes):
@@ -86,14 +91,16 @@ def unassigned(name: str) -> Failed:
 
 
 @lru_cache(maxsize=64)
-def _declared(body: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of records, and those that perhaps are of a type with a length or precision."""
+def _declared(body: str) -> tuple[frozenset[str], frozenset[str], dict[str, str]]:
+    """The names of records, those that perhaps are of a type with a length or precision, and what aliases stand for."""
     return (
         frozenset(name.lower() for name in _RECORDS.findall(body)),
         frozenset(name.lower() for name in _LIMITED.findall(body)),
+        {name.lower(): meant.lower() for name, meant in _ALIASES.findall(body)},
     )
 
 
+_ALIASES = re.compile(r"(\w+)\s+alias\s+for\s+([\w$]+)", re.IGNORECASE)
 _RECORDS = re.compile(r"(\w+)\s+record\b", re.IGNORECASE)
 _LIMITED = re.compile(
     r"(\w+)\s+(?:constant\s+)?(?:(?:national\s+)?char(?:acter)?(?:\s+varying)?|varchar|bpchar|numeric|decimal|dec|bit"
@@ -132,7 +139,8 @@ class Variables:
     def __getitem__(self, name: str) -> tuple[Type, Value]:
         frame = self.frame
         assert frame is not None
-        written = frame.arguments.get(name) or frame.types.get(name)
+        meant = frame.aliases.get(name, name)
+        written = frame.arguments.get(meant) or frame.types.get(meant)
         found = self.trial.type_named(written) if written else (0, -1)
         if name in frame.arguments and found[0] >= FIRST_NORMAL_OID:
             found = 0, -1  # of a type the name without the schema is known

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pubcheck.postgres.catalog import NAMESPACE
 from pubcheck.postgres.ddl.descriptions import quote
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Value, array, text, unknown
+from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Relid, Value, array, text, unknown
 from pubcheck.postgres.tree import names
 
 if TYPE_CHECKING:
@@ -164,6 +165,28 @@ def _split_part(said: str, separator: str, number: str) -> Value:
     return parts[at - 1] if 0 < at <= len(parts) else "" if at > 0 else UNKNOWN
 
 
+def _padded(left: bool) -> Callable[..., Value]:
+    def pad(said: str, size: str, fill: str = " ") -> Value:
+        missing = int(size) - len(said)
+        if missing <= 0 or not fill:
+            return said[: max(0, int(size))]
+        padding = (fill * missing)[:missing]
+        return padding + said if left else said + padding
+
+    return _texts(pad)
+
+
+def _to_regnamespace(self: Evaluator, said: Value) -> Value:
+    """The schema of a name; NULL where there certainly is none."""
+    if not isinstance(said, str) or not re.fullmatch("[a-z_][a-z0-9_]*", said):
+        return said if said is None else UNKNOWN
+    catalog = self.session.catalog
+    oid = catalog.namespace_names.get(said)
+    if oid is not None:
+        return Relid(oid, said) if catalog.namespaces[oid].seen else UNKNOWN
+    return None if self.session.is_closed(NAMESPACE, 0, said) else UNKNOWN
+
+
 def _current_setting(self: Evaluator, name: Value, missing_ok: Value = False) -> Value:
     if not isinstance(name, str):
         return UNKNOWN
@@ -214,6 +237,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "left": _texts(lambda said, number: said[: int(number)]),
     "length": _texts(len),
     "lower": _folded(str.lower),
+    "lpad": _padded(True),
     "ltrim": _texts(lambda said, *more: said.lstrip(more[0] if more else " ")),
     "pg_my_temp_schema": _temporary_schema,
     "quote_ident": _quote_ident,
@@ -221,10 +245,12 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "quote_nullable": _quote_nullable,
     "replace": _texts(lambda said, old, new: said.replace(old, new) if old else said),
     "right": _texts(lambda said, number: said[-int(number) :] if int(number) > 0 else UNKNOWN),
+    "rpad": _padded(False),
     "rtrim": _texts(lambda said, *more: said.rstrip(more[0] if more else " ")),
     "split_part": _texts(_split_part),
     "string_to_array": _string_to_array,
     "to_regclass": lambda self, said: self.to_regclass(said),
+    "to_regnamespace": _to_regnamespace,
     "upper": _folded(str.upper),
 }
 

@@ -158,9 +158,11 @@ class _Query:
 
     def _union(self) -> Rows:
         node = self.node
-        if node.get("op") != "SETOP_UNION" or "sortClause" in node or "limitCount" in node:
+        if "sortClause" in node or "limitCount" in node:
             return UNKNOWN_ROWS
         one, other = (run(self.evaluator, node[side], self.outer) for side in ("larg", "rarg"))
+        if node.get("op") != "SETOP_UNION":
+            return self._common(one, other, node["op"] == "SETOP_INTERSECT")
         rows = one.rows + other.rows
         if not node.get("all"):
             if any(unknown(*values) for values, _ in rows):
@@ -170,6 +172,18 @@ class _Query:
                 distinct[values] = distinct.get(values, False) or sure
             rows = list(distinct.items())
         return Rows(one.columns, rows, one.open or other.open)
+
+    def _common(self, one: Rows, other: Rows, both_of_them: bool) -> Rows:
+        """INTERSECT and EXCEPT."""
+        if self.node.get("all") or not (one.known and other.known):
+            return UNKNOWN_ROWS
+        if any(
+            unknown(*values) or any(isinstance(each, list) for each in values) for values, _ in one.rows + other.rows
+        ):
+            return UNKNOWN_ROWS
+        others = {row for row, _ in other.rows}
+        distinct = dict.fromkeys(row for row, _ in one.rows if (row in others) is both_of_them)
+        return Rows(one.columns, [(row, True) for row in distinct])
 
     # FROM.
 
