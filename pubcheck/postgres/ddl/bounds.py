@@ -14,25 +14,23 @@ from typing import Any
 
 from msgspec import Struct
 
-from pubcheck.patterns import pattern_later
-from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.bound_values import ordered, read_value
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 Bound = tuple[Any, ...]
 
-_INTEGERS = (20, 21, 23)
-_TEXTS = (25, 1043)
-_DATE = 1082
-_ISO_DATE = pattern_later(r"\d{4}-\d\d-\d\d\Z")
-_NUMBER = pattern_later(r"[+-]?[0-9]{1,40}\Z")
 _WORDS = {"l": "list", "r": "range", "h": "hash"}
 STRATEGIES = {"PARTITION_STRATEGY_LIST": "l", "PARTITION_STRATEGY_RANGE": "r", "PARTITION_STRATEGY_HASH": "h"}
 
 
-def read_bound(parent: Relation, spec: Node) -> Bound | None:
-    """A PartitionBoundSpec of a partitioned table. Raises ServerError 42P16 where it is not one for its strategy."""
+def read_bound(session: Session, parent: Relation, spec: Node) -> Bound | None:
+    """A PartitionBoundSpec of a partitioned table.
+
+    Raises ServerError 42P16 where it is not one for its strategy, and what certainly is wrong with its values.
+    """
     if not parent.strategy:
         return None
     if spec.get("is_default"):
@@ -53,57 +51,66 @@ def read_bound(parent: Relation, spec: Node) -> Bound | None:
         if remainder >= modulus:
             raise ServerError("42P16", "remainder for hash partition must be less than modulus")
         return "h", modulus, remainder
-    types = [parent.columns[key - 1].type if key else 0 for key in parent.partition_key]
+    columns = [parent.columns[key - 1] if key else None for key in parent.partition_key]
     if strategy == "l":
-        values = [_value(item, types[0]) for item in spec.get("listdatums", ())]
+        values = [_value(session, item, columns[0]) for item in spec.get("listdatums", ())]
         if any(value is None for value in values):
             return None
         return "l", frozenset(value[0] for value in values if value is not None)
     ends = []
     for side, word in (("lowerdatums", "FROM"), ("upperdatums", "TO")):
         items = spec.get(side, ())
-        if len(items) != len(types):
+        if len(items) != len(columns):
             raise ServerError("42P16", f"{word} must specify exactly one value per partitioning column")
-        ends.append([_end(item, oid) for item, oid in zip(items, types, strict=True)])
+        ends.append([_end(session, item, column) for item, column in zip(items, columns, strict=True)])
     if any(end is None for side in ends for end in side):
         return None
-    return "r", tuple(ends[0]), tuple(ends[1])
+    bound: Bound = ("r", tuple(ends[0]), tuple(ends[1]))
+    return bound if _comparable(session, parent, bound) else None
 
 
-def _end(item: Node, oid: int) -> tuple[int, Any] | None:
+def _end(session: Session, item: Node, column: Column | None) -> tuple[int, Any] | None:
     fields = item.get("ColumnRef", {}).get("fields", ())
-    if len(fields) == 1:
-        word = fields[0].get("String", {}).get("sval")
-        return {"minvalue": (-1, 0), "maxvalue": (1, 0)}.get(word)
-    value = _value(item, oid)
-    # The order of texts is their collation's.
-    if value is None or oid in _TEXTS:
-        return None
-    if value[0] is None:
+    word = fields[0].get("String", {}).get("sval") if len(fields) == 1 else None
+    if word in _ENDS:
+        return _ENDS[word]
+    value = _value(session, item, column)
+    if value is not None and value[0] is None:
         raise ServerError("42P16", "cannot specify NULL in range bound")
-    return 0, value[0]
+    return (0, value[0]) if value is not None and column is not None and ordered(column.type) else None
 
 
-def _value(item: Node, oid: int) -> tuple[Any] | None:
-    """A constant as a value of the key column's type, in a tuple of one; None where that cannot be told."""
-    constant = item.get("A_Const")
-    if constant is None:
+_ENDS = {"minvalue": (-1, 0), "maxvalue": (1, 0)}
+
+
+def _value(session: Session, item: Node, column: Column | None) -> tuple[Any] | None:
+    """A constant as a value of the key column's type, in a tuple of one; None where that cannot be told.
+
+    Raises ServerError where it certainly is none.
+    """
+    if column is None or not column.type:
         return None
-    if constant.get("isnull"):
+    constant = item.get("A_Const")
+    if constant is not None and constant.get("isnull"):
         return (None,)
-    text = constant.get("sval", {}).get("sval")
-    number = constant["ival"].get("ival", 0) if "ival" in constant else None
-    if oid in _INTEGERS:
-        if number is not None:
-            return (number,)
-        return (int(text),) if text is not None and _NUMBER.match(text) else None
-    if oid in _TEXTS:
-        if text is None and number is None:
-            return None
-        return (text if text is not None else str(number),)
-    if oid == _DATE and text is not None and _ISO_DATE.match(text):
-        return (text,)
-    return None
+    value = read_value(session, column, constant) if constant is not None else None
+    if value is None:
+        # Loaded only where it does not show at a glance.
+        from pubcheck.postgres.ddl.tables.partition_expressions import refuse_value
+
+        refuse_value(session, column, item)
+    return value
+
+
+def _comparable(session: Session, parent: Relation, bound: Bound) -> bool:
+    """Whether all moments are written alike: those with a time zone cannot be compared with those without."""
+    zoned = _zoned(bound)
+    return not zoned or zoned | _taken(session, parent).zoned == zoned != {True, False}
+
+
+def _zoned(bound: Bound) -> set[bool]:
+    """Whether the moments in a range's bounds have time zones."""
+    return {value.endswith("Z") for side in bound[1:] for _, value in side if isinstance(value, str)}
 
 
 def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound | None) -> None:
@@ -141,13 +148,14 @@ class Taken(Struct):
     """What the partitions of one table take, so that a new one need not be compared with each.
 
     ``state`` is that of the catalog for which it holds. Range partitions do not overlap, so their lower ends, in
-    order, decide; ``uppers`` are the upper ends beside them.
+    order, decide; ``uppers`` are the upper ends beside them, ``zoned`` whether moments among them have time zones.
     """
 
     state: tuple[int, int]
     lowers: list[Any]
     uppers: list[Any]
     values: set[Any]
+    zoned: set[bool]
 
     def certainly_free(self, bound: Bound) -> bool:
         """Whether no partition takes anything of a range or list bound, which is then taken down as taken."""
@@ -156,6 +164,7 @@ class Taken(Struct):
             at = bisect_right(self.lowers, bound[1])
             if (at and self.uppers[at - 1] > bound[1]) or (at < len(self.lowers) and self.lowers[at] < bound[2]):
                 return False
+            self.zoned |= _zoned(bound)
             self.lowers.insert(at, bound[1])
             self.uppers.insert(at, bound[2])
         elif kind == "l":
@@ -181,5 +190,6 @@ def _taken(session: Session, parent: Relation) -> Taken:
             [lower for lower, _ in ranges],
             [upper for _, upper in ranges],
             {value for bound in bounds if bound[0] == "l" for value in bound[1]},
+            {zoned for bound in bounds if bound[0] == "r" for zoned in _zoned(bound)},
         )
     return known

@@ -10,6 +10,7 @@ from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.oids import BPCHAR, FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
 
 _COMPARING = frozenset(("=", "<>", "<", ">", "<=", ">="))
 _MATCHING = frozenset(("~", "~*", "!~", "!~*", "~~", "!~~", "~~*", "!~~*"))
@@ -57,11 +58,20 @@ def _shows_boolean(relation: Relation, tree: Node) -> bool:
             values = right["List"]["items"] if "List" in right else [right]
             if body["name"][-1]["String"]["sval"] not in operators or len(body["name"]) > 1:
                 return False
-            if any(literal not in value.get("A_Const", ()) for value in values):
+            if any(literal not in _literal(value) for value in values):
                 return False
         else:
             return False
     return True
+
+
+def _literal(tree: Node) -> Node:
+    """The literal that an expression is, with the cast that pg_dump writes for numbers; {} for anything else."""
+    cast = tree.get("TypeCast")
+    if cast is not None and names(cast["typeName"]["names"]) == ["pg_catalog", "numeric"]:
+        tree = cast["arg"] if "ival" in cast["arg"].get("A_Const", ()) else {}
+    found: Node = tree.get("A_Const", {})
+    return found
 
 
 def _type_of_column(relation: Relation, tree: Node) -> int:

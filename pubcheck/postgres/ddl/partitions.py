@@ -47,7 +47,7 @@ def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: No
                 )
     if catalog.major.partitions_inherit_identity and any(column.identity for column in child.live()):
         raise ServerError("55000", f'table "{child.name}" being attached contains an identity column')
-    bound = read_bound(parent, spec)
+    bound = read_bound(session, parent, spec)
     merge_into_existing(session, parent, child)
     child = catalog.relations[child_oid]
     refuse_overlap(session, parent, child.name, bound)

@@ -4,9 +4,97 @@ from __future__ import annotations
 
 import pytest
 
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Column
+from pubcheck.postgres.ddl.bound_values import read_value
+from pubcheck.postgres.oids import TIMESTAMPTZ
+from pubcheck.postgres.session import Session
+from tests.postgres.ddl.expected import assert_annotated, assert_followed
 from tests.postgres.ddl.support import outcomes
+from tests.support.servers import Servers
 
 OVERLAP = "42P17"
+SCRIPT = r"""
+    CREATE TABLE ts (id int, at timestamptz) PARTITION BY RANGE (at);
+    CREATE TABLE ts1 PARTITION OF ts FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
+    CREATE TABLE ts2 PARTITION OF ts FOR VALUES FROM ('2024-01-15') TO ('2024-02-15'); -- 42P17
+    CREATE TABLE ts3 PARTITION OF ts FOR VALUES FROM ('2024-02-01 00:00:00') TO ('2024-03-01 00:00:00');
+    CREATE TABLE ts4 PARTITION OF ts FOR VALUES FROM ('2024-02-28 00:00:00') TO ('2024-04-01'); -- 42P17
+    CREATE TABLE ts5 PARTITION OF ts FOR VALUES FROM ('2024-05-01 00:00:00+00') TO ('2024-06-01 00:00:00+00');
+    CREATE TABLE ts7 PARTITION OF ts FOR VALUES FROM ('2024-06-01 02:00:00+02') TO ('2024-07-01 00:00:00+00');
+    CREATE TABLE ts8 PARTITION OF ts FOR VALUES FROM ('2024-08-01') TO ('2024-08-01'); -- 42P17
+    CREATE TABLE ts9 PARTITION OF ts FOR VALUES FROM ('2024-09-01') TO ('2024-08-01'); -- 42P17
+    CREATE TABLE ts10 PARTITION OF ts FOR VALUES FROM ('2024-13-01') TO ('2025-08-01'); -- 22008
+    CREATE TABLE ts11 PARTITION OF ts FOR VALUES FROM ('nope') TO ('2025-08-01'); -- 22007
+    CREATE TABLE ts12 PARTITION OF ts FOR VALUES FROM (5) TO ('2025-08-01'); -- 42804
+    CREATE TABLE ts13 PARTITION OF ts FOR VALUES FROM (MINVALUE) TO ('2024-01-01');
+    CREATE TABLE ts14 PARTITION OF ts FOR VALUES FROM (MINVALUE) TO ('2023-01-01'); -- 42P17
+    CREATE TABLE ts15 PARTITION OF ts FOR VALUES FROM ('2025-01-01'::timestamptz) TO (now());
+    CREATE TABLE ts16 PARTITION OF ts FOR VALUES FROM ('2030-02-30') TO (MAXVALUE); -- 22008
+    CREATE TABLE ts17 PARTITION OF ts FOR VALUES FROM (id) TO (MAXVALUE); -- 0A000
+    CREATE TABLE ts18 PARTITION OF ts FOR VALUES FROM ((SELECT now())) TO (MAXVALUE); -- 0A000
+    CREATE TABLE ts19 PARTITION OF ts FOR VALUES FROM (date '2029-01-01') TO (timestamptz '2029-02-01 00:00:00Z');
+    CREATE TABLE tm (at timestamp) PARTITION BY RANGE (at);
+    CREATE TABLE tm1 PARTITION OF tm FOR VALUES FROM ('2024-01-01 10:00') TO ('2024-01-01 12:00:00');
+    CREATE TABLE tm2 PARTITION OF tm FOR VALUES FROM ('2024-01-01 11:59:59.5') TO ('2024-01-01 13:00:00'); -- 42P17
+    CREATE TABLE tm3 PARTITION OF tm FOR VALUES FROM ('2024-01-01 12:00:00.0') TO ('2024-01-01 13:00:00');
+    CREATE TABLE tm4 PARTITION OF tm FOR VALUES FROM ('2024-01-01T13:00:00') TO ('2024-01-01 14:00:00+05');
+    CREATE TABLE tm5 PARTITION OF tm FOR VALUES FROM ('2024-01-01 13:30:00') TO ('2024-01-01 15:00:00'); -- 42P17
+    CREATE TABLE dt (d date) PARTITION BY RANGE (d);
+    CREATE TABLE dt1 PARTITION OF dt FOR VALUES FROM ('2024-01-01') TO ('2024-01-31');
+    CREATE TABLE dt2 PARTITION OF dt FOR VALUES FROM ('2024-02-30') TO ('2024-03-31'); -- 22008
+    CREATE TABLE bi (id bigint, n numeric) PARTITION BY RANGE (id);
+    CREATE TABLE bi1 PARTITION OF bi FOR VALUES FROM (0) TO (3000000000);
+    CREATE TABLE bi2 PARTITION OF bi FOR VALUES FROM (2999999999) TO (4000000000); -- 42P17
+    CREATE TABLE bi3 PARTITION OF bi FOR VALUES FROM (3000000000) TO ('4000000000');
+    CREATE TABLE bi4 PARTITION OF bi FOR VALUES FROM (4000000000) TO ('x'); -- 22P02
+    CREATE TABLE bi5 PARTITION OF bi FOR VALUES FROM (4000000000) TO (5000000000.5);
+    CREATE TABLE bi6 PARTITION OF bi FOR VALUES FROM (99999999999999999999) TO (MAXVALUE); -- 22003
+    CREATE TABLE bi7 PARTITION OF bi FOR VALUES FROM (-10) TO (1 - 1);
+    CREATE TABLE bi8 PARTITION OF bi FOR VALUES FROM (true) TO (false); -- 42804
+    CREATE TABLE bo (f boolean) PARTITION BY LIST (f);
+    CREATE TABLE bo1 PARTITION OF bo FOR VALUES IN (true);
+    CREATE TABLE bo2 PARTITION OF bo FOR VALUES IN ('t', false); -- 42P17
+    CREATE TABLE bo3 PARTITION OF bo FOR VALUES IN ('f');
+    CREATE TABLE bo4 PARTITION OF bo FOR VALUES IN (false); -- 42P17
+    CREATE TABLE bo5 PARTITION OF bo FOR VALUES IN ('maybe'); -- 22P02
+    CREATE TYPE en AS ENUM ('a', 'b', 'c');
+    CREATE TABLE le (e en) PARTITION BY LIST (e);
+    CREATE TABLE le1 PARTITION OF le FOR VALUES IN ('a', 'b');
+    CREATE TABLE le3 PARTITION OF le FOR VALUES IN ('nope'); -- 22P02
+    CREATE TABLE le4 PARTITION OF le FOR VALUES IN ('c', NULL);
+    CREATE TABLE re (e en) PARTITION BY RANGE (e);
+    CREATE TABLE re1 PARTITION OF re FOR VALUES FROM ('a') TO ('b');
+    CREATE TABLE ls (k varchar(3)) PARTITION BY LIST (k);
+    CREATE TABLE ls1 PARTITION OF ls FOR VALUES IN ('abcd'); -- 22001
+    CREATE TABLE ls2 PARTITION OF ls FOR VALUES IN ('abc', 'abc');
+    CREATE TABLE ls4 PARTITION OF ls FOR VALUES IN (upper('x'));
+    CREATE TABLE lu (k uuid) PARTITION BY LIST (k);
+    CREATE TABLE lu1 PARTITION OF lu FOR VALUES IN ('00000000-0000-0000-0000-000000000001');
+    CREATE TABLE lu2 PARTITION OF lu FOR VALUES IN ('00000000-0000-0000-0000-000000000001'); -- 42P17
+    CREATE TABLE lu3 PARTITION OF lu FOR VALUES IN ('zz'); -- 22P02
+    CREATE TABLE ln (k numeric) PARTITION BY LIST (k);
+    CREATE TABLE ln1 PARTITION OF ln FOR VALUES IN (1, 2.0);
+    CREATE TABLE lc (k char(3)) PARTITION BY LIST (k);
+    CREATE TABLE lc1 PARTITION OF lc FOR VALUES IN ('EUR');
+    CREATE TABLE lc2 PARTITION OF lc FOR VALUES IN ('EUR'); -- 42P17
+    CREATE TABLE rx (k text) PARTITION BY RANGE (k);
+    CREATE TABLE rx1 PARTITION OF rx FOR VALUES FROM ('a') TO ('m');
+    CREATE TABLE rp (a int, b int) PARTITION BY RANGE ((a + b));
+    CREATE TABLE rp1 PARTITION OF rp FOR VALUES FROM (1) TO (5);
+    CREATE TABLE ry (a int, d date) PARTITION BY RANGE (EXTRACT(year FROM d));
+    CREATE TABLE ry1 PARTITION OF ry FOR VALUES FROM (2020) TO (2021);
+    CREATE TABLE d1 (a int) PARTITION BY LIST (a);
+    CREATE TABLE d1d PARTITION OF d1 DEFAULT;
+    CREATE TABLE d1a PARTITION OF d1 FOR VALUES IN (1);
+    ALTER TABLE d1 DETACH PARTITION d1a CONCURRENTLY; -- 55000
+    ALTER TABLE d1 DETACH PARTITION d1d CONCURRENTLY; -- 55000
+    ALTER TABLE d1 DETACH PARTITION d1d;
+    ALTER TABLE d1 DETACH PARTITION d1a CONCURRENTLY;
+    BEGIN;
+    ALTER TABLE ts DETACH PARTITION ts1 CONCURRENTLY; -- 25001
+    ROLLBACK;
+"""
 
 
 @pytest.mark.parametrize("order", [(0, 10, 20, 30), (30, 20, 10, 0), (20, 0, 30, 10)])
@@ -41,3 +129,46 @@ def test_what_was_detached_is_free_and_what_was_rolled_back_is_as_before() -> No
         """
     )
     assert said == [None] * 7 + [OVERLAP, None, None, OVERLAP, None]
+
+
+def test_values_are_read_and_compared_as_servers_do() -> None:
+    assert_followed(SCRIPT)
+
+
+@pytest.mark.server
+def test_the_answers_are_those_of_servers(servers: Servers) -> None:
+    for server in servers.values():
+        assert_annotated(SCRIPT, server)
+
+
+def moment(text: str) -> str | None:
+    read = read_value(Session(Catalog(18)), Column(1, "at", TIMESTAMPTZ), {"sval": {"sval": text}})
+    return read[0] if read is not None else None
+
+
+def test_moments_have_the_order_of_time_whatever_their_zones() -> None:
+    texts = (
+        "2023-12-31 23:59:59.999999Z",
+        "2024-01-01 03:00:00+03",
+        "2024-01-01 00:00:00.5+00:00",
+        "2023-12-31 20:30-0400",
+        "2024-01-01 12:00:00+11:15",
+        "2024-02-29 00:00:00Z",
+    )
+    read = [moment(text) for text in texts[:-1]]
+    assert read == sorted(one for one in read if one is not None)
+    assert moment("2024-02-30 00:00:00Z") is None
+    assert moment("2024-01-01 10:00:00") is None, "in a time zone that is not known"
+    assert moment("2024-01-01") is not None
+
+
+def test_moments_with_and_without_a_zone_are_not_compared() -> None:
+    said = outcomes(
+        """
+        CREATE TABLE r (at timestamptz) PARTITION BY RANGE (at);
+        CREATE TABLE a PARTITION OF r FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
+        CREATE TABLE b PARTITION OF r FOR VALUES FROM ('2024-01-31 23:00:00Z') TO ('2024-03-01 00:00:00Z');
+        CREATE TABLE c PARTITION OF r FOR VALUES FROM ('2024-01-31') TO ('2024-02-02');
+        """
+    )
+    assert said == [None, None, None, OVERLAP]

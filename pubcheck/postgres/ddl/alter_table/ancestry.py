@@ -30,7 +30,12 @@ def attach(session: Session, relation: int, command: Node, recurse: bool) -> Non
 
 
 def detach(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    detach_partition(session, relation, session.relation(command["def"]["PartitionCmd"]["name"]).oid)
+    said, rows = command["def"]["PartitionCmd"], session.catalog.relations
+    if said.get("concurrent"):
+        session.refuse_in_transaction("ALTER TABLE ... DETACH CONCURRENTLY")
+        if any(rows[oid].bound == ("d",) for oid in session.catalog.children.get(relation)):
+            raise ServerError("55000", "cannot detach partitions concurrently when a default partition exists")
+    detach_partition(session, relation, session.relation(said["name"]).oid)
 
 
 def inherit(session: Session, relation: int, command: Node, recurse: bool) -> None:

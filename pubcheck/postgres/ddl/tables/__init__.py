@@ -66,7 +66,7 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
 
         refuse_table_storage(session, node, "p" if "partspec" in node else "r")
     parents = _parents(session, node, former, namespace, persistence) if "inhRelations" in node else []
-    bound = read_bound(session.catalog.relations[parents[0].oid], node["partbound"]) if partition else None
+    bound = read_bound(session, session.catalog.relations[parents[0].oid], node["partbound"]) if partition else None
     of_type = session.type_oid(node["ofTypename"]) if "ofTypename" in node else 0
     made = _elements(session, node, parents)
     if bound is not None:

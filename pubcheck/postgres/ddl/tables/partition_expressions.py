@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.mutability import refuse_mutable
 from pubcheck.postgres.ddl.typenames import type_collation
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.evaluation import Context, prepare
 from pubcheck.postgres.expressions.analyze import transform
+from pubcheck.postgres.expressions.coerce import coerce_to_target_type
 from pubcheck.postgres.expressions.collate import assign_collations
 from pubcheck.postgres.expressions.filters import parse_state
-from pubcheck.postgres.expressions.nodes import nodes
+from pubcheck.postgres.expressions.nodes import IMPLICIT, nodes
 from pubcheck.postgres.oids import RECORD, UNKNOWN
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -53,3 +55,25 @@ def _type_of(session: Session, row: Relation, tree: Node) -> int:
     if all(node.node != "Var" for node in nodes(expr)):
         raise ServerError("42P17", "cannot use constant expression as partition key")
     return expr.type
+
+
+def refuse_value(session: Session, column: Column, tree: Node) -> None:
+    """Raises ServerError where the server certainly refuses a value of a bound (transformPartitionBoundValue)."""
+    for kind, what in (("ColumnRef", "column reference"), ("SubLink", "subquery")):
+        if any(True for _ in find(tree, kind)):
+            raise ServerError("0A000", f"cannot use {what} in partition bound expression")
+    with only_certain(session):
+        p = parse_state(session, _NOTHING)
+        p.clause = "partition bound"
+        expr = transform(p, tree)
+        made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+        if made is None:
+            shown = session.syscache.format_type(column.type)
+            raise ServerError("42804", f'specified value cannot be cast to type {shown} for column "{column.name}"')
+        failure = prepare(made, Context(p.inputs)).failure
+        if isinstance(failure, ServerError):
+            raise failure
+
+
+_NOTHING = Relation(0, "", 0, "r", 0)
+"""What a bound is written over: no table's columns."""
