@@ -14,6 +14,7 @@ from pubcheck import __version__
 from pubcheck.cli.app import color_option, emit, forget_stdout, use_color
 from pubcheck.cli.inputs import config_option, force_exclude_option, look, schema_option, stdin_option, together_option
 from pubcheck.config import load
+from pubcheck.report import count
 from pubcheck.report.text import escape
 from pubcheck.sources.files import File, Plan
 from pubcheck.sources.plans import Survey
@@ -161,8 +162,4 @@ def _text(found: Survey, *, color: bool) -> Iterator[str]:
 def _closing(plans: list[Plan], passed_over: int) -> str:
     files = len({file.path for plan in plans for file in plan.files})
     more = f", {passed_over} passed over" if passed_over else ""
-    return f"{_count(files, 'file')} in {_count(len(plans), 'database')}{more}\n"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{count(files, 'file', 'd')} in {count(len(plans), 'database', 'd')}{more}\n"

@@ -39,6 +39,7 @@ from pubcheck.cli.workers import Workers
 from pubcheck.config import Config, ConfigError, from_options, load
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.postgres.versions import DEFAULT_MAJOR
+from pubcheck.report import count
 from pubcheck.report.document import Finding, Report, report
 from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
 from pubcheck.sources.files import STDIN, Plan
@@ -240,7 +241,7 @@ def _make_known(outcomes: Sequence[Outcome], path: str, quiet: bool) -> int:
     if not crashes:
         number = _write_baseline(path, outcomes)
         if not quiet:
-            click.echo(f"{path}: {_count(number, 'finding')} known from now on", err=True)
+            click.echo(f"{path}: {count(number, 'finding', 'd')} known from now on", err=True)
     return _complain_of(crashes)
 
 
@@ -329,7 +330,7 @@ def _remarks(
     rewritten = len({file.path for outcome in outcomes for file in outcome.rewritten})
     if done:
         verbs = {"ignore": ("Would ignore", "Ignored")}.get(change or "", ("Would fix", "Fixed"))
-        yield f"{verbs[not diff]} {_count(done, 'finding')} in {_count(rewritten, 'file')}."
+        yield f"{verbs[not diff]} {count(done, 'finding', 'd')} in {count(rewritten, 'file', 'd')}."
     safe, unsafe = (_fixable(found, applicability) for applicability in ("safe", "unsafe"))
     if change is None and (safe or unsafe):
         parts = [f"{safe} with --fix"] if safe else []
@@ -343,10 +344,10 @@ def _remarks(
         reported = rulebook.selected(config.select, config.ignore, config.extend_select)
         stale = known.stale(met, labels, reported, found.postgres) if change is None else []
         if met:
-            yield f"Not shown: {_count(len(met), 'finding')} that {known.path} knows."
+            yield f"Not shown: {count(len(met), 'finding', 'd')} that {known.path} knows."
         if stale:
             yield (
-                f"No longer found: {_count(len(stale), 'finding')} that {known.path} knows;"
+                f"No longer found: {count(len(stale), 'finding', 'd')} that {known.path} knows;"
                 f" --write-baseline {known.path} forgets them."
             )
 
@@ -355,10 +356,6 @@ def _fixable(found: Report, applicability: str) -> int:
     """The findings whose best fix is of that applicability."""
     having = [{fix.applicability for fix in one.entry.fixes if fix.edits} for one in found.findings]
     return sum(applicability in each and (applicability == "safe" or "safe" not in each) for each in having)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _watched(outcomes: Iterator[Outcome], length: int, quiet: bool) -> Iterator[Outcome]:

@@ -1,1 +1,6 @@
 """How findings are shown: `document` resolves them to lines and columns, one pure renderer a format writes them."""
+
+
+def count(number: int, noun: str, form: str = ",") -> str:
+    """How many there are: "1 table", "2,000 tables"; ``form`` is that of the number, as `format` takes it."""
+    return f"{number:{form}} {noun}{'' if number == 1 else 's'}"

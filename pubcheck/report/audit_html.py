@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from pubcheck import rulebook
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.report import audit_plots as plots
-from pubcheck.report import page
+from pubcheck.report import count, page
 from pubcheck.report.audit_document import Audit, Change, Ends, Features, Repository, Rule
 from pubcheck.report.audit_plots import Bar, Part
 from pubcheck.report.text import escape
@@ -74,10 +74,6 @@ def _text(given: str) -> str:
     return quoted(escape(given))
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def _head(audit: Audit) -> Iterator[str]:
     majors = f" · PostgreSQL {', '.join(map(str, audit.postgres))}" if audit.postgres else ""
     yield page.head(f"Audit of {_text(audit.input)}", "explain.css", "audit.css")
@@ -98,7 +94,7 @@ def _cards(audit: Audit) -> str:
     made = [
         _card("Repositories", audit.repositories, ""),
         _card("Databases", audit.units.all, f"{audit.units.linted:,} linted"),
-        _card("Statements", audit.statements, f"{_many(audit.files.all, 'file')}, {_size(audit.bytes)}"),
+        _card("Statements", audit.statements, f"{count(audit.files.all, 'file')}, {_size(audit.bytes)}"),
         _card("Publications", publications, f"in {audit.features.repositories:,} repositories"),
     ]
     for severity in reversed(SEVERITIES):
@@ -187,7 +183,7 @@ def _link(code: str) -> str:
 
 def _ends(audit: Audit) -> Iterator[str]:
     carried = (
-        f" {_many(audit.carried, 'database')} unchanged since the run before, carried over." if audit.carried else ""
+        f" {count(audit.carried, 'database')} unchanged since the run before, carried over." if audit.carried else ""
     )
 
     def row(label: str, ends: Ends) -> Bar:
@@ -236,7 +232,7 @@ def _findings(audit: Audit) -> Iterator[str]:
     ]
     total = sum(rule.count for rule in audit.rules)
     lead = (
-        f"{_many(total, 'finding')} of {_many(len({rule.code for rule in audit.rules}), 'rule')}."
+        f"{count(total, 'finding')} of {count(len({rule.code for rule in audit.rules}), 'rule')}."
         " What rests on something that was not seen is assumed."
     )
     yield from _section("findings", "Findings", lead, *parts, _table("rules", "Findings by rule", heads, rows))
@@ -259,7 +255,7 @@ def _change(change: Change) -> Iterator[str]:
     lead = (
         f"Held against run {_text(change.run)}, finished {_text(change.finished)}:"
         f' <b class="new">{new:,} new</b>, <b class="gone-from">{gone:,} gone</b>, {same:,} the same.'
-        f" {_many(change.repositories_new, 'repository').replace('repositorys', 'repositories')} came,"
+        f" {count(change.repositories_new, 'repository').replace('repositorys', 'repositories')} came,"
         f" {change.repositories_gone:,} went."
     )
     if not change.alike:
@@ -366,7 +362,7 @@ def _features(features: Features) -> Iterator[str]:
         [[bar.label, *map(_number, bar.counts)] for bar in verdicts],
     )
     lead = (
-        f"{_many(features.publications, 'publication')} with {_many(features.tables, 'table')}"
+        f"{count(features.publications, 'publication')} with {count(features.tables, 'table')}"
         f" in {features.repositories:,} repositories."
     )
     yield from _section(

@@ -13,6 +13,7 @@ from html import escape
 from msgspec import Struct
 
 from pubcheck.explain.document import Answer, Publication, UnitExplained
+from pubcheck.report import count
 
 MOST_ALONE = 8
 MOST_PUBLICATIONS = 16
@@ -464,7 +465,7 @@ def _remark(publication: Publication) -> str:
     elif publication.schemas:
         kind = f"schema {', '.join(publication.schemas)}"
     else:
-        kind = f"{publication.tables:,} table{'s' if publication.tables != 1 else ''}"
+        kind = count(publication.tables, "table")
     return f"{kind}, via root" if publication.via_root else kind
 
 

@@ -22,13 +22,12 @@ from pubcheck.explain.document import (
     Together,
     UnitExplained,
 )
+from pubcheck.report import count, page
 from pubcheck.report import explain_drawing as drawing
-from pubcheck.report import page
 from pubcheck.report.explain_text import (
     REASONS,
     arrives,
     copied,
-    count,
     filters_together,
     handled,
     identity_of,
@@ -247,13 +246,13 @@ def _flags(given: Publication) -> str:
     refused = sum(len(answer.tables) for answer in given.answers if answer.refused)
     warnings = sum(note.severity != "note" for answer in given.answers for note in answer.notes)
     warnings += sum(note.severity != "note" for note in given.notes)
-    flags = [f'<span class="count">{given.tables:,} table{"s" if given.tables != 1 else ""}</span>']
+    flags = [f'<span class="count">{count(given.tables, "table")}</span>']
     if filters:
         flags.append(f'<span class="tag code">{filters} filtered</span>')
     if refused:
         flags.append(f'<span class="tag bad">{refused:,} refused</span>')
     if warnings:
-        flags.append(f'<span class="tag warn">{warnings} warning{"s" if warnings != 1 else ""}</span>')
+        flags.append(f'<span class="tag warn">{count(warnings, "warning", "d")}</span>')
     return f'<span class="flags">{"".join(flags)}</span>'
 
 

@@ -22,6 +22,7 @@ from pubcheck.explain.document import (
     Together,
     UnitExplained,
 )
+from pubcheck.report import count
 from pubcheck.report.text import escape, len_display
 
 TYPE_CHECKING = False
@@ -121,10 +122,6 @@ def summary(explanation: Explanation) -> str:
 def published(unit: UnitExplained) -> set[str]:
     """The tables that some publication sends."""
     return {name for publication in unit.publications for answer in publication.answers for name in answer.tables}
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _unit(unit: UnitExplained) -> Iterator[Block]:

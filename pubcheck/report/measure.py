@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
+from pubcheck.report import count
 from pubcheck.report.text import escape
 
 SCHEMA_VERSION = 1
@@ -89,7 +90,7 @@ def text(measurement: Measurement) -> Iterator[str]:
 
 
 def _table(given: TableRows) -> Iterator[str]:
-    yield f"{escape(given.table)}: {_rows(given.rows)} in {escape(given.data)}"
+    yield f"{escape(given.table)}: {count(given.rows, 'row')} in {escape(given.data)}"
     if not given.publications:
         yield "  no publication sends any of them"
     for each in given.publications:
@@ -120,14 +121,10 @@ def _table(given: TableRows) -> Iterator[str]:
             yield f"  overlap       {_share(overlap.rows, given.rows)} are sent by {both}"
 
 
-def _rows(count: int) -> str:
-    return f"{count:,} row{'' if count == 1 else 's'}"
-
-
-def _share(count: int, whole: int) -> str:
-    share = count / whole if whole else 0.0
+def _share(rows: int, whole: int) -> str:
+    share = rows / whole if whole else 0.0
     percent = f"{share:.1%}" if not 0 < share < 0.001 else "<0.1%"
-    return f"{_rows(count):>16} {percent:>7}"
+    return f"{count(rows, 'row'):>16} {percent:>7}"
 
 
 if __name__ == "__main__":

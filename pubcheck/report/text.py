@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import ServerAnswer, Severity
 from pubcheck.patterns import pattern_later
+from pubcheck.report import count
 from pubcheck.report.document import Finding, Line, Report
 
 TAB = 4
@@ -79,7 +80,7 @@ def _kind(group: list[Finding]) -> tuple[str, str, str]:
 
 def summary(report: Report) -> str:
     """One sentence: how much was found, in how much."""
-    among = f"{_count(report.statements, 'statement')} of {_count(report.files, 'file')}"
+    among = f"{count(report.statements, 'statement', 'd')} of {count(report.files, 'file', 'd')}"
     majors = f"PostgreSQL {', '.join(map(str, report.postgres))}"
     if not report.findings:
         return f"Nothing found in {among} ({majors})."
@@ -89,12 +90,8 @@ def summary(report: Report) -> str:
         found = [finding.entry.certainty for finding in report.findings if finding.entry.severity == severity]
         if found:
             assumed = f" ({found.count('assumed')} assumed)" if "assumed" in found else ""
-            counts.append(_count(len(found), severity) + assumed)
+            counts.append(count(len(found), severity, "d") + assumed)
     return f"Found {', '.join(counts)} in {among} ({majors})."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
