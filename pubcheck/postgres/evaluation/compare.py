@@ -33,6 +33,14 @@ def nan_order(left: Any, right: Any) -> int:
     return int(left > right) - int(left < right)
 
 
+def nan_larger(left: Any, right: Any) -> Any:
+    return left if nan_order(left, right) > 0 else right
+
+
+def nan_smaller(left: Any, right: Any) -> Any:
+    return left if nan_order(left, right) < 0 else right
+
+
 def span_order(left: Any, right: Any) -> int:
     one, other = span(left), span(right)
     return (one > other) - (one < other)

@@ -9,7 +9,7 @@ from math import isqrt
 
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.evaluation.calls import Function, Maker
-from pubcheck.postgres.evaluation.compare import nan_order
+from pubcheck.postgres.evaluation.compare import nan_larger, nan_order, nan_smaller
 from pubcheck.postgres.evaluation.values import WIDE, division_by_zero, failed, out_of_range, single
 from pubcheck.postgres.literals.numbers import fit
 
@@ -241,14 +241,6 @@ def _length_coercion(value: Decimal, typmod: int) -> Decimal:
     return fit(value, typmod) if typmod >= 4 else value
 
 
-def _larger(left: Decimal, right: Decimal) -> Decimal:
-    return left if nan_order(left, right) > 0 else right
-
-
-def _smaller(left: Decimal, right: Decimal) -> Decimal:
-    return left if nan_order(left, right) < 0 else right
-
-
 def _comparison(test: Callable[[Decimal, Decimal], bool], of_order: Callable[[int, int], bool]) -> Function:
     """Python refuses to order NaN."""
 
@@ -282,8 +274,8 @@ FUNCTIONS |= {
     "numeric_abs": Decimal.copy_abs,
     "abs(numeric)": Decimal.copy_abs,
     "numeric_inc": lambda value: add(value, ONE),
-    "numeric_larger": _larger,
-    "numeric_smaller": _smaller,
+    "numeric_larger": nan_larger,
+    "numeric_smaller": nan_smaller,
     "round(numeric)": lambda value: _rounded(value, 0),
     "round(numeric,int4)": _rounded,
     "trunc(numeric)": lambda value: _rounded(value, 0, ROUND_DOWN),

@@ -9,7 +9,7 @@ from typing import Any
 
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.evaluation.calls import Function, Maker
-from pubcheck.postgres.evaluation.compare import nan_order
+from pubcheck.postgres.evaluation.compare import nan_larger, nan_order, nan_smaller
 from pubcheck.postgres.evaluation.values import WIDE, division_by_zero, failed, out_of_range, single, whole_scale
 
 FUNCTIONS: dict[str, Function] = {}
@@ -172,22 +172,14 @@ def _sign(value: float) -> float:
     return 1.0 if value > 0 else -1.0 if value < 0 else 0.0
 
 
-def _larger(left: float, right: float) -> float:
-    return left if nan_order(left, right) > 0 else right
-
-
-def _smaller(left: float, right: float) -> float:
-    return left if nan_order(left, right) < 0 else right
-
-
 for _prefix, _rounded in (("float4", single), ("float8", _same), ("float48", _same), ("float84", _same)):
     for _name, _function in _arithmetic(_rounded).items():
         FUNCTIONS[_prefix + _name] = _function
     for _name, _test in NAN_COMPARISONS.items():
         FUNCTIONS[_prefix + _name] = _test
     FUNCTIONS[f"bt{_prefix}cmp"] = nan_order
-    FUNCTIONS[_prefix + "larger"] = _larger
-    FUNCTIONS[_prefix + "smaller"] = _smaller
+    FUNCTIONS[_prefix + "larger"] = nan_larger
+    FUNCTIONS[_prefix + "smaller"] = nan_smaller
     FUNCTIONS[_prefix + "um"] = lambda value: -value
     FUNCTIONS[_prefix + "up"] = _same
     FUNCTIONS[_prefix + "abs"] = abs

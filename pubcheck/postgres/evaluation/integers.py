@@ -8,6 +8,7 @@ from math import gcd
 from typing import Any
 
 from pubcheck.postgres.evaluation.calls import Function, Maker
+from pubcheck.postgres.evaluation.compare import plain_order
 from pubcheck.postgres.evaluation.values import division_by_zero, failed, out_of_range
 
 _BITS = {"2": 16, "4": 32, "8": 64}
@@ -24,15 +25,21 @@ FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
 
 
-def _arithmetic(size: str) -> dict[str, Function]:
-    """The functions whose result is an integer of that many bytes."""
-    limit = 1 << (_BITS[size] - 1)
-    name = _NAMES[size]
+def _fitting(size: str) -> Callable[[int], int]:
+    """An integer as one of that many bytes, which it must fit in."""
+    limit, name = 1 << (_BITS[size] - 1), _NAMES[size]
 
     def checked(value: int) -> int:
         if not -limit <= value < limit:
             raise out_of_range(name)
         return value
+
+    return checked
+
+
+def _arithmetic(size: str) -> dict[str, Function]:
+    """The functions whose result is an integer of that many bytes."""
+    limit, checked = 1 << (_BITS[size] - 1), _fitting(size)
 
     def divide(left: int, right: int) -> int:
         if right == 0:
@@ -108,21 +115,6 @@ def _integers() -> None:
             FUNCTIONS[f"{prefix}{name}"] = test
 
 
-def _narrow(size: str) -> Function:
-    limit, name = 1 << (_BITS[size] - 1), _NAMES[size]
-
-    def cast(value: int) -> int:
-        if not -limit <= value < limit:
-            raise out_of_range(name)
-        return value
-
-    return cast
-
-
-def _compare(left: Any, right: Any) -> int:
-    return int(left > right) - int(left < right)
-
-
 def _to_oid(value: int) -> int:
     if not 0 <= value < 1 << 32:
         raise failed("22003", "OID out of range")
@@ -156,12 +148,12 @@ for _size in "248":
     FUNCTIONS[f"int{_size}_mul_cash"] = lambda left, right: _checked_money(left * right)
     FUNCTIONS[f"cash_div_int{_size}"] = _money_over_integer
 for _kind in ("int4", "int8", "int24", "int42", "int28", "int82", "int48", "int84", "oid"):
-    FUNCTIONS[f"bt{_kind}cmp"] = _compare
+    FUNCTIONS[f"bt{_kind}cmp"] = plain_order
 FUNCTIONS |= {
-    "int2(int4)": _narrow("2"),
-    "int2(int8)": _narrow("2"),
+    "int2(int4)": _fitting("2"),
+    "int2(int8)": _fitting("2"),
     "int4(int2)": lambda value: value,
-    "int4(int8)": _narrow("4"),
+    "int4(int8)": _fitting("4"),
     "int8(int2)": lambda value: value,
     "int8(int4)": lambda value: value,
     "int4(bool)": int,
@@ -173,10 +165,10 @@ FUNCTIONS |= {
     "cash_pl": lambda left, right: _checked_money(left + right),
     "cash_mi": lambda left, right: _checked_money(left - right),
     "cash_div_cash": _money_ratio,
-    "cash_cmp": _compare,
+    "cash_cmp": plain_order,
     "cashlarger": max,
     "cashsmaller": min,
-    "pg_lsn_cmp": _compare,
+    "pg_lsn_cmp": plain_order,
     "pg_lsn_larger": max,
     "pg_lsn_smaller": min,
     "booland_statefunc": lambda left, right: left and right,

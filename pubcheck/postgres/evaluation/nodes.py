@@ -318,29 +318,23 @@ class Builder:
                 self.tested.pop()
         if not branches:
             return otherwise
+
+        def searched(row: Row) -> Any:
+            for condition, result in branches:
+                if condition(row) is True:
+                    return result(row)
+            return otherwise(row)
+
         if test is None or isinstance(test, Constant):
-
-            def searched(row: Row) -> Any:
-                for condition, result in branches:
-                    if condition(row) is True:
-                        return result(row)
-                return otherwise(row)
-
             return searched
 
         def tested(row: Row) -> Any:
             outer = held[0]
             held[0] = test(row)
             try:
-                return searched_in(row)
+                return searched(row)
             finally:
                 held[0] = outer
-
-        def searched_in(row: Row) -> Any:
-            for condition, result in branches:
-                if condition(row) is True:
-                    return result(row)
-            return otherwise(row)
 
         return tested
 

@@ -45,6 +45,7 @@ from pubcheck.postgres.literals.datetime_fields import (
     julian_day,
     leading_integer,
     microseconds,
+    month_length,
 )
 
 TYPE_CHECKING = False
@@ -52,11 +53,6 @@ if TYPE_CHECKING:
     from pubcheck.postgres.literals.common import InputContext
 
 DAY_LENGTH = 86_400_000_000
-_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-
-
-def is_leap(year: int) -> bool:
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
 def time_of_day(hour: int, minute: int, second: int, microsecond: int) -> int:
@@ -478,10 +474,8 @@ class Moment:
             raise Fault(MONTH_DAY_OVERFLOW)
         if self.seen & DAY and not 1 <= self.day <= 31:
             raise Fault(MONTH_DAY_OVERFLOW)
-        if self._has(WHOLE_DATE):
-            length = 29 if self.month == 2 and is_leap(self.year) else _DAYS[self.month - 1]
-            if self.day > length:
-                raise Fault(FIELD_OVERFLOW)
+        if self._has(WHOLE_DATE) and self.day > month_length(self.year, self.month):
+            raise Fault(FIELD_OVERFLOW)
 
     def _apply_meridiem(self) -> None:
         if self.meridiem is not None and self.hour > 12:

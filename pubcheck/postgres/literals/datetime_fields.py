@@ -241,6 +241,15 @@ UNITS: dict[str, str] = {
 WORD_LENGTH = 10
 
 
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def month_length(year: int, month: int) -> int:
+    """In days."""
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 29 if leap and month == 2 else _DAYS[month - 1]
+
+
 def julian_day(year: int, month: int, day: int) -> int:
     """The Julian day number of a date of the Gregorian calendar; year 0 is 1 BC (date2j)."""
     if month <= 2:

@@ -20,7 +20,6 @@ FIRST_DAY, END_DAY = -2451545, 2147483494 - 2451545
 FIRST, END = -211813488000000000, 9223371331200000000
 SECOND, MINUTE, HOUR = 1_000_000, 60_000_000, 3_600_000_000
 INFINITIES = (INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL)
-_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def infinite(value: Moment) -> bool:
@@ -61,14 +60,6 @@ def parts(moment: int) -> tuple[int, int, int, int]:
     """Year, month, day, and the microseconds since midnight."""
     days, time = divmod(moment, DAY_LENGTH)
     return (*calendar(days + POSTGRES_EPOCH), time)
-
-
-def _is_leap(year: int) -> bool:
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-
-
-def month_length(year: int, month: int) -> int:
-    return _LENGTHS[month - 1] + (month == 2 and _is_leap(year))
 
 
 def towards_zero(value: int, unit: int) -> tuple[int, int]:

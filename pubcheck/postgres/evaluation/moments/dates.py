@@ -21,7 +21,6 @@ from pubcheck.postgres.evaluation.moments.common import (
     interval_range,
     is_infinite,
     midnight,
-    month_length,
     parts,
     swapped,
     timestamp_range,
@@ -35,7 +34,7 @@ from pubcheck.postgres.evaluation.values import (
     Interval,
     failed,
 )
-from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, julian_day, valid_julian
+from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, julian_day, month_length, valid_julian
 
 
 def _mixed(test: Callable[[Any, Any], bool]) -> tuple[Function, Function]:
