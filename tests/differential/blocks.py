@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+from tests.support.generating import Choices
+
 TABLES = ("a", "b", "c", '"D d"', "s.a", "gone")
 PUBLICATIONS = ("p", "q", '"P q"')
 CONDITIONS = (
@@ -31,13 +33,13 @@ MAY_FAIL = (
 """What fails, or may, for what is not about publications."""
 
 
-class Blocks:
+class Blocks(Choices):
     """Grows one script: some tables, then DO blocks, functions and calls of them. ``failing`` is the share of small
     statements that fail, or may, for what is not about publications."""
 
     def __init__(self, seed: int, length: int = 6, failing: float = 0) -> None:
         self.failing = failing
-        self.random = Random(seed)
+        super().__init__(Random(seed))
         self.depth = 0
         self.loops = 0
         self.functions: list[tuple[str, str]] = []
@@ -60,12 +62,6 @@ class Blocks:
                 self.statements.append(self.plain())
             else:
                 self.statements.append(self.do())
-
-    def pick(self, *options: str) -> str:
-        return self.random.choice(options)
-
-    def chance(self, share: float) -> bool:
-        return self.random.random() < share
 
     def table(self) -> str:
         return self.pick(*TABLES)

@@ -82,7 +82,7 @@ def compare(server: Server, statements: list[str]) -> Compared:
     A statement inside a transaction that failed is not run on the server but rolled back to a savepoint, as the
     design has it: a refused statement is judged as if it had been left out.
     """
-    with _without_roles(server), server.database() as name:
+    with without_roles(server), server.database() as name:
         statements = [statement.replace(DATABASE, name) for statement in statements]
         with server.connect(name) as conn:
             answers = [answer_alone(conn, statement) for statement in statements]
@@ -191,7 +191,7 @@ def _predicted(watched: _Watched, writes: dict[tuple[str, str], str]) -> dict[tu
 
 
 @contextlib.contextmanager
-def _without_roles(server: Server) -> Iterator[None]:
+def without_roles(server: Server) -> Iterator[None]:
     """The scripts' roles belong to the whole server and go when the database that they own things in is gone."""
     try:
         yield

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
+from tests.support.generating import Choices
+
 Maker = Callable[[], "list[str] | str"]
 
 TYPES = {"a": "int", "b": "int", "c": "text", "d": "varchar(20)"}
@@ -25,11 +27,11 @@ _NAMES = (
 _LONG_COLUMNS = ("a_column_whose_name_is_rather_long_for_a_column", f'"{"ö" * 28}"', "c" * 63)
 
 
-class Script:
+class Script(Choices):
     """Grows one script. Names come from small pools, so that statements meet; each seed dwells on some subjects."""
 
     def __init__(self, seed: int, length: int = 45) -> None:
-        self.random = Random(seed)
+        super().__init__(Random(seed))
         self.tables: list[str] = []
         self.partitioned: dict[str, str] = {}
         self.indexes: list[tuple[str, str]] = []
@@ -78,12 +80,6 @@ class Script:
             self.statements.extend(text if isinstance(text, list) else [text])
 
     # Choices.
-
-    def pick(self, *options: str) -> str:
-        return self.random.choice(options)
-
-    def chance(self, share: float) -> bool:
-        return self.random.random() < share
 
     def pick_count(self) -> int:
         return self.random.choice((1, 1, 1, 2, 2, 3))

@@ -10,11 +10,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog.rows import Cast, Proc
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.syscache import NOT_EQUAL, SysCache, TypeCache
-from tests.postgres.ddl.support import fold
-
-
-def cache(sql: str = "", major: int = 18, complete: bool = True) -> SysCache:
-    return SysCache(fold(sql, major, complete))
+from tests.postgres.ddl.support import cache
 
 
 def type_named(over: SysCache, name: str) -> int:

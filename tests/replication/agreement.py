@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -19,7 +19,8 @@ from pglast.parser import ParseError
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.session import Session
 from pubcheck.replication.copied import copied, listed, subscribe_conflicts
-from tests.differential.scripts import DATABASE, ROLES, Script
+from tests.differential.compare import without_roles
+from tests.differential.scripts import DATABASE, Script
 from tests.postgres.ddl.support import play
 from tests.replication.trees import Trees
 from tests.support.servers import Server, add_options, asked, execute
@@ -98,16 +99,6 @@ def on_server(conn: psycopg.Connection[Any], text: str) -> str:
     if given.sqlstate is not None and given.sqlstate.startswith("23"):
         return "refused by rows"
     return "accepted" if given.ok else "refused"
-
-
-@contextlib.contextmanager
-def without_roles(server: Server) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        with server.connect() as admin:
-            for role in ROLES:
-                admin.execute(f"DROP ROLE IF EXISTS {role}")
 
 
 def shown(catalog: Catalog, oid: int) -> str:

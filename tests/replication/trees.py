@@ -6,6 +6,8 @@ from random import Random
 
 from msgspec import Struct
 
+from tests.support.generating import Choices
+
 
 class Node(Struct):
     """A table of a tree: its key's range and what stands below it; a leaf has nothing."""
@@ -23,7 +25,7 @@ class Node(Struct):
 COLUMNS = ("a", "b", "c", "d")
 
 
-class Trees:
+class Trees(Choices):
     """``statements`` make the schema and its publications; ``nodes`` are the tables, by name, roots first.
 
     Every table has the columns a, b, c and d, all int, d of some trees generated. Trees are ranges of ``a``.
@@ -31,7 +33,7 @@ class Trees:
     """
 
     def __init__(self, seed: int, publications: int = 6) -> None:
-        self.random = Random(seed)
+        super().__init__(Random(seed))
         self.nodes: dict[str, Node] = {}
         self.statements = ["CREATE SCHEMA s", "CREATE SCHEMA s2"]
         self.names: list[str] = []
@@ -42,12 +44,6 @@ class Trees:
             self._publication(f"p{number}")
         for _ in range(self.random.randint(0, 3)):
             self._later()
-
-    def chance(self, share: float) -> bool:
-        return self.random.random() < share
-
-    def pick(self, *options: str) -> str:
-        return self.random.choice(options)
 
     def schema(self) -> str:
         return self.pick("public.", "public.", "public.", "s.", "s.", "s2.")

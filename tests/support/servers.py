@@ -127,18 +127,18 @@ def execute(conn: psycopg.Connection[Any], statement: str) -> Answer:
     position = position or result.error_field(DiagnosticField.INTERNAL_POSITION)
     return Answer(
         False,
-        sqlstate=_text(result.error_field(DiagnosticField.SQLSTATE)),
-        message=_text(result.error_field(DiagnosticField.MESSAGE_PRIMARY)) or result.get_error_message(),
-        detail=_text(result.error_field(DiagnosticField.MESSAGE_DETAIL)),
-        hint=_text(result.error_field(DiagnosticField.MESSAGE_HINT)),
+        sqlstate=decoded(result.error_field(DiagnosticField.SQLSTATE)),
+        message=decoded(result.error_field(DiagnosticField.MESSAGE_PRIMARY)) or result.get_error_message(),
+        detail=decoded(result.error_field(DiagnosticField.MESSAGE_DETAIL)),
+        hint=decoded(result.error_field(DiagnosticField.MESSAGE_HINT)),
         position=int(position) if position else None,
         notices=tuple(notices),
-        context=_text(result.error_field(DiagnosticField.CONTEXT)),
+        context=decoded(result.error_field(DiagnosticField.CONTEXT)),
     )
 
 
 def _value(oid: int, value: bytes | None) -> str | int | bool | None:
-    text = _text(value)
+    text = decoded(value)
     if text is None:
         return None
     if oid == 16:  # bool
@@ -146,7 +146,7 @@ def _value(oid: int, value: bytes | None) -> str | int | bool | None:
     return int(text) if oid in (20, 21, 23) else text  # int8, int2, int4
 
 
-def _text(value: bytes | None) -> str | None:
+def decoded(value: bytes | None) -> str | None:
     return None if value is None else value.decode()
 
 

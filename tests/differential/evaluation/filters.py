@@ -6,11 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 from tests.differential.evaluation.rows import COLUMNS, POOLS
-
-
-def quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
+from tests.support.generating import Choices, quoted
 
 BY_TYPE: dict[str, list[str]] = {}
 for _name, _type in COLUMNS.items():
@@ -33,17 +29,8 @@ _PATHS = ("{a,b}", "{t,0}", "{a}", "{}", "{a,b,1,c}", "{0,a}")
 _KEYS = ("a", "b", "k", "n", "t", "active", "c", "missing")
 
 
-class Maker:
+class Maker(Choices):
     """Makes conditions out of a random source."""
-
-    def __init__(self, random: Random) -> None:
-        self.random = random
-
-    def pick(self, *options: str) -> str:
-        return self.random.choice(options)
-
-    def chance(self, share: float) -> bool:
-        return self.random.random() < share
 
     def column(self, type_: str) -> str:
         return self.random.choice(BY_TYPE[type_])

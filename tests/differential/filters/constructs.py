@@ -7,9 +7,10 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from tests.differential.filters.catalog import Cast
-from tests.differential.filters.expressions import RANGES, TYPMODS, Maker, quoted
+from tests.differential.filters.expressions import RANGES, TYPMODS, Maker
 from tests.differential.filters.literals import literal_text
 from tests.differential.filters.trees import Tree, joined, sql
+from tests.support.generating import quoted
 
 Construct = Callable[[Maker, int], "Tree | None"]
 """Makes a tree over a maker's table to a depth; None where the database has nothing to make it of."""

@@ -9,6 +9,7 @@ from tests.differential.filters.catalog import Cast, Catalog, Operator, Proc
 from tests.differential.filters.literals import literal_text, plain_text
 from tests.differential.filters.schemas import COMMON, Column, Table, World
 from tests.differential.filters.trees import Tree, joined, sql
+from tests.support.generating import Choices, quoted
 
 FIRST_NORMAL_OID = 16384
 _NUMBERS = {"smallint", "integer", "bigint", "numeric", "real", "double precision", "oid"}
@@ -44,16 +45,12 @@ _WRITTEN = {
 }
 
 
-def quoted(text: str) -> str:
-    """The text as a literal of standard_conforming_strings."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-class Maker:
+class Maker(Choices):
     """Makes expressions over one table. ``clean``: of what the server accepts, as far as it can be told here."""
 
     def __init__(self, random: Random, catalog: Catalog, world: World, table: Table) -> None:
-        self.random, self.catalog, self.world, self.table = random, catalog, world, table
+        super().__init__(random)
+        self.catalog, self.world, self.table = catalog, world, table
         self.major = catalog.major
         self.clean = True
         self.constructs: Callable[[Maker, str, int], Tree | None] = lambda maker, type_, depth: None
@@ -61,14 +58,8 @@ class Maker:
 
     # Choices.
 
-    def chance(self, share: float) -> bool:
-        return self.random.random() < share
-
     def noise(self, share: float) -> bool:
         return not self.clean and self.random.random() < share
-
-    def pick(self, *options: str) -> str:
-        return self.random.choice(options)
 
     def any_type(self) -> str:
         if self.chance(0.35):

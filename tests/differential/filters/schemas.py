@@ -10,6 +10,7 @@ import psycopg
 from msgspec import Struct
 
 from tests.differential.filters.catalog import Catalog, Index, Proc, Type, harvest
+from tests.support.generating import Choices
 from tests.support.servers import execute
 
 WIDE = (
@@ -78,11 +79,12 @@ class World(Struct, frozen=True):
 Feature = Callable[["Ground"], None]
 
 
-class Ground:
+class Ground(Choices):
     """Makes one world on a connection inside a transaction: a feature that the server refuses is left out."""
 
     def __init__(self, conn: psycopg.Connection[Any], catalog: Catalog, random: Random, database: str) -> None:
-        self.conn, self.catalog, self.random, self.database = conn, catalog, random, database
+        super().__init__(random)
+        self.conn, self.catalog, self.database = conn, catalog, database
         self.major = conn.info.server_version // 10000
         self.setup: list[Definition] = []
         self.features: list[str] = []
@@ -117,9 +119,6 @@ class Ground:
     def feature(self, name: str) -> None:
         FEATURES[name](self)
         self.features.append(name)
-
-    def pick(self, *options: str) -> str:
-        return self.random.choice(options)
 
     # Tables.
 

@@ -15,7 +15,7 @@ from pubcheck.postgres.ddl.descriptions import format_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import parse
 from pubcheck.postgres.session import Session
-from tests.support.servers import ROLES, Server, execute
+from tests.support.servers import ROLES, Server, decoded, execute
 
 DATABASE = "the_database"
 """Stands for the database's name in a script."""
@@ -305,17 +305,13 @@ def ask(server: Server, script: str) -> tuple[list[Told], dict[str, set[tuple[st
             rows = columns.execute(f"SELECT x.* FROM ({query}) AS x").pgresult
             assert rows is not None
             found[kind] = {
-                tuple(_decoded(rows.get_value(at, column)) for column in range(rows.nfields))
+                tuple(decoded(rows.get_value(at, column)) for column in range(rows.nfields))
                 for at in range(rows.ntuples)
             }
         for role in ROLES:
             conn.execute(f"DROP OWNED BY {role}")
             conn.execute(f"REVOKE {', '.join(other for other in ROLES if other != role)} FROM {role}")
         return told, found
-
-
-def _decoded(value: bytes | None) -> str | None:
-    return None if value is None else value.decode()
 
 
 def assert_agrees(server: Server, script: str) -> None:

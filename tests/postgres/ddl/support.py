@@ -15,6 +15,7 @@ from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import parse
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.syscache import SysCache
 from tests.support.servers import Server, execute
 
 Outcome = str | None
@@ -45,6 +46,11 @@ def fold(sql: str, major: int = 18, complete: bool = True) -> Session:
     session = Session(Catalog(major), complete=complete)
     play(session, sql)
     return session
+
+
+def cache(sql: str = "", major: int = 18, complete: bool = True) -> SysCache:
+    """The objects that a session knows after a script, in an empty database."""
+    return SysCache(fold(sql, major, complete))
 
 
 def outcomes(sql: str, major: int = 18, complete: bool = True) -> list[Outcome]:

@@ -10,12 +10,8 @@ from pubcheck.postgres.ddl.extensions import set_schema
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.syscache import SysCache
 from pubcheck.postgres.versions import MAJORS
-from tests.postgres.ddl.support import fold, outcomes, play
+from tests.postgres.ddl.support import cache, fold, outcomes, play
 from tests.support.servers import Servers
-
-
-def cache(sql: str, major: int = 18, complete: bool = True) -> SysCache:
-    return SysCache(fold(sql, major, complete))
 
 
 def test_a_contrib_type_is_a_type_of_the_unit() -> None:
