@@ -244,7 +244,9 @@ def test_what_is_refused_in_the_end_too_is_told_once_and_points_at_the_write() -
 
 def test_the_fix_goes_before_the_first_statement_that_is_stopped() -> None:
     text = f"{TABLES[0]};\n{PUBLICATION};\n  UPDATE t SET a = 1;\nDELETE FROM t;"
-    for one in (each for each in lint(text) if each.phase == "write"):
+    found = [each for each in lint(text) if each.phase == "write"]
+    assert [each.operation for each in found] == ["update", "delete"]
+    for one in found:
         (fix,) = one.fixes
         (edit,) = fix.edits
         mended = text[: edit.span.start] + edit.text + text[edit.span.end :]

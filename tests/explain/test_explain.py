@@ -124,6 +124,7 @@ def test_a_table_that_is_made_elsewhere_is_assumed() -> None:
     assert found.certainty == "assumed"
     assert found.filter is not None
     assert (found.filter.sql, found.filter.canonical) == ("a > 5", "a > 5")
+    assert found.changes
     assert all(change.old is None and change.new is None and change.why for change in found.changes)
 
 

@@ -93,7 +93,8 @@ def test_an_offset_is_its_lines_start_and_its_column(text: str, block: int) -> N
 
 
 def test_lines_may_be_longer_than_what_is_counted_at_once() -> None:
-    _agrees_with_a_walk(f"a\n{'b' * 3000}\r\n\n{'c' * 1500}\r{'d' * 2500}")
+    block = LineIndex._BLOCK
+    _agrees_with_a_walk(f"a\n{'b' * 3 * block}\r\n\n{'c' * (block + block // 2)}\r{'d' * 2 * block}")
 
 
 def _agrees_with_a_walk(text: str) -> None:
