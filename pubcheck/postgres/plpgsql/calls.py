@@ -49,8 +49,13 @@ def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> queries.R
         with machine.trial.following((found[0].oid,)):
             machine.attempt(node, inner)
         value = invoke(machine, found, alone, None, inner)
-        single = not found[0].returns_set and len(found[1].results) < 2
-        return queries.Rows((found[1].name,), [((value,), True)]) if single else queries.UNKNOWN_ROWS
+        several = found[0].returns_set or len(found[1].results) > 1
+        return _projected(node, found[1], machine.emitted if several else [(value,)])
+    if _is_called_alone(node) and candidates[0] is not None and candidates[0][0].returns_set:
+        with machine.trial.following((candidates[0][0].oid,)):
+            machine.attempt(node, inner)
+        invoke(machine, candidates[0], called[0], None, inner)
+        return _projected({**node, "targetList": _ALL}, candidates[0][1], machine.emitted)
     below = [each for each in (node.get("fromClause"), _subqueries(node), node.get("withClause")) if each]
     within = any(candidate_for(machine, call) for kind, call in walk(below) if kind == "FuncCall")
     rows = machine.rows(node)
@@ -68,6 +73,38 @@ def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> queries.R
     finally:
         machine.evaluator.projecting = False
         machine.calling = at
+
+
+_ALL: list[Node] = [{"ResTarget": {"val": {"ColumnRef": {"fields": [{"A_Star": {}}]}}}}]
+
+
+def _is_called_alone(node: Node) -> bool:
+    """Whether a query is one call in the select list, and no more."""
+    targets = node.get("targetList", ())
+    call = targets[0]["ResTarget"].get("val", {}).get("FuncCall") if len(targets) == 1 else None
+    return (
+        call is not None
+        and set(node) <= {"targetList", "limitOption", "op"}
+        and not any(kind == "FuncCall" for kind, _ in walk(call.get("args", ())))
+    )
+
+
+def _projected(node: Node, routine: Routine, rows: Sequence[tuple[Value, ...]] | None) -> queries.Rows:
+    """What a query gives that reads nothing but one function, which gives these rows."""
+    function = node["fromClause"][0]["RangeFunction"] if "fromClause" in node else {}
+    names_ = routine.results or (function.get("alias", {}).get("aliasname", routine.name),)
+    if rows is None or "colnames" in function.get("alias", {}) or any(len(row) != len(names_) for row in rows):
+        return queries.UNKNOWN_ROWS
+    columns: list[int] = []
+    for target in node["targetList"]:
+        fields = target["ResTarget"].get("val", {}).get("ColumnRef", {}).get("fields", ())
+        if fields and "A_Star" in fields[-1]:
+            columns += range(len(names_))
+        elif fields and fields[-1]["String"]["sval"] in names_:
+            columns.append(names_.index(fields[-1]["String"]["sval"]))
+        else:
+            return queries.UNKNOWN_ROWS
+    return queries.Rows(tuple(names_[at] for at in columns), [(tuple(row[at] for at in columns), True) for row in rows])
 
 
 def _call(machine: Machine, inner: Inner, call: Node) -> bool:
@@ -236,9 +273,12 @@ def run_body(
         frame.arguments = {name: type_name for name, type_name in routine.inputs if name}
         if not (routine.procedure or routine.returns_set or routine.results or routine.returns == "void"):
             frame.returns = routine.returns
+        machine.emitted = None
         value = machine.run(frame, bound)
+        given = [frame.scopes[0].get(name, UNKNOWN) for name in routine.results]
+        machine.emitted = frame.emitted if routine.returns_set else [tuple(given)]
         if routine.results:
-            return frame.scopes[0].get(routine.results[0], UNKNOWN) if len(routine.results) == 1 else UNKNOWN
+            return given[0] if len(given) == 1 else UNKNOWN
         return coerced(value, frame.returns) if frame.returns else value
     finally:
         machine.doubt.handlers, machine.evaluator.projecting = handlers, projecting
@@ -256,7 +296,9 @@ def sql_body(machine: Machine, routine: Routine, bound: dict[str, Value], at: In
         inner = Inner(body, ()) if at is None else Inner(Text(body.text, (), at.text.start, at.text.end), at.number)
         script(machine, inner)
         last = query(routine.last_statement())
-        return machine.rows(last).scalar() if last is not None and not routine.returns_set else UNKNOWN
+        found = machine.rows(last) if last is not None else queries.UNKNOWN_ROWS
+        machine.emitted = [values for values, _ in found.rows] if found.known and routine.returns_set else None
+        return found.scalar() if not routine.returns_set else UNKNOWN
     finally:
         machine.frames.pop()
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql import queries
+from pubcheck.postgres.plpgsql.calls import calls_only
 from pubcheck.postgres.plpgsql.evaluate import expression, query
 from pubcheck.postgres.plpgsql.exceptions import guarded
 from pubcheck.postgres.plpgsql.guards import assumptions
@@ -153,19 +155,31 @@ def returned(machine: Machine, node: Node) -> Way:
 
 
 def return_query(machine: Machine, node: Node) -> Way:
-    machine.frame.result = UNKNOWN
-    if "query" in node:
-        statement = query(node["query"]["PLpgSQL_expr"]["query"])
-        if statement is not None:
-            machine.apply(machine.inner(node, "query"), "SelectStmt", statement)
+    statement = query(node["query"]["PLpgSQL_expr"]["query"]) if "query" in node else None
+    found = queries.UNKNOWN_ROWS
+    if statement is not None:
+        called = calls_only(machine, machine.inner(node, "query"), statement)
+        if called is None:
+            machine.attempt(statement, machine.inner(node, "query"))
+        found = machine.rows(statement) if called is None else called
+    else:
+        machine.doubt.risk()
+    _emit(machine, [values for values, _ in found.rows] if found.known else None)
     return ON
 
 
 def return_next(machine: Machine, node: Node) -> Way:
-    if "expr" in node:
-        machine.value(node["expr"])
-    machine.frame.result = UNKNOWN
+    value = machine.value(node["expr"]) if "expr" in node else UNKNOWN
+    _emit(machine, None if value is UNKNOWN else [(value,)])
     return ON
+
+
+def _emit(machine: Machine, rows: Sequence[tuple[Value, ...]] | None) -> None:
+    frame = machine.frame
+    if rows is None or frame.emitted is None or machine.doubt.at_hand:
+        frame.emitted = None
+    else:
+        frame.emitted += rows
 
 
 def transaction(machine: Machine, commit: bool) -> Way:

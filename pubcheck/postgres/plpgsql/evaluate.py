@@ -186,6 +186,12 @@ class Evaluator:
                 if not isinstance(items, list) or not isinstance(at, int):
                     return UNKNOWN
                 value = items[at - 1] if 1 <= at <= len(items) else None
+            elif "A_Indices" in step:
+                items, sides = array(value), step["A_Indices"]
+                bounds = [self.value(sides[side], scope) for side in ("lidx", "uidx") if side in sides]
+                if not isinstance(items, list) or not all(map(is_number, bounds)) or len(bounds) < 2:
+                    return UNKNOWN
+                value = items[max(bounds[0], 1) - 1 : max(bounds[1], 0)]
             elif "String" in step and isinstance(value, dict):
                 value = value.get(step["String"]["sval"], UNKNOWN)
             else:

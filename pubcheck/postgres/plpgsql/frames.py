@@ -31,6 +31,8 @@ class Frame:
         """The types of arguments by name; those that the program has may stand for others."""
         self.labels: dict[str, dict[str, Value]] = {}
         self.result: Value = None
+        self.emitted: list[tuple[Value, ...]] | None = []
+        """The rows that it has returned so far with RETURN NEXT and QUERY; None where they are not known."""
         self.returns = ""
         """The type of what it returns, "" for nothing."""
         self.known: str | None = body.text

@@ -187,6 +187,29 @@ def _to_regnamespace(self: Evaluator, said: Value) -> Value:
     return None if self.session.is_closed(NAMESPACE, 0, said) else UNKNOWN
 
 
+def _substring(said: str, first: str, size: str | None = None) -> Value:
+    if not re.fullmatch(r"-?\d+", first):
+        return UNKNOWN  # a regular expression
+    start = int(first)
+    end = len(said) + 1 if size is None else start + int(size)
+    if end < start:
+        raise Failed("22011", "negative substring length not allowed")
+    return said[max(start, 1) - 1 : max(end, 1) - 1]
+
+
+_PATTERN = re.compile(r"[\\^$.|?*+()\[\]{}]")
+
+
+def _regexp_replace(said: str, pattern: str, by: str, flags: str = "") -> Value:
+    if not pattern or _PATTERN.search(pattern) or "\\" in by or flags not in ("", "g"):
+        return UNKNOWN
+    return said.replace(pattern, by, -1 if flags else 1)
+
+
+def _regexp_split(said: str, pattern: str) -> Value:
+    return UNKNOWN if not pattern or _PATTERN.search(pattern) else said.split(pattern)
+
+
 def _current_setting(self: Evaluator, name: Value, missing_ok: Value = False) -> Value:
     if not isinstance(name, str):
         return UNKNOWN
@@ -222,6 +245,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "array_append": _append,
     "array_cat": lambda self, one, other: concatenated(array(one), array(other)),
     "array_length": _array_length,
+    "array_lower": lambda self, items, dimension: _array_length(self, items, dimension) and 1,
     "array_remove": _remove,
     "array_to_string": _array_to_string,
     "array_upper": lambda self, items, dimension: _array_length(self, items, dimension),
@@ -243,12 +267,16 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "quote_ident": _quote_ident,
     "quote_literal": _texts(literal),
     "quote_nullable": _quote_nullable,
+    "regexp_replace": _texts(_regexp_replace),
+    "regexp_split_to_array": _texts(_regexp_split),
     "replace": _texts(lambda said, old, new: said.replace(old, new) if old else said),
     "right": _texts(lambda said, number: said[-int(number) :] if int(number) > 0 else UNKNOWN),
     "rpad": _padded(False),
     "rtrim": _texts(lambda said, *more: said.rstrip(more[0] if more else " ")),
     "split_part": _texts(_split_part),
     "string_to_array": _string_to_array,
+    "substr": _texts(_substring),
+    "substring": _texts(_substring),
     "to_regclass": lambda self, said: self.to_regclass(said),
     "to_regnamespace": _to_regnamespace,
     "upper": _folded(str.upper),

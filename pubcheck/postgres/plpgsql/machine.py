@@ -44,6 +44,8 @@ class Machine(Memory):
         """The host's mark of where the transaction at hand began."""
         self.calling: Inner | None = None
         """The statement whose functions are called."""
+        self.emitted: list[tuple[Value, ...]] | None = None
+        """The rows of the function that was called last, where it gives a set; None where they are not known."""
         self.atomic = False
         self.left = MAX_STATEMENTS
 

@@ -8,6 +8,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.conditions import GUARDED
 from pubcheck.postgres.plpgsql.declarations import is_declarable
 from pubcheck.postgres.plpgsql.doubt import Doubt
@@ -141,7 +142,9 @@ class Memory:
     def assign_to(self, target: Node | None, values: Sequence[Value], columns: Sequence[str] = ()) -> None:
         """Puts a row into a record or into scalar variables; UNKNOWN for what has no value."""
         for kind, node in (target or {}).items():
-            if kind == "PLpgSQL_row":
+            if kind == "PLpgSQL_row" and self._is_whole_row(node, columns):
+                self.put(node["fields"][0].get("varno", 0), dict(zip(columns, values, strict=False)))
+            elif kind == "PLpgSQL_row":
                 for at, field in enumerate(node.get("fields", ())):
                     value = values[at] if at < len(values) else UNKNOWN
                     self.receive(field.get("varno", 0), value)
@@ -151,6 +154,14 @@ class Memory:
                 self.bind(node["refname"], row)
             elif kind == "PLpgSQL_var":
                 self.bind(node["refname"], values[0] if values else UNKNOWN)
+
+    def _is_whole_row(self, node: Node, columns: Sequence[str]) -> bool:
+        """Whether a row is one variable of the type of a catalog's rows, and the columns are the catalog's."""
+        if len(node.get("fields", ())) != 1:
+            return False
+        _, variable = self.frame.program.variables[node["fields"][0].get("varno", 0)]
+        written = variable.get("datatype", {}).get("PLpgSQL_type", {}).get("typname", "")
+        return written.endswith("%rowtype") and columns_of("pg_catalog", written.removesuffix("%rowtype")) == columns
 
     def bind(self, name: str, value: Value) -> None:
         """A variable, which a loop may have brought along."""
@@ -199,6 +210,11 @@ class Memory:
             if parent in self.frame.records and self.frame.look_up((parent,)) is None:
                 self.fail(unassigned(parent))
         self.admit(node, value)
+        if kind == "PLpgSQL_var" and isinstance(value, str):
+            try:
+                self.trial.read(value, node["datatype"]["PLpgSQL_type"]["typname"])
+            except Failed as error:
+                self.fail(error)
         self.put(number, value)
 
     def admit(self, node: Node, value: Value) -> None:

@@ -77,7 +77,8 @@ def program(header: str, body: str) -> Program:
         block = inner[0]["PLpgSQL_stmt_block"]
     places = _Places(body, block)
     places.find(block)
-    _name_what_is_returned(body, places.returns)
+    _name_what_is_returned(body, places.returns, False)
+    _name_what_is_returned(body, places.nexts, True)
     return Program(
         block.get("body", []),
         block.get("label", ""),
@@ -106,22 +107,22 @@ def check_sql(body: str) -> None:
         ) from None
 
 
-def _name_what_is_returned(body: str, returns: list[Node]) -> None:
-    """The parser keeps the number of a variable that is returned to itself: its name is taken from the text."""
+def _name_what_is_returned(body: str, returns: list[Node], of_sets: bool) -> None:
+    """The parser keeps the number of a variable that is returned to itself: its name is taken from the text.
+
+    ``of_sets``: by RETURN NEXT.
+    """
     if all("expr" in node for node in returns):
         return
     words = [token.decode(errors="replace") for _, token, _ in tokens(body.encode(errors="surrogatepass"))]
-    written = [
-        words[number + 1 : number + 3]
-        for number, word in enumerate(words)
-        if word.lower() == "return" and [each.lower() for each in words[number + 1 : number + 2]] not in _OF_SETS
-    ]
+    starts = (number + 1 for number, word in enumerate(words[:-1]) if word.lower() == "return")
+    if of_sets:
+        written = [words[at + 1 : at + 3] for at in starts if words[at].lower() == "next"]
+    else:
+        written = [words[at : at + 2] for at in starts if words[at].lower() not in ("next", "query")]
     for node, said in zip(returns, written, strict=False):
         if "expr" not in node and len(written) == len(returns) and said[1:] == [";"]:
             node["expr"] = {"PLpgSQL_expr": {"query": said[0]}}
-
-
-_OF_SETS = (["next"], ["query"])
 
 
 # What of a statement is SQL that is run: the field that holds it.
@@ -145,7 +146,8 @@ class _Places:
         self._cursor = 0
         self.sites: dict[int, Site] = {}
         self.returns: list[Node] = []
-        """The RETURN statements that are written, in the order of the text."""
+        self.nexts: list[Node] = []
+        """The RETURN and RETURN NEXT statements that are written, in the order of the text."""
         self.floors: dict[int, int] = {}
         self._last = block.get("lineno", 0)
 
@@ -166,6 +168,8 @@ class _Places:
                     self._last = max(self._last, value.get("lineno", 0))
                 if key == "PLpgSQL_stmt_return" and "lineno" in value:
                     self.returns.append(value)
+                if key == "PLpgSQL_stmt_return_next":
+                    self.nexts.append(value)
                 fields = SQL_FIELDS.get(key)
                 if fields is not None:
                     self._enter(value, next((value[field] for field in fields if field in value), None))

@@ -131,6 +131,17 @@ class Trial:
         finally:
             self.session.assumed = assumed
 
+    def read(self, value: str, written: str) -> None:
+        """A text is assigned to a variable that is declared so. Raises Failed if it certainly cannot be."""
+        oid, typmod = self.type_named(written)
+        if oid in (BOOL, INT2, INT4, INT8, NUMERIC):
+            try:
+                literals.read(parse_state(self.session, _relation(())).inputs, oid, value, typmod)
+            except Unknowable:
+                return
+            except ServerError as error:
+                raise Failed(error.sqlstate, error.message, detail=error.detail, hint=error.hint) from None
+
     def element(self, array: Type) -> Type | None:
         """The type of an array's elements; None where that is not known."""
         try:
@@ -216,8 +227,7 @@ class Trial:
     ) -> tuple[Nested, Sequence[object] | None]:
         """A query as the parser analyses it, and its columns; ``used``: of the variables in it, their numbers."""
         said = _with_columns(self.session, query, variables, used)
-        row = Relation(0, _PREFIX, 0, "c", 0, tuple(_columns(used, variables)))
-        nested = Nested(parse_state(self.session, row))
+        nested = Nested(parse_state(self.session, _relation(_columns(used, variables))))
         return nested, analyze_query(nested, {"SelectStmt": said})
 
     def _evaluated(self, known: _Analysed, variables: Variables) -> bool:
@@ -226,6 +236,11 @@ class Trial:
         # Each of them, as the server does: a later one may fail.
         given = [_Folder.evaluated(step, values, certain=known.certain) for step in known.steps]
         return known.risky and not all(given)
+
+
+def _relation(columns: Iterable[Column]) -> Relation:
+    """What the expression is over: the variables."""
+    return Relation(0, _PREFIX, 0, "c", 0, tuple(columns))
 
 
 _Stamp = tuple[int, int, bool]
