@@ -61,20 +61,34 @@ class Unread:
         view = statement.source.view
         quoted = view is not None and view.quoted
         inside = _in_body(statement.text, refusal)
-        if inside or _about_publications(statement.text):
-            # A string may hold no more than the beginning of a statement.
-            if item.placeholders or (quoted and refusal.location is None):
-                self.databases.unfollowed(statement.text)
-                self.notes.not_seen(
-                    statement.span(0),
-                    statement,
-                    "this statement about a publication cannot be read: part of it is only known at run time",
-                    "what it changes is not followed",
-                )
-            else:
-                unsure = perhaps or item.perhaps or bool(item.variables)
-                self._syntax_error(statement, refusal, "assumed" if unsure else "certain", inside)
-            return True
+        if not inside and not _about_publications(statement.text):
+            return self._skip(source, statement, item, rest, refusal, quoted=quoted)
+        # A string may hold no more than the beginning of a statement.
+        if item.placeholders or (quoted and refusal.location is None):
+            self.databases.unfollowed(statement.text)
+            self.notes.not_seen(
+                statement.span(0),
+                statement,
+                "this statement about a publication cannot be read: part of it is only known at run time",
+                "what it changes is not followed",
+            )
+        else:
+            unsure = perhaps or item.perhaps or bool(item.variables)
+            self._syntax_error(statement, refusal, "assumed" if unsure else "certain", inside)
+        return True
+
+    def _skip(
+        self,
+        source: int,
+        statement: StatementText,
+        item: Statement,
+        rest: Statement | None,
+        refusal: SyntaxRefused,
+        *,
+        quoted: bool,
+    ) -> bool:
+        """What is not about publications is passed over: all of the statement, or ``rest``, what of it stands before
+        the next one. False as ``tell`` gives it; ``quoted``: it stands in a program's string."""
         skipped = item.text if rest is None else rest.text
         # A string may only begin like a statement, or be one for another database.
         if quoted or item.placeholders or _PLACEHOLDER.search(skipped):

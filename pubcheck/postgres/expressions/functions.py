@@ -79,32 +79,27 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
         _no_decoration(p, names, call, location)
         target = _type_named(p, names)
         return coerce_type(p, args[0], types[0], target, -1, "e", EXPLICIT_CALL, location)
-    if found == "many":
-        if column:
-            return None
-        raise p.error(
-            "42725",
-            f"function {signature} is not unique",
-            location,
-            hint="Could not choose a best candidate function. You might need to add explicit type casts.",
-        )
     if isinstance(found, str):
         if column:
             return None
-        if projection:
-            made = _project(p, names[0], args[0], location)
-            if made is not None:
-                return made
-        raise p.missing(
-            f"function {signature} does not exist",
-            location,
-            types,
-            known=bool(p.cache.procs(names)),
-            hint=_missing_hint(call),
-        )
+        made = _project(p, names[0], args[0], location) if projection and found != "many" else None
+        if made is not None:
+            return made
+        raise _not_one(p, names, types, signature, found, call, location)
     proc = p.cache.proc(found.oid)
     _check_kind(p, names, proc, found, args, call, signature, location)
     return _build_call(p, names, args, proc, found, call, location)
+
+
+def _not_one(
+    p: ParseState, names: list[str], types: list[int], signature: _Signature, found: str, call: Node, location: int
+) -> ServerError:
+    """No function fits a call, or "many" do."""
+    if found == "many":
+        hint = "Could not choose a best candidate function. You might need to add explicit type casts."
+        return p.error("42725", f"function {signature} is not unique", location, hint=hint)
+    known, hint = bool(p.cache.procs(names)), _missing_hint(call)
+    return p.missing(f"function {signature} does not exist", location, types, known=known, hint=hint)
 
 
 class _Signature:
