@@ -26,7 +26,9 @@ from pubcheck.sources.reading import read_unit
 
 if TYPE_CHECKING:
     from pubcheck.linter import Followed
+    from pubcheck.replication.measurable import Measurable
     from pubcheck.report.document import Entry
+    from pubcheck.report.measure import TableRows
     from pubcheck.sources.files import Plan
 
 _TOLD = 10
@@ -125,33 +127,46 @@ def command(
     except NoTable as error:
         raise ConfigError(f"--data: {error}") from None
     check_installed("measuring")
-
-    from pubcheck.spark.measure import BadData, Data, measure
-    from pubcheck.spark.session import release, session
-
     try:
-        # The work is Java's, and its errors are told in a line.
-        local = {"spark.log.level": "OFF", "spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
-        spark = session("pubcheck measure", master, remote, dict(conf), local)
-        try:
-            counted = []
-            with progress_of(spark, quiet=quiet) as progress:
-                for (name, where), table in zip(given, tables, strict=True):
-                    progress(f"counting {table.name}")
-                    counted.append(measure(spark, Data(name, where), table))
-        finally:
-            release(spark)
-    except BadData as error:
-        raise ConfigError(f"--data: {error}") from None
+        counted = _counted(given, tables, master, remote, conf, quiet=quiet)
     except failures() as error:
         return complain(f"the Spark job failed: {reason(str(error))}")
-    document = report.Measurement(__version__, report.SCHEMA_VERSION, followed.result.postgres[-1], tuple(counted))
+    document = report.Measurement(__version__, report.SCHEMA_VERSION, followed.result.postgres[-1], counted)
     emit(report.json(document) if format_ == "json" else "\n".join(report.text(document)) + "\n")
     for entry in missing[:_TOLD]:
         click.echo(f"pubcheck: left out: {entry.path}:{entry.line}: {entry.message} [{entry.rule}]", err=True)
     if len(missing) > _TOLD:
         click.echo(f"pubcheck: left out: {len(missing) - _TOLD} more; `pubcheck lint` tells them", err=True)
     return FOUND if missing else 0
+
+
+def _counted(
+    given: Sequence[tuple[str, str]],
+    tables: Sequence[Measurable],
+    master: str | None,
+    remote: str | None,
+    conf: Sequence[tuple[str, str]],
+    *,
+    quiet: bool,
+) -> tuple[TableRows, ...]:
+    """What Spark counts of the tables' data. Raises ConfigError for data that are not a table's."""
+    from pubcheck.spark.measure import BadData, Data, measure
+    from pubcheck.spark.session import release, session
+
+    # The work is Java's, and its errors are told in a line.
+    local = {"spark.log.level": "OFF", "spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
+    spark = session("pubcheck measure", master, remote, dict(conf), local)
+    counted = []
+    try:
+        with progress_of(spark, quiet=quiet) as progress:
+            for (name, where), table in zip(given, tables, strict=True):
+                progress(f"counting {table.name}")
+                counted.append(measure(spark, Data(name, where), table))
+    except BadData as error:
+        raise ConfigError(f"--data: {error}") from None
+    finally:
+        release(spark)
+    return tuple(counted)
 
 
 def _follow(plan: Plan, config: Config) -> tuple[Followed, Sequence[Entry]]:
