@@ -54,7 +54,10 @@ def plain_call(expression: Node) -> Node | None:
     call: Node | None = expression.get("FuncCall")
     if call is None or not call.keys() <= _PLAIN_CALL:
         return None
-    return call if all("A_Const" in uncast(argument) for argument in call.get("args", ())) else None
+    for argument in call.get("args", ()):
+        if "A_Const" not in uncast(argument):
+            return None
+    return call
 
 
 _PLAIN_CALL = frozenset(("funcname", "args", "funcformat", "location"))

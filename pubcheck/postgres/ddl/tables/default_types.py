@@ -58,9 +58,10 @@ def is_simple(expression: Node) -> bool:
     """A literal, CURRENT_TIMESTAMP and its like or a call without arguments, cast or not: most defaults are, and they
     use no sequence."""
     expression = uncast(expression)
-    if "FuncCall" in expression:
-        return "args" not in expression["FuncCall"] and plain_call(expression) is not None
-    return "A_Const" in expression or "SQLValueFunction" in expression
+    if "A_Const" in expression or "SQLValueFunction" in expression:
+        return True
+    call = plain_call(expression)
+    return call is not None and "args" not in call
 
 
 def constant(expression: Node) -> Node | None:
