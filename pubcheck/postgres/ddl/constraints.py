@@ -15,6 +15,7 @@ from pubcheck.postgres.ddl.indexes import IndexSpec, define_index
 from pubcheck.postgres.ddl.names import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.ddl.not_null import add_not_null, column_constrained, require_not_null
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import INT2, INT4, INT8, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import column_names, find
@@ -185,7 +186,15 @@ def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool)
     if target.kind not in "rp":
         raise ServerError("42809", f'referenced relation "{target.name}" is not a table')
     names = [attribute["String"]["sval"] for attribute in node.get("fk_attrs", ())]
-    keys = tuple(_foreign_key_column(session, relation, name).number for name in names)
+    columns = [_foreign_key_column(session, relation, name) for name in names]
+    keys = tuple(column.number for column in columns)
+    for attribute in node.get("fk_del_set_cols", ()):
+        if _foreign_key_column(session, relation, attribute["String"]["sval"]).number not in keys:
+            raise ServerError("42P10", "a column in ON DELETE SET must be part of the foreign key")
+    if any(column.generated for column in columns) and (
+        node.get("fk_del_action", "a") in "nd" or node.get("fk_upd_action", "a") in "cnd"
+    ):
+        raise ServerError("42601", "invalid action for foreign key constraint containing generated column")
     _refuse_persistence(row, target)
     index, referenced = _referenced_key(session, target, node)
     if target.seen and len(referenced) != len(keys):
@@ -248,19 +257,22 @@ def _clone_to_partition(session: Session, constraint: Constraint, names: Sequenc
     catalog.depend((CONSTRAINT, clone.oid, 0), (RELATION, child, 0), AUTO)
 
 
-_NUMBERS = frozenset((20, 21, 23, 700, 701, 1700))
-_STRINGS = frozenset((25, 1042, 1043))
+_ALIKE = (frozenset((INT2, INT4, INT8)), frozenset((TEXT, VARCHAR)))
+"""Types that show at a glance to be comparable with each other."""
 
 
 def _refuse_types(
     session: Session, relation: int, keys: tuple[int, ...], target: int, referenced: tuple[int, ...], name: str
 ) -> None:
-    """A number cannot be compared with a string; of other pairs of types nothing is said. Raises ServerError 42804."""
+    """Raises ServerError 42804 where a column certainly cannot be compared with the one that it refers to."""
     columns, others = session.catalog.relations[relation].columns, session.catalog.relations[target].columns
     for key, other in zip(keys, referenced, strict=False):
         types = columns[key - 1].type, others[other - 1].type
-        if (types[0] in _NUMBERS and types[1] in _STRINGS) or (types[0] in _STRINGS and types[1] in _NUMBERS):
-            raise ServerError("42804", f'foreign key constraint "{name}" cannot be implemented')
+        if types[0] != types[1] and all(types) and not any(alike.issuperset(types) for alike in _ALIKE):
+            # Loaded only where it does not show at a glance.
+            from pubcheck.postgres.ddl.foreign_keys import refuse_pair
+
+            refuse_pair(session, *types, name)
 
 
 def addition_of(names: list[str]) -> str:

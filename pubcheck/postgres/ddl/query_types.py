@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.queries.columns import Outputs
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.filters import parse_state
@@ -13,24 +17,41 @@ from pubcheck.postgres.expressions.scopes import Nested
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import find
 
 _NOTHING = Relation(0, "", 0, "r", 0)
 """What a query that stands alone is inside of."""
 
 
-def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
-    """The columns with the types that the analysis of the whole query finds; as they are where it cannot tell."""
-    if columns is None or all(column.type for column in columns):
-        return columns
-    before, unseen = session.assumed, len(session.unseen)
-    nested = Nested(parse_state(session, _NOTHING))
+_OF_VALUES = frozenset(("22007", "22008", "22P02", "42725", "42803", "42804", "42846", "42883", "42P20"))
+"""What types and values may give rise to; of names more is known when the query is read."""
+
+
+@contextmanager
+def _for_values() -> Iterator[None]:
     try:
+        yield
+    except ServerError as error:
+        if error.sqlstate not in _OF_VALUES:
+            raise Unknowable("the query") from None
+        raise
+
+
+def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
+    """The columns with the types that the analysis of the whole query finds; as they are where it cannot tell.
+
+    Raises ServerError where the server certainly refuses the query.
+    """
+    before, certain, found = session.assumed, False, None
+    nested = Nested(parse_state(session, _NOTHING))
+    if any("SelectStmt" not in body["ctequery"] for _, body in find(query, "CommonTableExpr")):
+        return columns  # what changes data is only read here as part of a query
+    with only_certain(session), suppress(RecursionError), _for_values():
         found = analyze_query(nested, query)
-    except (ServerError, Unknowable, RecursionError):
-        found = None
-    certain, session.assumed = session.assumed == before, before
-    del session.unseen[unseen:]
-    if not certain or found is None or nested.outer or [one.name for one in found] != [one.name for one in columns]:
+        certain = session.assumed == before
+    if columns is None or not certain or found is None or nested.outer:
+        return columns
+    if [one.name for one in found] != [one.name for one in columns]:
         return columns
     return [
         known

@@ -24,7 +24,7 @@ from pubcheck.postgres.oids import BOOL
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.syscache import SysCache
-from pubcheck.postgres.tree import column_names
+from pubcheck.postgres.tree import column_names, find
 
 
 def refuse_cast(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node | None) -> None:
@@ -56,7 +56,10 @@ def _check_column(session: Session, column: Column, oid: int, typmod: int) -> No
 def _check_using(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node) -> None:
     if column.generated:
         raise ServerError("42611", "cannot specify USING when altering type of generated column")
+    if any(True for _ in find(using, "SubLink")):
+        raise ServerError("0A000", "cannot use subquery in transform expression")
     p = parse_state(session, row)
+    p.clause = "transform expressions"
     expr = transform(p, using)
     if coerce_to_target_type(p, expr, expr.type, oid, typmod, "a", IMPLICIT, -1) is not None:
         return

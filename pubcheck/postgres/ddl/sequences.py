@@ -10,6 +10,7 @@ from pubcheck.postgres.catalog import AUTO, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import require_column
 from pubcheck.postgres.ddl.names import choose_relation_name
+from pubcheck.postgres.ddl.sequence_options import refuse_options
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -21,7 +22,7 @@ SEQUENCE_FUNCTIONS = ("nextval", "currval", "setval")
 
 
 def create_sequence(session: Session, node: Node) -> None:
-    """CREATE SEQUENCE. Raises ServerError 42P07, and that of OWNED BY."""
+    """CREATE SEQUENCE. Raises ServerError 42P07, and that of its options and OWNED BY."""
     rv = node["sequence"]
     namespace, persistence = session.creation_target(rv)
     name = rv["relname"]
@@ -31,6 +32,8 @@ def create_sequence(session: Session, node: Node) -> None:
         return
     session.free_name(namespace, name)
     free_row_type_name(session, namespace, name)
+    if "options" in node:
+        refuse_options(session, node["options"])
     row = Relation(
         # One that was only referred to becomes the real thing: what refers to it stays.
         session.catalog.new_oid() if existing is None else existing.oid,
@@ -126,6 +129,8 @@ def sequence_named(session: Session, text: str) -> Relation | None:
 def own_sequence(session: Session, row: Relation, column: Column, definition: Node) -> int:
     """The sequence of a serial or identity column (generateSerialExtraStmts)."""
     catalog = session.catalog
+    if "options" in definition and column.type:
+        refuse_options(session, definition["options"], column.type)
     name, namespace = "", row.namespace
     for item in definition.get("options", ()):
         option = item["DefElem"]

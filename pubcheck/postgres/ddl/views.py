@@ -150,8 +150,8 @@ def create_table_as(session: Session, node: Node) -> None:
         return
     aliases = names(into.get("colNames", ()))
     outputs = reading.columns
-    if not materialized and outputs is not None and not all(output.type for output in outputs):
-        # Loaded only where a type is not written down.
+    if not materialized and query:
+        # Loaded only where a table is made of a query.
         from pubcheck.postgres.ddl.query_types import with_types
 
         outputs = with_types(session, query, outputs)
@@ -209,8 +209,14 @@ def select_into(session: Session, node: Node) -> bool:
     into = _leftmost({"SelectStmt": node}).get("intoClause")
     if into is None:
         return False
-    create_table_as(session, {"query": {"SelectStmt": node}, "into": into})
+    create_table_as(session, {"query": {"SelectStmt": _without_into(node)}, "into": into})
     return True
+
+
+def _without_into(query: Node) -> Node:
+    if "larg" in query:
+        return {**query, "larg": _without_into(query["larg"])}
+    return {key: value for key, value in query.items() if key != "intoClause"}
 
 
 def _leftmost(query: Node) -> Node:

@@ -253,6 +253,10 @@ def _join(p: Nested, body: Node) -> Joined:
     columns = [*merged, *rest]
     for item in items:
         item.columns_visible = False
+    if "join_using_alias" in body:
+        shared = Item(body["join_using_alias"]["aliasname"], merged, alias=True)
+        shared.columns_visible = False
+        items = [*items, shared]
     alias = body.get("alias", {})
     join = Item(alias.get("aliasname", ""), columns, alias=bool(alias))
     join.is_join, join.name_visible = True, bool(alias)

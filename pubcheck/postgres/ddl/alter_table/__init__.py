@@ -208,6 +208,8 @@ _HOMES = {
     "AT_SetAccessMethod": "storage:set_access_method",
     "AT_SetOptions": "storage:set_options",
     "AT_SetRelOptions": "storage:set_parameters",
+    "AT_SetCompression": "columns:set_compression",
+    "AT_SetStatistics": "columns:set_statistics",
     "AT_SetStorage": "columns:set_storage",
     "AT_SetTableSpace": "storage:set_tablespace",
     "AT_SetUnLogged": "persistence:set_unlogged",

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import RELATION, Object
 from pubcheck.postgres.catalog.rows import Column, NotNull
+from pubcheck.postgres.ddl.column_storage import refuse_compression, storage_of
 from pubcheck.postgres.ddl.columns import (
     DIFFERENT,
     change_columns,
@@ -22,7 +23,7 @@ from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import add_not_null
 from pubcheck.postgres.ddl.tables.constraints import order_constraints
 from pubcheck.postgres.ddl.tables.default_values import attach_default
-from pubcheck.postgres.ddl.tables.definitions import define_column, depend_on_type, storage_word
+from pubcheck.postgres.ddl.tables.definitions import define_column, depend_on_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -141,9 +142,25 @@ def _collect_column(
 
 
 def set_storage(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    """ATExecSetStorage, which goes down to children (ATSimpleRecursion)."""
-    require_column(session, relation, command["name"])
-    word = storage_word(command["def"]["String"]["sval"])
+    """ATExecSetStorage, which goes down to children (ATSimpleRecursion); DEFAULT came with 16."""
+    written = command["def"]["String"]["sval"]
+    if written.lower() == "default" and not session.catalog.major.column_storage:
+        raise ServerError("42601", f'syntax error at or near "{written}"')
+    word = storage_of(session, written, require_column(session, relation, command["name"]).type)
     for member in having_column(session, relation, command["name"], recurse):
         column = require_column(session, member, command["name"])
         change_columns(session, member, [column.number], storage=word)
+
+
+def set_compression(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetCompression, of which nothing is kept."""
+    column = require_column(session, relation, command["name"])
+    refuse_compression(session, command["def"]["String"]["sval"], column.type)
+
+
+def set_statistics(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetStatistics, of which nothing is kept; of an index a column goes by its number."""
+    if session.catalog.relations[relation].kind in "rpmf":
+        if "name" not in command:
+            raise ServerError("0A000", "cannot refer to non-index column by number")
+        require_column(session, relation, command["name"])

@@ -145,6 +145,8 @@ def _elements(session: Session, node: Node, parents: list[Relation]) -> _Element
             if name in said:
                 raise ServerError("42701", f'column "{name}" specified more than once')
             said.add(name)
+            if "typeName" not in body and name not in positions and all(parent.seen for parent in parents):
+                raise ServerError("42703", f'column "{name}" does not exist')
             if name in positions:
                 at = positions[name]
                 columns[at] = merged(session, columns[at], column, typed="typeName" in body)

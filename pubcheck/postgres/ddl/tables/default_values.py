@@ -60,22 +60,26 @@ def _attach_generation(session: Session, row: Relation, column: Column, definiti
 
 def _attach_default(session: Session, row: Relation, column: Column, expression: Node) -> None:
     """The sequences that a default uses; what the column certainly cannot have is refused."""
-    simple = is_simple(expression)
     given = column.default_type
     if not given and "sval" in expression.get("A_Const", ()):
         given = column.type  # a partition's column does not say its type
-    if not simple and plain_call(expression) is None:
+    refuse_default(session, row, column, expression, given)
+    if is_simple(expression):
+        return
+    uses = [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, expression) if sequence]
+    if uses:
+        _default(session, row.oid, column.number, uses)
+
+
+def refuse_default(session: Session, row: Relation, column: Column, expression: Node, given: int) -> None:
+    """Raises ServerError where the server certainly refuses a default, of the type ``given`` so far as that shows."""
+    if not is_simple(expression) and plain_call(expression) is None:
         refuse_out_of_place(expression, "DEFAULT expression")
     if not suits(session, column.type, given, expression):
         # Loaded only where it does not show at a glance.
         from pubcheck.postgres.ddl.defaults import refuse_default_value
 
         refuse_default_value(session, row, column, expression)
-    if simple:
-        return
-    uses = [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, expression) if sequence]
-    if uses:
-        _default(session, row.oid, column.number, uses)
 
 
 def refuse_out_of_place(expression: Node, where: str) -> None:

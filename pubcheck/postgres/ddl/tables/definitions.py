@@ -39,7 +39,7 @@ def define_column(
     stated = body.get("constraints", ())
     if len(stated) > 1 or (stated and (serial or "ATTR" in stated[0]["Constraint"]["contype"])):
         refuse_contradictions(session.catalog.major, stated, bool(serial))
-    storage = _written_storage(session, body["storage_name"]) if "storage_name" in body else ""
+    storage = _written_storage(session, body, oid) if "storage_name" in body or "compression" in body else ""
     if not (serial or "is_not_null" in body) and (not stated or (len(stated) == 1 and _just_not_null(stated[0]))):
         return Column(number, name, oid, bool(stated), collation=collation, typmod=typmod, storage=storage)
     not_null, identity, generated, default, of_type = body.get("is_not_null", False), "", "", False, 0
@@ -126,11 +126,16 @@ def _written_type(session: Session, body: Node) -> tuple[int, int, int, str]:
     return oid, typmod, COLLATIONS.get(oid, 0), serial
 
 
-def _written_storage(session: Session, written: str) -> str:
-    """STORAGE of a new column, which came with 16. Raises ServerError 42601."""
-    if not session.catalog.major.column_storage:
+def _written_storage(session: Session, body: Node, oid: int) -> str:
+    """STORAGE of a new column, which came with 16. Raises ServerError 42601 and what is wrong with COMPRESSION."""
+    # Loaded only for columns that say how they are stored.
+    from pubcheck.postgres.ddl.column_storage import refuse_compression, storage_of
+
+    if "storage_name" in body and not session.catalog.major.column_storage:
         raise ServerError("42601", 'syntax error at or near "STORAGE"')
-    return storage_word(written)
+    if "compression" in body:
+        refuse_compression(session, body["compression"], oid)
+    return storage_of(session, body["storage_name"], oid) if "storage_name" in body else ""
 
 
 def _virtual_tree(session: Session, constraint: Node) -> object:
@@ -187,12 +192,6 @@ def own_defaults(node: Node) -> set[str]:
         if any(item["Constraint"]["contype"] in kinds for item in body.get("constraints", ()))
         or (body.get("typeName") and body["typeName"]["names"][-1]["String"]["sval"] in SERIAL)
     }
-
-
-def storage_word(written: str) -> str:
-    """What STORAGE says, in lower case; DEFAULT is the type's, as is saying nothing (GetAttributeStorage)."""
-    word = written.lower()
-    return word if word in ("plain", "external", "extended", "main") else ""
 
 
 _IDENTITY_TYPES = (20, 21, 23)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, TYPE
-from pubcheck.postgres.catalog.rows import Other, Type
+from pubcheck.postgres.catalog.rows import Column, Other, Relation, Type
+from pubcheck.postgres.ddl.check_expressions import refuse_check
 from pubcheck.postgres.ddl.creation import creation_name
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.lookup import functions_called
 from pubcheck.postgres.ddl.names import make_object_name
+from pubcheck.postgres.ddl.tables.default_values import refuse_default
 from pubcheck.postgres.ddl.typenames import collation_of, known_type, typmod_of
 from pubcheck.postgres.ddl.types import free_type_name, new_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
+from pubcheck.postgres.tree import find, names
 
 
 def create_domain(session: Session, node: Node) -> None:
@@ -50,6 +52,7 @@ def create_domain(session: Session, node: Node) -> None:
         typmod=typmod,
         checked=parent is not None and parent.checked,
     )
+    _refuse_expressions(session, Column(1, "value", base, collation=collation, typmod=typmod), constraints)
     row = new_type(session, row)
     catalog.depend((TYPE, row.oid, 0), (TYPE, base, 0), NORMAL)
     for item in constraints:
@@ -58,6 +61,21 @@ def create_domain(session: Session, node: Node) -> None:
         elif item["contype"] == "CONSTR_DEFAULT":
             for function in functions_called(session, item.get("raw_expr")):
                 catalog.depend((TYPE, row.oid, 0), (PROC, function, 0), NORMAL)
+
+
+def _refuse_expressions(session: Session, value: Column, constraints: list[Node]) -> None:
+    """Raises ServerError for conditions and defaults that certainly are none; ``value`` stands for VALUE."""
+    table = Relation(0, "", 0, "r", 0, (value,))
+    defaults = [item["raw_expr"] for item in constraints if item["contype"] == "CONSTR_DEFAULT"]
+    if len(defaults) > 1:
+        raise ServerError("42601", "multiple default expressions")
+    for expression in defaults:
+        refuse_default(session, table, value, expression, value.type)
+    for item in constraints:
+        if item["contype"] == "CONSTR_CHECK":
+            if any(True for _ in find(item["raw_expr"], "SubLink")):
+                raise ServerError("0A000", "cannot use subquery in check constraint")
+            refuse_check(session, table, item["raw_expr"])
 
 
 def _add_domain_check(session: Session, row: Type, constraint: Node) -> None:

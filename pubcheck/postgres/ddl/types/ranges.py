@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import CAST, INTERNAL, NORMAL, PROC, TYPE
 from pubcheck.postgres.catalog.rows import Cast, Proc, Type
+from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.creation import creation_name
 from pubcheck.postgres.ddl.names import NAME_BYTES
 from pubcheck.postgres.ddl.typenames import known_type, named_collation, type_collation
@@ -23,7 +24,7 @@ def create_range(session: Session, node: Node) -> None:
     namespace, name = creation_name(session, names(node["typeName"]))
     shell = free_type_name(session, namespace, name, shell=True)
     subtype, multirange = 0, _multirange_name(name)
-    subtype_given = False
+    subtype_given = classed = False
     chosen: list[str] = []
     multirange_namespace = namespace
     for item in node.get("params", ()):
@@ -32,10 +33,17 @@ def create_range(session: Session, node: Node) -> None:
             subtype, subtype_given = session.type_oid(option["arg"]["TypeName"]), True
         elif option["defname"] == "multirange_type_name" and "TypeName" in option.get("arg", {}):
             multirange_namespace, multirange = creation_name(session, names(option["arg"]["TypeName"]["names"]))
+        elif option["defname"] == "subtype_opclass":
+            classed = True
         elif option["defname"] == "collation" and "TypeName" in option.get("arg", {}):
             chosen = names(option["arg"]["TypeName"]["names"])
     if not subtype_given:
         raise ServerError("42601", 'type attribute "subtype" is required')
+    if subtype and not classed:
+        with only_certain(session):
+            if session.syscache.default_class(subtype, "b") == (0, 0):
+                shown = session.syscache.format_type(subtype)
+                raise ServerError("42704", f'data type {shown} has no default operator class for access method "btree"')
     bounds = type_collation(session, subtype)
     if chosen:
         if not bounds and known_type(session, subtype) is not None:

@@ -1,0 +1,71 @@
+"""STORAGE and COMPRESSION of a column (commands/tablecmds.c: GetAttributeStorage, GetAttributeCompression).
+
+Nobody is told of a refusal here; the table is then not made, or stays as it is.
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import (
+    BOOL,
+    CHAR,
+    CID,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT2VECTOR,
+    INT4,
+    INT8,
+    INTERVAL,
+    NAME,
+    OID,
+    OIDVECTOR,
+    REGROLE,
+    TID,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    TIMETZ,
+    UUID,
+    XID,
+)
+from pubcheck.postgres.session import Session
+
+_MOMENTS = (DATE, INTERVAL, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ)
+_PLAIN = frozenset(
+    (BOOL, CHAR, CID, FLOAT4, FLOAT8, INT2, INT2VECTOR, INT4, INT8, NAME, OID, OIDVECTOR, REGROLE, TID, UUID, XID)
+).union(_MOMENTS)
+"""Types most columns have that are never stored elsewhere; there are more."""
+
+
+def storage_of(session: Session, written: str, oid: int) -> str:
+    """What STORAGE says, in lower case; "" of DEFAULT, the type's. Raises ServerError 22023, 0A000."""
+    word = written.lower()
+    if word not in ("plain", "external", "extended", "main", "default"):
+        raise ServerError("22023", f'invalid storage type "{written}"')
+    if word not in ("plain", "default") and _is_plain(session, oid):
+        raise ServerError("0A000", "the column data type can only have storage PLAIN")
+    return word if word != "default" else ""
+
+
+def refuse_compression(session: Session, written: str, oid: int) -> None:
+    """Raises ServerError 22023, 0A000. Whether a server has lz4 is its build's business."""
+    if written == "default":
+        return
+    if _is_plain(session, oid):
+        raise ServerError("0A000", "the column data type does not support compression")
+    if written not in ("pglz", "lz4"):
+        raise ServerError("22023", f'invalid compression method "{written}"')
+
+
+def _is_plain(session: Session, oid: int) -> bool:
+    """Whether a type certainly has typstorage p(lain)."""
+    if oid in _PLAIN or not oid:
+        return oid in _PLAIN
+    base, enum = 0, False
+    with only_certain(session):
+        base = session.syscache.base_type(oid)[0]
+        enum = session.syscache.type(base).kind == "e"
+    return base in _PLAIN or enum

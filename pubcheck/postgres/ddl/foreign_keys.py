@@ -1,0 +1,23 @@
+"""Whether a foreign key can compare its columns with those of the key (commands/tablecmds.c:
+ATAddForeignKeyConstraint)."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.expressions.coerce import can_coerce
+from pubcheck.postgres.session import Session
+
+_EQUAL = 3
+"""BTEqualStrategyNumber."""
+
+
+def refuse_pair(session: Session, of_type: int, to_type: int, name: str) -> None:
+    """Raises ServerError 42804 where a column of a type certainly cannot refer to one of another type."""
+    with only_certain(session):
+        cache = session.syscache
+        family, compared = cache.default_class(to_type, "b")
+        if not family or cache.opfamily_member(family, compared, cache.base_type(of_type)[0], _EQUAL):
+            return
+        if not (can_coerce(cache, to_type, compared, "i") and can_coerce(cache, of_type, compared, "i")):
+            raise ServerError("42804", f'foreign key constraint "{name}" cannot be implemented')

@@ -1,0 +1,63 @@
+"""Options of a new sequence, a serial's or identity column's too (commands/sequence.c: init_params).
+
+Nobody is told of a refusal here; the sequence, or the table that it is to be part of, is then not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import INT2, INT4, INT8
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+_BITS = {INT2: 15, INT4: 31, INT8: 63}
+
+
+def refuse_options(session: Session, nodes: Iterable[Node], of_type: int = INT8) -> None:
+    """Raises ServerError 42601, 22023. ``of_type`` is the sequence's own unless it says another."""
+    given: dict[str, Node] = {}
+    for item in nodes:
+        option = item["DefElem"]
+        if option["defname"] in given:
+            raise ServerError("42601", "conflicting or redundant options")
+        given[option["defname"]] = option.get("arg", {})
+    if "TypeName" in given.get("as", {}):
+        of_type = session.type_oid(given["as"]["TypeName"])
+        if of_type and of_type not in _BITS:
+            raise ServerError("22023", "sequence type must be smallint, integer, or bigint")
+    bits = _BITS.get(of_type)
+    if bits is None:
+        return
+    increment = _number(given, "increment", 1)
+    if increment == 0:
+        raise ServerError("22023", "INCREMENT must not be zero")
+    up = increment > 0
+    lowest, highest = -(1 << bits), (1 << bits) - 1
+    high = _number(given, "maxvalue", highest if up else -1)
+    low = _number(given, "minvalue", 1 if up else lowest)
+    for name, value in (("MAXVALUE", high), ("MINVALUE", low)):
+        if not lowest <= value <= highest:
+            raise ServerError("22023", f"{name} ({value}) is out of range for sequence data type")
+    if low >= high:
+        raise ServerError("22023", f"MINVALUE ({low}) must be less than MAXVALUE ({high})")
+    start = _number(given, "start", low if up else high)
+    for name in ("START", "RESTART"):
+        value = _number(given, name.lower(), start)
+        if not low <= value <= high:
+            raise ServerError("22023", f"{name} value ({value}) is not between MINVALUE ({low}) and MAXVALUE ({high})")
+    if _number(given, "cache", 1) <= 0:
+        raise ServerError("22023", "CACHE must be greater than zero")
+
+
+def _number(given: dict[str, Node], name: str, otherwise: int) -> int:
+    """A number that is said; NO MAXVALUE and its like say nothing."""
+    value = given.get(name, {})
+    if "Integer" in value:
+        return int(value["Integer"].get("ival", 0))
+    digits = value.get("Float", {}).get("fval", "")
+    return int(digits) if digits.lstrip("+-").isdigit() and len(digits) < _MANY else otherwise
+
+
+_MANY = 40
