@@ -91,7 +91,7 @@ class Inside:
         self.begun = self.mark()
         interpreter = Interpreter(self, self.routine_of)
         interpreter.doubt.ways = int(self.filled)
-        interpreter.atomic = not self.implicit
+        interpreter.atomic = interpreter.in_transaction = not self.implicit
         try:
             self._interpreted(interpreter, name, node)
             interpreter.settle()

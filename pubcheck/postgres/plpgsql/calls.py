@@ -290,6 +290,10 @@ def sql_body(machine: Machine, routine: Routine, bound: dict[str, Value], at: In
     """A function in SQL: statement after statement; the value of its last query."""
     frame = Frame(Program([], "", 1, None, [], {}, {}), routine.body, at)
     frame.scopes[0] = bound
+    for position, (name, type_name) in enumerate(routine.inputs, 1):
+        frame.arguments[f"${position}"] = type_name
+        if name:
+            frame.arguments[name] = type_name
     machine.frames.append(frame)
     try:
         body = routine.body

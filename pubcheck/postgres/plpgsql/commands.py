@@ -30,8 +30,9 @@ _OF_DATABASES = {
 }
 
 
-def refused_in_function(name: str, node: Node) -> ServerError | None:
-    """What PreventInTransactionBlock, or the executor of PL/pgSQL, says of a command in a function."""
+def refused_in_function(name: str, node: Node, *, in_block: bool) -> ServerError | None:
+    """What PreventInTransactionBlock, or the executor of PL/pgSQL, says of a command in a function; ``in_block``: that
+    runs in a transaction block, or in a block with handlers."""
     if name == "CopyStmt" and "filename" not in node:
         return ServerError("0A000", "cannot COPY to/from client in PL/pgSQL")
     said = _OF_DATABASES.get(name)
@@ -47,7 +48,10 @@ def refused_in_function(name: str, node: Node) -> ServerError | None:
         item.get("DefElem", {}).get("defname") == "concurrently" for item in node.get("params", ())
     ):
         said = "REINDEX CONCURRENTLY"
-    return None if said is None else ServerError("25001", f"{said} cannot be executed from a function")
+    if said is None:
+        return None
+    words = "cannot run inside a transaction block" if in_block else "cannot be executed from a function"
+    return ServerError("25001", f"{said} {words}")
 
 
 def may_fail(session: Session, name: str, node: Node) -> bool:

@@ -23,6 +23,7 @@ def run_block(machine: Machine, node: Node, outermost: bool = False) -> Way:
     line = node.get("lineno", 1)
     floor = 0 if outermost else frame.program.floors.get(id(node), 0)
     bound: list[int] = []
+    types = dict(frame.types)
     for number, (kind, variable) in enumerate(frame.program.variables):
         at, name = variable.get("lineno", 0), variable.get("refname", "")
         if kind not in ("PLpgSQL_var", "PLpgSQL_rec") or not at or not floor <= at <= line or name in _BY_HANDLERS:
@@ -43,6 +44,10 @@ def run_block(machine: Machine, node: Node, outermost: bool = False) -> Way:
     finally:
         frame.scopes.pop()
         frame.bound.difference_update(bound)
+        if bound and types != frame.types:
+            # Names that the block hid mean what they did.
+            frame.types.update(types)
+            frame.declared += 1
     label = node.get("label", "")
     if label:
         way = Way(

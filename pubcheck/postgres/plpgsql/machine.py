@@ -46,7 +46,8 @@ class Machine(Memory):
         """The statement whose functions are called."""
         self.emitted: list[tuple[Value, ...]] | None = None
         """The rows of the function that was called last, where it gives a set; None where they are not known."""
-        self.atomic = False
+        self.atomic = self.in_transaction = False
+        """Whether no transaction can be ended; whether BEGIN began the one at hand."""
         self.left = MAX_STATEMENTS
 
     def apply(self, inner: Inner, name: str, node: Node) -> None:

@@ -86,7 +86,8 @@ def syntax_error(machine: Machine, part: Inner, refusal: SyntaxRefused, end: int
 
 
 def do(machine: Machine, inner: Inner, name: str, node: Node) -> None:
-    refused = commands.refused_in_function(name, node)
+    in_block = machine.in_transaction or any(machine.doubt.handlers)
+    refused = commands.refused_in_function(name, node, in_block=in_block)
     if refused is None and name in _CHANGES_ROWS:
         refused = commands.missing(machine.session, name, node)
     if refused is not None:
