@@ -33,6 +33,21 @@ MAY_FAIL = (
 """What fails, or may, for what is not about publications."""
 
 
+HELPERS = (
+    "CREATE FUNCTION checked(given int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN IF given > 1 THEN RAISE EXCEPTION"
+    " 'too many: %', given USING HINT = 'fewer'; END IF; RETURN given + 1; END $$",
+    "CREATE FUNCTION named(given text) RETURNS text LANGUAGE plpgsql AS $$ DECLARE one name; BEGIN SELECT tablename"
+    " INTO one FROM pg_publication_tables WHERE tablename = given; RETURN coalesce(one::text, given); END $$",
+    "CREATE FUNCTION is_member(given text, pub text DEFAULT 'p') RETURNS boolean LANGUAGE sql AS $$ SELECT EXISTS"
+    " (SELECT 1 FROM pg_publication_tables WHERE pubname = pub AND tablename = given) $$",
+    "CREATE FUNCTION tables_of(pub text) RETURNS SETOF text LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY SELECT"
+    " tablename::text FROM pg_publication_tables WHERE pubname = pub ORDER BY 1; END $$",
+    "CREATE FUNCTION unfinished(given int) RETURNS text LANGUAGE plpgsql AS $$ BEGIN IF given > 0 THEN RETURN 'a';"
+    " END IF; END $$",
+)
+"""Functions that change nothing: they give something, or raise."""
+
+
 class Blocks(Choices):
     """Grows one script: some tables, then DO blocks, functions and calls of them. ``failing`` is the share of small
     statements that fail, or may, for what is not about publications."""
@@ -52,6 +67,9 @@ class Blocks(Choices):
         ]
         if self.chance(0.5):
             self.statements.append("CREATE PUBLICATION p FOR TABLE a")
+        self.helped = self.chance(0.4)
+        if self.helped:
+            self.statements += HELPERS
         for _ in range(length):
             kind = self.random.random()
             if kind < 0.2:
@@ -144,6 +162,8 @@ class Blocks(Choices):
         return found if self.chance(0.5) else f"NOT {found}"
 
     def condition(self) -> str:
+        if self.helped and self.chance(0.3):
+            return self.pick("is_member(t)", "NOT is_member('b', 'q')", "checked(n) > 1", "named(t) = 'a'")
         if self.chance(0.25):
             return f"{self.guard()} {self.pick('AND', 'OR')} {self.guard()}"
         return self.guard()
@@ -212,6 +232,8 @@ class Blocks(Choices):
             choices = ["RAISE EXCEPTION 'no %', t", "RAISE duplicate_object", "RETURN", raised]
         if self.chance(self.failing):
             choices = list(MAY_FAIL)
+        if self.helped and self.chance(0.4):
+            choices = ["n := checked(n)", "t := named(t)", "PERFORM checked(n)", "t := unfinished(n)"]
         if self.loops and self.chance(0.3):
             choices = [f"EXIT WHEN {self.condition()}", "CONTINUE", f"CONTINUE WHEN {self.condition()}", "EXIT"]
         if self.chance(0.05):
@@ -258,6 +280,8 @@ class Blocks(Choices):
             "WHILE k < 2 LOOP k := k + 1;",
             "LOOP k := k + 1; EXIT WHEN k > 2;",
         )
+        if self.helped and self.chance(0.2):
+            head = f"FOR t IN SELECT {self.pick('* FROM ', '')}tables_of('p') LOOP"
         return f"{head}\n{body}\nEND LOOP;"
 
     def declared(self) -> str:
