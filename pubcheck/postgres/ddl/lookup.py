@@ -278,8 +278,11 @@ def procs_named(session: Session, parts: list[str]) -> list[Proc]:
 
 def functions_named(session: Session, parts: list[str]) -> list[int]:
     """The unit's functions of a name, in the first schema of the search path that has any."""
-    named = session.catalog.proc_names
-    return next((found for one in namespaces(session, parts) if (found := named.get((one, parts[-1])))), [])
+    for namespace in namespaces(session, parts):
+        found = session.catalog.proc_names.get((namespace, parts[-1]))
+        if found:
+            return found
+    return []
 
 
 def functions_called(session: Session, tree: Any) -> list[int]:

@@ -49,8 +49,8 @@ def default_type(session: Session, expression: Node, column: int) -> int:
             return 0
     if kind == "FuncCall":
         parts = names(body["funcname"])
-        own = parts[:-1] not in ([], ["pg_catalog"]) or (session.catalog.procs and functions_named(session, parts))
-        return 0 if own else _TYPES_OF_CALLS.get(parts[-1], 0)
+        known = _TYPES_OF_CALLS.get(parts[-1], 0) if len(parts) == 1 or parts[0] == "pg_catalog" else 0
+        return 0 if known and session.catalog.procs and functions_named(session, parts) else known
     return type_of(body["op"]) if kind == "SQLValueFunction" else 0
 
 
@@ -82,16 +82,19 @@ _LITERALS = {
 }
 
 
-def suits(session: Session, wanted: int, given: int, expression: Node) -> bool:
+def suits(session: Session, wanted: int, given: int, expression: Node, *, simple: bool) -> bool:
     """Whether it shows at a glance that a column of type ``wanted`` can have a default of the type ``given``, or that
     nothing will be said of it: of a call without arguments, unless it is known that all that there is is seen.
+    ``simple`` is what ``is_simple`` says of it.
 
     So it is with most, and a closer look takes all that reads expressions.
     """
     if not wanted or "isnull" in expression.get("A_Const", ()):
         return True
-    if not given or not (is_simple(expression) or plain_call(expression)):
-        return is_simple(expression) and not session.complete
+    if not given:
+        return simple and not session.complete
+    if not simple and plain_call(expression) is None:
+        return False
     if given != wanted and wanted not in _STRINGS and not any({given, wanted} <= alike for alike in (_NUMBERS, _TIMES)):
         return False
     text = (constant(expression) or {}).get("sval")

@@ -73,9 +73,10 @@ def _attach_default(session: Session, row: Relation, column: Column, expression:
 
 def refuse_default(session: Session, row: Relation, column: Column, expression: Node, given: int) -> None:
     """Raises ServerError where the server certainly refuses a default, of the type ``given`` so far as that shows."""
-    if not is_simple(expression) and plain_call(expression) is None:
+    simple = is_simple(expression)
+    if not simple and plain_call(expression) is None:
         refuse_out_of_place(expression, "DEFAULT expression")
-    if not suits(session, column.type, given, expression):
+    if not suits(session, column.type, given, expression, simple=simple):
         # Loaded only where it does not show at a glance.
         from pubcheck.postgres.ddl.defaults import refuse_default_value
 

@@ -60,7 +60,7 @@ def define_column(
         elif kind == "CONSTR_DEFAULT":
             expression = constraint["raw_expr"]
             default, of_type = True, default_type(session, expression, oid)
-            if not (oid and is_simple(expression) and suits(session, oid, of_type, expression)):
+            if not (oid and is_simple(expression) and suits(session, oid, of_type, expression, simple=True)):
                 owned.append((name, constraint))
         elif kind == "CONSTR_IDENTITY":
             identity, not_null = constraint["generated_when"], True
