@@ -60,6 +60,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     free_row_type_name(session, namespace, name)
     if node.get("oncommit", "ONCOMMIT_NOOP") != "ONCOMMIT_NOOP" and persistence != "t":
         raise ServerError("42P16", "ON COMMIT can only be used on temporary tables")
+    if "partspec" in node and persistence == "u" and not session.catalog.major.unlogged_partitioned:
+        raise ServerError("0A000", "partitioned tables cannot be unlogged")
     if "options" in node or "accessMethod" in node or "tablespacename" in node:
         # Loaded only for tables that say how they are stored.
         from pubcheck.postgres.ddl.access_methods import refuse_table_storage
