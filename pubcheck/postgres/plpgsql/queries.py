@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import catalogs
+from pubcheck.postgres.plpgsql.catalogs.scans import Row
 from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.evaluate import Evaluator, Scope, walk
 from pubcheck.postgres.plpgsql.functions import set_returning
@@ -296,9 +297,9 @@ class _Query:
 
     def _next(
         self, scope: Scope, items: list[_Item], conditions: list[_Condition]
-    ) -> tuple[_Item, list[tuple[catalogs.Row, bool]], bool]:
+    ) -> tuple[_Item, list[tuple[Row, bool]], bool]:
         """What to join next: of the catalogs one whose rows are all known, the fewest; else what stands first."""
-        best: tuple[_Item, list[tuple[catalogs.Row, bool]], bool] | None = None
+        best: tuple[_Item, list[tuple[Row, bool]], bool] | None = None
         for item in items:
             if not item.catalog or item.left:
                 if best is None:
@@ -310,9 +311,7 @@ class _Query:
         assert best is not None
         return best
 
-    def _read(
-        self, item: _Item, scope: Scope, conditions: list[_Condition]
-    ) -> tuple[list[tuple[catalogs.Row, bool]], bool]:
+    def _read(self, item: _Item, scope: Scope, conditions: list[_Condition]) -> tuple[list[tuple[Row, bool]], bool]:
         if item.catalog:
             wanted = self._wanted(item, scope, conditions)
             found = catalogs.scan(self.evaluator.session, item.catalog, wanted)

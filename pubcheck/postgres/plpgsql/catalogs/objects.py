@@ -1,0 +1,140 @@
+"""Schemas, types, roles, and objects of which hardly more than the name is kept, as the system catalogs list them."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.catalog import PG_CATALOG, TYPE
+from pubcheck.postgres.plpgsql.catalogs.scans import (
+    NOTHING_KNOWN,
+    Reader,
+    Row,
+    Scan,
+    Wanted,
+    all_seen,
+    relations_named,
+    schema_of,
+    schemas_named,
+)
+from pubcheck.postgres.session import Session
+
+
+def pg_namespace(session: Session, wanted: Wanted) -> Scan:
+    catalog = session.catalog
+    if "oid" in wanted:
+        rows = [catalog.namespaces[oid] for oid in wanted["oid"] if oid in catalog.namespaces]
+        closed = len(rows) == len(wanted["oid"])
+    else:
+        schemas = schemas_named(session, wanted.get("nspname"))
+        closed = schemas.closed and (schemas.oids is not None or all_seen(session))
+        rows = [catalog.namespaces[oid] for oid in (catalog.namespaces if schemas.oids is None else schemas.oids)]
+    by_oid = "oid" in wanted
+    return Scan(
+        [({"oid": row.oid, "nspname": row.name, "nspowner": row.owner}, row.seen or by_oid) for row in rows], closed
+    )
+
+
+def schemata(session: Session, wanted: Wanted) -> Scan:
+    found = pg_namespace(session, {"nspname": wanted["schema_name"]} if "schema_name" in wanted else {})
+    return Scan([({"schema_name": row["nspname"]}, sure) for row, sure in found.rows], found.closed)
+
+
+def pg_type(session: Session, wanted: Wanted) -> Scan:
+    catalog = session.catalog
+    names, spaces = wanted.get("typname"), wanted.get("typnamespace")
+    if names is None:
+        return NOTHING_KNOWN
+    rows: list[tuple[Row, bool]] = []
+    closed = True
+    for name in map(str, names):
+        for namespace in [int(oid) for oid in spaces] if spaces is not None else list(catalog.namespaces):
+            oid = catalog.type_names.get((namespace, name))
+            if oid is not None:
+                row = catalog.types[oid]
+                values = {"oid": oid, "typname": name, "typnamespace": namespace, "typtype": row.kind}
+                rows.append((values, row.seen))
+            elif (namespace, name) in catalog.relation_names:
+                closed = False  # a table's row type, or an index, which has none
+            elif spaces is not None:
+                closed = closed and namespace != PG_CATALOG and session.is_closed(TYPE, namespace, name)
+        if spaces is None:
+            known = builtins(catalog.major.number).type("pg_catalog", name)
+            closed = closed and all_seen(session) and not session.extensions and not known
+    return Scan(rows, closed)
+
+
+def pg_enum(session: Session, wanted: Wanted) -> Scan:
+    types = session.catalog.types
+    oids = wanted.get("enumtypid")
+    if oids is None or any(oid not in types for oid in oids):
+        return NOTHING_KNOWN
+    rows = [types[oid] for oid in oids]
+    return Scan(
+        [({"enumtypid": row.oid, "enumlabel": label}, row.seen) for row in rows for label in row.labels],
+        not session.blind and all(row.seen for row in rows),
+    )
+
+
+def roles(column: str) -> Reader:
+    def read(session: Session, wanted: Wanted) -> Scan:
+        catalog = session.catalog
+        names = wanted.get(column)
+        if names is None:
+            return Scan([({column: row.name}, row.seen) for row in catalog.roles.values()], False)
+        oids = [catalog.role_names.get(str(name)) for name in names]
+        rows = [catalog.roles[oid] for oid in oids if oid is not None]
+        # Roles are the whole server's: even a unit that is all of a database does not make all of them.
+        return Scan([({column: row.name, "oid": row.oid}, row.seen) for row in rows], len(rows) == len(names))
+
+    return read
+
+
+def others(kind: str, column: str, relation: str = "") -> Reader:
+    """Objects of which only the name is kept; those of a relation by its oid in the column ``relation``."""
+
+    def read(session: Session, wanted: Wanted) -> Scan:
+        catalog = session.catalog
+        rows: list[tuple[Row, bool]] = []
+        for row in catalog.others.values():
+            if row.kind == kind:
+                values: Row = {column: row.name, "oid": row.oid}
+                if relation:
+                    values[relation] = row.namespace
+                rows.append((values, True))
+        owners = wanted.get(relation) if relation else None
+        if owners is not None:
+            known = [catalog.relations.get(oid) for oid in owners]
+            return Scan(rows, not session.blind and all(table is not None and table.seen for table in known))
+        return Scan(rows, False)
+
+    return read
+
+
+def policies(session: Session, wanted: Wanted) -> Scan:
+    tables, closed = relations_named(
+        session, "rp", wanted.get("tablename"), schemas_named(session, wanted.get("schemaname")), None
+    )
+    by_oid = {table.oid: table for table in tables}
+    rows: list[tuple[Row, bool]] = []
+    for row in session.catalog.others.values():
+        table = by_oid.get(row.namespace) if row.kind == "policy" else None
+        if table is not None:
+            values = {
+                "policyname": row.name,
+                "tablename": table.name,
+                "schemaname": schema_of(session, table.namespace),
+            }
+            rows.append((values, table.seen))
+    return Scan(rows, closed and not session.blind and all(table.seen for table in tables))
+
+
+def pg_proc(session: Session, wanted: Wanted) -> Scan:
+    rows = [
+        ({"oid": row.oid, "proname": row.name, "pronamespace": row.namespace}, True)
+        for row in session.catalog.procs.values()
+    ]
+    return Scan(rows, False)
+
+
+def pg_database(session: Session, wanted: Wanted) -> Scan:
+    catalog = session.catalog
+    return Scan([({"datname": catalog.database}, True)] if catalog.database_known else [], False)

@@ -1,0 +1,147 @@
+"""Publications, their members and subscriptions, as the system catalogs and views list them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pubcheck.postgres.catalog import PUBLICATION
+from pubcheck.postgres.catalog.rows import Publication, Relation
+from pubcheck.postgres.plpgsql.catalogs.scans import (
+    Row,
+    Scan,
+    Wanted,
+    all_seen,
+    members_closed,
+    relations_named,
+    schema_of,
+    schemas_named,
+)
+from pubcheck.postgres.plpgsql.values import Value
+from pubcheck.postgres.session import Session
+from pubcheck.replication.published import arrival, is_publishable
+
+
+def _publications(session: Session, names: tuple[Value, ...] | None) -> tuple[list[Publication], bool]:
+    catalog = session.catalog
+    if names is None:
+        return list(catalog.publications.values()), session.complete and not session.blind
+    found, closed = [], True
+    for name in map(str, names):
+        oid = catalog.publication_names.get(name)
+        if oid is not None:
+            found.append(catalog.publications[oid])
+        else:
+            closed = closed and session.is_closed(PUBLICATION, 0, name) and name not in session.doubted
+    return found, closed
+
+
+def pg_publication(session: Session, wanted: Wanted) -> Scan:
+    if "oid" in wanted:
+        known = session.catalog.publications
+        rows, closed = [known[oid] for oid in wanted["oid"] if oid in known], True
+    else:
+        rows, closed = _publications(session, wanted.get("pubname"))
+    return Scan([(_publication_row(session, row), row.seen) for row in rows], closed)
+
+
+def _publication_row(session: Session, row: Publication) -> Row:
+    values: Row = {"oid": row.oid, "pubname": row.name, "pubowner": row.owner}
+    if row.seen:
+        values.update(
+            puballtables=row.all_tables,
+            pubinsert=row.insert,
+            pubupdate=row.update,
+            pubdelete=row.delete,
+            pubtruncate=row.truncate,
+            pubviaroot=row.via_root,
+        )
+    return values
+
+
+def _listed(session: Session, publication: Publication, row: Relation) -> bool:
+    """Whether pg_publication_tables shows a relation under its own name (pg_get_publication_tables)."""
+    if not is_publishable(row) or (row.kind == "p" and not publication.via_root):
+        return False
+    found = arrival(session.catalog, publication, row)
+    return found is not None and found.arrives_as == row.oid
+
+
+def pg_publication_tables(session: Session, wanted: Wanted) -> Scan:
+    catalog = session.catalog
+    publications, closed = _publications(session, wanted.get("pubname"))
+    schemas = schemas_named(session, wanted.get("schemaname"))
+    named: tuple[list[Relation], bool] | None = None
+    if "tablename" in wanted:
+        named = relations_named(session, "rp", wanted["tablename"], schemas, None)
+    rows: list[tuple[Row, bool]] = []
+    for publication in publications:
+        lists = not publication.all_tables and not catalog.schemas_of.has(publication.oid)
+        closed = closed and members_closed(session, [publication])
+        closed = closed and (
+            (named[1] if named is not None else all_seen(session)) or (lists and not _grows(session, publication))
+        )
+        if named is not None:
+            candidates: Iterable[Relation] = named[0]
+        elif lists:
+            members = [catalog.publication_rels[oid].relation for oid in catalog.members_of.get(publication.oid)]
+            family = {each for oid in members for each in (oid, *catalog.descendants(oid))}
+            candidates = [catalog.relations[oid] for oid in sorted(family)]
+        else:
+            candidates = list(catalog.relations.values())
+        for row in candidates:
+            if _listed(session, publication, row):
+                values = {
+                    "pubname": publication.name,
+                    "schemaname": schema_of(session, row.namespace),
+                    "tablename": row.name,
+                }
+                rows.append((values, publication.seen and row.seen))
+    return Scan(rows, closed)
+
+
+def _grows(session: Session, publication: Publication) -> bool:
+    """Whether more may be published than is named: partitions and children of its members."""
+    catalog = session.catalog
+    members = (catalog.publication_rels[oid].relation for oid in catalog.members_of.get(publication.oid))
+    return any(catalog.children.has(oid) or catalog.relations[oid].kind == "p" for oid in members)
+
+
+def pg_publication_rel(session: Session, wanted: Wanted) -> Scan:
+    catalog = session.catalog
+    rows: list[tuple[Row, bool]] = []
+    for publication in _by_oid(session, wanted.get("prpubid")):
+        for oid in catalog.members_of.get(publication.oid):
+            entry = catalog.publication_rels[oid]
+            values: Row = {"oid": oid, "prpubid": publication.oid, "prrelid": entry.relation}
+            if entry.filter is None:
+                values["prqual"] = None
+            if entry.columns is None:
+                values["prattrs"] = None
+            rows.append((values, publication.seen and catalog.relations[entry.relation].seen))
+    return Scan(rows, _entries_closed(session, wanted.get("prpubid")))
+
+
+def pg_publication_namespace(session: Session, wanted: Wanted) -> Scan:
+    catalog = session.catalog
+    rows: list[tuple[Row, bool]] = []
+    for publication in _by_oid(session, wanted.get("pnpubid")):
+        for oid in catalog.schemas_of.get(publication.oid):
+            entry = catalog.publication_namespaces[oid]
+            rows.append(({"oid": oid, "pnpubid": publication.oid, "pnnspid": entry.namespace}, publication.seen))
+    return Scan(rows, _entries_closed(session, wanted.get("pnpubid")))
+
+
+def _by_oid(session: Session, oids: tuple[Value, ...] | None) -> list[Publication]:
+    known = session.catalog.publications
+    return list(known.values()) if oids is None else [known[oid] for oid in oids if oid in known]
+
+
+def _entries_closed(session: Session, oids: tuple[Value, ...] | None) -> bool:
+    if oids is None:
+        return session.complete and not session.blind
+    return members_closed(session, _by_oid(session, oids))
+
+
+def pg_subscription(session: Session, wanted: Wanted) -> Scan:
+    rows = [({"subname": row.name}, True) for row in session.catalog.subscriptions.values()]
+    return Scan(rows, session.complete and not session.blind)

@@ -1,0 +1,233 @@
+"""Relations, their columns, indexes and constraints, as the system catalogs and views list them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pubcheck.postgres.catalog import TEMPORARY
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.plpgsql.catalogs.scans import (
+    NOTHING_KNOWN,
+    Reader,
+    Row,
+    Scan,
+    Schemas,
+    Wanted,
+    all_seen,
+    relations_named,
+    schema_of,
+    schemas_named,
+)
+from pubcheck.postgres.session import Session
+
+
+def pg_class(session: Session, wanted: Wanted) -> Scan:
+    spaces = wanted.get("relnamespace")
+    schemas = Schemas([int(oid) for oid in spaces] if spaces is not None else None, True)
+    rows, closed = relations_named(session, "rpvmiISfct", wanted.get("relname"), schemas, wanted.get("oid"))
+    # A regclass, whose oid it is, says that there is such a relation.
+    return Scan([(_class_row(row), row.seen or "oid" in wanted) for row in rows], closed)
+
+
+def _class_row(row: Relation) -> Row:
+    values: Row = {"oid": row.oid, "relname": row.name, "relnamespace": row.namespace, "relowner": row.owner}
+    if row.seen:
+        values.update(
+            relkind=row.kind,
+            relpersistence=row.persistence,
+            relreplident=row.identity if row.kind in "rpm" else "n",
+            relispartition=row.partition,
+        )
+    return values
+
+
+def view(kinds: str, schema: str, name: str, more: Callable[[Session, Relation], Row] | None = None) -> Reader:
+    """A view over relations of some kinds, with the columns that hold schema and name."""
+
+    def read(session: Session, wanted: Wanted) -> Scan:
+        rows, closed = relations_named(
+            session, kinds, wanted.get(name), schemas_named(session, wanted.get(schema)), None
+        )
+        return Scan(
+            [
+                (
+                    {
+                        schema: schema_of(session, row.namespace),
+                        name: row.name,
+                        **(more(session, row) if more is not None and row.seen else {}),
+                    },
+                    row.seen,
+                )
+                for row in rows
+            ],
+            closed,
+        )
+
+    return read
+
+
+def table_type(session: Session, row: Relation) -> Row:
+    if row.namespace == TEMPORARY:
+        said = "LOCAL TEMPORARY"
+    else:
+        said = {"r": "BASE TABLE", "p": "BASE TABLE", "v": "VIEW", "f": "FOREIGN"}[row.kind]
+    return {"table_type": said}
+
+
+def _table_of_index(session: Session, row: Relation) -> Row:
+    index = session.catalog.indexes.get(row.oid)
+    table = session.catalog.relations.get(index.table) if index is not None else None
+    return {"tablename": table.name} if table is not None else {}
+
+
+def partial_index(session: Session, wanted: Wanted) -> Scan:
+    """pg_indexes by index name, or else by the table's."""
+    if "indexname" in wanted or "tablename" not in wanted:
+        return view("iI", "schemaname", "indexname", _table_of_index)(session, wanted)
+    tables, closed = relations_named(
+        session, "rpm", wanted["tablename"], schemas_named(session, wanted.get("schemaname")), None
+    )
+    rows: list[tuple[Row, bool]] = []
+    for table in tables:
+        for oid in session.catalog.indexes_of.get(table.oid):
+            row = session.catalog.relations[oid]
+            values = {
+                "schemaname": schema_of(session, row.namespace),
+                "indexname": row.name,
+                "tablename": table.name,
+            }
+            rows.append((values, row.seen and table.seen))
+    return Scan(rows, closed and not session.blind and all(table.seen for table in tables))
+
+
+def information_columns(session: Session, wanted: Wanted) -> Scan:
+    tables, closed = relations_named(
+        session, "rpvf", wanted.get("table_name"), schemas_named(session, wanted.get("table_schema")), None
+    )
+    rows: list[tuple[Row, bool]] = [
+        (
+            {
+                "table_schema": schema_of(session, table.namespace),
+                "table_name": table.name,
+                "column_name": column.name,
+                "ordinal_position": column.number,
+                "is_nullable": "NO" if column.not_null else "YES",
+            },
+            table.seen,
+        )
+        for table in tables
+        for column in table.live()
+    ]
+    return Scan(rows, closed and not session.blind and all(table.seen for table in tables))
+
+
+def pg_attribute(session: Session, wanted: Wanted) -> Scan:
+    tables, closed = relations_named(session, "rpvmfc", None, Schemas(None, True), wanted.get("attrelid"))
+    if "attrelid" not in wanted:
+        return NOTHING_KNOWN
+    rows: list[tuple[Row, bool]] = []
+    for table in tables:
+        for column in table.columns:
+            values: Row = {
+                "attrelid": table.oid,
+                "attname": column.name,
+                "attnum": column.number,
+                "attisdropped": column.dropped,
+                "attnotnull": column.not_null,
+                "attidentity": column.identity,
+                "attgenerated": column.generated,
+            }
+            rows.append((values, table.seen))
+    # System columns have negative numbers, which nobody asks for.
+    return Scan(rows, closed and not session.blind and all(table.seen for table in tables))
+
+
+def pg_constraint(session: Session, wanted: Wanted) -> Scan:
+    catalog = session.catalog
+    relations, spaces, names = wanted.get("conrelid"), wanted.get("connamespace"), wanted.get("conname")
+    if relations is not None:
+        tables, closed = relations_named(session, "rpf", None, Schemas(None, True), relations)
+        closed = closed and not session.blind and all(table.seen for table in tables)
+    elif spaces is None and names is not None:
+        tables, closed = list(catalog.relations.values()), all_seen(session)
+    else:
+        return NOTHING_KNOWN
+    rows: list[tuple[Row, bool]] = []
+    for table in tables:
+        if not catalog.constraints_of.has(table.oid):
+            continue
+        for oid in catalog.constraints_of.get(table.oid):
+            row = catalog.constraints[oid]
+            values: Row = {
+                "oid": oid,
+                "conname": row.name,
+                "conrelid": table.oid,
+                "contype": row.kind,
+                "connamespace": table.namespace,
+                "conindid": row.index,
+            }
+            rows.append((values, table.seen))
+    # The NOT NULL constraints of 18 stand with their columns.
+    kinds = wanted.get("contype")
+    named = catalog.major.number < 18 or (kinds is not None and "n" not in kinds)
+    return Scan(rows, closed and (named or (names is not None and not any("not_null" in str(one) for one in names))))
+
+
+def table_constraints(session: Session, wanted: Wanted) -> Scan:
+    catalog = session.catalog
+    if "table_name" not in wanted and "constraint_name" not in wanted:
+        return NOTHING_KNOWN
+    tables, closed = relations_named(
+        session, "rp", wanted.get("table_name"), schemas_named(session, wanted.get("table_schema")), None
+    )
+    words = {"p": "PRIMARY KEY", "u": "UNIQUE", "f": "FOREIGN KEY", "c": "CHECK"}
+    rows: list[tuple[Row, bool]] = []
+    for table in tables:
+        for oid in catalog.constraints_of.get(table.oid):
+            row = catalog.constraints[oid]
+            if row.kind in words:
+                values: Row = {
+                    "constraint_name": row.name,
+                    "table_schema": schema_of(session, table.namespace),
+                    "constraint_schema": schema_of(session, table.namespace),
+                    "table_name": table.name,
+                    "constraint_type": words[row.kind],
+                }
+                rows.append((values, table.seen))
+    kinds = wanted.get("constraint_type")
+    # NOT NULL is shown as a CHECK with a name of the server's.
+    closed = closed and not session.blind and all(table.seen for table in tables)
+    return Scan(rows, closed and kinds is not None and "CHECK" not in kinds)
+
+
+def pg_index(session: Session, wanted: Wanted) -> Scan:
+    catalog = session.catalog
+    oids = wanted.get("indrelid")
+    if oids is None:
+        return NOTHING_KNOWN
+    tables, closed = relations_named(session, "rpm", None, Schemas(None, True), oids)
+    rows: list[tuple[Row, bool]] = []
+    for table in tables:
+        for oid in catalog.indexes_of.get(table.oid):
+            row = catalog.indexes[oid]
+            values: Row = {
+                "indexrelid": oid,
+                "indrelid": table.oid,
+                "indisunique": row.unique,
+                "indisprimary": row.primary,
+                "indisreplident": row.identity,
+                "indisvalid": row.valid,
+            }
+            rows.append((values, table.seen))
+    return Scan(rows, closed and not session.blind and all(table.seen for table in tables))
+
+
+def pg_inherits(session: Session, wanted: Wanted) -> Scan:
+    catalog = session.catalog
+    children = wanted.get("inhrelid")
+    rows: list[tuple[Row, bool]] = []
+    for row in catalog.relations.values():
+        rows += [({"inhrelid": row.oid, "inhparent": parent}, row.seen) for parent in row.parents]
+    known = [catalog.relations.get(oid) for oid in children or ()]
+    closed = children is not None and all(row is not None and row.seen for row in known)
+    return Scan(rows, (closed or all_seen(session)) and not session.blind)

@@ -1,0 +1,105 @@
+"""What a scan of a system catalog gives, and of which rows it is certain that they are all there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec import Struct
+
+from pubcheck.postgres.catalog import INFORMATION_SCHEMA, NAMESPACE, PG_CATALOG, PG_TOAST, RELATION
+from pubcheck.postgres.catalog.rows import Publication, Relation
+from pubcheck.postgres.plpgsql.values import Value
+from pubcheck.postgres.session import Session
+
+Row = dict[str, Value]
+Wanted = Mapping[str, tuple[Value, ...]]
+"""By column, the values of which a row must have one for the query to take it."""
+
+
+class Scan(Struct):
+    """The rows of a catalog that may match, with whether each is surely there; ``closed``: there are no others."""
+
+    rows: list[tuple[Row, bool]]
+    closed: bool
+
+
+NOTHING_KNOWN = Scan([], False)
+Reader = Callable[[Session, Wanted], Scan]
+"""Reads a catalog."""
+
+
+def all_seen(session: Session) -> bool:
+    """Whether a relation that is not in the catalog certainly does not exist, whatever its name."""
+    return session.complete and not session.blind and "extension relations" not in session.catalog.settings
+
+
+def members_closed(session: Session, publications: Iterable[Publication]) -> bool:
+    """Whether all that these publications name is known."""
+    return not session.blind and all(row.seen for row in publications)
+
+
+class Schemas(Struct):
+    """The schemas that a query asks for: their oids, and whether those are all that have these names.
+
+    ``oids`` is None for all schemas, those of the server too.
+    """
+
+    oids: list[int] | None
+    closed: bool
+
+
+def schemas_named(session: Session, names: tuple[Value, ...] | None) -> Schemas:
+    if names is None:
+        return Schemas(None, True)
+    catalog = session.catalog
+    found, closed = [], True
+    for name in names:
+        oid = catalog.namespace_names.get(str(name))
+        if oid is not None:
+            found.append(oid)
+        else:
+            closed = closed and closed_name(session, NAMESPACE, 0, str(name))
+    return Schemas(found, closed)
+
+
+def closed_name(session: Session, kind: str, namespace: int, name: str) -> bool:
+    """Whether a name that is not in the catalog certainly means nothing."""
+    if name.startswith("pg_"):
+        return False
+    return session.is_closed(kind, namespace, name)
+
+
+_SERVERS_OWN = (PG_CATALOG, PG_TOAST, INFORMATION_SCHEMA)
+
+
+def relations_named(
+    session: Session, kinds: str, names: tuple[Value, ...] | None, schemas: Schemas, oids: tuple[Value, ...] | None
+) -> tuple[list[Relation], bool]:
+    """The relations of these kinds, names, schemas and oids, and whether they are all."""
+    catalog = session.catalog
+    if oids is not None:
+        rows = [catalog.relations[oid] for oid in oids if oid in catalog.relations]
+        return [row for row in rows if row.kind in kinds], len(rows) == len(oids)
+    if names is not None:
+        found: list[Relation] = []
+        closed = schemas.closed
+        among = schemas.oids
+        for name in map(str, names):
+            for namespace in among if among is not None else list(catalog.namespaces):
+                oid = catalog.relation_names.get((namespace, name))
+                if oid is not None:
+                    found.append(catalog.relations[oid])
+                elif among is not None:
+                    closed = closed and namespace not in _SERVERS_OWN
+                    closed = closed and closed_name(session, RELATION, namespace, name)
+            closed = closed and (among is not None or (all_seen(session) and not name.startswith("pg_")))
+        return [row for row in found if row.kind in kinds], closed
+    if schemas.oids is None:
+        return [row for row in catalog.relations.values() if row.kind in kinds], False
+    listed = [catalog.relations[oid] for namespace in schemas.oids for oid in catalog.relations_in.get(namespace)]
+    closed = schemas.closed and all_seen(session) and not any(oid in _SERVERS_OWN for oid in schemas.oids)
+    return [row for row in listed if row.kind in kinds], closed
+
+
+def schema_of(session: Session, oid: int) -> str:
+    return session.catalog.namespaces[oid].name
