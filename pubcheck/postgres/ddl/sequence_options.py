@@ -30,34 +30,35 @@ def refuse_options(session: Session, nodes: Iterable[Node], of_type: int = INT8)
     bits = _BITS.get(of_type)
     if bits is None:
         return
-    increment = _number(given, "increment", 1)
+    said = {name: number for name, node in given.items() if (number := _number(node)) is not None}
+    increment = said.get("increment", 1)
     if increment == 0:
         raise ServerError("22023", "INCREMENT must not be zero")
     up = increment > 0
     lowest, highest = -(1 << bits), (1 << bits) - 1
-    high = _number(given, "maxvalue", highest if up else -1)
-    low = _number(given, "minvalue", 1 if up else lowest)
+    high = said.get("maxvalue", highest if up else -1)
+    low = said.get("minvalue", 1 if up else lowest)
     for name, value in (("MAXVALUE", high), ("MINVALUE", low)):
         if not lowest <= value <= highest:
             raise ServerError("22023", f"{name} ({value}) is out of range for sequence data type")
     if low >= high:
         raise ServerError("22023", f"MINVALUE ({low}) must be less than MAXVALUE ({high})")
-    start = _number(given, "start", low if up else high)
-    for name in ("START", "RESTART"):
-        value = _number(given, name.lower(), start)
+    start = said.get("start", low if up else high)
+    for name, value in (("START", start), ("RESTART", said.get("restart", start))):
         if not low <= value <= high:
             raise ServerError("22023", f"{name} value ({value}) is not between MINVALUE ({low}) and MAXVALUE ({high})")
-    if _number(given, "cache", 1) <= 0:
+    if said.get("cache", 1) <= 0:
         raise ServerError("22023", "CACHE must be greater than zero")
 
 
-def _number(given: dict[str, Node], name: str, otherwise: int) -> int:
+def _number(value: Node) -> int | None:
     """A number that is said; NO MAXVALUE and its like say nothing."""
-    value = given.get(name, {})
     if "Integer" in value:
         return int(value["Integer"].get("ival", 0))
-    digits = value.get("Float", {}).get("fval", "")
-    return int(digits) if digits.lstrip("+-").isdigit() and len(digits) < _MANY else otherwise
+    if "Float" not in value:
+        return None
+    digits = value["Float"].get("fval", "")
+    return int(digits) if digits.lstrip("+-").isdigit() and len(digits) < _MANY else None
 
 
 _MANY = 40
