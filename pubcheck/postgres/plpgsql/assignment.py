@@ -6,10 +6,10 @@ import re
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql.bound import INTEGER
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.scripts import parameters
-from pubcheck.postgres.plpgsql.trial import INTEGER
 from pubcheck.postgres.plpgsql.values import UNKNOWN, text
 from pubcheck.postgres.plpgsql.ways import ON, Way
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.trial import words_may_fail
+from pubcheck.postgres.plpgsql.folding import words_may_fail
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import names
 

@@ -8,10 +8,11 @@ from functools import lru_cache
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.bound import Type
 from pubcheck.postgres.plpgsql.evaluate import MISSING
 from pubcheck.postgres.plpgsql.host import Inner
 from pubcheck.postgres.plpgsql.program import Program
-from pubcheck.postgres.plpgsql.trial import Trial, Type
+from pubcheck.postgres.plpgsql.trial import Trial
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced, unknown
 
 

@@ -8,6 +8,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.bound import BOOLEAN, Type
 from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.conditions import GUARDED
 from pubcheck.postgres.plpgsql.declarations import is_declarable
@@ -15,7 +16,7 @@ from pubcheck.postgres.plpgsql.doubt import Doubt
 from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, expression, query
 from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
 from pubcheck.postgres.plpgsql.host import Host, Inner, Raised
-from pubcheck.postgres.plpgsql.trial import BOOLEAN, Trial, Type
+from pubcheck.postgres.plpgsql.trial import Trial
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
 from pubcheck.postgres.plpgsql.ways import Signal, Way
 
