@@ -15,6 +15,7 @@ from pubcheck.postgres.ddl.mutability import refuse_mutable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import coerce_to_target_type
+from pubcheck.postgres.expressions.collate import assign_collations
 from pubcheck.postgres.expressions.filters import parse_state
 from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr, nodes
 from pubcheck.postgres.session import Session
@@ -39,6 +40,8 @@ def _check(session: Session, relation: Relation, column: Column, tree: Any) -> N
     p.clause = "column generation expressions"
     expr = transform(p, tree)
     refuse_system_columns(expr, "column generation expression")
+    if any(node.node == "Var" and node.value == 0 for node in nodes(expr)):
+        raise ServerError("42P17", "cannot use whole-row variable in column generation expression")
     for node in nodes(expr) if virtual else ():
         _check_users(node)
     refuse_mutable(p, expr, "generation expression is not immutable")
@@ -51,6 +54,7 @@ def _check(session: Session, relation: Relation, column: Column, tree: Any) -> N
             f"{of_type(expr.type)}"
         )
         raise ServerError("42804", message, hint="You will need to rewrite or cast the expression.")
+    assign_collations(p, expr)
 
 
 def refuse_system_columns(expr: Expr, where: str) -> None:

@@ -7,21 +7,17 @@ from contextlib import contextmanager, suppress
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.queries.columns import Outputs
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.filters import parse_state
 from pubcheck.postgres.expressions.queries import analyze_query
 from pubcheck.postgres.expressions.scopes import Nested
+from pubcheck.postgres.expressions.state import NOTHING
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find
-
-_NOTHING = Relation(0, "", 0, "r", 0)
-"""What a query that stands alone is inside of."""
-
 
 _OF_VALUES = frozenset(("22007", "22008", "22P02", "42725", "42803", "42804", "42846", "42883", "42P20"))
 """What types and values may give rise to; of names more is known when the query is read."""
@@ -43,7 +39,7 @@ def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
     Raises ServerError where the server certainly refuses the query.
     """
     before, certain, found = session.assumed, False, None
-    nested = Nested(parse_state(session, _NOTHING))
+    nested = Nested(parse_state(session, NOTHING))
     if any("SelectStmt" not in body["ctequery"] for _, body in find(query, "CommonTableExpr")):
         return columns  # what changes data is only read here as part of a query
     with only_certain(session), suppress(RecursionError), _for_values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pubcheck.postgres.syscache import SysCache
 
 
+NOTHING = Relation(0, "", PG_CATALOG, "r", 0)
+"""What an expression is over that stands for itself."""
 _WITH_SETS = frozenset(("SELECT", "ORDER BY", "GROUP BY", "DISTINCT ON", "functions in FROM"))
 
 

@@ -17,17 +17,15 @@ from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr, nodes
 from pubcheck.postgres.expressions.queries import analyze_query, with_clause
 from pubcheck.postgres.expressions.scopes import Nested
 from pubcheck.postgres.expressions.sources import from_clause
+from pubcheck.postgres.expressions.state import NOTHING
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-
-_NOTHING = Relation(0, "", 0, "r", 0)
-"""What a statement that stands alone is inside of."""
 
 
 def analyze_write(session: Session, row: Relation, kind: str, body: Node, around: Node | None) -> None:
     """Raises ServerError where the server refuses a statement on a table before it starts, Unknowable where that
     cannot be told. ``around``: the WITH clause of the whole statement."""
-    p = Nested(parse_state(session, _NOTHING))
+    p = Nested(parse_state(session, NOTHING))
     if around is not None:
         _with(p, around)
     if kind == "InsertStmt":

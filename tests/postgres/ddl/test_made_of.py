@@ -199,6 +199,13 @@ SCRIPTS = {
         ALTER TABLE s.t RENAME TO "a b"; -- 42P01
         DROP TABLE s."a b"; -- 42P01
     """,
+    "expressions that name what is not theirs": r"""
+        CREATE DOMAIN d AS int CHECK (t.value > 0); -- 42P01
+        CREATE DOMAIN d AS int CHECK (public.t.value > 0); -- 42P01
+        CREATE DOMAIN d AS int CHECK (value > 0 AND nosuch); -- 42703
+        CREATE TABLE g (a int, b boolean GENERATED ALWAYS AS (g IS NULL) STORED); -- 42P17
+        CREATE TABLE g (a text, b boolean GENERATED ALWAYS AS (a COLLATE "C" < a COLLATE "POSIX") STORED); -- 42P21
+    """,
     "types and tables of them": r"""
         CREATE TYPE addr AS (street text, zip int);
         CREATE TYPE addr AS (street text); -- 42710

@@ -15,6 +15,7 @@ from pubcheck.postgres.expressions.coerce import coerce_to_target_type
 from pubcheck.postgres.expressions.collate import assign_collations
 from pubcheck.postgres.expressions.filters import parse_state
 from pubcheck.postgres.expressions.nodes import IMPLICIT, nodes
+from pubcheck.postgres.expressions.state import NOTHING
 from pubcheck.postgres.oids import RECORD, UNKNOWN
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -63,7 +64,7 @@ def refuse_value(session: Session, column: Column, tree: Node) -> None:
         if any(True for _ in find(tree, kind)):
             raise ServerError("0A000", f"cannot use {what} in partition bound expression")
     with only_certain(session):
-        p = parse_state(session, _NOTHING)
+        p = parse_state(session, NOTHING)
         p.clause = "partition bound"
         expr = transform(p, tree)
         made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
@@ -73,7 +74,3 @@ def refuse_value(session: Session, column: Column, tree: Node) -> None:
         failure = prepare(made, Context(p.inputs)).failure
         if isinstance(failure, ServerError):
             raise failure
-
-
-_NOTHING = Relation(0, "", 0, "r", 0)
-"""What a bound is written over: no table's columns."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, TYPE
+from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PG_CATALOG, PROC, TYPE
 from pubcheck.postgres.catalog.rows import Column, Other, Relation, Type
 from pubcheck.postgres.ddl.check_expressions import refuse_check
 from pubcheck.postgres.ddl.creation import creation_name
@@ -65,7 +65,7 @@ def create_domain(session: Session, node: Node) -> None:
 
 def _refuse_expressions(session: Session, value: Column, constraints: list[Node]) -> None:
     """Raises ServerError for conditions and defaults that certainly are none; ``value`` stands for VALUE."""
-    table = Relation(0, "", 0, "r", 0, (value,))
+    table = Relation(0, "", PG_CATALOG, "r", 0, (value,))
     defaults = [item["raw_expr"] for item in constraints if item["contype"] == "CONSTR_DEFAULT"]
     if len(defaults) > 1:
         raise ServerError("42601", "multiple default expressions")
