@@ -75,7 +75,7 @@ class Inside:
         self.implicit = False
         self.begun = _Mark(0, 0, 0)
         self.about = False
-        """Whether something was done about a publication."""
+        """Whether something was done about a publication, or is to be by a function that is called."""
 
     # Running.
 
@@ -132,6 +132,7 @@ class Inside:
         if not isinstance(found, Routine):
             return None
         self.fold.called.add(row.oid)
+        self.about = self.about or _ABOUT_PUBLICATIONS.search(found.body.text) is not None
         return found
 
     # interpret.Host.
@@ -143,17 +144,23 @@ class Inside:
         session.begin_statement(self.source, number, text.text)
         session.assumed = standing.doubtful or standing.unsure
         mark, undone = journal.mark(), len(journal.undone)
+        at: Inner | None = inner
         if name in WRITING and fold.refuses_writes and not session.assumed:
             self._written(inner, text, name, node)
         try:
             apply(session, name, node)
+            made = _made(fold, mark) if name == "CreateFunctionStmt" else None
+            failure = _refused_body(fold, made) if made is not None else None
+            if made is not None and failure is not None:
+                at, location = self._place_in(made.body.text, failure.location or 0, inner)
+                raise failure.error(location)
         except ServerError as error:
             journal.undo(mark)
             session.forget_path()
             if error.sqlstate in ALREADY and any(f'"{name}"' in error.message for name in fold.perhaps_made):
                 session.assumed = True
             if not session.assumed:
-                raise Raised(error, inner) from None
+                raise Raised(error, at) from None
             if error.rule is not None and not standing.excuse(error, False):
                 fold.at_hand.refuse(text, error)
                 doubt_refused(session, name, node)
@@ -178,6 +185,16 @@ class Inside:
         if not self.rehearsing:
             fold.follow(name, node, self.source, number, changes, journal.undone[undone:])
         return sure
+
+    def _place_in(self, body: str, location: int, inner: Inner) -> tuple[Inner | None, int]:
+        """Where the server points to in the body of a function (function_parse_error_transpose): in the statement that
+        was sent, if the body stands there once as it is, or else in the body. In bytes."""
+        sent, written = self.text.text, re.escape(body)
+        literals = list(re.finditer(rf"'{written}'(?!')|\${written}\$", sent))
+        if len(literals) == 1:
+            return None, len(sent[: literals[0].start() + 1 + location].encode(errors="surrogatepass"))
+        text = Text(body, (), inner.text.start, inner.text.end)
+        return Inner(text, inner.number), len(body[:location].encode(errors="surrogatepass"))
 
     def _written(self, inner: Inner, text: StatementText, name: str, node: Node) -> None:
         """A statement that writes a table. Raises Raised where it is certainly refused."""
@@ -356,31 +373,40 @@ def _compile_error(statement: str, body: Text, failure: NotParsed) -> ServerErro
 
 def check_body(fold: Fold, statement: StatementText) -> None:
     """What CREATE FUNCTION checks of a body about publications (plpgsql_validator). Raises ServerError 42601."""
+    found = _made(fold, 0)
+    failure = _refused_body(fold, found) if found is not None and found.about else None
+    if found is not None and failure is not None:
+        error = _compile_error(statement.text, found.body, failure)
+        refused = Raised(error, None, compiled=True)
+        Inside(fold, statement, fold.session.source)._refuse(refused, certain=not fold.session.assumed)
+        raise ServerError(error.sqlstate, error.message)
+
+
+def _made(fold: Fold, since: int) -> Routine | None:
+    """The function that a statement has made; ``since``: the journal's mark before it."""
     catalog = fold.catalog
+    made = (key for heap, key, _ in reversed(catalog.journal.entries[since:]) if heap is catalog.routines)
+    return catalog.routines.get(next(made, 0))
+
+
+def _refused_body(fold: Fold, found: Routine) -> NotParsed | None:
+    """What is wrong with the body of the function that a statement has made."""
     if fold.session.setting("check_function_bodies") == "off":
-        return
-    for heap, key, _ in reversed(catalog.journal.entries):
-        if heap is not catalog.routines:
-            continue
-        found = catalog.routines.get(key)
-        if isinstance(found, Routine) and found.about:
-            trial = Trial(fold.session)
-            try:
-                if found.language == "plpgsql":
-                    for _, node in program(found.header(), found.body.text).variables:
-                        if "lineno" in node:
-                            is_declarable(trial, found.body.text, node)
-                else:
-                    check_sql(found.body.text)
-            except NotParsed as failure:
-                if failure.sqlstate is not None and (failure.statement or not is_template(found.body.text)):
-                    error = _compile_error(statement.text, found.body, failure)
-                    refused = Raised(error, None, compiled=True)
-                    Inside(fold, statement, found.source)._refuse(refused, certain=not fold.session.assumed)
-                    raise ServerError(error.sqlstate, error.message) from None
-            except TooDeep:
-                pass
-        return
+        return None
+    trial = Trial(fold.session)
+    try:
+        if found.language == "plpgsql":
+            for _, node in program(found.header(), found.body.text).variables:
+                if "lineno" in node:
+                    is_declarable(trial, found.body.text, node)
+        else:
+            check_sql(found.body.text)
+    except NotParsed as failure:
+        if failure.sqlstate is not None and (failure.statement or not is_template(found.body.text)):
+            return failure
+    except TooDeep:
+        pass
+    return None
 
 
 def rehearse(fold: Fold) -> None:

@@ -61,9 +61,9 @@ def _inner(site: Site) -> int:
     return site[0]
 
 
-def language_of(node: Node) -> str:
-    """The language of a DO statement."""
-    language = options(node, "args").get("language", {})
+def language_of(node: Node, field: str = "args") -> str:
+    """The language of a DO statement, whose options are its ``args``, or of CREATE FUNCTION."""
+    language = options(node, field).get("language", {})
     said: str = language.get("arg", {}).get("String", {}).get("sval", "plpgsql")
     return said.lower()
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql.body import language_of
 from pubcheck.postgres.plpgsql.folding import words_may_fail
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import names
@@ -81,6 +82,8 @@ def may_fail(session: Session, name: str, node: Node) -> bool:
         return "options" in node
     if name == "CreatePolicyStmt":
         return "qual" in node or "with_check" in node
+    if name == "CreateFunctionStmt":
+        return language_of(node, "options") != "plpgsql"
     if name == "AlterEnumStmt":
         return not session.complete
     return True

@@ -53,9 +53,11 @@ def select_into(machine: Machine, node: Node, name: str, body: Node) -> None:
     if name == "SelectStmt":
         inner = machine.inner(node, "sqlstmt")
         called = calls_only(machine, inner, body)
-        if called is None:
-            machine.attempt(body, inner, node.get("target"))
         found = machine.rows(body) if called is None else called
+        if called is None:
+            target = node.get("target")
+            # Of values that are known it is seen whether the variables take them.
+            machine.attempt(body, inner, None if found.known and machine.reads_all(target) else target)
         if node.get("strict") and not found.known:
             machine.doubt.risk()
     else:

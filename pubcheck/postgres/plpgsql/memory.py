@@ -134,6 +134,10 @@ class Memory:
                 return [self.trial.type_named(node["datatype"]["PLpgSQL_type"]["typname"])]
         return []
 
+    def reads_all(self, into: Node | None) -> bool:
+        """Whether it is known of every value whether the variables take it."""
+        return all(each is not None and self.trial.reads(each) for each in self.targets(into))
+
     def variables(self) -> Variables:
         return Variables(self.frame, self.trial) if self.frames else Variables(None, self.trial)
 

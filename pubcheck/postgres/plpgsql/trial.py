@@ -22,7 +22,7 @@ from pubcheck.postgres.expressions.queries import analyze_query
 from pubcheck.postgres.expressions.scopes import Nested
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.expressions.walk import MESSAGE as OF_FILTERS
-from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NUMERIC
+from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NUMERIC, TEXT
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.plpgsql.bound import (
     FieldUnknown,
@@ -106,13 +106,18 @@ class Trial:
     def read(self, value: str, written: str) -> None:
         """A text is assigned to a variable that is declared so. Raises Failed if it certainly cannot be."""
         oid, typmod = self.type_named(written)
-        if oid in (BOOL, INT2, INT4, INT8, NUMERIC):
+        if self.reads((oid, typmod)):
             try:
                 literals.read(parse_state(self.session, variables_relation(())).inputs, oid, value, typmod)
             except Unknowable:
                 return
             except ServerError as error:
                 raise Failed(error.sqlstate, error.message, detail=error.detail, hint=error.hint) from None
+
+    @staticmethod
+    def reads(kind: Type) -> bool:
+        """Whether ``read`` says of every text what a variable of that type does with it."""
+        return kind[0] in (BOOL, INT2, INT4, INT8, NUMERIC, TEXT) and kind[1] < 0
 
     def element(self, array: Type) -> Type | None:
         """The type of an array's elements; None where that is not known."""
