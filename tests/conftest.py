@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.cases import Case, load
 from tests.support.servers import Servers
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+# Whether a machine is slow is no property of what is tested.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def pytest_configure(config: pytest.Config) -> None:

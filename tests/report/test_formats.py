@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -93,7 +93,6 @@ def test_an_absolute_path_is_a_file_uri_and_a_relative_one_stays_relative() -> N
     assert uri("a:b.sql") == "a%3Ab.sql"  # a URI would take "a" for a scheme
 
 
-@settings(deadline=None)
 @given(st.text(), st.text(min_size=1), st.text())
 def test_no_text_breaks_a_format(path: str, text: str, message: str) -> None:
     found: Diagnostic = diagnostic(Span(Source(path, text), 0, len(text)), message=message, help=text)

@@ -112,7 +112,7 @@ def check(text: str, view: View) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts)
 def test_a_view_is_as_long_as_its_text_and_ends_lines_where_it_does(kind: str, text: str) -> None:
     for each in (text, f"CREATE PUBLICATION x {text}", f"{text} 'CREATE PUBLICATION x' {text}"):
@@ -120,7 +120,7 @@ def test_a_view_is_as_long_as_its_text_and_ends_lines_where_it_does(kind: str, t
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(texts)
 def test_statements_of_a_view_lie_in_its_text(kind: str, text: str) -> None:
     source = views.source("x", f'f("CREATE PUBLICATION p FOR TABLE t");\n{text}', kind)
@@ -132,7 +132,7 @@ def test_statements_of_a_view_lie_in_its_text(kind: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(texts)
 def test_whatever_is_found_lies_in_the_file(kind: str, text: str) -> None:
     table = "CREATE TABLE t (id int, a text);"
