@@ -45,6 +45,7 @@ class Danger(Struct, frozen=True):
 
 _WAY = "let a CASE keep such rows away from it"
 _BOUNDS = "range lower bound must be less than or equal to range upper bound"
+_ESCAPE_AT_END = "LIKE pattern must not end with escape character"
 _SYNTAX_OF_PATTERN = ("2201B", "invalid regular expression", "a pattern that is no valid regular expression")
 _BY_NAME: dict[str, tuple[str, str, str]] = {
     # pg_proc.proname: SQLSTATE, the server's message, on which values
@@ -223,11 +224,14 @@ def _of_constant_unit(name: str, expr: Expr, location: int) -> Danger | None:
 
 
 def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
-    """A regular expression that is none: the server reads it when it runs it."""
-    if len(expr.args) < 2 or not _PATTERNS.fullmatch(name):
-        return None
-    given = expr.args[1]
+    """A pattern that is none: the server reads it when it runs it, and LIKE no further than it has to."""
+    given = expr.args[1] if len(expr.args) > 1 else expr
     if given.node != "Const" or not isinstance(given.value, str):
+        return None
+    if _LIKES.fullmatch(name) and (len(given.value) - len(given.value.rstrip("\\"))) % 2:
+        what, way = "a text begins as its pattern does", "write \\\\ for a backslash at the end of a pattern"
+        return Danger(location, what, way, ServerAnswer("22025", _ESCAPE_AT_END))
+    if not _PATTERNS.fullmatch(name):
         return None
     from pubcheck.postgres.literals.jsonpath import refuse_regex
 
@@ -245,7 +249,7 @@ def _by_name(name: str, expr: Expr, location: int, *, guarded: bool) -> Danger |
         if _PATTERNS.fullmatch(name):
             known = _SYNTAX_OF_PATTERN
         elif _LIKES.fullmatch(name):
-            known = ("22025", "LIKE pattern must not end with escape character", "a pattern that ends with a backslash")
+            known = ("22025", _ESCAPE_AT_END, "a pattern that ends with a backslash")
     if name in ("substring", "substr") and len(expr.args) == 3 and not _is_constant(expr.args[2]):
         known = ("22011", "negative substring length not allowed", "a negative length")
     if known is None:

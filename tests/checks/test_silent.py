@@ -166,6 +166,7 @@ class TestRuntime:
             ("power(n, -1) > 1", "power", "warning", "2201F"),
             ("f ^ 3 > 1", "^", "note", "22003"),
             ("b ~ '^a(b'", "~", "warning", "2201B"),
+            (r"b LIKE 'a\'", "LIKE", "warning", "22025"),
             ("int4range(a, n) @> 5", "int4range", "note", "22000"),
             ("extract(epoch FROM date '2020-01-01' + n)::int > 1", "::", "note", "22003"),
             ("extract(yer FROM date '2020-01-01' + n) > 1", "extract", "warning", "22023"),
@@ -204,6 +205,7 @@ class TestRuntime:
             "j ->> 'a' = '1'",
             "b ~ '^x'",
             "b LIKE 'x%'",
+            r"b NOT LIKE 'x\\'",
             "lower(b) = 'x'",
         ],
     )
