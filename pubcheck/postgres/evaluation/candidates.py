@@ -11,8 +11,9 @@ from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.evaluation import decimals
 from pubcheck.postgres.evaluation.patterns import texts_matching
-from pubcheck.postgres.evaluation.values import DAY_LENGTH, Context
+from pubcheck.postgres.evaluation.values import Context
 from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.literals.common import DAY_LENGTH
 from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, calendar
 
 _INTEGERS = frozenset((oids.INT2, oids.INT4, oids.INT8, oids.OID, 790, oids.XID, 5069))

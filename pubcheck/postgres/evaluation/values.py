@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals.common import InputContext
+from pubcheck.postgres.literals.common import DAY_LENGTH, InputContext
 
-DAY_LENGTH = 86_400_000_000
 """Microseconds of a day."""
 
 

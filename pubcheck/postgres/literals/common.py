@@ -9,6 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+DAY_LENGTH = 86_400_000_000
+"""In microseconds."""
+FIRST_DAY, END_DAY = -2451545, 2147483494 - 2451545
+"""The first day that a date can hold, and the first one that it cannot, in days since 2000 (IS_VALID_DATE)."""
+FIRST_TIMESTAMP, END_TIMESTAMP = -211813488000000000, 9223371331200000000
+"""The same of a timestamp, in microseconds since 2000 (IS_VALID_TIMESTAMP)."""
 SPACE = " \t\n\v\f\r"
 """What isspace() takes for a space in the C locale; input functions look at bytes, so that no other space counts."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from pubcheck.postgres.literals import zones
+from pubcheck.postgres.literals.common import DAY_LENGTH
 from pubcheck.postgres.literals.datetime_fields import (
     ALL_SECONDS,
     BAD_FORMAT,
@@ -51,8 +52,6 @@ from pubcheck.postgres.literals.datetime_fields import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pubcheck.postgres.literals.common import InputContext
-
-DAY_LENGTH = 86_400_000_000
 
 
 def time_of_day(hour: int, minute: int, second: int, microsecond: int) -> int:

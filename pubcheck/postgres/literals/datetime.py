@@ -11,7 +11,7 @@ import math
 import re
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals.common import refused
+from pubcheck.postgres.literals.common import DAY_LENGTH, END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP, refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 _ROOM = 129
 _TIMESTAMP_ROOM = 153
 
-_DAY_LENGTH = 86_400_000_000
 _EPOCH_DAY = -10957
 """1970-01-01."""
-_FIRST_DAY, _END_DAY = -2451545, 2147483494 - 2451545
-_FIRST_TIMESTAMP, _END_TIMESTAMP = -211813488000000000, 9223371331200000000
 
 _DAYS_BEFORE = (0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 _LENGTHS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -117,7 +114,7 @@ def _read_timestamp(context: InputContext, text: str, typmod: int, zoned: bool) 
                 offset = int(digits[:2]) * 3600 + int(digits[2:] or 0) * 60
                 time += offset if zone[0] == "-" else -offset
             fraction = int((match[7] or "0").ljust(6, "0"))
-            return _rounded(days * _DAY_LENGTH + time * 1_000_000 + fraction, typmod, "timestamp")
+            return _rounded(days * DAY_LENGTH + time * 1_000_000 + fraction, typmod, "timestamp")
 
     def timestamp(moment: Moment) -> Value:
         if zoned and moment.zoneless and moment.what == "date":
@@ -201,7 +198,7 @@ def _date(moment: Moment, text: str) -> Value:
     if not valid_julian(moment.year, moment.month):
         raise out_of_range("date", text)
     days = julian_day(moment.year, moment.month, moment.day) - POSTGRES_EPOCH
-    if not _FIRST_DAY <= days < _END_DAY:
+    if not FIRST_DAY <= days < END_DAY:
         raise out_of_range("date", text)
     return days
 
@@ -211,7 +208,7 @@ def _timestamp(moment: Moment, text: str, zoned: bool) -> int | float:
     from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, julian_day, out_of_range, valid_julian
 
     if moment.what != "date":
-        return {"epoch": _EPOCH_DAY * _DAY_LENGTH, "infinity": math.inf, "-infinity": -math.inf}[moment.what]
+        return {"epoch": _EPOCH_DAY * DAY_LENGTH, "infinity": math.inf, "-infinity": -math.inf}[moment.what]
     if not valid_julian(moment.year, moment.month):
         raise out_of_range("timestamp", text)
     days = julian_day(moment.year, moment.month, moment.day) - POSTGRES_EPOCH
@@ -220,11 +217,11 @@ def _timestamp(moment: Moment, text: str, zoned: bool) -> int | float:
         # Up to 15 "h99999999" is an hour; its seconds overflow, and the sum is checked for that.
         seconds = ((time // 1_000_000 + (1 << 31)) & 0xFFFFFFFF) - (1 << 31)
         time = seconds * 1_000_000 + moment.microsecond
-        total = days * _DAY_LENGTH + time
+        total = days * DAY_LENGTH + time
         if (total < 0 and days > 0) or (total > 0 and days < -1):
             raise out_of_range("timestamp", text)
-    value = days * _DAY_LENGTH + time - (moment.offset * 1_000_000 if zoned else 0)
-    if not _FIRST_TIMESTAMP <= value < _END_TIMESTAMP:
+    value = days * DAY_LENGTH + time - (moment.offset * 1_000_000 if zoned else 0)
+    if not FIRST_TIMESTAMP <= value < END_TIMESTAMP:
         raise out_of_range("timestamp", text)
     return value
 

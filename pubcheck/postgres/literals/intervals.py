@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 
-from pubcheck.postgres.literals.common import refused
-from pubcheck.postgres.literals.dates import DAY_LENGTH, clock, time_of_day
+from pubcheck.postgres.literals.common import DAY_LENGTH, refused
+from pubcheck.postgres.literals.dates import clock, time_of_day
 from pubcheck.postgres.literals.datetime_fields import (
     ALL_SECONDS,
     BAD_FORMAT,

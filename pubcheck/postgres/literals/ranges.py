@@ -6,7 +6,7 @@ from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.literals.common import SPACE, InputContext, refused
+from pubcheck.postgres.literals.common import END_DAY, SPACE, InputContext, refused
 from pubcheck.postgres.literals.containers import bounded, malformed
 from pubcheck.postgres.literals.dispatch import read
 
@@ -31,8 +31,6 @@ class Range:
 
 _DISCRETE = {3904: ("integer", 1 << 31), 3926: ("bigint", 1 << 63)}
 _DATE_RANGE = 3912
-_END_DAY = 2147483494 - 2451545
-"""The first day that a date cannot hold, in days since 2000."""
 
 
 def read_range(context: InputContext, row: Type, text: str, typmod: int = -1) -> Range:
@@ -110,7 +108,7 @@ def _next_day(day: int | float | None, move: bool) -> int | float | None:
     """Infinite dates stay as they are, and still do not fall together with a bound at infinity."""
     if day is None or not move or isinstance(day, float):
         return day
-    if day + 1 >= _END_DAY:
+    if day + 1 >= END_DAY:
         raise refused("22008", "date out of range")
     return day + 1
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.evaluation.calls import Call, Function, Maker
 from pubcheck.postgres.evaluation.values import (
-    DAY_LENGTH,
     INFINITE_INTERVAL,
     MINUS_INFINITE_INTERVAL,
     Context,
     Interval,
     failed,
 )
+from pubcheck.postgres.literals.common import DAY_LENGTH, END_TIMESTAMP, FIRST_TIMESTAMP
 from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, calendar
 
 Moment = int | float
 """A date in days or a timestamp in microseconds; infinity is a float."""
-FIRST_DAY, END_DAY = -2451545, 2147483494 - 2451545
-FIRST, END = -211813488000000000, 9223371331200000000
 SECOND, MINUTE, HOUR = 1_000_000, 60_000_000, 3_600_000_000
 INFINITIES = (INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL)
 
@@ -36,7 +34,7 @@ def interval_range() -> ServerError:
 
 def checked(value: int) -> int:
     """A timestamp that is in range. Raises ServerError 22008."""
-    if not FIRST <= value < END:
+    if not FIRST_TIMESTAMP <= value < END_TIMESTAMP:
         raise timestamp_range()
     return value
 
@@ -51,7 +49,7 @@ def midnight(date: Moment) -> Moment:
     if infinite(date):
         return date
     found = date * DAY_LENGTH
-    if not FIRST <= found < END:
+    if not FIRST_TIMESTAMP <= found < END_TIMESTAMP:
         raise failed("22008", "date out of range for timestamp")
     return found
 

@@ -10,10 +10,6 @@ from pubcheck.postgres.evaluation.calls import Call, Function, Maker
 from pubcheck.postgres.evaluation.compare import plain_order
 from pubcheck.postgres.evaluation.integers import COMPARISONS
 from pubcheck.postgres.evaluation.moments.common import (
-    END,
-    END_DAY,
-    FIRST,
-    FIRST_DAY,
     SECOND,
     Moment,
     checked,
@@ -27,13 +23,13 @@ from pubcheck.postgres.evaluation.moments.common import (
 )
 from pubcheck.postgres.evaluation.moments.intervals import negated
 from pubcheck.postgres.evaluation.values import (
-    DAY_LENGTH,
     INFINITE_INTERVAL,
     MINUS_INFINITE_INTERVAL,
     Context,
     Interval,
     failed,
 )
+from pubcheck.postgres.literals.common import DAY_LENGTH, END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP
 from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, julian_day, month_length, valid_julian
 
 
@@ -80,7 +76,7 @@ def _date_at_timetz(date: Moment, time: tuple[int, int]) -> Moment:
     if isinstance(date, float):
         return date
     found = date * DAY_LENGTH + time[0]
-    if not (FIRST <= found < END and date * DAY_LENGTH < END):
+    if not (FIRST_TIMESTAMP <= found < END_TIMESTAMP and date * DAY_LENGTH < END_TIMESTAMP):
         raise failed("22008", "date out of range for timestamp")
     return found
 

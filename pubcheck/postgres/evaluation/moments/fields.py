@@ -22,7 +22,8 @@ from pubcheck.postgres.evaluation.moments.common import (
     timestamp_range,
     towards_zero,
 )
-from pubcheck.postgres.evaluation.values import DAY_LENGTH, Context, Interval, failed
+from pubcheck.postgres.evaluation.values import Context, Interval, failed
+from pubcheck.postgres.literals.common import DAY_LENGTH
 from pubcheck.postgres.literals.datetime_fields import (
     KEYWORDS,
     POSTGRES_EPOCH,

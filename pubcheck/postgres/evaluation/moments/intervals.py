@@ -12,13 +12,13 @@ from pubcheck.postgres.evaluation.compare import span_order
 from pubcheck.postgres.evaluation.integers import COMPARISONS
 from pubcheck.postgres.evaluation.moments.common import INFINITIES, interval_range, is_infinite, swapped, towards_zero
 from pubcheck.postgres.evaluation.values import (
-    DAY_LENGTH,
     INFINITE_INTERVAL,
     MINUS_INFINITE_INTERVAL,
     Interval,
     division_by_zero,
     span,
 )
+from pubcheck.postgres.literals.common import DAY_LENGTH
 
 
 def _compared(test: Callable[[Any, Any], bool]) -> Function:
