@@ -1,4 +1,4 @@
-"""Names as SQL writes them."""
+"""Names and texts as SQL writes them."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def identifier(name: str) -> str:
 def qualified(name: str) -> str:
     """``schema.table`` as SQL writes it."""
     return ".".join(identifier(part) for part in name.split(".", 1))
+
+
+def quote_literal(text: str) -> str:
+    """A text as a string of SQL, where backslashes stand for themselves (standard_conforming_strings)."""
+    return "'" + text.replace("'", "''") + "'"

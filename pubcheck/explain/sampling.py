@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from pubcheck.checks.naming import quote_literal
 from pubcheck.explain.document import Row, Value
 from pubcheck.explain.rows import Samples
 from pubcheck.fold import Fold
@@ -62,4 +63,4 @@ def sql_of(column: Column, text: str | None) -> str:
         return {"t": "true", "f": "false"}.get(text, text)
     if column.type in _BARE and text.lower().strip("-") not in ("nan", "inf", "infinity"):
         return text
-    return "'" + text.replace("'", "''") + "'"
+    return quote_literal(text)

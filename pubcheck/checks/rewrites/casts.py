@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pubcheck.checks.naming import quote_literal
 from pubcheck.checks.rewrites.places import Site
 from pubcheck.checks.rewrites.workshop import (
     Proposal,
@@ -13,7 +14,6 @@ from pubcheck.checks.rewrites.workshop import (
     items,
     name_of,
     plain_string,
-    quoted,
     string,
 )
 from pubcheck.postgres.oids import (
@@ -54,7 +54,7 @@ def _array_of_varchar(w: Workshop, site: Site) -> Iterator[Proposal]:
     if w.type(right) != _VARCHAR_ARRAY:
         return
     if "TypeCast" in right and string(right) is not None:
-        yield Proposal(w.replaced(site.node, (right, quoted(string(right) or ""))), safe=True)
+        yield Proposal(w.replaced(site.node, (right, quote_literal(string(right) or ""))), safe=True)
     if "TypeCast" in right:
         yield Proposal(w.replaced(site.node, (right, f"{w.operand(right['TypeCast']['arg'])}::text[]")), safe=True)
     operator = name_of(site.body)
@@ -106,9 +106,9 @@ def _text_compared_as_other(w: Workshop, site: Site) -> Iterator[Proposal]:
                 constant = literal.get("A_Const", {})
                 if "ival" not in constant:
                     break
-                changes.append((literal, quoted(str(constant["ival"].get("ival", 0)))))
+                changes.append((literal, quote_literal(str(constant["ival"].get("ival", 0)))))
             elif "TypeCast" in literal:
-                changes.append((literal, quoted(string(literal) or "")))
+                changes.append((literal, quote_literal(string(literal) or "")))
         else:
             note = "other spellings of the same value ('05' for 5) are then different texts"
             yield Proposal(w.replaced(site.node, *changes), note)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pubcheck.checks.naming import identifier
+from pubcheck.checks.naming import identifier, quote_literal
 from pubcheck.checks.rewrites.places import Site, Text
-from pubcheck.checks.rewrites.workshop import Proposal, StoredColumn, Ways, Workshop, name_of, quoted
+from pubcheck.checks.rewrites.workshop import Proposal, StoredColumn, Ways, Workshop, name_of
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import Unknowable
@@ -60,7 +60,7 @@ def _of_column(w: Workshop, site: Site, expr: Expr) -> Iterator[Proposal]:
     row = cache.type(expr.type)
     source = identifier(column.name)
     if row.kind == "e" and 0 < len(row.labels) <= _MAX_LABELS and _by_equality(site):
-        branches = " ".join(f"WHEN {quoted(label)} THEN {quoted(label)}" for label in row.labels)
+        branches = " ".join(f"WHEN {quote_literal(label)} THEN {quote_literal(label)}" for label in row.labels)
         case = f"CASE {source} {branches} END"
         # The unit may have an = of its own.
         made = w.expr(Text(case.encode()).tree)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.naming import identifier
+from pubcheck.checks.naming import identifier, quote_literal
 from pubcheck.checks.rewrites.places import Site
-from pubcheck.checks.rewrites.workshop import Proposal, Ways, Workshop, name_of, quoted
+from pubcheck.checks.rewrites.workshop import Proposal, Ways, Workshop, name_of
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.oids import TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
@@ -62,7 +62,7 @@ def _literal_as_text(w: Workshop, site: Site) -> Iterator[Proposal]:
         constant = body[side].get("A_Const", {})
         number = constant.get("ival", {}).get("ival", 0) if "ival" in constant else constant.get("fval", {}).get("fval")
         if number is not None:
-            yield Proposal(w.replaced(site.node, (body[side], quoted(str(number)))), safe=True)
+            yield Proposal(w.replaced(site.node, (body[side], quote_literal(str(number)))), safe=True)
 
 
 def _concatenated(w: Workshop, site: Site) -> Iterator[Proposal]:

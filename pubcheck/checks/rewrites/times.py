@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
+from pubcheck.checks.naming import quote_literal
 from pubcheck.checks.rewrites.places import Site
-from pubcheck.checks.rewrites.workshop import Proposal, Ways, Workshop, items, name_of, quoted, string
+from pubcheck.checks.rewrites.workshop import Proposal, Ways, Workshop, items, name_of, string
 from pubcheck.postgres.expressions.nodes import IMPLICIT
 from pubcheck.postgres.oids import DATE, INTERVAL, TIME, TIMESTAMP, TIMESTAMPTZ
 from pubcheck.postgres.parse import Node
@@ -56,7 +57,7 @@ def _between(w: Workshop, column: Node, first: date, end: date) -> Proposal:
 
 
 def _literal(w: Workshop, column: Node, day: date) -> str:
-    return quoted(f"{day.isoformat()} 00:00:00+00" if w.type(column) == TIMESTAMPTZ else day.isoformat())
+    return quote_literal(f"{day.isoformat()} 00:00:00+00" if w.type(column) == TIMESTAMPTZ else day.isoformat())
 
 
 def _note(w: Workshop, column: Node) -> str:
@@ -126,7 +127,7 @@ def _moment(w: Workshop, node: Node) -> str | None:
     if text is not None and oid in (DATE, TIMESTAMP):
         if _MOMENT.fullmatch(text) is None:
             return None
-        return quoted(f"{text}{'' if ':' in text else ' 00:00:00'}+00") + "::timestamptz"
+        return quote_literal(f"{text}{'' if ':' in text else ' 00:00:00'}+00") + "::timestamptz"
     if oid == DATE:
         return f"({w.operand(node)}::timestamp AT TIME ZONE 'UTC')"
     return f"({w.operand(node)} AT TIME ZONE 'UTC')" if oid == TIMESTAMP else None

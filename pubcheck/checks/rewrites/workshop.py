@@ -106,7 +106,3 @@ def items(node: Node) -> list[Node]:
         listed: list[Node] = node["List"]["items"]
         return listed
     return [node]
-
-
-def quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
