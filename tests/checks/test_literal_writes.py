@@ -67,6 +67,7 @@ CERTAIN = {
     "UPDATE t SET a = 1.5 WHERE a IN ('1', '2')": "update t",
     "UPDATE t SET (a, b) = (SELECT id, b FROM k LIMIT 1) RETURNING lower(b)": "update t",
     "UPDATE t SET a = a / 0": "update t",
+    "UPDATE t SET a = 1 WHERE CURRENT OF nowhere": "update t",
     "DELETE FROM t WHERE a IN (SELECT id FROM k)": "delete t",
     "INSERT INTO u SELECT '1', 5 ON CONFLICT (a) DO UPDATE SET b = excluded.a RETURNING b": "update u",
     "INSERT INTO u (a) VALUES (DEFAULT), ('2') ON CONFLICT (a) DO UPDATE SET b = DEFAULT": "update u",

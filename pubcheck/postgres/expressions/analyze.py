@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pubcheck.postgres.deferred import Deferred
+from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.expressions.coerce import coerce_to_boolean
 from pubcheck.postgres.expressions.columns import column_reference
 from pubcheck.postgres.expressions.constants import constant, value_function
@@ -29,7 +30,11 @@ def transform(p: ParseState, node: Node) -> Expr:
     Raises ServerError where the server refuses it, Unknowable where that rests on what is not visible.
     """
     for kind, body in node.items():
-        return _HANDLERS[kind](p, body)
+        try:
+            handler = _HANDLERS[kind]
+        except KeyError:
+            raise Unknowable(f"what {kind} means") from None
+        return handler(p, body)
     raise ValueError("an empty parse node")
 
 
