@@ -250,7 +250,8 @@ class Inside:
         self.fold.perhaps_made.update((*names_made(changes), *names_taken(changes)))
         self.fold.perhaps_made.discard("")
         doubt_changes(self.fold.catalog, changes)
-        if any(isinstance(former, Relation | Publication | Type) and key not in heap for heap, key, former in changes):
+        taken = (Relation, Publication, Type, Proc)
+        if any(isinstance(former, taken) and key not in heap for heap, key, former in changes):
             # What was taken away may still be there.
             self.session.unfollowed(self.statement.text)
         for heap, key, former in changes:

@@ -145,6 +145,6 @@ class Variables:
         meant = frame.aliases.get(name, name)
         written = frame.arguments.get(meant) or frame.types.get(meant)
         found = self.trial.type_named(written) if written else (0, -1)
-        if name in frame.arguments and found[0] >= FIRST_NORMAL_OID:
-            found = 0, -1  # of a type the name without the schema is known
+        if meant in frame.arguments and (found[0] >= FIRST_NORMAL_OID or (written or "").startswith("any")):
+            found = 0, -1  # of a type the name without the schema is known; another one may stand for any
         return found, frame.look_up((name,))

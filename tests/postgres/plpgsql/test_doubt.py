@@ -111,3 +111,20 @@ def test_what_an_event_trigger_may_have_added_is_taken_away_by_assumption() -> N
     )
     found = lint(f"{_SETUP} {text}")
     assert [certainty for _, _, certainty in answers(found)] == ["assumed"]
+
+
+def test_a_function_that_was_perhaps_dropped_may_be_there() -> None:
+    script = (
+        "CREATE FUNCTION f() RETURNS text LANGUAGE sql AS $$ SELECT 'one' $$;"
+        "DO $$ BEGIN BEGIN DROP FUNCTION f(); RAISE EXCEPTION 'x'; EXCEPTION WHEN raise_exception THEN NULL; END;"
+        " EXECUTE 'CREATE PUBLICATION ' || f(); END $$;"
+    )
+    assert [one for one in lint(script, complete=True) if one.certainty == "certain" and one.server] == []
+
+
+def test_what_stands_for_any_type_is_not_taken_for_it() -> None:
+    script = (
+        "CREATE FUNCTION first_of(anyarray) RETURNS anyelement LANGUAGE sql AS $$ SELECT $1[1] $$;"
+        "DO $$ BEGIN EXECUTE 'CREATE PUBLICATION ' || first_of(ARRAY['x', 'y']); END $$;"
+    )
+    assert [one for one in lint(script, complete=True) if one.certainty == "certain" and one.server] == []
