@@ -31,8 +31,9 @@ _INTEGER = pattern_later(r"int(\d)\d?(pl|mi|mul)")
 
 
 class Danger(Struct, frozen=True):
-    """A call that fails on some rows. ``always``: on every row. ``guarded``: what stands before it with AND or OR reads
-    the same columns and probably keeps those rows away. ``answer`` is what the server says then."""
+    """A call that fails on some rows. ``always``: on all, and ``what`` says which. ``guarded``: what stands before it
+    with AND or OR reads the same columns and probably keeps those rows away. ``answer`` is what the server says then.
+    """
 
     location: int
     what: str
@@ -42,9 +43,14 @@ class Danger(Struct, frozen=True):
     always: bool = False
     guarded: bool = False
 
+    @property
+    def when(self) -> str:
+        return self.what if self.always else f"when {self.what}"
+
 
 _WAY = "let a CASE keep such rows away from it"
 _BOUNDS = "range lower bound must be less than or equal to range upper bound"
+_ANY_VALUE = "for every value that is not NULL"
 _ESCAPE_AT_END = "LIKE pattern must not end with escape character"
 _SYNTAX_OF_PATTERN = ("2201B", "invalid regular expression", "a pattern that is no valid regular expression")
 _BY_NAME: dict[str, tuple[str, str, str]] = {
@@ -216,7 +222,7 @@ def _of_constant_unit(name: str, expr: Expr, location: int) -> Danger | None:
         if fields is not None:
             fields.named(unit.value)
     except ServerError as error:
-        what, way = f'"{unit.value}" is no unit', "write one that the server knows"
+        what, way = _ANY_VALUE, "write a unit that the server knows"
         return Danger(location, what, way, ServerAnswer(error.sqlstate, error.message), always=True)
     except Unknowable:
         pass
@@ -238,7 +244,7 @@ def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
     try:
         refuse_regex(given.value)
     except ServerError as error:
-        what, way = "its regular expression is invalid", "write one that the server can read"
+        what, way = _ANY_VALUE, "write a regular expression that the server can read"
         return Danger(location, what, way, ServerAnswer(error.sqlstate, error.message), always=True)
     return None
 
@@ -265,7 +271,7 @@ def _division(expr: Expr, location: int, checked: frozenset[int]) -> Danger | No
         return None
     answer = ServerAnswer("22012", "division by zero")
     if zero:
-        return Danger(location, "it divides by zero", "write another divisor", answer, always=True)
+        return Danger(location, "on every row", "write another divisor", answer, always=True)
     way = "write CASE WHEN ... = 0 THEN false ELSE ... END, or divide by NULLIF(..., 0), which gives NULL"
     columns = _columns(divisor)
     return Danger(location, "the divisor is zero", way, answer, guarded=bool(columns) and columns <= checked)

@@ -31,16 +31,15 @@ def filter_can_fail(ground: Ground) -> Iterator[Finding]:
         danger = found[0]
         relation, publication, at = filtered.relation, filtered.publication, filtered.entry.place
         place = Place(at.source, at.statement, danger.location, 0) if danger.location >= 0 else at
-        when = "on every row" if danger.always else f"when {danger.what}"
         message = (
-            f"the row filter on {ground.name(relation)} fails {when} ({danger.answer.message}): the initial copy and "
-            f'decoding stop there, and changing publication "{publication.name}" afterwards does not help'
+            f"the row filter on {ground.name(relation)} fails {danger.when} ({danger.answer.message}): the initial "
+            f'copy and decoding stop there, and changing publication "{publication.name}" afterwards does not help'
         )
         way = danger.way_out
         if danger.guarded:
             way += "; the conditions beside it keep such rows away only as long as they are evaluated first, which "
             way += "PostgreSQL promises of CASE alone"
-        more = [(Place(at.source, at.statement, one.location, 0), f"fails when {one.what}") for one in found[1:]]
+        more = [(Place(at.source, at.statement, one.location, 0), f"fails {one.when}") for one in found[1:]]
         yield Finding(
             rule="filter-can-fail",
             message=message,
