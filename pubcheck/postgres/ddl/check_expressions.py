@@ -19,7 +19,7 @@ _WITH_LITERALS = {
     **dict.fromkeys((TEXT, VARCHAR, BPCHAR), ("sval", _COMPARING | _MATCHING)),
 }
 """By a column's type, the literals that need no look to be compared with it, and the operators that do."""
-_COMPARISONS = frozenset(("AEXPR_OP", "AEXPR_IN", "AEXPR_LIKE", "AEXPR_ILIKE"))
+_COMPARISONS = frozenset(("AEXPR_OP", "AEXPR_OP_ANY", "AEXPR_IN", "AEXPR_LIKE", "AEXPR_ILIKE"))
 
 
 def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
@@ -54,19 +54,38 @@ def _shows_boolean(relation: Relation, tree: Node) -> bool:
                 return False
         elif kind == "A_Expr" and body["kind"] in _COMPARISONS:
             literal, operators = _WITH_LITERALS.get(_type_of_column(relation, body.get("lexpr", {})), ("", ()))
-            right = body["rexpr"]
-            values = right["List"]["items"] if "List" in right else [right]
             if body["name"][-1]["String"]["sval"] not in operators or len(body["name"]) > 1:
                 return False
-            if any(literal not in _literal(value) for value in values):
+            if any(literal not in _literal(value) for value in _values(body)):
                 return False
         else:
             return False
     return True
 
 
+def _values(body: Node) -> list[Node]:
+    """What a column is compared with: one value, those of a list, or those of an array, as pg_dump writes lists."""
+    right: Node = body["rexpr"]
+    if body["kind"] == "AEXPR_OP_ANY":
+        return list(_uncast(right).get("A_ArrayExpr", {}).get("elements", ({},)))
+    return list(right["List"]["items"]) if "List" in right else [right]
+
+
+def _uncast(tree: Node) -> Node:
+    """An expression without casts to strings."""
+    while "TypeCast" in tree and tree["TypeCast"]["typeName"]["names"][-1]["String"]["sval"] in _STRINGS:
+        tree = tree["TypeCast"]["arg"]
+    return tree
+
+
+_STRINGS = ("text", "varchar", "bpchar")
+
+
 def _literal(tree: Node) -> Node:
-    """The literal that an expression is, with the cast that pg_dump writes for numbers; {} for anything else."""
+    """The literal that an expression is, with the casts that pg_dump writes; {} for anything else."""
+    text = _uncast(tree)
+    if text is not tree:
+        return {"sval": {}} if "sval" in text.get("A_Const", ()) else {}
     cast = tree.get("TypeCast")
     if cast is not None and names(cast["typeName"]["names"]) == ["pg_catalog", "numeric"]:
         tree = cast["arg"] if "ival" in cast["arg"].get("A_Const", ()) else {}
@@ -75,7 +94,11 @@ def _literal(tree: Node) -> Node:
 
 
 def _type_of_column(relation: Relation, tree: Node) -> int:
-    """The type of the table's column that an expression is, 0 where it is none or that is not known."""
-    fields = tree.get("ColumnRef", {}).get("fields", ())
+    """The type of the table's column that an expression is, 0 where it is none or that is not known; a string's may be
+    cast to another string."""
+    plain = _uncast(tree)
+    fields = plain.get("ColumnRef", {}).get("fields", ())
     column = relation.column(fields[0].get("String", {}).get("sval", "")) if len(fields) == 1 else None
-    return column.type if column is not None else 0
+    if column is None or (plain is not tree and column.type not in (TEXT, VARCHAR, BPCHAR)):
+        return 0
+    return column.type

@@ -170,6 +170,35 @@ SCRIPTS = {
         CREATE TABLE p17 (id int) PARTITION BY RANGE ((row(id))); -- 42P16
         CREATE TABLE p18 (id int) PARTITION BY RANGE ((p18));
     """,
+    "lists as people and pg_dump write them": r"""
+        CREATE TABLE a1 (a text CHECK (a = ANY (ARRAY['x', 'y'])));
+        CREATE TABLE a3 (a int CHECK (a = ANY (ARRAY[1, 2])));
+        CREATE TABLE a4 (a int CHECK (a = ANY (ARRAY['x', 'y']))); -- 42883
+        CREATE TABLE a5 (a int CHECK (a::text = ANY (ARRAY['x', 'y'])));
+        CREATE TABLE a6 (a int CHECK (a::text = ANY (ARRAY[1, 2]))); -- 42883
+        CREATE TABLE a7 (a text CHECK (a = ANY (ARRAY[1, 2]))); -- 42883
+        CREATE TABLE a8 (a text CHECK (a = 'x'));
+        CREATE TABLE a9 (a text CHECK (a = ANY ('x'))); -- 22P02
+        CREATE TABLE a10 (a text CHECK (a = ANY ('{x}')));
+        CREATE TABLE a11 (a text CHECK (a = ARRAY['x'])); -- 42883
+        CREATE TABLE a12 (a text CHECK (a IN ('x', 'y')));
+        CREATE TABLE a13 (a text CHECK (a = ANY (ARRAY[]::text[])));
+        CREATE TABLE a14 (a text CHECK (a = ANY (ARRAY[]))); -- 42P18
+        CREATE TABLE a15 (a int CHECK (a = ANY (1))); -- 42809
+        CREATE TABLE a16 (a int CHECK (a = 1::text)); -- 42883
+        CREATE TABLE a17 (a int CHECK (a = '1'::text)); -- 42883
+        CREATE TABLE a18 (a numeric CHECK (a > (0)::numeric));
+        CREATE TABLE a19 (a text CHECK (a > (0)::numeric)); -- 42883
+        CREATE TABLE a20 (a text CHECK (a = ALL (ARRAY['x'])));
+        CREATE TABLE a21 (a text CHECK (a LIKE ANY (ARRAY['x%', 'y%'])));
+        CREATE TABLE a22 (a char(3) CHECK (a = ANY (ARRAY['x'::bpchar, 'y'::bpchar])));
+        CREATE TABLE a23 (a text CHECK (a = ANY (ARRAY[ARRAY['x']])));
+        CREATE TABLE a24 (a varchar CHECK (a::text ~ '^x'::text));
+        CREATE TABLE a25 (a int CHECK (a = ARRAY[1])); -- 42883
+        CREATE TABLE a26 (a text CHECK (a::char(3) = 'x'));
+        CREATE TABLE a27 (a int CHECK (a IN (1, '2', 3)));
+        CREATE TABLE a28 (a int CHECK (a NOT IN (1, 2)));
+    """,
     "generated columns after planning": r"""
         CREATE FUNCTION fn(a text, b text) RETURNS text LANGUAGE sql AS $$ select a || ' ' || b $$;
         CREATE TABLE g1 (a text, g text GENERATED ALWAYS AS (fn(a, a)) STORED);
