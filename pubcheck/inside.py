@@ -250,8 +250,9 @@ class Inside:
         self.fold.perhaps_made.update((*names_made(changes), *names_taken(changes)))
         self.fold.perhaps_made.discard("")
         doubt_changes(self.fold.catalog, changes)
-        taken = (Relation, Publication, Type, Proc)
-        if any(isinstance(former, taken) and key not in heap for heap, key, former in changes):
+        first = {(id(heap), key): (heap, key, former) for heap, key, former in reversed(changes)}
+        kinds = (Relation, Publication, Type, Proc)
+        if any(isinstance(former, kinds) and key not in heap for heap, key, former in first.values()):
             # What was taken away may still be there.
             self.session.unfollowed(self.statement.text)
         for heap, key, former in changes:

@@ -279,6 +279,8 @@ def run_body(
         machine.emitted = frame.emitted if routine.returns_set else [tuple(given)]
         if routine.results:
             return given[0] if len(given) == 1 else UNKNOWN
+        if routine.returns == "void":
+            return ""  # no NULL: of a function in SQL it is one
         return coerced(value, frame.returns) if frame.returns else value
     finally:
         machine.doubt.handlers, machine.evaluator.projecting = handlers, projecting
@@ -302,7 +304,9 @@ def sql_body(machine: Machine, routine: Routine, bound: dict[str, Value], at: In
         last = query(routine.last_statement())
         found = machine.rows(last) if last is not None else queries.UNKNOWN_ROWS
         machine.emitted = [values for values, _ in found.rows] if found.known and routine.returns_set else None
-        return found.scalar() if not routine.returns_set else UNKNOWN
+        if routine.returns == "void":
+            return None
+        return UNKNOWN if routine.returns_set else coerced(found.scalar(), routine.returns)
     finally:
         machine.frames.pop()
 

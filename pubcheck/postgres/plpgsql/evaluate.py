@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.ddl.descriptions import relation_name
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
@@ -331,6 +333,8 @@ class Evaluator:
     def _function(self, node: Node, scope: Scope | None) -> Value:
         path = names(node["funcname"])
         found = FUNCTIONS.get(path[-1]) if len(path) == 1 or path[0] == "pg_catalog" else None
+        if found is not None and len(path) == 1 and self._is_hidden(path[0]):
+            found = None
         if found is None and self.caller is not None and (scope is None or self.projecting):
             return self.caller(node, scope)
         if found is None or node.get("func_variadic") or node.get("agg_star"):
@@ -340,6 +344,12 @@ class Evaluator:
             return found(self, *arguments)
         except (TypeError, ValueError):
             return UNKNOWN
+
+    def _is_hidden(self, name: str) -> bool:
+        """Whether another function of that name stands before the server's in the search path."""
+        catalog = self.session.catalog
+        before = itertools.takewhile(lambda namespace: namespace != PG_CATALOG, self.session.path)
+        return bool(catalog.procs) and any(catalog.proc_names.get((namespace, name)) for namespace in before)
 
 
 @lru_cache(maxsize=512)
