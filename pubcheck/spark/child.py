@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 
 import msgspec
@@ -21,7 +22,16 @@ from pubcheck.report.document import Entry
 from pubcheck.rulebook import selected
 from pubcheck.sources.files import File, Plan
 from pubcheck.spark.published import WRITE_RULES, Published, published
-from pubcheck.spark.survey import Facts, Found, Look, Survey, looked, surveyed
+from pubcheck.spark.survey import (
+    LINTED_ALL_THE_SAME,
+    Facts,
+    Found,
+    Look,
+    Survey,
+    linted,
+    looked,
+    surveyed,
+)
 from pubcheck.unit import judge
 
 
@@ -43,6 +53,25 @@ class Request(Struct, frozen=True, array_like=True, tag=True):
     habit: str = "folder"
 
 
+def request_of(unit: Found, contents: Mapping[bytes, bytes] = {}) -> Request:
+    """To lint a unit whose files lie in folders; of some it may be known what they hold."""
+    return Request(
+        tuple(
+            RequestFile(
+                member.path or "",
+                member.location,
+                contents.get(member.location or b""),
+                member.problem,
+                member.view or "",
+            )
+            for member in unit.members
+            if member.fate in LINTED_ALL_THE_SAME
+        ),
+        unit.unit or "",
+        unit.habit or "",
+    )
+
+
 class Unread(Struct, frozen=True):
     """A file that was left out: ``reason`` is unreadable, not-text or not-postgresql."""
 
@@ -60,7 +89,7 @@ class Failure(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """What came of a unit; with a failure, what came of reading its files."""
+    """What came of a unit; with a failure, because of which it is quarantined, what there is all the same."""
 
     findings: tuple[Entry, ...]
     published: tuple[Published, ...]
@@ -72,9 +101,11 @@ class Reply(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """What came of a survey, or of a look at files; with a failure, nothing."""
+    """What came of a survey, with what came of each unit that was linted at once, or of a look at files; with a
+    failure, nothing."""
 
     found: tuple[Found, ...] | tuple[Facts, ...]
+    linted: tuple[Reply, ...] = ()
     failure: Failure | None = None
 
 
@@ -135,8 +166,20 @@ def main() -> None:
 
     def answer(asked: Request | Survey | Look) -> Reply | Answer:
         if isinstance(asked, Survey):
-            return Answer(surveyed(asked))
+            return examine(asked)
         return Answer(looked(asked)) if isinstance(asked, Look) else lint(asked)
+
+    def examine(asked: Survey) -> Answer:
+        found, contents = surveyed(asked)
+        if sum(unit.cost for unit in found if unit.step == "lint") > asked.at_once:
+            return Answer(found)
+        units, replies = [], []
+        for unit in found:
+            if unit.step == "lint":
+                replies.append(lint(request_of(unit, contents)))
+                unit = linted(unit, failed=replies[-1].failure is not None)
+            units.append(unit)
+        return Answer(tuple(units), tuple(replies))
 
     def lint(unit: Request) -> Reply:
         begun = perf_counter()
@@ -159,8 +202,10 @@ def main() -> None:
             except Exception as error:
                 failure = _failure(error)
         entries = tuple(finding.entry for finding in judged.findings)
+        unread = tuple(aside.values())
+        failure = failure or _unfit(entries, unread, judged.statements, len(files))
         seconds = perf_counter() - begun
-        return Reply(entries, rows, tuple(aside.values()), judged.postgres, judged.statements, seconds, failure)
+        return Reply(entries, rows, unread, judged.postgres, judged.statements, seconds, failure)
 
     _limit_memory(limits.memory)
     replies.send_bytes(b"")
@@ -183,6 +228,20 @@ def main() -> None:
 
 _ASIDE = {"PUB001": "unreadable", "PUB002": "not-text", "PUB008": "not-postgresql"}
 """Rules that tell of a file which was left out, with the reason in the table `quarantine`."""
+
+
+def _unfit(findings: Iterable[Entry], unread: Sequence[Unread], statements: int, files: int) -> Failure | None:
+    """Why a unit that was linted is quarantined all the same, if it is."""
+    if len(unread) == files:
+        return Failure(unread[0].reason, f"none of its files could be linted; of the first: {unread[0].detail}")
+    refused = {
+        (each.path, each.statement.index)
+        for each in findings
+        if each.statement is not None and each.name in ("statement-not-parsed", "text-skipped")
+    }
+    if 2 * len(refused) > statements:
+        return Failure("not-postgresql", f"{len(refused)} of {statements} statements are not PostgreSQL")
+    return None
 
 
 TOO_LITTLE_MEMORY = "the unit needs more memory than it may take (--unit-memory)"

@@ -1,9 +1,9 @@
 """Where the files of an audit come from: folders whose paths the driver lists, or the rows of a table.
 
 Once it has been looked at, either gives three frames. ``repositories`` has a row a repository, with a state by which
-one that has not changed is known; ``units`` has the units of all of them or of those chosen, with what can be said
-without linting (``tables.FOUND``); ``linted`` has what came of units chosen of those. ``count`` says, counted another
-way, how many files there are.
+one that has not changed is known; ``units`` has the units of all of them or of those that changed, some of them linted
+(``tables.EXAMINED``); ``linted`` has units chosen of the others, linted. ``count`` says, counted another way, how many
+files there are.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from pubcheck.sources.plans import Repository, find_repositories
 from pubcheck.sources.selection import DONE, IDENTITY, NAMED, STATEMENT, UTF16_MARKS, WORD
 from pubcheck.sources.traits import CHANGELOG, LISTS
 from pubcheck.spark import worker
+from pubcheck.spark.carrying import Standing
+from pubcheck.spark.costs import cost, part
 from pubcheck.spark.runs import Store
 from pubcheck.spark.survey import BEGINNING, LINTED_ALL_THE_SAME
-from pubcheck.spark.tables import CONTENTS, FACTS, FOUND, LISTING, OUTCOMES, SCANNED, arrow, ddl
+from pubcheck.spark.tables import CONTENTS, EXAMINED, FACTS, FOUND, LINTED, LISTING, SCANNED, arrow, ddl
 
 _CHUNK = 40_000
 """Files that the driver holds at a time."""
@@ -46,6 +48,10 @@ class Input(Protocol):
     def name(self) -> str:
         """How it is called in the table `runs`."""
 
+    @property
+    def lints_at_once(self) -> bool:
+        """Whether ``units`` lints those of small repositories, where none are carried over."""
+
     def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
         """Finds the repositories; gives the state of all of them, of which ``settings`` are a part, None where that is
         not known. A file may have ``largest`` bytes. Raises EmptyInput, BadInput."""
@@ -53,12 +59,13 @@ class Input(Protocol):
     def repositories(self) -> DataFrame:
         """The repositories with their state and how many files they have."""
 
-    def units(self, chosen: DataFrame | None, job: worker.Job) -> DataFrame:
-        """The units of all repositories, or of those ``chosen``."""
+    def units(self, standing: Standing | None, job: worker.Job) -> DataFrame:
+        """The units of all repositories, or, where it is known how they stand to those of a run before, of those that
+        changed."""
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
-        """What came of units. They come with a ``salt``, which `repartition` takes to the partition, of so many, that
-        each shall be in."""
+        """Units that were yet to be linted, as ``units`` gives those that were. They come with a ``salt``, which
+        `repartition` takes to the partition, of so many, that each shall be in."""
 
     def count(self) -> int: ...
 
@@ -80,10 +87,12 @@ class BadInput(ValueError):
 class Folders:
     """Repositories in folders, as ``find_repositories`` finds them. Their files are opened by the workers."""
 
+    lints_at_once = True
+
     def __init__(self, where: str, config: Config = Config()) -> None:
         self.name = _plain(where)
         self._where, self._config = where, config
-        self._count = 0
+        self._repositories = self._count = self._bytes = 0
         self._written = False
         self._listing: Callable[[], DataFrame] | None = None
 
@@ -95,13 +104,15 @@ class Folders:
             if chunk.files >= _CHUNK:
                 store.write(self._frame(spark, chunk), "listing", run, more=self._written)
                 self._written, chunk = True, _Chunk()
-            state = state_of(repository, listed, settings)
+            state, size = state_of(repository, listed, settings)
             if state is None:
                 whole = None
             elif whole is not None:
                 whole.update(f"{repository.name}\t{state}\n".encode())
             chunk.add(repository, state)
+            self._repositories += 1
             self._count += len(repository.files)
+            self._bytes += size
             listed = time.time_ns()
         if not self._count:
             raise EmptyInput(f"no input: no .sql file under {self.name}")
@@ -123,16 +134,20 @@ class Folders:
         assert self._listing is not None
         return self._listing()
 
-    def units(self, chosen: DataFrame | None, job: worker.Job) -> DataFrame:
+    def units(self, standing: Standing | None, job: worker.Job) -> DataFrame:
         listing = self._listed()
-        if chosen is not None:
-            listing = listing.join(chosen, "repository", "left_semi")
-        parts = math.ceil(self._count / _SURVEYED)
-        return listing.repartition(parts).mapInArrow(partial(worker.survey, job=job), ddl(FOUND))
+        if standing is None:
+            whole = cost(self._bytes, self._count)
+            parts = math.ceil(whole / part(whole))
+        else:
+            listing = listing.join(standing.of("changed"), "repository", "left_semi")
+            parts = math.ceil(self._count * standing.changed / self._repositories / _SURVEYED)
+        examine = partial(worker.examine, job=job, at_once=standing is None)
+        return listing.repartition(parts).mapInArrow(examine, ddl(EXAMINED))
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
-        placed = units.repartition(parts, "salt").select("repository", "unit", "habit", "members")
-        return placed.mapInArrow(partial(worker.lint_files, job=job), ddl(OUTCOMES))
+        placed = units.repartition(parts, "salt").select(*(column.name for column in FOUND))
+        return placed.mapInArrow(partial(worker.lint_files, job=job), ddl(EXAMINED))
 
     def count(self) -> int:
         return self._count
@@ -188,24 +203,27 @@ _TICK, _COARSE = 100_000_000, 2_100_000_000
 where it counts seconds, or every other one."""
 
 
-def state_of(repository: Repository, listed: int, settings: str) -> str | None:
+def state_of(repository: Repository, listed: int, settings: str) -> tuple[str | None, int]:
     """What the files of a repository have in common while nobody writes to them: names, sizes, times, inodes. None
     where a file was written to so shortly before ``listed``, in nanoseconds, that it could be once more without its
-    times telling (git calls that racy)."""
+    times telling (git calls that racy). And how many bytes they have."""
     lines = [settings]
+    size = 0
+    racy = False
     for _, file in repository.files:
         try:
             status = os.stat(file.path)
         except (OSError, ValueError) as error:
             lines.append(f"{file.path}\t{file.error}\t{error}")
             continue
+        size += status.st_size
         newest = max(status.st_mtime_ns, status.st_ctime_ns)
-        if newest > listed - (_TICK if newest % 1_000_000_000 else _COARSE):
-            return None
+        racy = racy or newest > listed - (_TICK if newest % 1_000_000_000 else _COARSE)
         lines.append(
             f"{file.path}\t{file.error}\t{status.st_size}\t{status.st_mtime_ns}\t{status.st_ctime_ns}\t{status.st_ino}"
         )
-    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+    state = hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+    return None if racy else state, size
 
 
 class Columns(Struct, frozen=True):
@@ -234,6 +252,8 @@ class Rows:
 
     A row without a path is a file that cannot be read; one whose path no walk of a folder would read is passed over.
     """
+
+    lints_at_once = False
 
     def __init__(self, name: str, format: str, columns: Columns, options: Mapping[str, str] | None = None) -> None:
         self.name = name if format == "table" else _plain(name)
@@ -308,14 +328,15 @@ class Rows:
         state = F.sha2(F.concat_ws("\n", F.lit(self._settings), F.array_sort(F.collect_list(each))), 256)
         return self._described.groupBy("repository").agg(state.alias("state"), F.count("*").alias("files"))
 
-    def units(self, chosen: DataFrame | None, job: worker.Job) -> DataFrame:
+    def units(self, standing: Standing | None, job: worker.Job) -> DataFrame:
         assert self._described is not None
         assert self._rows is not None
         described = self._described
-        if chosen is not None:
-            described = described.join(chosen, "repository", "left_semi")
-        content, size = F.col("content"), F.octet_length("content")
-        shown = F.when(size > job.largest, F.substring(content, 1, min(job.largest, BEGINNING))).otherwise(content)
+        if standing is not None:
+            described = described.join(standing.of("changed"), "repository", "left_semi")
+        content, largest = F.col("content"), job.largest.file
+        beginning = F.substring(content, 1, min(largest, BEGINNING))
+        shown = F.when(F.octet_length("content") > largest, beginning).otherwise(content)
         # Only of repositories that publish does it matter which files belong together.
         publishing = described.where("may_publish").select("repository").distinct()
         facts = (
@@ -331,7 +352,7 @@ class Rows:
             {"fate": F.coalesce("met", "fate"), "detail": F.coalesce("how", "detail")}
         )
         rows = scanned.select(*(column.name for column in SCANNED)).repartition("repository")
-        return rows.sortWithinPartitions("repository").mapInArrow(partial(worker.group, job=job), ddl(FOUND))
+        return rows.sortWithinPartitions("repository").mapInArrow(partial(worker.group, job=job), ddl(EXAMINED))
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
         assert self._rows is not None
@@ -354,7 +375,9 @@ class Rows:
             .sortWithinPartitions("cost", "repository", "unit", "ordinal")
             .select(*(column.name for column in CONTENTS))
         )
-        return ready.mapInArrow(partial(worker.lint_contents, job=job), ddl(OUTCOMES))
+        outcomes = ready.mapInArrow(partial(worker.lint_contents, job=job), ddl(LINTED))
+        known = units.select(*(column.name for column in FOUND)).withColumn("step", F.lit("linted"))
+        return known.join(outcomes, ["repository", "unit"])
 
     def _counted(self) -> tuple[int, int]:
         """The rows, and those of them that are files to read."""

@@ -1,5 +1,5 @@
-"""The audit as DataFrames: repositories -> units -> the units to lint -> outcomes -> tables. Nothing but the DataFrame
-API.
+"""The audit as DataFrames: repositories -> units, those of small repositories linted at once -> the others, linted ->
+tables. Nothing but the DataFrame API.
 
 Every file and every unit ends in one of linted, nothing to lint, quarantined; `audit` counts them another way before it
 lets a run exist. What has not changed since an earlier run is carried over from it: a repository as a whole where its
@@ -28,26 +28,17 @@ from pyspark.sql import functions as F
 
 from pubcheck import __version__
 from pubcheck.config import Config
-from pubcheck.diagnostics import SEVERITIES
 from pubcheck.linter import Linter
 from pubcheck.rulebook import RULES
-from pubcheck.spark import carrying
+from pubcheck.spark import carrying, costs
 from pubcheck.spark.carrying import Before, Standing
 from pubcheck.spark.child import Limits
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.runs import NoRun, Store
 from pubcheck.spark.summary import Summary
 from pubcheck.spark.summary import summary as summarized
-from pubcheck.spark.tables import (
-    FINDINGS,
-    METRICS,
-    PUBLICATIONS,
-    QUARANTINE,
-    RUNS,
-    UNITS,
-    arrow,
-    ddl,
-)
+from pubcheck.spark.survey import Largest
+from pubcheck.spark.tables import METRICS, RESULTS, RUNS, arrow, ddl
 from pubcheck.spark.worker import Job
 
 
@@ -63,15 +54,8 @@ class Options(Struct, frozen=True, kw_only=True):
 
 KEY = ["repository", "unit"]
 
-_WRITTEN = 4_000
-"""Units whose outcomes are written in one task."""
-_PART = 24 << 20
-"""The cost of a task: some two seconds of linting, beside which the tenth of a second that Spark takes for a task is
-little, and after which nobody waits long for the last one."""
-_FILE_COST = 4096
-"""What a file costs beside its bytes, in bytes."""
-_LEAST_PART = 1 << 20
-_FEWEST_PARTS, _MOST_PARTS = 12, 20_000
+_WRITTEN = 10_000
+"""Units that were linted whose rows are written in one task."""
 
 
 def audit(
@@ -89,7 +73,7 @@ def audit(
         raise NoRun(f"{run} is the run that is to be written, which cannot be read meanwhile")
     started = datetime.now(UTC)
     rules = ruleset(linter)
-    job = Job(_pickled(linter), options.limits, options.largest_file, rules)
+    job = Job(_pickled(linter), options.limits, Largest(options.largest_file, options.largest_unit), rules)
     settings = f"{rules} {options.largest_file} {options.largest_unit}"
 
     with ExitStack() as ending:
@@ -112,23 +96,28 @@ def audit(
             standing = carrying.ALL_UNCHANGED if alike else carrying.compared(given.repositories(), before, keep)
         units, counts = None, {}
         if standing is None or standing.changed:
-            progress("looking through files")
-            chosen = standing.of("changed") if standing is not None else None
-            units = keep(_with_step(given.units(chosen, job), before, options))
+            # Few rows a batch: a row may be a file of many megabytes. Releases that know of it count bytes as well.
+            spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 500)
+            spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", 16 << 20)
+            progress("linting" if standing is None and given.lints_at_once else "looking through files")
+            units = keep(_carried(given.units(standing, job), before))
             steps = units.groupBy("step").agg(F.count("*"), F.sum("cost"), F.max("cost")).collect()
             counts = {row[0]: row[1] for row in steps}
         progress(_told(counts, standing))
 
-        outcomes = None
         if units is not None and counts.get("lint"):
-            progress("linting")
+            progress("linting the rest" if counts.get("linted") else "linting")
             cost, most = next((row[2], row[3]) for row in steps if row[0] == "lint")
-            outcomes = keep(_outcomes(spark, given, units, cost, most, job))
-            outcomes.count()  # which makes them, in as many tasks as are meant
-            outcomes = outcomes.coalesce(math.ceil(counts["lint"] / _WRITTEN))
+            placed, parts = _placed(spark, units.where("step = 'lint'"), cost, most)
+            linted = keep(given.linted(placed, parts, job))
+            linted.count()  # which makes them, in as many tasks as are meant
+            units = units.where("step <> 'lint'").unionByName(linted)
+            counts["linted"] = counts.get("linted", 0) + counts.pop("lint")
+        if units is not None:
+            units = units.coalesce(math.ceil(sum(counts.values()) / _WRITTEN))
 
         progress("writing tables")
-        made = _Made(given.repositories, units, counts, outcomes, before, standing, options)
+        made = _Made(given.repositories, units, counts, before, standing)
         tables = {
             "publications": made.publications,
             "findings": made.findings,
@@ -169,7 +158,9 @@ _ALIKE = ("findings", "publications", "quarantine", "repositories")
 
 
 def _told(counts: Mapping[str, int], standing: Standing | None) -> str:
-    text = f"{sum(counts.get(step, 0) for step in STEPS):,} units: {counts.get('lint', 0):,} to lint"
+    units = sum(number for step, number in counts.items() if step != "apart")
+    linted, waiting = counts.get("linted", 0), counts.get("lint", 0)
+    text = f"{units:,} units: " + (f"{linted:,} linted, {waiting:,} more to lint" if linted else f"{waiting:,} to lint")
     if standing is None:
         return text
     if standing.all_unchanged:
@@ -205,44 +196,14 @@ _OF_THE_STATUS = ("fail_on", "fail_on_assumed", "baseline")
 """Settings that change no finding."""
 
 
-STEPS = ("lint", "carried", "stopped", "passed-over")
-"""What is to be done with a unit: it is linted, its rows are carried over, it cannot be linted, its repository is not
-about publications."""
-
-
-def _with_step(found: DataFrame, before: Before | None, options: Options) -> DataFrame:
-    """Units with what they cost, what is to be done with them, and the reason where they cannot be linted. What is no
-    unit, but the files outside them, has the step `apart`."""
-    carried: Column = F.lit(False)
-    units = found.withColumns(
-        {
-            "cost": F.col("bytes") + F.col("files") * _FILE_COST,
-            "reason": F.coalesce("stopped", F.when(F.col("bytes") > options.largest_unit, "too-large")),
-        }
-    )
-    if before is not None:
-        known = before["units"].where(carrying.ended()).select(*KEY, "fingerprint", F.lit(True).alias("known"))
-        units = units.join(known, [*KEY, "fingerprint"], "left")
-        carried = F.coalesce("known", F.lit(False))
-    step = (
-        F.when(F.col("unit").isNull(), "apart")
-        .when(~F.col("selected"), "passed-over")
-        .when(F.col("reason").isNotNull(), "stopped")
-        .when(carried, "carried")
-    )
-    return units.withColumn("step", step.otherwise("lint")).drop("known", "selected", "stopped")
-
-
-# Linting.
-
-
-def _outcomes(spark: SparkSession, given: Input, units: DataFrame, cost: int, most: int, job: Job) -> DataFrame:
-    """What came of each unit that is to be linted; together they cost ``cost``, and none more than ``most``."""
-    # Few rows a batch: a row may be a file of many megabytes. Releases that know of it count bytes as well.
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 500)
-    spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", 16 << 20)
-    placed, parts = _placed(spark, units.where("step = 'lint'"), cost, most)
-    return given.linted(placed, parts, job)
+def _carried(units: DataFrame, before: Before | None) -> DataFrame:
+    """Units with the step `carried` for those that are yet to be linted and were as they are in the run before."""
+    if before is None:
+        return units
+    known = before["units"].where(carrying.ended()).select(*KEY, "fingerprint", F.lit(True).alias("known"))
+    carried = (F.col("step") == "lint") & F.coalesce("known", F.lit(False))
+    joined = units.join(known, [*KEY, "fingerprint"], "left")
+    return joined.withColumn("step", F.when(carried, "carried").otherwise(F.col("step"))).drop("known")
 
 
 def _placed(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tuple[DataFrame, int]:
@@ -251,7 +212,7 @@ def _placed(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tup
     A unit that costs more than a partition shall is alone in one of the first partitions, which start first; the
     others are spread over the rest by their names, of equal cost on the average.
     """
-    part = max(min(_PART, math.ceil(cost / _FEWEST_PARTS)), _LEAST_PART, math.ceil(cost / _MOST_PARTS))
+    part = costs.part(cost)
     if most <= part:
         return chosen.withColumn("salt", F.xxhash64(*KEY)), math.ceil(cost / part)
     large = chosen.where(F.col("cost") > part)
@@ -278,57 +239,57 @@ def _placed(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tup
 
 class _Made:
     """The tables of a run. What is known to be empty is no part of them, for Spark takes its time for that too: of
-    ``found``, the units with their steps, and ``outcomes`` there may be none."""
+    ``found``, the units with what came of them (``tables.EXAMINED``), there may be none."""
 
     def __init__(
         self,
         listed: Callable[[], DataFrame],
         found: DataFrame | None,
         counts: dict[str, int],
-        outcomes: DataFrame | None,
         before: Before | None,
         standing: Standing | None,
-        options: Options,
     ) -> None:
-        self._listed, self._found, self._counts, self._outcomes = listed, found, counts, outcomes
-        self._before, self._standing, self._options = before, standing, options
+        self._listed, self._found, self._counts = listed, found, counts
+        self._before, self._standing = before, standing
 
     def findings(self) -> DataFrame:
-        return self._all(self._told("findings"), self._was("findings"), FINDINGS)
+        return self._all(self._told("findings"), "findings")
 
     def publications(self) -> DataFrame:
-        return self._all(self._told("published"), self._was("publications"), PUBLICATIONS)
+        return self._all(self._told("published"), "publications")
 
     def units(self) -> DataFrame:
-        before = self._was("units")
-        if before is not None:
-            # The rows of what was not linted then either are only what they would be again.
-            before = before.withColumn("carried", carrying.ended())
-        return self._all(self._unit_rows(), before, UNITS)
+        fresh = [] if self._found is None else [_unit_rows(self._found)]
+        # The rows of what was not linted then either are only what they would be again.
+        return self._all(fresh, "units", carried=carrying.ended())
 
     def quarantine(self) -> DataFrame:
         fresh = [*self._told("quarantine")]
         found = self._found
         if found is not None:
-            size = F.format_string(
-                f"%d bytes in %d files; a file may have {self._options.largest_file} and a unit"
-                f" {self._options.largest_unit} bytes",
-                "bytes",
-                "files",
-            )
             nothing = F.lit(None).cast("string")
             if self._counts.get("stopped"):
-                detail = F.when(F.col("reason") == "too-large", size).otherwise(F.col("why")).alias("detail")
                 stopped = found.where("step = 'stopped'")
-                fresh.append(stopped.select(*KEY, nothing.alias("path"), "reason", detail, nothing.alias("trace")))
-            # Files whose fate was known before linting, and those of a unit that could not be linted. What cannot be
-            # read is told by the linter where that saw it.
+                fresh.append(
+                    stopped.select(
+                        *KEY, nothing.alias("path"), "reason", F.col("why").alias("detail"), nothing.alias("trace")
+                    )
+                )
+            # Files whose fate was known before linting, and those of a unit that is quarantined. What cannot be read is
+            # told by the linter where that saw it.
             unseen = (F.col("fate") != "unreadable") | F.col("unit").isNull()
             own = F.col("fate").isNotNull() & unseen
-            files = found.where("step <> 'carried'").select(*KEY, "step", "reason", F.explode("members").alias("file"))
-            files = files.select(*KEY, "step", F.col("reason").alias("whole"), "file.*")
+            files = found.where("step <> 'carried'").select(
+                *KEY,
+                F.coalesce("reason", "failed").alias("whole"),
+                F.col("quarantine.path").alias("told"),
+                F.explode("members").alias("file"),
+            )
+            untold = F.col("whole").isNotNull() & ~F.coalesce(F.array_contains("told", F.col("path")), F.lit(False))
             fresh.append(
-                files.where(own | (F.col("step") == "stopped")).select(
+                files.select(*KEY, "whole", "told", "file.*")
+                .where(own | untold)
+                .select(
                     *KEY,
                     "path",
                     F.when(own, F.col("fate")).otherwise(F.col("whole")).alias("reason"),
@@ -336,7 +297,7 @@ class _Made:
                     F.when(own, F.col("trace")).alias("trace"),
                 )
             )
-        return self._all(fresh, self._was("quarantine"), QUARANTINE)
+        return self._all(fresh, "quarantine")
 
     def repositories(self) -> DataFrame:
         fresh = []
@@ -347,7 +308,7 @@ class _Made:
             zero = F.lit(0).cast("bigint")
             apart = [F.col("files").alias("files_apart"), F.size("members").alias("files_apart_quarantined")]
             if self._counts.get("apart"):
-                outside = self._found.where("unit IS NULL").select("repository", *apart)
+                outside = self._found.where("step = 'apart'").select("repository", *apart)
                 listed = listed.join(outside, "repository", "left")
             else:
                 listed = listed.withColumns(dict.fromkeys(("files_apart", "files_apart_quarantined"), zero))
@@ -362,81 +323,55 @@ class _Made:
                     ),
                 )
             )
-        before = self._was("repositories")
-        kept = (
-            [self._standing.kept(before)] if before is not None and self._standing and self._standing.unchanged else []
-        )
-        return reduce(DataFrame.unionByName, [*fresh, *kept])
-
-    def _was(self, name: str) -> DataFrame | None:
-        return self._before[name] if self._before is not None else None
+        return self._all(fresh, "repositories", by_unit=False)
 
     def _told(self, name: str) -> list[DataFrame]:
-        """The rows that the outcomes hold under a name."""
-        if self._outcomes is None:
+        """The rows that what came of units holds under a name."""
+        if self._found is None or not self._counts.get("linted"):
             return []
-        return [self._outcomes.select(*KEY, F.explode(name).alias("told")).select(*KEY, "told.*")]
+        linted = self._found.where("step = 'linted'")
+        return [linted.select(*KEY, F.explode(name).alias("told")).select(*KEY, "told.*")]
 
-    def _all(self, fresh: list[DataFrame], before: DataFrame | None, columns: tuple[Any, ...]) -> DataFrame:
-        """Rows of this run, and those that are carried over."""
+    def _all(
+        self, fresh: list[DataFrame], name: str, *, by_unit: bool = True, carried: Column | None = None
+    ) -> DataFrame:
+        """Rows of this run, and those of a table that are carried over: with their repository, or ``by_unit``. Of the
+        latter, ``carried`` is the column of that name."""
         rows = list(fresh)
-        if before is not None and self._standing is not None and self._standing.unchanged:
-            rows.append(self._standing.kept(before))
-        if before is not None and self._found is not None and self._counts.get("carried"):
-            rows.append(before.join(self._found.where("step = 'carried'").select(*KEY), KEY, "left_semi"))
+        if self._before is not None:
+            before = self._before[name]
+            if carried is not None:
+                before = before.withColumn("carried", carried)
+            if self._standing is not None and self._standing.unchanged:
+                rows.append(self._standing.kept(before))
+            if by_unit and self._found is not None and self._counts.get("carried"):
+                rows.append(before.join(self._found.where("step = 'carried'").select(*KEY), KEY, "left_semi"))
         if not rows:
             assert self._found is not None
-            return self._found.sparkSession.createDataFrame([], ddl(columns))
+            return self._found.sparkSession.createDataFrame([], ddl(RESULTS[name]))
         return reduce(DataFrame.unionByName, rows)
 
-    def _unit_rows(self) -> list[DataFrame]:
-        if self._found is None:
-            return []
-        rows = self._found.where("unit IS NOT NULL AND step <> 'carried'")
-        zero = F.lit(0).cast("bigint")
-        counted = ("statements", "unread", "errors", "warnings", "notes")
-        if self._outcomes is not None:
-            linted = self._outcomes.select(
-                *KEY,
-                "postgres",
-                "statements",
-                "seconds",
-                "unread",
-                F.col("reason").alias("ended"),
-                *(_of_severity(severity).alias(f"{severity}s") for severity in SEVERITIES),
-            )
-            rows = rows.join(linted, KEY, "left")
-        else:
-            rows = rows.withColumns(
-                {
-                    **dict.fromkeys(counted, zero),
-                    "postgres": F.lit(None).cast("array<int>"),
-                    "seconds": F.lit(0.0),
-                    "ended": F.lit(None).cast("string"),
-                }
-            )
-        passed_over = F.col("step") == "passed-over"
-        reason = F.when(~passed_over, F.coalesce("reason", "ended"))
-        own = F.col("duplicates") + F.coalesce("unread", zero)
-        quarantined = F.when(reason.isNotNull(), F.col("files")).otherwise(own)
-        status = F.when(passed_over, "nothing-to-lint").when(reason.isNotNull(), "quarantined").otherwise("linted")
-        fresh = rows.select(
-            *KEY,
-            status.alias("status"),
-            reason.alias("reason"),
-            F.lit(False).alias("carried"),
-            "fingerprint",
-            "files",
-            F.when(passed_over, zero).otherwise(F.col("files") - quarantined).alias("files_linted"),
-            F.when(passed_over, F.col("files") - quarantined).otherwise(zero).alias("files_nothing_to_lint"),
-            quarantined.alias("files_quarantined"),
-            "bytes",
-            "postgres",
-            *(F.coalesce(name, zero).alias(name) for name in ("statements", "errors", "warnings", "notes")),
-            F.coalesce("seconds", F.lit(0.0)).alias("seconds"),
-        )
-        return [fresh]
 
-
-def _of_severity(severity: str) -> Column:
-    return F.size(F.filter("findings", lambda found: found["severity"] == severity)).cast("bigint")
+def _unit_rows(found: DataFrame) -> DataFrame:
+    """The rows of the table `units` for those that are not carried over."""
+    rows = found.where("step NOT IN ('apart', 'carried')")
+    zero = F.lit(0).cast("bigint")
+    passed_over = F.col("step") == "passed-over"
+    reason = F.coalesce("reason", "failed")
+    quarantined = F.when(reason.isNotNull(), F.col("files")).otherwise(F.col("duplicates") + F.col("unread"))
+    status = F.when(passed_over, "nothing-to-lint").when(reason.isNotNull(), "quarantined").otherwise("linted")
+    return rows.select(
+        *KEY,
+        status.alias("status"),
+        reason.alias("reason"),
+        F.lit(False).alias("carried"),
+        "fingerprint",
+        "files",
+        F.when(passed_over, zero).otherwise(F.col("files") - quarantined).alias("files_linted"),
+        F.when(passed_over, F.col("files") - quarantined).otherwise(zero).alias("files_nothing_to_lint"),
+        quarantined.alias("files_quarantined"),
+        "bytes",
+        "postgres",
+        *("statements", "errors", "warnings", "notes"),
+        "seconds",
+    )

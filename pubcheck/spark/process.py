@@ -56,8 +56,8 @@ class ChildProcess:
             reply: dict[str, Any] = _decode(self._replies.recv_bytes())
         except (EOFError, OSError):
             return self._died()
-        failure = reply["failure"]
-        if isinstance(failure, dict) and failure["reason"] == "memory":
+        failures = (each["failure"] for each in (reply, *reply.get("linted", ())))
+        if any(failure is not None and failure["reason"] == "memory" for failure in failures):
             self.close()  # what is left of its memory may be in pieces
         return reply
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.sources.discover import readable
 from pubcheck.sources.files import SUFFIXES, File, view_of
 from pubcheck.sources.names import Names, mentions, names
 from pubcheck.sources.plans import arrange
 from pubcheck.sources.traits import Traits, traits
+from pubcheck.spark.costs import cost
 
 BEGINNING = 1 << 20
 """Bytes of a file that is too large to be linted in which is looked for what it has to do with others."""
@@ -45,13 +47,26 @@ class Seen(Struct, array_like=True):
     names: bytes | None = None
 
 
+STEPS = ("lint", "linted", "carried", "stopped", "passed-over", "apart")
+"""What is to be done, or was done, with a unit: it is linted; its rows are carried over from an earlier run; it cannot
+be linted; its repository is not about publications. Files that are in no unit are `apart`."""
+
+
+class Largest(Struct, frozen=True, array_like=True):
+    """The bytes that a file may have, and a unit."""
+
+    file: int
+    unit: int
+
+
 class Survey(Struct, frozen=True, array_like=True, tag=True):
-    """A repository to find the units of. A file may have ``largest`` bytes; ``rules`` stand for all but the files that
-    findings depend on."""
+    """A repository to find the units of; ``rules`` stand for all but the files that findings depend on. Those that lie
+    in folders are linted as well, unless they cost more than ``at_once`` together."""
 
     files: tuple[Seen, ...]
-    largest: int
+    largest: Largest
     rules: str
+    at_once: int = 0
 
 
 class Member(Struct, frozen=True, array_like=True):
@@ -68,19 +83,20 @@ class Member(Struct, frozen=True, array_like=True):
 
 
 class Found(Struct, frozen=True, array_like=True):
-    """A unit with its ``members`` in order, or, without a name, the files that are in none, of whom only those have a
-    place among the members that are quarantined. ``selected``: the repository may publish. ``stopped`` is the fate of a
-    file because of which the unit cannot be linted, and ``why`` says which."""
+    """A unit, or, without a name, the files that are in none. ``step`` is one of STEPS; ``reason`` that of the table
+    `quarantine` for a unit that cannot be linted, and ``why`` for people. Its ``members`` in order; of a unit that need
+    not be linted, or was and is not quarantined, only those with a fate."""
 
     unit: str | None
     habit: str | None
     files: int
     bytes: int
+    cost: int
     fingerprint: str
-    selected: bool
-    duplicates: int
-    stopped: str | None
+    step: str
+    reason: str | None
     why: str | None
+    duplicates: int
     members: tuple[Member, ...]
 
 
@@ -128,15 +144,22 @@ def looked(wanted: Look) -> tuple[Facts, ...]:
     return tuple(found)
 
 
-def surveyed(wanted: Survey) -> tuple[Found, ...]:
-    """The units of a repository, and the files outside them."""
-    known = _Known()
+def surveyed(wanted: Survey) -> tuple[tuple[Found, ...], Mapping[bytes, bytes]]:
+    """The units of a repository, and the files outside them; and what its files hold, by where they are, unless that is
+    much."""
+    known = _Known(wanted.largest.file)
     for file in wanted.files:
         if file.location is not None and file.problem is None and file.fate is None:
-            known.look(file, wanted.largest)
+            known.look(file)
         elif file.problem is not None:
             file.fate, file.detail, file.digest = "unreadable", file.problem, file.problem
-    return _units(wanted.files, known, wanted.rules)
+    return _units(wanted, known), known.contents
+
+
+def linted(unit: Found, *, failed: bool) -> Found:
+    """The unit once that is done; ``failed``: it is quarantined."""
+    members = unit.members if failed else tuple(member for member in unit.members if member.fate is not None)
+    return replace(unit, step="linted", members=members)
 
 
 def given_up(wanted: Survey) -> tuple[Found, ...]:
@@ -163,39 +186,38 @@ def _read(location: bytes, largest: int) -> tuple[bytes, int]:
 
 
 _KEPT = 16 << 20
-"""Bytes of contents that are kept until the units of a repository are found."""
+"""Bytes of contents that are kept of a repository."""
 
 
 class _Known:
     """What is known of a repository's files by the paths that habits know them by."""
 
-    def __init__(self) -> None:
+    def __init__(self, largest: int) -> None:
         self.files: dict[str, Seen] = {}
+        self.contents: dict[bytes, bytes] = {}
         self._traits: dict[int, Traits] = {}
-        self._contents: dict[int, bytes] = {}
         self._room = _KEPT
-        self._largest = 0
+        self._largest = largest
 
-    def look(self, file: Seen, largest: int) -> None:
+    def look(self, file: Seen) -> None:
         """Finds out what is to be known of a file that lies somewhere."""
         assert file.label is not None
         assert file.location is not None
-        self._largest = largest
         try:
-            content, file.size = _read(file.location, largest)
+            content, file.size = _read(file.location, self._largest)
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             file.fate, file.digest, file.detail = "unreadable", str(error), reason
             return
         facts = self._traits[id(file)] = traits(file.label, content)
-        if file.size > largest:
+        if file.size > self._largest:
             file.fate, file.digest, file.detail = "too-large", f"{file.size} bytes", f"{file.size} bytes"
             file.names = _encode(names(content))
         else:
             file.digest, file.may_publish = hashlib.sha256(content).hexdigest(), facts.may_matter
             if len(content) <= self._room:
                 self._room -= len(content)
-                self._contents[id(file)] = content
+                self.contents[file.location] = content
 
     def traits(self, path: str) -> Traits:
         file = self.files[path]
@@ -210,7 +232,7 @@ class _Known:
             return _decode_names(file.names)
         if file.location is None or file.fate is not None:
             return _NOTHING
-        content = self._contents.get(id(file))
+        content = self.contents.get(file.location)
         if content is None:
             try:
                 content, _ = _read(file.location, self._largest)
@@ -236,9 +258,9 @@ def _path(file: Seen) -> str | None:
     return file.label if file.location is None else os.fsdecode(file.location)
 
 
-def _units(files: Sequence[Seen], known: _Known, rules: str) -> tuple[Found, ...]:
+def _units(wanted: Survey, known: _Known) -> tuple[Found, ...]:
     """Of several rows of a path the first by digest counts, the others are duplicates."""
-    rows = sorted(files, key=lambda file: (file.label or "", file.location or b"", file.digest))
+    rows = sorted(wanted.files, key=lambda file: (file.label or "", file.location or b"", file.digest))
     alone = []
     in_table = False
     for file in rows:
@@ -266,7 +288,7 @@ def _units(files: Sequence[Seen], known: _Known, rules: str) -> tuple[Found, ...
                 file.fate = "duplicate"
             units.setdefault(place.unit, []).append((place.ordinal, file, place))
     selected = any(file.may_publish for file in rows)
-    found = [_unit(unit, members, rules, selected=selected) for unit, members in units.items()]
+    found = [_unit(unit, members, wanted, selected=selected) for unit, members in units.items()]
     return (*found, _outside(outside)) if outside else tuple(found)
 
 
@@ -295,33 +317,46 @@ def _places(known: _Known, alone: Iterable[Seen]) -> dict[str, _Place]:
     return places
 
 
-def _unit(name: str, given: list[tuple[int, Seen, _Place]], rules: str, *, selected: bool) -> Found:
+def _unit(name: str, given: list[tuple[int, Seen, _Place]], wanted: Survey, *, selected: bool) -> Found:
     given.sort(key=lambda each: each[0])
     habit = given[0][2].habit
-    described = [rules, habit]
+    described = [wanted.rules, habit]
     described += [
         f"{ordinal}\t{file.label}\t{file.digest}\t{file.fate}\t{place.view}" for ordinal, file, place in given
     ]
     text = "\n".join(described).encode("utf-8", "surrogateescape")
-    stopped = next((file for _, file, _ in given if file.fate not in (*LINTED_ALL_THE_SAME, "duplicate")), None)
+    size = sum(file.size for _, file, _ in given)
+    reason, why = _stopped([file for _, file, _ in given], size, wanted.largest) if selected else (None, None)
     return Found(
         unit=name,
         habit=habit,
         files=len(given),
-        bytes=sum(file.size for _, file, _ in given),
+        bytes=size,
+        cost=cost(size, len(given)),
         fingerprint=hashlib.sha256(text).hexdigest(),
-        selected=selected,
+        step="passed-over" if not selected else "lint" if reason is None else "stopped",
+        reason=reason,
+        why=why,
         duplicates=sum(file.fate == "duplicate" for _, file, _ in given),
-        stopped=stopped.fate if stopped is not None else None,
-        why=f"{stopped.label}: {stopped.detail}" if stopped is not None else None,
-        members=tuple(_member(file, place.view) for _, file, place in given),
+        members=tuple(_member(file, place.view) for _, file, place in given if selected or file.fate is not None),
     )
+
+
+def _stopped(files: Sequence[Seen], size: int, largest: Largest) -> tuple[str | None, str | None]:
+    """Why a unit cannot be linted, if so: the reason, and for people."""
+    stopped = next((file for file in files if file.fate not in (*LINTED_ALL_THE_SAME, "duplicate")), None)
+    if stopped is not None and stopped.fate != "too-large":
+        return stopped.fate, f"{stopped.label}: {stopped.detail}"
+    if stopped is None and size <= largest.unit:
+        return None, None
+    allowed = f"a file may have {largest.file} and a unit {largest.unit} bytes"
+    return "too-large", f"{size} bytes in {len(files)} files; {allowed}"
 
 
 def _outside(files: Iterable[Seen]) -> Found:
     every = list(files)
     members = tuple(_member(file, None) for file in every if file.fate is not None)
-    return Found(None, None, len(every), sum(file.size for file in every), "", False, 0, None, None, members)
+    return Found(None, None, len(every), sum(file.size for file in every), 0, "", "apart", None, None, 0, members)
 
 
 def _member(file: Seen, view: str | None) -> Member:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import pyarrow as pa
 from msgspec import Struct
 
+from pubcheck.diagnostics import SEVERITIES
+
 
 class Column(Struct, frozen=True):
     name: str
@@ -251,13 +253,33 @@ FOUND = (
     Column("habit", _TEXT, "by which the unit was found"),
     Column("files", _LONG, ""),
     Column("bytes", _LONG, ""),
+    Column("cost", _LONG, "of linting it: costs.cost"),
     Column("fingerprint", _TEXT, "as of UNITS"),
-    Column("selected", _FLAG, "whether the repository may publish"),
+    Column("step", _TEXT, "what is, or was, done with it: survey.STEPS"),
+    Column("reason", _TEXT, "why it is quarantined"),
+    Column("why", _TEXT, "for people, where that was known before linting"),
     Column("duplicates", _LONG, "files whose fate is that"),
-    Column("stopped", _TEXT, "the fate of a file because of which it cannot be linted"),
-    Column("why", _TEXT, "and of which file"),
-    Column("members", pa.list_(_struct(MEMBER)), "the files in their order; outside units only those that have a fate"),
+    Column(
+        "members",
+        pa.list_(_struct(MEMBER)),
+        "its files in their order; of a unit that need not be linted, or was and is not quarantined, only those that"
+        " have a fate",
+    ),
 )
+"""What is known of a unit before it is linted."""
+OUTCOMES = (
+    Column("findings", pa.list_(_struct(DIAGNOSTIC)), ""),
+    *(Column(f"{severity}s", _LONG, "findings of that severity") for severity in reversed(SEVERITIES)),
+    Column("published", pa.list_(_struct(PUBLISHED)), ""),
+    Column("quarantine", pa.list_(_struct(QUARANTINE[2:])), "rows of that table"),
+    Column("unread", _LONG, "files that were left out"),
+    Column("postgres", pa.list_(_INT), ""),
+    Column("statements", _LONG, ""),
+    Column("seconds", _REAL, ""),
+    Column("failed", _TEXT, "why the unit is quarantined, null when it was linted"),
+)
+"""What came of linting a unit; empty, zero, or null where that was not done."""
+EXAMINED = (*FOUND, *OUTCOMES)
 """Units, and for each repository that has files outside them a row without a unit."""
 CONTENTS = (
     *_UNIT_KEY,
@@ -267,17 +289,8 @@ CONTENTS = (
     Column("content", pa.binary(), ""),
 )
 """Files of units with their contents, where they come with a table."""
-OUTCOMES = (
-    *_UNIT_KEY,
-    Column("findings", pa.list_(_struct(DIAGNOSTIC)), ""),
-    Column("published", pa.list_(_struct(PUBLISHED)), ""),
-    Column("quarantine", pa.list_(_struct(QUARANTINE[2:])), "rows of that table"),
-    Column("unread", _LONG, "files that were left out"),
-    Column("postgres", pa.list_(_INT), ""),
-    Column("statements", _LONG, ""),
-    Column("seconds", _REAL, ""),
-    Column("reason", _TEXT, "why the unit is quarantined, null when it was linted"),
-)
+LINTED = (*_UNIT_KEY, *OUTCOMES)
+"""What came of units that were linted, where they come with their contents."""
 
 
 def arrow(columns: tuple[Column, ...]) -> pa.Schema:

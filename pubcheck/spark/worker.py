@@ -6,7 +6,7 @@ Whatever looks into a file happens in a process of the worker's own (`child`), w
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import Any
@@ -15,28 +15,30 @@ import msgspec
 import pyarrow as pa
 from msgspec import Struct
 
+from pubcheck.diagnostics import SEVERITIES
 from pubcheck.report.fingerprints import fingerprints
-from pubcheck.spark.child import Limits, Request, RequestFile
+from pubcheck.spark.child import Limits, Request, RequestFile, request_of
+from pubcheck.spark.costs import SMALL
 from pubcheck.spark.process import ChildProcess
-from pubcheck.spark.survey import LINTED_ALL_THE_SAME, Glimpsed, Look, Seen, Survey, given_up
-from pubcheck.spark.tables import FACTS, FOUND, LISTING, MEMBER, OUTCOMES, arrow
+from pubcheck.spark.survey import Found, Glimpsed, Largest, Look, Member, Seen, Survey, given_up, linted
+from pubcheck.spark.tables import EXAMINED, FACTS, FOUND, LINTED, LISTING, MEMBER, OUTCOMES, arrow
 
 Row = dict[str, Any]
 
-_FOUND, _FACTS, _OUTCOMES = arrow(FOUND), arrow(FACTS), arrow(OUTCOMES)
-_BATCH, _ROWS = 1000, 5000
-"""Files of repositories, and rows of the tables that come of units, after which they are handed on."""
+_EXAMINED, _FACTS, _LINTED = arrow(EXAMINED), arrow(FACTS), arrow(LINTED)
+_BATCH = 5000
+"""Units, their members, and rows of the tables that come of them, after which they are handed on."""
 _GLIMPSED, _GLIMPSED_BYTES = 200, 1 << 20
 """Files, and bytes of them, that are looked at together."""
 
 
 class Job(Struct, frozen=True):
-    """What a step is given: the linter, pickled, what a unit may take, the bytes that a file may have, and what stands
-    for all but the files that findings depend on."""
+    """What a step is given: the linter, pickled, what a unit may take, how large it may be, and what stands for all but
+    the files that findings depend on."""
 
     linter: bytes
     limits: Limits
-    largest: int
+    largest: Largest
     rules: str
 
     @property
@@ -58,14 +60,15 @@ _child: ChildProcess | None = None
 # Which units there are.
 
 
-def survey(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
-    """The units of repositories that lie in folders."""
-    yield from _in_batches(_listed(batches), job)
+def examine(batches: Iterable[pa.RecordBatch], *, job: Job, at_once: bool) -> Iterator[pa.RecordBatch]:
+    """The units of repositories that lie in folders; ``at_once``: those of a small repository are linted as well, which
+    saves to hand them on and to read them twice."""
+    yield from _in_batches(_surveyed(_listed(batches), job, SMALL if at_once else 0), _examined)
 
 
 def group(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
     """The units of repositories that are rows of a table, given with those of a repository next to each other."""
-    yield from _in_batches(_scanned(batches), job)
+    yield from _in_batches(_surveyed(_scanned(batches), job), _examined)
 
 
 def _listed(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Seen]]]:
@@ -104,28 +107,31 @@ def _scanned(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Seen
         )
 
 
-def _in_batches(repositories: Iterable[tuple[str, list[Seen]]], job: Job) -> Iterator[pa.RecordBatch]:
-    rows: list[Sequence[Any]] = []
-    files = 0
+def _surveyed(repositories: Iterable[tuple[str, list[Seen]]], job: Job, at_once: int = 0) -> Iterator[_Told]:
     for repository, seen in repositories:
-        rows += [(repository, *found) for found in _units(seen, job)]
-        files += len(seen)
-        if files >= _BATCH:
-            yield _found(rows)
-            rows, files = [], 0
-    if rows:
-        yield _found(rows)
+        found, replies = _units(seen, job, at_once)
+        linted = iter(replies)
+        for unit in found:
+            yield (repository, *unit), _outcome(repository, next(linted)) if unit[_STEP] == "linted" else _NOT_LINTED
 
 
-def _units(files: list[Seen], job: Job) -> list[list[Any]]:
-    """The units of a repository, as ``Found`` is encoded. A file that the search dies of, or takes too long for, has
-    that as its fate; where all of them together are too much, every file has."""
+_STEP = Found.__struct_fields__.index("step")
+
+
+def _units(files: list[Seen], job: Job, at_once: int) -> tuple[list[list[Any]], list[Row]]:
+    """The units of a repository, as ``Found`` is encoded, and what came of those that were linted. A file that the
+    search dies of, or takes too long for, has that as its fate; where all of them together are too much, every file
+    has."""
+    if at_once:
+        reply = job.process.ask(Survey(tuple(files), job.largest, job.rules, at_once))
+        if reply["failure"] is None:
+            return reply["found"], reply["linted"]
     wanted = Survey(tuple(files), job.largest, job.rules)
     reply = job.process.ask(wanted)
     if reply["failure"] is not None:
         for file in files:
             if file.location is not None and file.problem is None:
-                alone = job.process.ask(Look((Glimpsed(file.label or "", file.location, None),), job.largest))
+                alone = job.process.ask(Look((Glimpsed(file.label or "", file.location, None),), job.largest.file))
                 _doom(file, alone["failure"])
         if any(file.fate is not None for file in files):
             reply = job.process.ask(wanted)
@@ -133,9 +139,13 @@ def _units(files: list[Seen], job: Job) -> list[list[Any]]:
         for file in files:
             if file.fate is None:
                 _doom(file, reply["failure"])
-        return [msgspec.to_builtins(each) for each in given_up(wanted)]
-    found: list[list[Any]] = reply["found"]
-    return found
+        return [_encoded(each) for each in given_up(wanted)], []
+    return reply["found"], reply["linted"]
+
+
+def _encoded(found: Found) -> list[Any]:
+    fields: list[Any] = msgspec.to_builtins(found, builtin_types=(bytes,))
+    return fields
 
 
 def _doom(file: Seen, failure: Row | None) -> None:
@@ -143,11 +153,39 @@ def _doom(file: Seen, failure: Row | None) -> None:
         file.fate, file.detail, file.trace = failure["reason"], failure["detail"], failure["trace"]
 
 
-def _found(rows: list[Sequence[Any]]) -> pa.RecordBatch:
-    """Units as a batch."""
-    *columns, members = zip(*rows, strict=True)
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, _FOUND, strict=False)]
-    return pa.RecordBatch.from_arrays([*arrays, _lists(members, _FOUND.field("members").type)], schema=_FOUND)
+_Told = tuple[Sequence[Any], Row]
+"""What is known of a unit, and what came of it."""
+
+
+def _in_batches(
+    told: Iterable[_Told], made: Callable[[list[Sequence[Any]], list[Row]], pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    units: list[Sequence[Any]] = []
+    outcomes: list[Row] = []
+    size = 0
+    for unit, outcome in told:
+        units.append(unit)
+        outcomes.append(outcome)
+        size += 1 + sum(len(each) for each in (*unit, *outcome.values()) if isinstance(each, list | tuple))
+        if size >= _BATCH:
+            yield made(units, outcomes)
+            units, outcomes, size = [], [], 0
+    if units:
+        yield made(units, outcomes)
+
+
+def _examined(units: list[Sequence[Any]], outcomes: list[Row]) -> pa.RecordBatch:
+    """Units, as FOUND, and what came of them."""
+    *columns, members = zip(*units, strict=True)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, _EXAMINED, strict=False)]
+    arrays.append(_lists(members, _EXAMINED.field("members").type))
+    return pa.RecordBatch.from_arrays([*arrays, *_columns(outcomes)], schema=_EXAMINED)
+
+
+def _linted(keys: list[Sequence[Any]], outcomes: list[Row]) -> pa.RecordBatch:
+    """Repositories and names of units, and what came of them."""
+    key = [pa.array(column, pa.string()) for column in zip(*keys, strict=True)]
+    return pa.RecordBatch.from_arrays([*key, *_columns(outcomes)], schema=_LINTED)
 
 
 def _lists(given: Sequence[Sequence[Sequence[Any]]], kind: pa.ListType) -> pa.ListArray:
@@ -193,7 +231,7 @@ def _together(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _described(files: list[Row], job: Job) -> Iterator[Row]:
-    asked = Look(tuple(Glimpsed(row["path"], None, row["content"]) for row in files), job.largest)
+    asked = Look(tuple(Glimpsed(row["path"], None, row["content"]) for row in files), job.largest.file)
     reply = job.process.ask(asked)
     if reply["failure"] is None:
         for row, facts in zip(files, reply["found"], strict=True):
@@ -214,34 +252,35 @@ def _facts(row: Row) -> Row:
 
 
 def lint_files(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
-    """What came of units whose files lie in folders."""
-    yield from _outcomes(_units_of(batches), job.process)
+    """Units whose files lie in folders, with what came of them."""
+
+    def told() -> Iterator[_Told]:
+        for repository, unit in (each for batch in batches for each in _found(batch)):
+            outcome = _outcome(repository, job.process.ask(request_of(unit)))
+            yield (repository, *_encoded(linted(unit, failed=outcome["failed"] is not None))), outcome
+
+    yield from _in_batches(told(), _examined)
+
+
+def _found(batch: pa.RecordBatch) -> Iterator[tuple[str, Found]]:
+    """Repositories, and units of them."""
+    columns = (batch.column(column.name).to_pylist() for column in FOUND[:-1])
+    for repository, *told, members in zip(*columns, _nested(batch.column("members"), _MEMBER), strict=True):
+        yield repository, Found(*(*told, tuple(Member(*member) for member in members)))
 
 
 def lint_contents(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
     """What came of units whose files come with their contents, a row a file, with those of a unit in order and next to
     each other."""
     rows = (row for batch in batches for row in _rows(batch))
-    yield from _outcomes(_units_with_contents(rows), job.process)
+    told = (
+        ((repository, asked.name), _outcome(repository, job.process.ask(asked)))
+        for repository, asked in _units_with_contents(rows)
+    )
+    yield from _in_batches(told, _linted)
 
 
-_Asked = tuple[str, Request]
-"""A repository, and a unit of it."""
-
-
-def _units_of(batches: Iterable[pa.RecordBatch]) -> Iterator[_Asked]:
-    for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("repository", "unit", "habit"))
-        for repository, unit, habit, members in zip(*columns, _nested(batch.column("members"), _MEMBER), strict=True):
-            files = tuple(
-                RequestFile(path, location, None, problem, view)
-                for path, location, view, problem, fate, *_ in members
-                if fate in LINTED_ALL_THE_SAME
-            )
-            yield repository, Request(files, unit, habit)
-
-
-def _units_with_contents(rows: Iterable[Row]) -> Iterator[_Asked]:
+def _units_with_contents(rows: Iterable[Row]) -> Iterator[tuple[str, Request]]:
     for (repository, unit, habit), files in groupby(rows, itemgetter("repository", "unit", "habit")):
         # Rows that are wholly alike were joined to the one that counts.
         chosen = (next(same) for _, same in groupby(files, itemgetter("ordinal")))
@@ -257,65 +296,45 @@ def _rows(batch: pa.RecordBatch) -> Iterator[Row]:
         yield row
 
 
-def _outcomes(units: Iterable[_Asked], process: ChildProcess) -> Iterator[pa.RecordBatch]:
-    outcomes: list[Row] = []
-    rows = 0
-    for repository, request in units:
-        outcomes.append(_outcome(repository, request, process.ask(request)))
-        rows += 1 + len(outcomes[-1]["findings"]) + len(outcomes[-1]["published"])
-        if rows >= _ROWS:
-            yield _of_outcomes(outcomes)
-            outcomes, rows = [], 0
-    if outcomes:
-        yield _of_outcomes(outcomes)
+def _columns(outcomes: list[Row]) -> list[pa.Array]:
+    """Outcomes as the columns OUTCOMES."""
+    names = [column.name for column in OUTCOMES]
+    columns = {name: [outcome[name] for outcome in outcomes] for name in names}
+    return [
+        _lists(columns[name], _LINTED.field(name).type)
+        if name == "published"
+        else pa.array(columns[name], _LINTED.field(name).type)
+        for name in names
+    ]
 
 
-def _of_outcomes(outcomes: list[Row]) -> pa.RecordBatch:
-    published = _lists([row.pop("published") for row in outcomes], _OUTCOMES.field("published").type)
-    batch = pa.RecordBatch.from_pylist(outcomes, schema=_OUTCOMES)
-    return batch.set_column(_OUTCOMES.get_field_index("published"), "published", published)
+_NOT_LINTED: Row = {
+    "findings": [],
+    **{f"{severity}s": 0 for severity in SEVERITIES},
+    "published": [],
+    "quarantine": [],
+    "unread": 0,
+    "postgres": None,
+    "statements": 0,
+    "seconds": 0.0,
+    "failed": None,
+}
 
 
-def _outcome(repository: str, request: Request, reply: Row) -> Row:
+def _outcome(repository: str, reply: Row) -> Row:
     failure, unread = reply["failure"], reply["unread"]
+    counts = dict.fromkeys(SEVERITIES, 0)
     for finding, fingerprint in zip(reply["findings"], fingerprints(reply["findings"], repository), strict=True):
         finding["fingerprint"] = fingerprint
-    failure = failure or _judged(reply, len(request.files))
-    quarantine = list(unread)
-    if failure is not None:
-        quarantine.append(failure)
-        told = {each["path"] for each in unread}
-        quarantine += [
-            {"path": file.label, "reason": failure["reason"], "detail": "its unit is quarantined"}
-            for file in request.files
-            if file.label not in told
-        ]
+        counts[finding["severity"]] += 1
     return {
-        "repository": repository,
-        "unit": request.name,
         "findings": reply["findings"],
+        **{f"{severity}s": number for severity, number in counts.items()},
         "published": reply["published"],
-        "quarantine": quarantine,
+        "quarantine": unread if failure is None else [*unread, failure],
         "unread": len(unread),
         "postgres": reply["postgres"],
         "statements": reply["statements"],
         "seconds": reply["seconds"],
-        "reason": failure["reason"] if failure is not None else None,
+        "failed": failure["reason"] if failure is not None else None,
     }
-
-
-def _judged(reply: Row, files: int) -> Row | None:
-    """Why a unit that was linted is quarantined all the same, if it is."""
-    if len(reply["unread"]) == files:
-        first = reply["unread"][0]
-        detail = f"none of its files could be linted; of the first: {first['detail']}"
-        return {"reason": first["reason"], "detail": detail}
-    refused = {
-        (each["path"], each["statement"]["index"])
-        for each in reply["findings"]
-        if each["name"] in ("statement-not-parsed", "text-skipped")
-    }
-    if 2 * len(refused) > reply["statements"]:
-        detail = f"{len(refused)} of {reply['statements']} statements are not PostgreSQL"
-        return {"reason": "not-postgresql", "detail": detail}
-    return None

@@ -21,6 +21,7 @@ from corpus.generate import Shape, planted, repositories, write
 from pubcheck.config import Config
 from pubcheck.linter import Followed, Linter, Unit
 from pubcheck.sources.plans import find_plans, find_repositories
+from pubcheck.spark import costs
 from pubcheck.spark.child import Limits
 from pubcheck.spark.inputs import BadInput, Columns, EmptyInput, Folders, Input, Rows, state_of
 from pubcheck.spark.job import Options, audit
@@ -349,7 +350,7 @@ def test_of_repositories_only_those_that_have_changed_are_looked_at(audits: Audi
 
 
 def test_what_looks_as_it_did_is_not_read(audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pubcheck.spark.inputs.state_of", lambda *_: "the same")
+    monkeypatch.setattr("pubcheck.spark.inputs.state_of", lambda *_: ("the same", 0))
     corpus = plant({"a/a.sql": PUBLISHES})
     audits.run(corpus)
     plant({"a/a.sql": "DROP PUBLICATION none;"})
@@ -360,14 +361,14 @@ def test_what_looks_as_it_did_is_not_read(audits: Audits, plant: Plant, monkeypa
 def test_a_file_that_is_so_young_that_a_change_could_not_be_told_is_none_that_has_not_changed(plant: Plant) -> None:
     (repository,) = find_repositories(str(plant({"a.sql": ""}) / "a.sql"))
     newest = os.stat("corpus/a.sql").st_ctime_ns
-    assert [state_of(repository, newest + later, "") is None for later in (0, 50_000_000, 200_000_000)] == [
+    assert [state_of(repository, newest + later, "")[0] is None for later in (0, 50_000_000, 200_000_000)] == [
         True,
         True,
         False,
     ]
     os.utime("corpus/a.sql", ns=(newest, (newest // 10**9 + 60) * 10**9))
     newest = os.stat("corpus/a.sql").st_mtime_ns
-    assert [state_of(repository, newest + later, "") is None for later in (10**9, 2 * 10**9, 3 * 10**9)] == [
+    assert [state_of(repository, newest + later, "")[0] is None for later in (10**9, 2 * 10**9, 3 * 10**9)] == [
         True,
         True,
         False,
@@ -653,14 +654,16 @@ def test_files_whose_names_are_no_text_are_told_apart(audits: Audits, plant: Pla
 
 
 def test_units_of_every_size_are_linted_once(audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With many partitions, some for a large unit alone; and a listing that the driver writes in pieces."""
-    monkeypatch.setattr("pubcheck.spark.job._PART", 30_000)
-    monkeypatch.setattr("pubcheck.spark.inputs._CHUNK", 10)
-    corpus = plant(
-        {f"r{number}/a.sql": PUBLISHES + "-- x\n" * (9000 if number in (3, 17) else number) for number in range(30)}
-    )
-    summary = audits.run(corpus)
-    assert summary.metrics["units_linted"] == 30
+    """Those of small repositories at once, two large ones in a partition alone, and many of one large repository; of a
+    listing that the driver writes in pieces."""
+    monkeypatch.setattr("pubcheck.spark.inputs._CHUNK", 100)
+    most = "-- x\n" * (costs.SMALL // 5)
+    files = {f"r{number}/a.sql": PUBLISHES + (most if number in (3, 17) else "-- x\n" * number) for number in range(30)}
+    many = 2 * costs.SMALL // costs.cost(len(PUBLISHES), 1)
+    files |= {f"many/u{number}/a.sql": PUBLISHES for number in range(many)}
+    corpus = plant(files)
+    summary = audits.run(corpus, small=False)
+    assert summary.metrics["units_linted"] == 30 + many
     assert exactly(audits.findings()) == exactly(linted("corpus"))
 
 

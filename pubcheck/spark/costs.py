@@ -1,0 +1,24 @@
+"""What linting costs, counted in bytes to read, and how much of it a task of Spark is given."""
+
+from __future__ import annotations
+
+import math
+
+_FILE = 4096
+"""What a file costs beside its bytes."""
+SMALL = 1 << 20
+"""What the smallest task costs, and so the most that may be added to one without asking whether it has the room."""
+_PART = 24 << 20
+"""Some two seconds of linting, beside which the tenth of a second that Spark takes for a task is little, and after
+which nobody waits long for the last one."""
+_FEWEST_PARTS, _MOST_PARTS = 12, 20_000
+
+
+def cost(size: int, files: int) -> int:
+    """Of so many files, with so many bytes in all."""
+    return size + files * _FILE
+
+
+def part(whole: int) -> int:
+    """What each of the tasks is to cost that take the whole."""
+    return max(min(_PART, math.ceil(whole / _FEWEST_PARTS)), SMALL, math.ceil(whole / _MOST_PARTS))
