@@ -11,7 +11,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.parse import SyntaxRefused
+from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.scan import folded, tokens
 from pubcheck.sources.placeholders import guessed
 
@@ -51,10 +51,11 @@ _ERRORS: tuple[tuple[str, str, str], ...] = (
     (r"syntax error.* at end of input", _SYNTAX, "end"),
     (r".* at end of input", _SYNTAX, "all"),
     (r"missing .* at end of SQL (?:expression|statement)", _SYNTAX, "semicolon"),
+    (r'INTO specified more than once at or near "(.+)"', _SYNTAX, "again"),
     (r'mismatched parentheses at or near "(.)"', _SYNTAX, "parenthesis"),
     (
         r"(?:syntax error.*|duplicate declaration|missing (?:expression|SQL statement|data type declaration)|untermin.*"
-        r"|INTO specified more than once|unexpected end of .*|incomplete data type declaration|invalid SQLSTATE code"
+        r"|unexpected end of .*|incomplete data type declaration|invalid SQLSTATE code"
         r"|trailing junk after .*"
         r'|unrecognized (?:RAISE statement option|GET DIAGNOSTICS item)|expected FROM or IN) at or near "(.+)"',
         _SYNTAX,
@@ -93,7 +94,7 @@ where a parenthesis is missing; at the variable of a loop; at the end of the SQL
 _HINTS = {
     "RETURN cannot have a parameter in function returning set": "Use RETURN NEXT or RETURN QUERY.",
 }
-_STOP = b" := := "
+_STOPS = (b" => => ", b" := := ")
 """What neither grammar takes anywhere, and both read over where they look for the end of a statement."""
 
 
@@ -156,6 +157,11 @@ class _Refused(Struct, frozen=True):
             at = self.data.rfind(named, 0, end)
         return at if at >= 0 else None
 
+    def again(self, named: bytes) -> int | None:
+        """The last one of that name in the statement."""
+        found = [word.start for word in self.words if word.start < self.semicolon() and word.text == named]
+        return found[-1] if found else None
+
     def _word(self, alike: Callable[[_Word], bool]) -> int | None:
         stop = self.semicolon()
         after = (word.start for word in self.words[self.settled :] if word.start <= stop and alike(word))
@@ -172,6 +178,24 @@ def not_parsed(body: str, message: str, said_of: Callable[[str], str | None]) ->
         match = re.fullmatch(pattern, message, re.DOTALL)
         if match is not None:
             return _known(body, message, sqlstate, place, match[match.lastindex or 0], said_of)
+    return _of_statement(body, message, said_of)
+
+
+def _of_statement(body: str, message: str, said_of: Callable[[str], str | None]) -> NotParsed:
+    """What the grammar of SQL says of a whole statement about a publication; of other statements nothing is certain."""
+    data = body.encode(errors="surrogatepass")
+    words = _words(data)
+    settled = _settled(data, words, message, said_of)
+    at = len(data[: words[settled].start if settled < len(words) else None].decode(errors="surrogatepass"))
+    statement = about_publication(body, at)
+    try:
+        parse(statement)
+    except SyntaxRefused as refused:
+        begun = body.rfind(statement, 0, at + len(statement))
+        if statement and refused.message == message and refused.location is not None and begun >= 0:
+            return NotParsed(message, refused.sqlstate, begun + refused.location, statement, refused.hint)
+    except TooDeep:
+        pass
     return NotParsed(message)
 
 
@@ -179,7 +203,7 @@ def _known(
     body: str, message: str, sqlstate: str, place: str, named: str, said_of: Callable[[str], str | None]
 ) -> NotParsed:
     data = body.encode(errors="surrogatepass")
-    words = [_Word(token, start, start + len(token)) for _, token, start in tokens(data)]
+    words = _words(data)
     refused = _Refused(data, words, _settled(data, words, message, said_of))
     at = _place(refused, place, named.encode(errors="surrogatepass"))
     if place == "loop" and (loop := refused.loop()) is not None and loop[2]:
@@ -195,13 +219,18 @@ def _known(
     )
 
 
+def _words(data: bytes) -> list[_Word]:
+    return [_Word(token, start, start + len(token)) for _, token, start in tokens(data)]
+
+
 def _settled(data: bytes, words: list[_Word], message: str, said_of: Callable[[str], str | None]) -> int:
     """See ``_Refused``: found by what stops every parser, put behind one word after the other."""
     first, last = 0, len(words)
+    stop = _STOPS["=>" in message]
     while first < last:
         middle = (first + last) // 2
         at = words[middle].end
-        if said_of((data[:at] + _STOP + data[at:]).decode(errors="surrogatepass")) == message:
+        if said_of((data[:at] + stop + data[at:]).decode(errors="surrogatepass")) == message:
             last = middle
         else:
             first = middle + 1
@@ -228,6 +257,8 @@ def _place(refused: _Refused, place: str, named: bytes) -> int | None:
         case "loop":
             loop = refused.loop()
             return None if loop is None else loop.start(1)
+        case "again":
+            return refused.again(named)
         case "named":
             return refused.named(named)
     return refused.named(place.encode())
@@ -235,7 +266,11 @@ def _place(refused: _Refused, place: str, named: bytes) -> int | None:
 
 def is_template(body: str) -> bool:
     """Whether a body perhaps holds placeholders, and reads otherwise where it is run."""
-    return bool(guessed(_LABEL.sub("", body)))
+    data = body.encode(errors="surrogatepass")
+    for kind, token, start in tokens(data):
+        if kind == "text":
+            data = data[:start] + b" " * len(token) + data[start + len(token) :]
+    return bool(guessed(_LABEL.sub("", data.decode(errors="surrogatepass"))))
 
 
 _LABEL = re.compile(r"<<\s*\w+\s*>>")

@@ -208,3 +208,16 @@ def test_a_body_of_standard_sql_is_refused_at_its_statement_about_a_publication(
 def test_another_syntax_error_in_such_a_body_is_passed_over() -> None:
     found = lint("CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1 END; CREATE PUBLICATION s FOR ALL TABLES")
     assert [(one.rule, one.certainty) for one in found if one.phase != "silent"] == [("PUB004", "assumed")]
+
+
+def test_what_is_said_of_a_whole_statement_has_its_place() -> None:
+    body = "BEGIN IF true THEN CREATE PUBLICATION p FOR a; END IF; END"
+    with pytest.raises(NotParsed) as refused:
+        program("DO", body)
+    assert refused.value.message == "invalid publication object list"
+    assert refused.value.location == body.index("a;")
+
+
+def test_quotes_hold_no_placeholders_and_labels_are_none() -> None:
+    (found,) = lint("DO $do$ <<b>> BEGIN EXECUTE $q$CREATE PUBLICATION %I$q$ END $do$")
+    assert found.certainty == "certain"
