@@ -28,7 +28,7 @@ from pubcheck.postgres.plpgsql.body import Text, do_body, language_of
 from pubcheck.postgres.plpgsql.commands import made_of_unseen
 from pubcheck.postgres.plpgsql.compiling import NotParsed, is_template
 from pubcheck.postgres.plpgsql.conditions import ALREADY
-from pubcheck.postgres.plpgsql.declarations import is_declarable
+from pubcheck.postgres.plpgsql.declarations import first_refusal, is_declarable
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner, Raised, Standing
 from pubcheck.postgres.plpgsql.interpret import Interpreter
 from pubcheck.postgres.plpgsql.program import check_sql, program
@@ -120,7 +120,8 @@ class Inside:
             return
         try:
             interpreter.block(body)
-        except NotParsed as failure:
+        except NotParsed as refusal:
+            failure = first_refusal(interpreter.trial, body.text, refusal)
             if failure.sqlstate is None or self.filled or (not failure.statement and is_template(body.text)):
                 self.unfollowed(None, body.text)
                 return
@@ -403,7 +404,8 @@ def _refused_body(fold: Fold, found: Routine) -> NotParsed | None:
                     is_declarable(trial, found.body.text, node)
         else:
             check_sql(found.body.text)
-    except NotParsed as failure:
+    except NotParsed as refusal:
+        failure = first_refusal(trial, found.body.text, refusal)
         if failure.sqlstate is not None and (failure.statement or not is_template(found.body.text)):
             return failure
     except TooDeep:

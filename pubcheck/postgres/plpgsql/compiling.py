@@ -111,6 +111,7 @@ class _Refused(Struct, frozen=True):
     data: bytes
     words: list[_Word]
     settled: int
+    settles: Callable[[_Word], bool]
 
     @property
     def last(self) -> _Word:
@@ -164,9 +165,11 @@ class _Refused(Struct, frozen=True):
 
     def _word(self, alike: Callable[[_Word], bool]) -> int | None:
         stop = self.semicolon()
-        after = (word.start for word in self.words[self.settled :] if word.start <= stop and alike(word))
-        before = (word.start for word in reversed(self.words[: self.settled]) if alike(word))
-        return next(after, None) or next(before, None)
+        after = (word for word in self.words[self.settled :] if word.start <= stop and alike(word))
+        before = (word for word in reversed(self.words[: self.settled]) if alike(word))
+        # A statement may be read before its words are looked at: behind some of them nothing is settled yet.
+        found = next((word for word in after if self.settles(word)), None) or next(before, None)
+        return None if found is None else found.start
 
 
 _LOOP = re.compile(rb"\s*([\w\"., ]+)\s(?:in|slice)\s+(execute\b)?", re.IGNORECASE)
@@ -185,7 +188,7 @@ def _of_statement(body: str, message: str, said_of: Callable[[str], str | None])
     """What the grammar of SQL says of a whole statement about a publication; of other statements nothing is certain."""
     data = body.encode(errors="surrogatepass")
     words = _words(data)
-    settled = _settled(data, words, message, said_of)
+    settled = _settled(words, _settles(data, message, said_of))
     at = len(data[: words[settled].start if settled < len(words) else None].decode(errors="surrogatepass"))
     statement = about_publication(body, at)
     try:
@@ -204,8 +207,14 @@ def _known(
 ) -> NotParsed:
     data = body.encode(errors="surrogatepass")
     words = _words(data)
-    refused = _Refused(data, words, _settled(data, words, message, said_of))
+    settles = _settles(data, message, said_of)
+    settled = _settled(words, settles)
+    if place == "named":
+        settled = _before_into(words, settled, settles)
+    refused = _Refused(data, words, settled, settles)
     at = _place(refused, place, named.encode(errors="surrogatepass"))
+    if f'near "{named}"' in message and named.isidentifier():
+        at = _quoted(data, words, at, message, named, said_of)
     if place == "loop" and (loop := refused.loop()) is not None and loop[2]:
         sqlstate = "42804"
     location = None if at is None else len(data[:at].decode(errors="surrogatepass"))
@@ -219,22 +228,50 @@ def _known(
     )
 
 
+def _quoted(
+    data: bytes, words: list[_Word], guess: int | None, message: str, named: str, said_of: Callable[[str], str | None]
+) -> int | None:
+    """Where the word stands that the words quote as it is written: with other letters there they quote those."""
+    written, other = named.encode(), named.swapcase().encode()
+    places = [word.start for word in words if word.text == written]
+    for at in sorted(places, key=lambda place: place != guess)[:_MOST_PLACES]:
+        said = said_of((data[:at] + other + data[at + len(other) :]).decode(errors="surrogatepass"))
+        if said == message.replace(f'near "{named}"', f'near "{named.swapcase()}"'):
+            return at
+    return guess
+
+
+_MOST_PLACES = 50
+
+
 def _words(data: bytes) -> list[_Word]:
     return [_Word(token, start, start + len(token)) for _, token, start in tokens(data)]
 
 
-def _settled(data: bytes, words: list[_Word], message: str, said_of: Callable[[str], str | None]) -> int:
-    """See ``_Refused``: found by what stops every parser, put behind one word after the other."""
-    first, last = 0, len(words)
+def _settles(data: bytes, message: str, said_of: Callable[[str], str | None]) -> Callable[[_Word], bool]:
+    """Whether a word settles the refusal: what stops every parser is put behind it, and changes nothing."""
     stop = _STOPS["=>" in message]
+    return lambda word: said_of((data[: word.end] + stop + data[word.end :]).decode(errors="surrogatepass")) == message
+
+
+def _settled(words: list[_Word], settles: Callable[[_Word], bool]) -> int:
+    """The number of the first word that settles the refusal."""
+    first, last = 0, len(words)
     while first < last:
         middle = (first + last) // 2
-        at = words[middle].end
-        if said_of((data[:at] + stop + data[at:]).decode(errors="surrogatepass")) == message:
+        if settles(words[middle]):
             last = middle
         else:
             first = middle + 1
     return first
+
+
+def _before_into(words: list[_Word], settled: int, settles: Callable[[_Word], bool]) -> int:
+    """The first word of the statement that settles the refusal: behind INTO a variable is wanted, whatever is wrong
+    with what stands before it."""
+    begun = max((number for number in range(settled) if words[number].text == b";"), default=-1) + 1
+    into = any(word.text.lower() == b"into" for word in words[begun : settled + 1])
+    return next((number for number in range(begun, settled) if into and settles(words[number])), settled)
 
 
 def _place(refused: _Refused, place: str, named: bytes) -> int | None:

@@ -13,6 +13,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.compiling import NotParsed
 from pubcheck.postgres.plpgsql.trial import Trial
+from pubcheck.postgres.scan import tokens
 
 _NAME = r'(?:"[^"]+"|[^\W\d][\w$]*)'
 _REFERENCE = ("type", "rowtype")
@@ -91,3 +92,35 @@ def _refers(trial: Trial, body: str, found: Declared) -> bool:
     if row.columns and not session.blind and row.kind in "rp":
         raise missing or NotParsed(f'column "{column}" of relation "{row.name}" does not exist', "42703")
     return False
+
+
+def first_refusal(trial: Trial, body: str, failure: NotParsed) -> NotParsed:
+    """What the server says first of a body that the parser refuses: a type in a declaration before that is not there.
+
+    Where it is not known whether it is, nothing is certain.
+    """
+    data = body.encode(errors="surrogatepass")
+    end = len(data) if failure.location is None else len(body[: failure.location].encode(errors="surrogatepass"))
+    before, declares = b";", False
+    for kind, token, start in tokens(data):
+        word = token.lower()
+        if start >= end or word in (b"declare", b"begin"):
+            declares = word == b"declare"
+        elif declares and before in (b"declare", b";") and kind == "name":
+            line = data.count(b"\n", 0, start) + 1
+            node: Node = {"refname": token.decode(errors="replace").strip('"'), "lineno": line}
+            try:
+                if _ends_by(body, node, data, data.find(b";", start, end)) and not is_declarable(trial, body, node):
+                    return NotParsed(failure.message)
+            except NotParsed as missing:
+                return missing
+        before = word
+    return failure
+
+
+def _ends_by(body: str, node: Node, data: bytes, semicolon: int) -> bool:
+    """Whether a declaration names a type before the semicolon (in bytes; -1 for none)."""
+    found = declared(body, node)
+    if found is None or semicolon < 0 or found.text.lower() == "begin":
+        return False
+    return found.end <= len(data[:semicolon].decode(errors="surrogatepass"))

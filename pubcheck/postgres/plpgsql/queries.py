@@ -184,7 +184,8 @@ class _Query:
             return UNKNOWN_ROWS
         others = {row for row, _ in other.rows}
         distinct = dict.fromkeys(row for row, _ in one.rows if (row in others) is both_of_them)
-        return Rows(one.columns, [(row, True) for row in distinct])
+        # In which order several come nobody knows.
+        return Rows(one.columns, [(row, len(distinct) == 1) for row in distinct])
 
     # FROM.
 

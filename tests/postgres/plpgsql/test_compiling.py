@@ -221,3 +221,30 @@ def test_what_is_said_of_a_whole_statement_has_its_place() -> None:
 def test_quotes_hold_no_placeholders_and_labels_are_none() -> None:
     (found,) = lint("DO $do$ <<b>> BEGIN EXECUTE $q$CREATE PUBLICATION %I$q$ END $do$")
     assert found.certainty == "certain"
+
+
+@pytest.mark.parametrize(
+    ("block", "answer"),
+    [
+        ("DO $$ DECLARE text l; BEGIN l := 'a'; CREATE PUBLICATION p; END $$", 'type "l" does not exist'),
+        ("DO $$ DECLARE have []; BEGIN CREATE PUBLICATION p; END $$", 'syntax error at or near "["'),
+        ("DO $$ DECLARE t text; SELECT BEGIN v()::text; CREATE PUBLICATION p; END $$", 'syntax error at or near "v"'),
+    ],
+)
+def test_a_type_is_missed_before_what_comes_after_its_declaration(block: str, answer: str) -> None:
+    (found,) = [one for one in lint(block, complete=True) if one.server]
+    assert found.server is not None
+    assert found.server.message == answer
+    # In the open world there may be such a type.
+    assert all(one.certainty == "assumed" for one in lint(block)) or "syntax" in answer
+
+
+def test_of_words_that_are_alike_the_one_at_fault_is_found() -> None:
+    body = "DECLARE c text; BEGIN c := c || 'b' EXECUTE c; CREATE PUBLICATION p; END"
+    with pytest.raises(NotParsed) as refused:
+        program("DO", body)
+    assert refused.value.location == body.index("c;")
+    body = "DECLARE n name; BEGIN SELECT pubname INTO INTO n FROM pg_publication; CREATE PUBLICATION p; END"
+    with pytest.raises(NotParsed) as refused:
+        program("DO", body)
+    assert refused.value.location == body.index("INTO n")
