@@ -523,7 +523,7 @@ class _Reader:
         whole = self._item(path, scopes) if len(path) == 1 else None
         if whole is not None:
             return Output(name, 0 if whole.relation else RECORD)
-        raise ServerError("42703", f'column "{".".join(path)}" does not exist')
+        raise ServerError("42703", f'column "{".".join(path)}" does not exist', location=reference.get("location"))
 
     def _callable(self, name: str) -> bool:
         """``t.f`` may mean ``f(t)`` (ParseFuncOrColumn)."""
