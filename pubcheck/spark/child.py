@@ -100,13 +100,29 @@ class Reply(Struct, frozen=True):
     failure: Failure | None = None
 
 
-class Answer(Struct, frozen=True):
-    """What came of a survey, with what came of each unit that was linted at once, or of a look at files; with a
-    failure, nothing."""
+class Examine(Struct, frozen=True, array_like=True, tag=True):
+    """Repositories in folders to find the units of, and to lint them as well unless those of a repository cost more
+    than ``at_once``."""
 
-    found: tuple[Found, ...] | tuple[Facts, ...]
-    linted: tuple[Reply, ...] = ()
+    surveys: tuple[Survey, ...]
+    at_once: int
+
+
+class Examined(Struct, frozen=True, array_like=True):
+    """The units of a repository, and what came of those that were linted, in their order."""
+
+    found: tuple[Found, ...]
+    replies: tuple[Reply, ...]
+
+
+class Answer(Struct, frozen=True):
+    """What came of a survey, of a look at files, or of each repository that was examined; with a failure, nothing."""
+
+    found: tuple[Found, ...] | tuple[Facts, ...] | tuple[Examined, ...]
     failure: Failure | None = None
+
+
+Asked = Request | Survey | Look | Examine
 
 
 class _Following:
@@ -133,13 +149,18 @@ class Limits(Struct, frozen=True):
     seconds: float
     memory: int
 
-    def patience(self, asked: Request | Survey | Look) -> float:
-        """Seconds for an answer. A repository may have far more files than any unit: its time grows with them."""
+    def patience(self, asked: Asked) -> float:
+        """Seconds for an answer. A repository may have far more files than any unit: its time grows with them. What is
+        examined is small, and where one of it needs longer they are all asked for one by one."""
+        if isinstance(asked, Examine):
+            return min(self.seconds, _SHORT)
         return self.seconds * (1 + len(asked.files) // _SOON if isinstance(asked, Survey) else 1)
 
 
 _SOON = 1000
 """Files of a repository that are looked at in the time of a unit."""
+_SHORT = 15.0
+"""Seconds for some small repositories: a hundred times what they need."""
 
 
 OUT_OF_MEMORY = 71
@@ -162,24 +183,31 @@ def main() -> None:
     following = _Following(linter)
     refusals_known = selected(linter.config.select, linter.config.ignore, linter.config.extend_select) >= WRITE_RULES
     encode = msgspec.msgpack.Encoder().encode
-    decoder: msgspec.msgpack.Decoder[Request | Survey | Look] = msgspec.msgpack.Decoder(Request | Survey | Look)
+    decoder: msgspec.msgpack.Decoder[Asked] = msgspec.msgpack.Decoder(Asked)
 
-    def answer(asked: Request | Survey | Look) -> Reply | Answer:
+    def answer(asked: Asked) -> Reply | Answer:
+        if isinstance(asked, Request):
+            return lint(asked)
+        if isinstance(asked, Look):
+            return Answer(looked(asked))
         if isinstance(asked, Survey):
-            return examine(asked)
-        return Answer(looked(asked)) if isinstance(asked, Look) else lint(asked)
+            return Answer(surveyed(asked)[0])
+        return Answer(tuple(examine(survey, asked.at_once) for survey in asked.surveys))
 
-    def examine(asked: Survey) -> Answer:
-        found, contents = surveyed(asked)
-        if sum(unit.cost for unit in found if unit.step == "lint") > asked.at_once:
-            return Answer(found)
+    def examine(wanted: Survey, at_once: int) -> Examined:
+        found, contents = surveyed(wanted)
+        if sum(unit.cost for unit in found if unit.step == "lint") > at_once:
+            return Examined(found, ())
         units, replies = [], []
         for unit in found:
             if unit.step == "lint":
-                replies.append(lint(request_of(unit, contents)))
-                unit = linted(unit, failed=replies[-1].failure is not None)
+                reply = lint(request_of(unit, contents))
+                if reply.failure is not None and reply.failure.reason == "memory":
+                    raise MemoryError  # another process is to try
+                replies.append(reply)
+                unit = linted(unit, failed=reply.failure is not None)
             units.append(unit)
-        return Answer(tuple(units), tuple(replies))
+        return Examined(tuple(units), tuple(replies))
 
     def lint(unit: Request) -> Reply:
         begun = perf_counter()

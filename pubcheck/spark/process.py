@@ -13,8 +13,7 @@ from typing import Any
 
 import msgspec
 
-from pubcheck.spark.child import OUT_OF_MEMORY, TOO_LITTLE_MEMORY, Failure, Limits, Reply, Request
-from pubcheck.spark.survey import Look, Survey
+from pubcheck.spark.child import OUT_OF_MEMORY, TOO_LITTLE_MEMORY, Asked, Failure, Limits, Reply
 
 _START = 60.0
 """Seconds that a process may take to start."""
@@ -39,7 +38,7 @@ class ChildProcess:
         """The process there is now."""
         return self._process.pid if self._process is not None else None
 
-    def ask(self, asked: Request | Survey | Look) -> dict[str, Any]:
+    def ask(self, asked: Asked) -> dict[str, Any]:
         """The fields of the ``Reply`` to a unit, of the ``Answer`` to anything else. A process that dies of it, or
         overruns, is a ``Reply`` with a failure."""
         message = _encode(asked)
@@ -56,8 +55,8 @@ class ChildProcess:
             reply: dict[str, Any] = _decode(self._replies.recv_bytes())
         except (EOFError, OSError):
             return self._died()
-        failures = (each["failure"] for each in (reply, *reply.get("linted", ())))
-        if any(failure is not None and failure["reason"] == "memory" for failure in failures):
+        failure = reply["failure"]
+        if failure is not None and failure["reason"] == "memory":
             self.close()  # what is left of its memory may be in pieces
         return reply
 

@@ -60,13 +60,11 @@ class Largest(Struct, frozen=True, array_like=True):
 
 
 class Survey(Struct, frozen=True, array_like=True, tag=True):
-    """A repository to find the units of; ``rules`` stand for all but the files that findings depend on. Those that lie
-    in folders are linted as well, unless they cost more than ``at_once`` together."""
+    """A repository to find the units of; ``rules`` stand for all but the files that findings depend on."""
 
     files: tuple[Seen, ...]
     largest: Largest
     rules: str
-    at_once: int = 0
 
 
 class Member(Struct, frozen=True, array_like=True):

@@ -9,7 +9,7 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.report.fingerprints import fingerprints
-from pubcheck.spark.child import Limits, Request, RequestFile, request_of
+from pubcheck.spark.child import Examine, Limits, Request, RequestFile, request_of
 from pubcheck.spark.costs import SMALL
 from pubcheck.spark.process import ChildProcess
 from pubcheck.spark.survey import Found, Glimpsed, Largest, Look, Member, Seen, Survey, given_up, linted
@@ -30,6 +30,8 @@ _BATCH = 5000
 """Units, their members, and rows of the tables that come of them, after which they are handed on."""
 _GLIMPSED, _GLIMPSED_BYTES = 200, 1 << 20
 """Files, and bytes of them, that are looked at together."""
+_SMALL_REPOSITORIES, _SMALL_FILES = 16, 200
+"""Repositories, and files of them, that are examined together."""
 
 
 class Job(Struct, frozen=True):
@@ -63,7 +65,8 @@ _child: ChildProcess | None = None
 def examine(batches: Iterable[pa.RecordBatch], *, job: Job, at_once: bool) -> Iterator[pa.RecordBatch]:
     """The units of repositories that lie in folders; ``at_once``: those of a small repository are linted as well, which
     saves to hand them on and to read them twice."""
-    yield from _in_batches(_surveyed(_listed(batches), job, SMALL if at_once else 0), _examined)
+    told = _linted_at_once if at_once else _surveyed
+    yield from _in_batches(told(_listed(batches), job), _examined)
 
 
 def group(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:
@@ -71,7 +74,10 @@ def group(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordB
     yield from _in_batches(_surveyed(_scanned(batches), job), _examined)
 
 
-def _listed(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Seen]]]:
+_Repository = tuple[str, list[Seen]]
+
+
+def _listed(batches: Iterable[pa.RecordBatch]) -> Iterator[_Repository]:
     for batch in batches:
         for repository, files in zip(
             batch.column("repository").to_pylist(), _nested(batch.column("members"), _LISTED), strict=True
@@ -83,7 +89,7 @@ _LISTED = tuple(field.name for field in LISTING[-1].type.value_type)
 _MEMBER = tuple(column.name for column in MEMBER)
 
 
-def _scanned(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Seen]]]:
+def _scanned(batches: Iterable[pa.RecordBatch]) -> Iterator[_Repository]:
     rows = (row for batch in batches for row in batch.to_pylist())
     for repository, files in groupby(rows, itemgetter("repository")):
         yield (
@@ -107,25 +113,32 @@ def _scanned(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Seen
         )
 
 
-def _surveyed(repositories: Iterable[tuple[str, list[Seen]]], job: Job, at_once: int = 0) -> Iterator[_Told]:
+def _surveyed(repositories: Iterable[_Repository], job: Job) -> Iterator[_Told]:
     for repository, seen in repositories:
-        found, replies = _units(seen, job, at_once)
-        linted = iter(replies)
-        for unit in found:
-            yield (repository, *unit), _outcome(repository, next(linted)) if unit[_STEP] == "linted" else _NOT_LINTED
+        for unit in _units(seen, job):
+            yield (repository, *unit), _NOT_LINTED
+
+
+def _linted_at_once(repositories: Iterable[_Repository], job: Job) -> Iterator[_Told]:
+    for together in _together(repositories, lambda each: len(each[1]), _SMALL_FILES, _SMALL_REPOSITORIES):
+        surveys = (Survey(tuple(seen), job.largest, job.rules) for _, seen in together)
+        answer = job.process.ask(Examine(tuple(surveys), SMALL))
+        if answer["failure"] is not None:  # of one of them, whichever it was
+            yield from _surveyed(together, job)
+            continue
+        for (repository, _), (found, replies) in zip(together, answer["found"], strict=True):
+            linted = iter(replies)
+            for unit in found:
+                outcome = _outcome(repository, next(linted)) if unit[_STEP] == "linted" else _NOT_LINTED
+                yield (repository, *unit), outcome
 
 
 _STEP = Found.__struct_fields__.index("step")
 
 
-def _units(files: list[Seen], job: Job, at_once: int) -> tuple[list[list[Any]], list[Row]]:
-    """The units of a repository, as ``Found`` is encoded, and what came of those that were linted. A file that the
-    search dies of, or takes too long for, has that as its fate; where all of them together are too much, every file
-    has."""
-    if at_once:
-        reply = job.process.ask(Survey(tuple(files), job.largest, job.rules, at_once))
-        if reply["failure"] is None:
-            return reply["found"], reply["linted"]
+def _units(files: list[Seen], job: Job) -> list[list[Any]]:
+    """The units of a repository, as ``Found`` is encoded. A file that the search dies of, or takes too long for, has
+    that as its fate; where all of them together are too much, every file has."""
     wanted = Survey(tuple(files), job.largest, job.rules)
     reply = job.process.ask(wanted)
     if reply["failure"] is not None:
@@ -139,8 +152,9 @@ def _units(files: list[Seen], job: Job, at_once: int) -> tuple[list[list[Any]], 
         for file in files:
             if file.fate is None:
                 _doom(file, reply["failure"])
-        return [_encoded(each) for each in given_up(wanted)], []
-    return reply["found"], reply["linted"]
+        return [_encoded(each) for each in given_up(wanted)]
+    found: list[list[Any]] = reply["found"]
+    return found
 
 
 def _encoded(found: Found) -> list[Any]:
@@ -158,23 +172,34 @@ _Told = tuple[Sequence[Any], Row]
 
 
 def _in_batches(
-    told: Iterable[_Told], made: Callable[[list[Sequence[Any]], list[Row]], pa.RecordBatch]
+    told: Iterable[_Told], made: Callable[[Sequence[Sequence[Any]], Sequence[Row]], pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    units: list[Sequence[Any]] = []
-    outcomes: list[Row] = []
-    size = 0
-    for unit, outcome in told:
-        units.append(unit)
-        outcomes.append(outcome)
-        size += 1 + sum(len(each) for each in (*unit, *outcome.values()) if isinstance(each, list | tuple))
-        if size >= _BATCH:
-            yield made(units, outcomes)
-            units, outcomes, size = [], [], 0
-    if units:
-        yield made(units, outcomes)
+    def weight(each: _Told) -> int:
+        unit, outcome = each
+        return 1 + sum(len(field) for field in (*unit, *outcome.values()) if isinstance(field, list | tuple))
+
+    for batch in _together(told, weight, _BATCH, _BATCH):
+        yield made(*zip(*batch, strict=True))
 
 
-def _examined(units: list[Sequence[Any]], outcomes: list[Row]) -> pa.RecordBatch:
+_T = TypeVar("_T")
+
+
+def _together(given: Iterable[_T], weight: Callable[[_T], int], weighing: int, most: int) -> Iterator[list[_T]]:
+    """The same, so many together that they weigh that much, or are the most."""
+    taken: list[_T] = []
+    weighed = 0
+    for each in given:
+        taken.append(each)
+        weighed += weight(each)
+        if weighed >= weighing or len(taken) >= most:
+            yield taken
+            taken, weighed = [], 0
+    if taken:
+        yield taken
+
+
+def _examined(units: Sequence[Sequence[Any]], outcomes: Sequence[Row]) -> pa.RecordBatch:
     """Units, as FOUND, and what came of them."""
     *columns, members = zip(*units, strict=True)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, _EXAMINED, strict=False)]
@@ -182,7 +207,7 @@ def _examined(units: list[Sequence[Any]], outcomes: list[Row]) -> pa.RecordBatch
     return pa.RecordBatch.from_arrays([*arrays, *_columns(outcomes)], schema=_EXAMINED)
 
 
-def _linted(keys: list[Sequence[Any]], outcomes: list[Row]) -> pa.RecordBatch:
+def _linted(keys: Sequence[Sequence[Any]], outcomes: Sequence[Row]) -> pa.RecordBatch:
     """Repositories and names of units, and what came of them."""
     key = [pa.array(column, pa.string()) for column in zip(*keys, strict=True)]
     return pa.RecordBatch.from_arrays([*key, *_columns(outcomes)], schema=_LINTED)
@@ -212,22 +237,9 @@ def describe(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.Reco
     """What of the contents of files decides where they belong."""
     for batch in batches:
         rows: list[Row] = []
-        for files in _together(_rows(batch)):
+        for files in _together(_rows(batch), lambda row: len(row["content"]), _GLIMPSED_BYTES, _GLIMPSED):
             rows += _described(files, job)
         yield pa.RecordBatch.from_pylist(rows, schema=_FACTS)
-
-
-def _together(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    taken: list[Row] = []
-    size = 0
-    for row in rows:
-        taken.append(row)
-        size += len(row["content"])
-        if size >= _GLIMPSED_BYTES or len(taken) >= _GLIMPSED:
-            yield taken
-            taken, size = [], 0
-    if taken:
-        yield taken
 
 
 def _described(files: list[Row], job: Job) -> Iterator[Row]:
@@ -296,7 +308,7 @@ def _rows(batch: pa.RecordBatch) -> Iterator[Row]:
         yield row
 
 
-def _columns(outcomes: list[Row]) -> list[pa.Array]:
+def _columns(outcomes: Sequence[Row]) -> list[pa.Array]:
     """Outcomes as the columns OUTCOMES."""
     names = [column.name for column in OUTCOMES]
     columns = {name: [outcome[name] for outcome in outcomes] for name in names}
