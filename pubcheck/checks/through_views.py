@@ -30,8 +30,13 @@ class Written(Struct, frozen=True):
 
 
 def shown_table(catalog: Catalog, row: Relation) -> Relation:
-    """What a view shows in the end, so far as it is simple; of anything else, itself."""
-    while row.oid in catalog.shown and catalog.shown[row.oid].table in catalog.relations:
+    """What a view shows in the end, so far as it is simple; of anything else, itself.
+
+    CREATE OR REPLACE VIEW makes views that show each other; the server refuses to write them (fireRIRrules).
+    """
+    met: set[int] = set()
+    while row.oid not in met and row.oid in catalog.shown and catalog.shown[row.oid].table in catalog.relations:
+        met.add(row.oid)
         row = catalog.relations[catalog.shown[row.oid].table]
     return row
 
@@ -39,6 +44,8 @@ def shown_table(catalog: Catalog, row: Relation) -> Relation:
 def written(session: Session, view: Relation, columns: Sequence[str]) -> Written | None:
     """What an UPDATE or DELETE of a view writes that sets these columns; None where that is not known."""
     catalog, row, names = session.catalog, view, list(columns)
+    if shown_table(catalog, view).kind == "v":
+        return None
     allowed = session.superuser() or session.owns(view.owner)
     only = conditions = False
     while row.kind == "v":
