@@ -14,7 +14,7 @@ from msgspec import Struct
 from pubcheck.diagnostics import ServerAnswer, Severity
 from pubcheck.patterns import pattern_later
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.nodes import EXPLICIT_CAST, IMPLICIT, Expr
 from pubcheck.postgres.oids import DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, JSONB, NUMERIC, TIMESTAMP
 
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ _INTEGER = pattern_later(r"int(\d)\d?(pl|mi|mul)")
 
 
 class Danger(Struct, frozen=True):
-    """A call that fails on some rows. ``always``: on all, and ``what`` says which. ``guarded``: what stands before it
-    with AND or OR reads the same columns and probably keeps those rows away. ``answer`` is what the server says then.
+    """A call that fails on some rows: when ``what`` is so, or ``always``, whatever the values, and ``what`` says of
+    which rows. ``guarded``: what stands before it with AND or OR reads the same columns and probably keeps those rows
+    away. ``answer`` is what the server says then.
     """
 
     location: int
@@ -193,8 +194,7 @@ def _power(cache: SysCache, expr: Expr, location: int, *, guarded: bool) -> Dang
 
 def _number(expr: Expr) -> float | None:
     """The value of a constant, by itself or cast."""
-    while expr.node == "FuncExpr" and len(expr.args) == 1:
-        expr = expr.args[0]
+    expr = _uncast(expr)
     try:
         return float(expr.value) if expr.node == "Const" and not expr.null else None
     except (TypeError, ValueError):
@@ -202,9 +202,13 @@ def _number(expr: Expr) -> float | None:
 
 
 def _is_integer(expr: Expr) -> bool:
-    while expr.node == "FuncExpr" and len(expr.args) == 1 and expr.type in (FLOAT8, NUMERIC):
+    return _uncast(expr).type in (INT2, INT4, INT8)
+
+
+def _uncast(expr: Expr) -> Expr:
+    while expr.node == "FuncExpr" and expr.form in (IMPLICIT, EXPLICIT_CAST) and len(expr.args) == 1:
         expr = expr.args[0]
-    return expr.type in (INT2, INT4, INT8)
+    return expr
 
 
 def _of_constant_unit(name: str, expr: Expr, location: int) -> Danger | None:
@@ -237,8 +241,8 @@ def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
     if _LIKES.fullmatch(name) and (len(given.value) - len(given.value.rstrip("\\"))) % 2:
         what, way = "a text begins as its pattern does", "write \\\\ for a backslash at the end of a pattern"
         return Danger(location, what, way, ServerAnswer("22025", _ESCAPE_AT_END))
-    if not _PATTERNS.fullmatch(name):
-        return None
+    if not _PATTERNS.fullmatch(name) or len(expr.args) > (3 if name == "regexp_replace" else 2):
+        return None  # with flags it may be an expression of another kind, or a plain text
     from pubcheck.postgres.literals.jsonpath import refuse_regex
 
     try:
