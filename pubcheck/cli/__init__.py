@@ -19,5 +19,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, OSError, ValueError):  # there is none, or nobody takes what is left
             stream.flush()
+    if "pyspark" in sys.modules:
+        # The process may be one of Databricks', which runs a job in its own and fails when that dies; and on Windows
+        # what PySpark has registered with atexit ends Java.
+        sys.exit(status)
     # All memory goes with the process; to take apart first what it holds is a twentieth of a short run.
     os._exit(status)

@@ -182,6 +182,18 @@ def process(*arguments: str, cwd: Path, **options: str) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.parametrize(("loaded", "ended"), [((), False), (("pyspark",), True)])
+def test_a_process_that_spark_may_share_ends_as_python_ends(loaded: tuple[str, ...], ended: bool) -> None:
+    script = (
+        "import atexit, sys; from pubcheck.cli import main; atexit.register(print, 'ended');"
+        f" sys.modules.update(dict.fromkeys({loaded}, sys)); sys.argv[1:] = ['rules']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "PUB301" in done.stdout
+    assert done.stdout.endswith("ended\n") == ended
+
+
 @pytest.fixture
 def archives(tmp_path: Path) -> Path:
     """Units that are judged without the engine: files that are no text."""
