@@ -16,7 +16,7 @@ def write(rewritten: Iterable[Rewritten]) -> Iterator[str]:
         path = os.path.realpath(file.path)  # a symbolic link stays one
         beside = f"{path}.{os.getpid()}.tmp"
         try:
-            with open(path, "rb") as stream:
+            with open(path, "r+b") as stream:  # what is read-only is to stay as it is
                 if stream.read() != file.before:
                     yield f"{file.label}: was changed while it was linted and is left as it is"
                     continue
