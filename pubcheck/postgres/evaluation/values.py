@@ -1,7 +1,7 @@
 """Values as functions work with them, made of what the input functions of ``pubcheck.postgres.literals`` give.
 
 Most are the same: int, bool, float, str, bytes, Decimal (its exponent is the display scale), days and microseconds
-since 2000 or infinite floats, the tuples of inet and timetz. A range is a ``literals.containers.Range``, whose bounds
+since 2000 or infinite floats, the tuples of inet and timetz. A range is a ``literals.ranges.Range``, whose bounds
 are values of these. Others are made here: a ``real`` is rounded to its precision, an interval keeps its three parts, an
 array its dimensions, and of jsonb the tree is kept. NULL is None.
 """
@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 from pubcheck.postgres import oids
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.literals.common import DAY_LENGTH, InputContext
-
-"""Microseconds of a day."""
 
 
 class Context:

@@ -126,10 +126,6 @@ def _identity(moment: Moment) -> Moment:
     return moment
 
 
-def _interval_first(convert: Callable[[Moment], Moment]) -> Maker:
-    return lambda call: lambda interval, moment: _plus(call.context, convert(moment), interval)
-
-
 def _difference(call: Call) -> Function:
     """timestamp_mi: days and what is left of the hours."""
 
