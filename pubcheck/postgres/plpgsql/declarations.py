@@ -6,6 +6,7 @@ Follows pl_gram.y (read_datatype) and pl_comp.c (plpgsql_parse_wordtype and its 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -13,9 +14,11 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.compiling import NotParsed
 from pubcheck.postgres.plpgsql.trial import Trial
-from pubcheck.postgres.scan import tokens
+from pubcheck.postgres.scan import folded, tokens
+from pubcheck.postgres.session import Session
 
 _NAME = r'(?:"[^"]+"|[^\W\d][\w$]*)'
+_TWO_WORDS = r"double\s+precision\b|national\s+char(?:acter)?\b"
 _REFERENCE = ("type", "rowtype")
 
 
@@ -36,19 +39,35 @@ class Declared(Struct, frozen=True):
 
 def declared(body: str, node: Node) -> Declared | None:
     """What a variable (PLpgSQL_var, PLpgSQL_rec) is declared as; None for one that no declaration with a type made."""
-    at = 0
-    for _ in range(node.get("lineno", 1) - 1):
-        at = body.find("\n", at) + 1
-    name = re.escape(node["refname"])
-    said = re.compile(
-        rf'(?i)(?<![\w$.])"?{name}"?\s+(?:constant\s+)?({_NAME}(?:\s*\.\s*{_NAME})*)\s*(?:%\s*(type|rowtype)\b|(\[|array\b))?'
-    ).search(body, at)
+    at = _declarations(body).get((node["refname"], node.get("lineno", 1)))
+    said = _TYPE.match(body, at) if at is not None else None
     if said is None or said[3] or said[1].lower() in _NO_TYPES:
         return None
     return Declared(said[1], said.start(1), said.end(1), (said[2] or "").lower())
 
 
+_TYPE = re.compile(
+    rf"\s+(?:constant\s+)?({_TWO_WORDS}|{_NAME}(?:\s*\.\s*{_NAME})*)\s*(?:%\s*(type|rowtype)\b|(\[|array\b))?",
+    re.IGNORECASE,
+)
 _NO_TYPES = ("in", "alias", "cursor", "no", "scroll", "record", "slice")
+
+
+@lru_cache(maxsize=16)
+def _declarations(body: str) -> dict[tuple[str, int], int]:
+    """Where the names that a body declares end, by name and line, in the order of the text."""
+    data = body.encode(errors="surrogatepass")
+    found: dict[tuple[str, int], int] = {}
+    before, declares = b";", False
+    for kind, token, start in tokens(data):
+        word = token.lower()
+        if word in (b"declare", b"begin"):
+            declares = word == b"declare"
+        elif declares and before in (b"declare", b";") and kind == "name":
+            end = len(data[: start + len(token)].decode(errors="surrogatepass"))
+            found.setdefault((folded(token), data.count(b"\n", 0, start) + 1), end)
+        before = word
+    return found
 
 
 def is_declarable(trial: Trial, body: str, node: Node) -> bool:
@@ -81,6 +100,8 @@ def _refers(trial: Trial, body: str, found: Declared) -> bool:
     column = parts.pop() if found.reference == "type" else ""
     written = ".".join(f'"{part}"' for part in parts)
     row = session.regclass(written)
+    if row is None and column and len(parts) == 1 and _is_label(session, body, parts[0]):
+        return False
     if row is None and session.certainly_none(written):
         if len(parts) > 1 and parts[-2] not in session.catalog.namespace_names:
             raise missing or NotParsed(f'schema "{parts[-2]}" does not exist', "3F000")
@@ -94,33 +115,31 @@ def _refers(trial: Trial, body: str, found: Declared) -> bool:
     return False
 
 
+def _is_label(session: Session, body: str, name: str) -> bool:
+    """Whether a name may be that of a block or function, whose variables it stands before."""
+    of_function = any(name == known for _, known in session.catalog.proc_names.groups)
+    return of_function or re.search(rf"<<\s*\"?{re.escape(name)}\"?\s*>>", body, re.IGNORECASE) is not None
+
+
 def first_refusal(trial: Trial, body: str, failure: NotParsed) -> NotParsed:
     """What the server says first of a body that the parser refuses: a type in a declaration before that is not there.
 
     Where it is not known whether it is, nothing is certain.
     """
-    data = body.encode(errors="surrogatepass")
-    end = len(data) if failure.location is None else len(body[: failure.location].encode(errors="surrogatepass"))
-    before, declares = b";", False
-    for kind, token, start in tokens(data):
-        word = token.lower()
-        if start >= end or word in (b"declare", b"begin"):
-            declares = word == b"declare"
-        elif declares and before in (b"declare", b";") and kind == "name":
-            line = data.count(b"\n", 0, start) + 1
-            node: Node = {"refname": token.decode(errors="replace").strip('"'), "lineno": line}
-            try:
-                if _ends_by(body, node, data, data.find(b";", start, end)) and not is_declarable(trial, body, node):
-                    return NotParsed(failure.message)
-            except NotParsed as missing:
-                return missing
-        before = word
+    end = len(body) if failure.location is None else failure.location
+    for (name, line), at in _declarations(body).items():
+        if at > end:
+            break
+        node: Node = {"refname": name, "lineno": line}
+        try:
+            if _ends_by(body, node, body.find(";", at, end)) and not is_declarable(trial, body, node):
+                return NotParsed(failure.message)
+        except NotParsed as missing:
+            return missing
     return failure
 
 
-def _ends_by(body: str, node: Node, data: bytes, semicolon: int) -> bool:
-    """Whether a declaration names a type before the semicolon (in bytes; -1 for none)."""
+def _ends_by(body: str, node: Node, semicolon: int) -> bool:
+    """Whether a declaration names a type before the semicolon (-1 for none)."""
     found = declared(body, node)
-    if found is None or semicolon < 0 or found.text.lower() == "begin":
-        return False
-    return found.end <= len(data[:semicolon].decode(errors="surrogatepass"))
+    return found is not None and found.text.lower() != "begin" and found.end <= semicolon

@@ -73,6 +73,7 @@ class Machine(Memory):
         if len(self.frames) >= MAX_DEPTH:
             raise Exhausted
         given = frame.program
+        self.find_types(frame)
         for kind, node in given.variables:
             if "lineno" not in node and kind in ("PLpgSQL_var", "PLpgSQL_rec"):
                 self.declare(frame, frame.scopes[0], kind, node, UNKNOWN)

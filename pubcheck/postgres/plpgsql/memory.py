@@ -62,13 +62,21 @@ class Memory:
             written = node["datatype"]["PLpgSQL_type"]["typname"]
             frame.declared += frame.types.get(name) != written
             frame.types[name] = written
-        if "lineno" in node and name not in frame.records and not is_declarable(self.trial, frame.body.text, node):
-            self.doubt.risk()
         value: Value = otherwise
         if "default_val" in node:
             value = self.value(node["default_val"], self.trial.type_named(frame.types[name]))
             self.admit(node, value)
         scope[name] = self.as_type(value, frame.types[name]) if name in frame.types else value
+
+    def find_types(self, frame: Frame) -> None:
+        """Looks up the types of all that a body declares, as the server does before it runs any of it.
+
+        Raises NotParsed where one is not there.
+        """
+        for kind, node in frame.program.variables:
+            named = kind in ("PLpgSQL_var", "PLpgSQL_rec") and "lineno" in node and node["refname"] not in frame.records
+            if named and not is_declarable(self.trial, frame.body.text, node):
+                self.doubt.risk()
 
     def as_type(self, value: Value, type_name: str) -> Value:
         """The value as one of a type."""

@@ -218,6 +218,26 @@ def test_what_is_said_of_a_whole_statement_has_its_place() -> None:
     assert refused.value.location == body.index("a;")
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        "DECLARE x double precision; BEGIN ~ END",
+        "DECLARE x national character varying(5); BEGIN ~ END",
+        "DECLARE /* x is */ x int; BEGIN ~ END",
+        "DECLARE y text := 'x is'; x int; BEGIN ~ END",
+        "DECLARE y int := (SELECT x z FROM (SELECT 1 x) q); x int; BEGIN ~ END",
+        "<<b>> DECLARE y int; BEGIN DECLARE x b.y%TYPE; BEGIN ~ END; END",
+        "BEGIN DROP TABLE t; DECLARE x t.id%TYPE; BEGIN ~ END; END",
+    ],
+)
+def test_types_that_servers_find_are_not_missed(block: str) -> None:
+    tables = "CREATE TABLE t (id int);"
+    body = block.replace("~", "CREATE PUBLICATION p;")
+    function = f"CREATE FUNCTION f(q text) RETURNS void LANGUAGE plpgsql AS $$ {body.replace('b.y', 'f.q')} $$"
+    for statement in (f"DO $$ {body} $$", function):
+        assert not [one for one in lint(f"{tables} {statement}", complete=True) if one.server]
+
+
 def test_quotes_hold_no_placeholders_and_labels_are_none() -> None:
     (found,) = lint("DO $do$ <<b>> BEGIN EXECUTE $q$CREATE PUBLICATION %I$q$ END $do$")
     assert found.certainty == "certain"
