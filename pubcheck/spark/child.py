@@ -2,9 +2,9 @@
 descriptors to talk over, and what a unit may take.
 
 The first message it gets is the linter, pickled; it answers with an empty one. Then come units to lint, each a
-``Request`` that is answered with a ``Reply``, and what is to be known of files before (`survey`), each answered with an
-``Answer``. It ends when there is nobody left to talk to. What a linter prints goes to stderr. It limits its own memory,
-and its own time too, in case the process that waits for it is gone.
+``Request`` that is answered with a ``Reply``, what is to be known of files before (`survey`), and small repositories
+for which both is done, each answered with an ``Answer``. It ends when there is nobody left to talk to. What a linter
+prints goes to stderr. It limits its own memory, and its own time too, in case the process that waits for it is gone.
 """
 
 from __future__ import annotations
@@ -101,11 +101,9 @@ class Reply(Struct, frozen=True):
 
 
 class Examine(Struct, frozen=True, array_like=True, tag=True):
-    """Repositories in folders to find the units of, and to lint them as well unless those of a repository cost more
-    than ``at_once``."""
+    """Small repositories in folders, to find the units of and to lint them as well."""
 
     surveys: tuple[Survey, ...]
-    at_once: int
 
 
 class Examined(Struct, frozen=True, array_like=True):
@@ -192,12 +190,10 @@ def main() -> None:
             return Answer(looked(asked))
         if isinstance(asked, Survey):
             return Answer(surveyed(asked)[0])
-        return Answer(tuple(examine(survey, asked.at_once) for survey in asked.surveys))
+        return Answer(tuple(map(examine, asked.surveys)))
 
-    def examine(wanted: Survey, at_once: int) -> Examined:
+    def examine(wanted: Survey) -> Examined:
         found, contents = surveyed(wanted)
-        if sum(unit.cost for unit in found if unit.step == "lint") > at_once:
-            return Examined(found, ())
         units, replies = [], []
         for unit in found:
             if unit.step == "lint":
@@ -211,13 +207,14 @@ def main() -> None:
 
     def lint(unit: Request) -> Reply:
         begun = perf_counter()
+        following.taken()  # of a unit that was judged, and failed after that
         files = tuple(
             File(os.fsdecode(file.location or b""), file.label, file.problem, file.content, file.view)
             for file in unit.files
         )
         judged = judge(Plan(unit.name, files, unit.habit, ""), following, excerpts=False)
         aside = {
-            each.span.source.label: Unread(each.span.source.label, _ASIDE[each.rule], each.message)
+            id(each.span.source): Unread(each.span.source.label, _ASIDE[each.rule], each.message)
             for each in (*judged.reading.diagnostics, *judged.diagnostics)
             if each.rule in _ASIDE
         }

@@ -48,10 +48,6 @@ class Input(Protocol):
     def name(self) -> str:
         """How it is called in the table `runs`."""
 
-    @property
-    def lints_at_once(self) -> bool:
-        """Whether ``units`` lints those of small repositories, where none are carried over."""
-
     def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
         """Finds the repositories; gives the state of all of them, of which ``settings`` are a part, None where that is
         not known. A file may have ``largest`` bytes. Raises EmptyInput, BadInput."""
@@ -61,7 +57,7 @@ class Input(Protocol):
 
     def units(self, standing: Standing | None, job: worker.Job) -> DataFrame:
         """The units of all repositories, or, where it is known how they stand to those of a run before, of those that
-        changed."""
+        changed. Where all are asked for, some may be linted already."""
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
         """Units that were yet to be linted, as ``units`` gives those that were. They come with a ``salt``, which
@@ -87,16 +83,16 @@ class BadInput(ValueError):
 class Folders:
     """Repositories in folders, as ``find_repositories`` finds them. Their files are opened by the workers."""
 
-    lints_at_once = True
-
     def __init__(self, where: str, config: Config = Config()) -> None:
         self.name = _plain(where)
         self._where, self._config = where, config
-        self._repositories = self._count = self._bytes = 0
+        self._repositories = self._count = self._cost = 0
         self._written = False
         self._listing: Callable[[], DataFrame] | None = None
 
     def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
+        self._repositories = self._count = self._cost = 0
+        self._written = False
         whole: hashlib._Hash | None = hashlib.sha256()
         chunk = _Chunk()
         listed = time.time_ns()
@@ -109,10 +105,11 @@ class Folders:
                 whole = None
             elif whole is not None:
                 whole.update(f"{repository.name}\t{state}\n".encode())
-            chunk.add(repository, state)
+            costs = cost(size, len(repository.files))
+            chunk.add(repository, state, costs)
             self._repositories += 1
             self._count += len(repository.files)
-            self._bytes += size
+            self._cost += costs
             listed = time.time_ns()
         if not self._count:
             raise EmptyInput(f"no input: no .sql file under {self.name}")
@@ -128,7 +125,7 @@ class Folders:
         return spark.createDataFrame(chunk.table(), ddl(LISTING))
 
     def repositories(self) -> DataFrame:
-        return self._listed().drop("members")
+        return self._listed().drop("cost", "members")
 
     def _listed(self) -> DataFrame:
         assert self._listing is not None
@@ -137,8 +134,7 @@ class Folders:
     def units(self, standing: Standing | None, job: worker.Job) -> DataFrame:
         listing = self._listed()
         if standing is None:
-            whole = cost(self._bytes, self._count)
-            parts = math.ceil(whole / part(whole))
+            parts = math.ceil(self._cost / part(self._cost))
         else:
             listing = listing.join(standing.of("changed"), "repository", "left_semi")
             parts = math.ceil(self._count * standing.changed / self._repositories / _SURVEYED)
@@ -170,15 +166,16 @@ class _Chunk:
 
     def __init__(self) -> None:
         self.files = 0
-        self._columns: tuple[list[str], list[str | None], list[int]] = ([], [], [])
+        self._columns: tuple[list[str], list[str | None], list[int], list[int]] = ([], [], [], [])
         self._members: tuple[list[str], list[bytes], list[str | None]] = ([], [], [])
         self._offsets = [0]
 
-    def add(self, repository: Repository, state: str | None) -> None:
-        names, states, counts = self._columns
+    def add(self, repository: Repository, state: str | None, cost: int) -> None:
+        names, states, counts, costs = self._columns
         names.append(repository.name)
         states.append(state)
         counts.append(len(repository.files))
+        costs.append(cost)
         labels, locations, problems = self._members
         for path, file in repository.files:
             labels.append(file.label)
@@ -252,8 +249,6 @@ class Rows:
 
     A row without a path is a file that cannot be read; one whose path no walk of a folder would read is passed over.
     """
-
-    lints_at_once = False
 
     def __init__(self, name: str, format: str, columns: Columns, options: Mapping[str, str] | None = None) -> None:
         self.name = name if format == "table" else _plain(name)

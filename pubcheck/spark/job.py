@@ -55,7 +55,7 @@ class Options(Struct, frozen=True, kw_only=True):
 KEY = ["repository", "unit"]
 
 _WRITTEN = 10_000
-"""Units that were linted whose rows are written in one task."""
+"""Units whose rows are written in one task."""
 
 
 def audit(
@@ -76,7 +76,8 @@ def audit(
     job = Job(_pickled(linter), options.limits, Largest(options.largest_file, options.largest_unit), rules)
     settings = f"{rules} {options.largest_file} {options.largest_unit}"
 
-    with ExitStack() as ending:
+    # The pool ends first: what still runs in it needs what is kept.
+    with ExitStack() as ending, ThreadPoolExecutor(_AT_ONCE) as pool:
 
         def keep(frame: DataFrame) -> DataFrame:
             kept = frame.persist()
@@ -84,7 +85,6 @@ def audit(
             return kept
 
         ending.callback(given.forget, store, run)
-        pool = ending.enter_context(ThreadPoolExecutor(_AT_ONCE))
         progress("listing files")
         preparing = pool.submit(carrying.prepared, store, run, options.since, rules, given.name)
         state = given.look(spark, store, run, settings, options.largest_file)
@@ -99,7 +99,7 @@ def audit(
             # Few rows a batch: a row may be a file of many megabytes. Releases that know of it count bytes as well.
             spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 500)
             spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", 16 << 20)
-            progress("linting" if standing is None and given.lints_at_once else "looking through files")
+            progress("examining files")
             units = keep(_carried(given.units(standing, job), before))
             steps = units.groupBy("step").agg(F.count("*"), F.sum("cost"), F.max("cost")).collect()
             counts = {row[0]: row[1] for row in steps}
@@ -114,7 +114,7 @@ def audit(
             units = units.where("step <> 'lint'").unionByName(linted)
             counts["linted"] = counts.get("linted", 0) + counts.pop("lint")
         if units is not None:
-            units = units.coalesce(math.ceil(sum(counts.values()) / _WRITTEN))
+            units = units.coalesce(1 + sum(counts.values()) // _WRITTEN)
 
         progress("writing tables")
         made = _Made(given.repositories, units, counts, before, standing)
@@ -281,7 +281,7 @@ class _Made:
             own = F.col("fate").isNotNull() & unseen
             files = found.where("step <> 'carried'").select(
                 *KEY,
-                F.coalesce("reason", "failed").alias("whole"),
+                _reason().alias("whole"),
                 F.col("quarantine.path").alias("told"),
                 F.explode("members").alias("file"),
             )
@@ -352,13 +352,18 @@ class _Made:
         return reduce(DataFrame.unionByName, rows)
 
 
+def _reason() -> Column:
+    """Why a unit is quarantined: it could not be linted, or was, and that failed."""
+    return F.coalesce("reason", "failed")
+
+
 def _unit_rows(found: DataFrame) -> DataFrame:
     """The rows of the table `units` for those that are not carried over."""
     rows = found.where("step NOT IN ('apart', 'carried')")
     zero = F.lit(0).cast("bigint")
     passed_over = F.col("step") == "passed-over"
-    reason = F.coalesce("reason", "failed")
-    quarantined = F.when(reason.isNotNull(), F.col("files")).otherwise(F.col("duplicates") + F.col("unread"))
+    reason = _reason()
+    quarantined = F.when(reason.isNotNull(), F.col("files")).otherwise(F.col("set_aside") + F.col("unread"))
     status = F.when(passed_over, "nothing-to-lint").when(reason.isNotNull(), "quarantined").otherwise("linted")
     return rows.select(
         *KEY,

@@ -64,6 +64,10 @@ def summary(
     _hold(metrics, "files", given.count(), "files of the input")
     _hold(metrics, "findings", sum(metrics[f"{severity}s"] for severity in SEVERITIES), "findings of all units")
     quarantine = {names[0]: (int(units), int(files)) for names, (units, files) in sorted(told.get("quarantine", []))}
+    _hold(metrics, "units_quarantined", sum(units for units, _ in quarantine.values()), "units in quarantine")
+    # Files whose names are no UTF-8 may share a label, of which there is one row then.
+    held = sum(files for _, files in quarantine.values())
+    _hold(metrics, "files_quarantined", max(held, metrics["files_quarantined"]), "files in quarantine")
     return Summary(run, metrics, quarantine, rules, notes)
 
 
@@ -107,7 +111,8 @@ ENDS = ("linted", "nothing_to_lint", "quarantined")
 
 def _hold(metrics: dict[str, float], name: str, other: float, what: str) -> None:
     if metrics[name] != other:
-        raise Lost(f"the audit lost something: {metrics[name]:.0f} {name}, but {other:.0f} {what}")
+        counts = f"{metrics[name]:.0f} {name}, but {other:.0f} {what}"
+        raise Lost(f"the audit lost something: {counts}. If the cluster lost a worker meanwhile, run it again")
 
 
 def fails(rules: list[tuple[str, str, str, int]], config: Config) -> bool:

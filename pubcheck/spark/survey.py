@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -47,7 +48,7 @@ class Seen(Struct, array_like=True):
     names: bytes | None = None
 
 
-STEPS = ("lint", "linted", "carried", "stopped", "passed-over", "apart")
+Step = Literal["lint", "linted", "carried", "stopped", "passed-over", "apart"]
 """What is to be done, or was done, with a unit: it is linted; its rows are carried over from an earlier run; it cannot
 be linted; its repository is not about publications. Files that are in no unit are `apart`."""
 
@@ -81,8 +82,9 @@ class Member(Struct, frozen=True, array_like=True):
 
 
 class Found(Struct, frozen=True, array_like=True):
-    """A unit, or, without a name, the files that are in none. ``step`` is one of STEPS; ``reason`` that of the table
-    `quarantine` for a unit that cannot be linted, and ``why`` for people. Its ``members`` in order; of a unit that need
+    """A unit, or, without a name, the files that are in none. ``reason`` is that of the table `quarantine` for a
+    unit that cannot be linted, and ``why`` for people; ``set_aside`` counts the files that are quarantined by
+    themselves, but for those that the linter cannot read. Its ``members`` in order; of a unit that need
     not be linted, or was and is not quarantined, only those with a fate."""
 
     unit: str | None
@@ -91,10 +93,10 @@ class Found(Struct, frozen=True, array_like=True):
     bytes: int
     cost: int
     fingerprint: str
-    step: str
+    step: Step
     reason: str | None
     why: str | None
-    duplicates: int
+    set_aside: int
     members: tuple[Member, ...]
 
 
@@ -175,7 +177,8 @@ def _read(location: bytes, largest: int) -> tuple[bytes, int]:
         if size > largest:
             return os.read(descriptor, min(largest, BEGINNING)), size
         content = os.read(descriptor, size + 1)
-        while len(content) <= largest and (more := os.read(descriptor, 1 << 16)):  # it grows, or is none of a disk
+        # It grows, or is no disk's, or comes over a network and in pieces.
+        while len(content) != size and len(content) <= largest and (more := os.read(descriptor, 1 << 16)):
             content += more
     finally:
         os.close(descriptor)
@@ -335,7 +338,7 @@ def _unit(name: str, given: list[tuple[int, Seen, _Place]], wanted: Survey, *, s
         step="passed-over" if not selected else "lint" if reason is None else "stopped",
         reason=reason,
         why=why,
-        duplicates=sum(file.fate == "duplicate" for _, file, _ in given),
+        set_aside=sum(file.fate not in LINTED_ALL_THE_SAME for _, file, _ in given),
         members=tuple(_member(file, place.view) for _, file, place in given if selected or file.fate is not None),
     )
 

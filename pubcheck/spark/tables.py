@@ -212,6 +212,7 @@ RUNS = (
 
 LISTING = (
     *REPOSITORIES[:3],
+    Column("cost", _LONG, "of linting all of it: costs.cost"),
     Column(
         "members",
         pa.list_(pa.struct([("path", _TEXT), ("location", pa.binary()), ("problem", _TEXT)])),
@@ -255,10 +256,10 @@ FOUND = (
     Column("bytes", _LONG, ""),
     Column("cost", _LONG, "of linting it: costs.cost"),
     Column("fingerprint", _TEXT, "as of UNITS"),
-    Column("step", _TEXT, "what is, or was, done with it: survey.STEPS"),
-    Column("reason", _TEXT, "why it is quarantined"),
-    Column("why", _TEXT, "for people, where that was known before linting"),
-    Column("duplicates", _LONG, "files whose fate is that"),
+    Column("step", _TEXT, "what is, or was, done with it: survey.Step"),
+    Column("reason", _TEXT, "why it cannot be linted"),
+    Column("why", _TEXT, "the same for people"),
+    Column("set_aside", _LONG, "files that are quarantined by themselves, for what was known before linting"),
     Column(
         "members",
         pa.list_(_struct(MEMBER)),
@@ -266,7 +267,7 @@ FOUND = (
         " have a fate",
     ),
 )
-"""What is known of a unit before it is linted."""
+"""What is known of a unit without linting it."""
 OUTCOMES = (
     Column("findings", pa.list_(_struct(DIAGNOSTIC)), ""),
     *(Column(f"{severity}s", _LONG, "findings of that severity") for severity in reversed(SEVERITIES)),

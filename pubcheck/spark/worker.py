@@ -8,8 +8,8 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
-from operator import itemgetter
-from typing import Any, TypeVar
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -30,8 +30,8 @@ _BATCH = 5000
 """Units, their members, and rows of the tables that come of them, after which they are handed on."""
 _GLIMPSED, _GLIMPSED_BYTES = 200, 1 << 20
 """Files, and bytes of them, that are looked at together."""
-_SMALL_REPOSITORIES, _SMALL_FILES = 16, 200
-"""Repositories, and files of them, that are examined together."""
+_SMALL = 16
+"""Repositories that are examined together, at the most."""
 
 
 class Job(Struct, frozen=True):
@@ -47,9 +47,11 @@ class Job(Struct, frozen=True):
     def process(self) -> ChildProcess:
         """The process of this worker: it outlives a task, for Spark gives a worker many."""
         global _child
-        # What is made here are many values and no cycles. Reset by nobody, for the worker does nothing else.
-        gc.set_threshold(100_000)
         if _child is None or (_child.linter, _child.limits) != (self.linter, self.limits):
+            # What is made here are many values and no cycles, and Spark has all of them looked through after each task:
+            # what was loaded until now shall not be. Reset by nobody, for the worker does nothing else.
+            gc.set_threshold(100_000)
+            gc.freeze()
             if _child is not None:
                 _child.close()
             _child = ChildProcess(self.linter, self.limits)
@@ -74,15 +76,19 @@ def group(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordB
     yield from _in_batches(_surveyed(_scanned(batches), job), _examined)
 
 
-_Repository = tuple[str, list[Seen]]
+class _Repository(NamedTuple):
+    """With its files, and what linting all of it costs, where that is known."""
+
+    name: str
+    files: list[Seen]
+    cost: int = 0
 
 
 def _listed(batches: Iterable[pa.RecordBatch]) -> Iterator[_Repository]:
     for batch in batches:
-        for repository, files in zip(
-            batch.column("repository").to_pylist(), _nested(batch.column("members"), _LISTED), strict=True
-        ):
-            yield repository, [Seen(*file) for file in files]
+        names, costs = batch.column("repository").to_pylist(), batch.column("cost").to_pylist()
+        for name, cost, files in zip(names, costs, _nested(batch.column("members"), _LISTED), strict=True):
+            yield _Repository(name, [Seen(*file) for file in files], cost)
 
 
 _LISTED = tuple(field.name for field in LISTING[-1].type.value_type)
@@ -91,46 +97,47 @@ _MEMBER = tuple(column.name for column in MEMBER)
 
 def _scanned(batches: Iterable[pa.RecordBatch]) -> Iterator[_Repository]:
     rows = (row for batch in batches for row in batch.to_pylist())
-    for repository, files in groupby(rows, itemgetter("repository")):
-        yield (
-            repository,
-            [
-                Seen(
-                    row["path"],
-                    None,
-                    row["problem"],
-                    row["fate"],
-                    row["detail"],
-                    row["trace"],
-                    row["size"],
-                    row["digest"],
-                    row["may_publish"],
-                    row["traits"],
-                    row["names"],
-                )
-                for row in files
-            ],
-        )
+    for name, files in groupby(rows, itemgetter("repository")):
+        seen = [
+            Seen(
+                row["path"],
+                None,
+                row["problem"],
+                row["fate"],
+                row["detail"],
+                row["trace"],
+                row["size"],
+                row["digest"],
+                row["may_publish"],
+                row["traits"],
+                row["names"],
+            )
+            for row in files
+        ]
+        yield _Repository(name, seen)
 
 
 def _surveyed(repositories: Iterable[_Repository], job: Job) -> Iterator[_Told]:
-    for repository, seen in repositories:
-        for unit in _units(seen, job):
-            yield (repository, *unit), _NOT_LINTED
+    for repository in repositories:
+        for unit in _units(repository.files, job):
+            yield (repository.name, *unit), _NOT_LINTED
 
 
 def _linted_at_once(repositories: Iterable[_Repository], job: Job) -> Iterator[_Told]:
-    for together in _together(repositories, lambda each: len(each[1]), _SMALL_FILES, _SMALL_REPOSITORIES):
-        surveys = (Survey(tuple(seen), job.largest, job.rules) for _, seen in together)
-        answer = job.process.ask(Examine(tuple(surveys), SMALL))
-        if answer["failure"] is not None:  # of one of them, whichever it was
+    """The small ones, some together; a large one comes alone, and is only looked through."""
+    for together in _together(repositories, attrgetter("cost"), SMALL, _SMALL):
+        answer = None
+        if sum(repository.cost for repository in together) <= SMALL:
+            surveys = (Survey(tuple(repository.files), job.largest, job.rules) for repository in together)
+            answer = job.process.ask(Examine(tuple(surveys)))
+        if answer is None or answer["failure"] is not None:  # of one of them, whichever it was
             yield from _surveyed(together, job)
             continue
-        for (repository, _), (found, replies) in zip(together, answer["found"], strict=True):
-            linted = iter(replies)
+        for repository, (found, replies) in zip(together, answer["found"], strict=True):
+            reply = iter(replies)
             for unit in found:
-                outcome = _outcome(repository, next(linted)) if unit[_STEP] == "linted" else _NOT_LINTED
-                yield (repository, *unit), outcome
+                outcome = _outcome(repository.name, next(reply)) if unit[_STEP] == "linted" else _NOT_LINTED
+                yield (repository.name, *unit), outcome
 
 
 _STEP = Found.__struct_fields__.index("step")
@@ -186,15 +193,16 @@ _T = TypeVar("_T")
 
 
 def _together(given: Iterable[_T], weight: Callable[[_T], int], weighing: int, most: int) -> Iterator[list[_T]]:
-    """The same, so many together that they weigh that much, or are the most."""
+    """The same in pieces, of so many at the most, that do not weigh more, unless one does by itself."""
     taken: list[_T] = []
     weighed = 0
     for each in given:
-        taken.append(each)
-        weighed += weight(each)
-        if weighed >= weighing or len(taken) >= most:
+        heavy = weight(each)
+        if taken and (weighed + heavy > weighing or len(taken) >= most):
             yield taken
             taken, weighed = [], 0
+        taken.append(each)
+        weighed += heavy
     if taken:
         yield taken
 

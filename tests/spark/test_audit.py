@@ -597,6 +597,8 @@ def test_rows_that_are_no_file_are_quarantined(spark: SparkSession, audits: Audi
         ("a", "README.md", PUBLISHES),
         (None, "3.sql", PUBLISHES),
         ("large", "4.sql", PUBLISHES + "-" * SMALL),
+        ("quiet", "5.sql", "-" * 2 * SMALL),
+        ("quiet", "6.sql", "SELECT 1;"),
     ]
     spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("odd")
     summary = audits.run(Rows("odd", "table", Columns("repository", "path", "content")))
@@ -608,11 +610,23 @@ def test_rows_that_are_no_file_are_quarantined(spark: SparkSession, audits: Audi
         ("a", None, None, "unreadable"): 2,
         ("large", ".", None, "too-large"): 1,
         ("large", ".", "4.sql", "too-large"): 1,
+        ("quiet", ".", "5.sql", "too-large"): 1,
     }
-    assert (summary.metrics["files"], summary.metrics["files_linted"]) == (8, 2)
+    assert (summary.metrics["files"], summary.metrics["files_linted"]) == (10, 2)
+    assert summary.metrics["files_quarantined"] == sum(files for _, files in summary.quarantine.values()) == 7
     assert summary.metrics["rows_passed_over"] == 1
     assert sum(1 for row in audits.rows("findings") if row["rule"] == "PUB301") == 4
-    assert {row["repository"] for row in audits.rows("units")} == {"a", "", "large"}
+    assert {row["repository"] for row in audits.rows("units")} == {"a", "", "large", "quiet"}
+
+
+@pytest.mark.parametrize("rows", [[], [("a", "README.md", PUBLISHES)]], ids=["none", "none-to-read"])
+def test_a_table_without_a_file_is_an_audit_of_nothing(
+    spark: SparkSession, audits: Audits, rows: list[tuple[str, str, str]]
+) -> None:
+    spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("empty")
+    summary = audits.run(Rows("empty", "table", Columns("repository", "path", "content")))
+    assert (summary.metrics["files"], summary.metrics["rows_passed_over"]) == (0, len(rows))
+    assert audits.rows("units") == []
 
 
 @pytest.mark.parametrize("rows", [False, True], ids=["folders", "rows"])
