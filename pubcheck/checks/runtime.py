@@ -194,7 +194,8 @@ def _power(cache: SysCache, expr: Expr, location: int, *, guarded: bool) -> Dang
 
 def _number(expr: Expr) -> float | None:
     """The value of a constant, by itself or cast."""
-    expr = _uncast(expr)
+    while _is_cast(expr):
+        expr = expr.args[0]
     try:
         return float(expr.value) if expr.node == "Const" and not expr.null else None
     except (TypeError, ValueError):
@@ -202,13 +203,13 @@ def _number(expr: Expr) -> float | None:
 
 
 def _is_integer(expr: Expr) -> bool:
-    return _uncast(expr).type in (INT2, INT4, INT8)
-
-
-def _uncast(expr: Expr) -> Expr:
-    while expr.node == "FuncExpr" and expr.form in (IMPLICIT, EXPLICIT_CAST) and len(expr.args) == 1:
+    while _is_cast(expr) and expr.type in (FLOAT8, NUMERIC):
         expr = expr.args[0]
-    return expr
+    return expr.type in (INT2, INT4, INT8)
+
+
+def _is_cast(expr: Expr) -> bool:
+    return expr.node == "FuncExpr" and expr.form in (IMPLICIT, EXPLICIT_CAST) and len(expr.args) == 1
 
 
 def _of_constant_unit(name: str, expr: Expr, location: int) -> Danger | None:

@@ -199,6 +199,7 @@ class TestRuntime:
             "CASE WHEN n = 0 THEN false ELSE 10 / n > 1 END",
             "CASE n WHEN 0 THEN false ELSE 10 / n > 1 END",
             "n ^ 2 > 9",
+            "n::float8 ^ 2 > 9",
             "(n::bigint % 10)::int = 1",
             "b ~ '***=a(b'",
             "regexp_like(b, 'a(b', 'q')",
