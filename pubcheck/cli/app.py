@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from errno import ENOSPC
 
 import click
 
@@ -75,6 +76,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         forget_stdout()
         return WRONG
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == ENOSPC:
+            return complain(f"cannot write: {error.strerror}")
         return complain(internal_error("", error))
     return int(status or 0)
 

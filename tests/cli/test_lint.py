@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -155,6 +156,16 @@ def test_an_interruption_exits_130_without_a_word(pubcheck: Call, monkeypatch: p
     called = pubcheck("lint", "a.sql")
     assert called.status == 130
     assert "Traceback" not in called.err
+
+
+def test_a_full_disk_is_no_bug(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object, **options: object) -> object:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    Path("a.sql").write_text("")
+    monkeypatch.setattr("pubcheck.cli.lint.emit", full)
+    called = pubcheck("lint", "a.sql")
+    assert (called.status, called.err) == (2, "pubcheck: cannot write: No space left on device\n")
 
 
 def test_colour_is_for_terminals_and_those_who_ask(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:
