@@ -28,15 +28,15 @@ class Found(Struct, frozen=True):
     problems: list[tuple[str, str]]
 
 
-def walk(top: str, config: Config, *, into: bool = True) -> Found:
+def walk(top: str, config: Config, *, into: bool = True, tops: dict[str, str | None] | None = None) -> Found:
     """The files below a folder that are SQL by their names, may hold SQL, or are the lists of tools; not going ``into``
-    the folders in it, its own ones. Takes time in proportion to what is there.
+    the folders in it, its own ones. Takes time in proportion to what is there; ``tops`` as in ``ignoring.top_of``.
 
     Passed over are folders whose names begin with a dot, links to folders (so that loops end), pipes and devices, what
     git ignores, and what the configuration excludes; with ``include`` other files are met as well.
     """
     included = Patterns(os.path.abspath(config.root), config.include) if config.include else None
-    ignoring = above(os.path.abspath(top), config.exclude, config.root, gitignore=config.respect_gitignore)
+    ignoring = above(os.path.abspath(top), config.exclude, config.root, gitignore=config.respect_gitignore, tops=tops)
     found = Found([], [], [], [], [])
     waiting = [(top, ignoring)]
     while waiting:

@@ -89,11 +89,14 @@ class Ignoring(Struct, frozen=True):
         return False
 
 
-def above(folder: str, exclude: Sequence[str], root: str, *, gitignore: bool) -> Ignoring:
+def above(
+    folder: str, exclude: Sequence[str], root: str, *, gitignore: bool, tops: dict[str, str | None] | None = None
+) -> Ignoring:
     """What holds at a folder because of those above it, up to that which git watches over. ``exclude`` are patterns
-    relative to ``root``. What is itself passed over, and given by name, has nothing to obey above it."""
+    relative to ``root``, ``tops`` as in ``top_of``. What is itself passed over, and given by name, has nothing to obey
+    above it."""
     excluded = Patterns(os.path.abspath(root), exclude) if exclude else None
-    top = top_of(folder) if gitignore else None
+    top = top_of(folder, tops) if gitignore else None
     if top is None:
         return Ignoring((), excluded)
     found = [_read(top, os.path.join(".git", "info", "exclude"))]
@@ -135,14 +138,19 @@ def _down(base: str, path: str) -> Iterator[tuple[str, bool]]:
             yield at, at != path or os.path.isdir(path)
 
 
-def top_of(path: str) -> str | None:
-    """The folder at or above an absolute path that git watches over."""
-    while True:
-        if os.path.exists(os.path.join(path, ".git")):
-            return path
+def top_of(path: str, known: dict[str, str | None] | None = None) -> str | None:
+    """The folder at or above an absolute path that git watches over. ``known`` are answers for folders, to which that
+    for the one above is added: of many side by side only the first one asks further up."""
+    if known is not None and not os.path.exists(os.path.join(path, ".git")):
+        above = os.path.dirname(path)
+        if above not in known:
+            known[above] = top_of(above)
+        return known[above]
+    while not os.path.exists(os.path.join(path, ".git")):
         path, before = os.path.dirname(path), path
         if path == before:
             return None
+    return path
 
 
 def _read(folder: str, name: str) -> Patterns:

@@ -420,6 +420,7 @@ def find_repositories(where: str, config: Config = Config()) -> Iterator[Reposit
     own files are one, named "."; a folder that holds `.git` is a repository itself. The labels of the files are those
     of `pubcheck lint`.
     """
+    tops: dict[str, str | None] = {}
     if any(character in where for character in "*?["):
         from glob import iglob
 
@@ -430,13 +431,13 @@ def find_repositories(where: str, config: Config = Config()) -> Iterator[Reposit
             matched = _called(path).rstrip("/").split("/")
             if taken.isdisjoint("/".join(matched[:length]) for length in range(1, len(matched))):
                 taken.add("/".join(matched))
-                yield from _repository("/".join(matched[fixed:]), path, config)
+                yield from _repository("/".join(matched[fixed:]), path, config, tops)
     elif not os.path.isdir(where) or os.path.exists(join(where, ".git")):
-        yield from _repository(_called(os.path.basename(os.path.abspath(where))), where, config)
+        yield from _repository(_called(os.path.basename(os.path.abspath(where))), where, config, tops)
     else:
-        yield from _repository(".", where, config, into=False)
+        yield from _repository(".", where, config, tops, into=False)
         for name in folders_of(where, config):
-            yield from _repository(_called(name), join(where, name), config)
+            yield from _repository(_called(name), join(where, name), config, tops)
 
 
 def _called(path: str) -> str:
@@ -445,12 +446,14 @@ def _called(path: str) -> str:
     return text.encode("utf-8", "surrogateescape").replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 
-def _repository(name: str, path: str, config: Config, *, into: bool = True) -> Iterator[Repository]:
+def _repository(
+    name: str, path: str, config: Config, tops: dict[str, str | None], *, into: bool = True
+) -> Iterator[Repository]:
     if not os.path.isdir(path):
         error = None if os.path.exists(path) else os.strerror(errno.ENOENT)
         yield Repository(name, ((os.path.abspath(path), File(path, label_of(path), error=error)),))
         return
-    found = walk(path, config, into=into)
+    found = walk(path, config, into=into, tops=tops)
     top, given = os.path.abspath(path), len(join(path, ""))
     files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
     files += [

@@ -191,6 +191,26 @@ def test_repositories_whose_names_are_no_text_are_told_apart(tree: Path) -> None
     assert [name for name, _ in repositories("s*")] == ["s\\\\xff", "s\\xfe", "s\\xff"]
 
 
+def test_each_repository_of_a_corpus_obeys_the_git_that_watches_over_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("generated.sql\n")
+    for name in ("a", "own", "z"):
+        folder = tmp_path / "corpus" / name
+        folder.mkdir(parents=True)
+        (folder / "a.sql").write_text("")
+        (folder / "generated.sql").write_text("")
+    (tmp_path / "corpus" / "own" / ".git").mkdir()
+    found = {each.name: [file.label for _, file in each.files] for each in find_repositories("corpus")}
+    assert found == {
+        "a": ["corpus/a/a.sql"],
+        "own": ["corpus/own/a.sql", "corpus/own/generated.sql"],
+        "z": ["corpus/z/a.sql"],
+    }
+
+
 def test_a_file_or_what_does_not_exist_is_a_repository_too(tree: Path) -> None:
     assert repositories("db/a.sql") == [("a.sql", [["db/a.sql"]])]
     (missing,) = find_repositories("none")
