@@ -20,7 +20,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.replication.members import members
 from pubcheck.sources.text import Source
-from tests.differential.scripts import DATABASE, ROLES
+from tests.differential.scripts import DATABASE, MADE, ROLES
 from tests.support.servers import Answer, Server, execute
 
 
@@ -197,7 +197,7 @@ def without_roles(server: Server) -> Iterator[None]:
         yield
     finally:
         with server.connect() as admin:
-            for role in ROLES:
+            for role in (*ROLES, MADE):
                 admin.execute(f"DROP ROLE IF EXISTS {role}")
 
 

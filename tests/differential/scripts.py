@@ -14,6 +14,8 @@ TYPES = {"a": "int", "b": "int", "c": "text", "d": "varchar(20)"}
 COLUMNS = tuple(TYPES)
 BODY = "(a int, b int NOT NULL, c text, d varchar(20))"
 ROLES = ("unit_a", "unit_b", "unit_c")
+MADE = "unit_made"
+"""A role that every script makes: only then does it say which roles there are."""
 """Roles belong to the whole server: whoever runs a script drops them afterwards."""
 DATABASE = "{database}"
 """Stands in a statement for the name of the database it is run in."""
@@ -40,7 +42,7 @@ class Script(Choices):
         self.count = 0
         self.low = 0
         self.names = self.chance(0.2)
-        self.statements = ["CREATE SCHEMA s", 'CREATE SCHEMA "S2"']
+        self.statements = [f"CREATE ROLE {MADE}", "CREATE SCHEMA s", 'CREATE SCHEMA "S2"']
         self.grow(length)
 
     def grow(self, length: int) -> None:
