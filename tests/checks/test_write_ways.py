@@ -15,7 +15,7 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.linter import Linter, Unit
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.sources.text import Source
-from tests.differential.compare import answer_alone
+from tests.differential.compare import answer_alone, without_roles
 from tests.differential.trees import Trees
 from tests.support.servers import Server, Servers, execute
 
@@ -230,7 +230,7 @@ def test_a_hundred_publications_at_fault_are_not_all_listed() -> None:
 
 def disproved(server: Server, statements: list[str], told: Counter[str]) -> Iterator[str]:
     """The ways out offered for a script's refused writes after which a server still refuses; all are counted."""
-    with server.database() as name, server.connect(name) as conn:
+    with without_roles(server), server.database() as name, server.connect(name) as conn:
         for statement in (*statements, "COMMIT", "RESET search_path"):
             answer_alone(conn, statement)
         for found in lint(";\n".join(statements), server.major):

@@ -192,19 +192,13 @@ def _predicted(watched: _Watched, writes: dict[tuple[str, str], str]) -> dict[tu
 
 @contextlib.contextmanager
 def without_roles(server: Server) -> Iterator[None]:
-    """The scripts' roles belong to the whole server and go when the database that they own things in is gone; those of
-    a run that was ended go before."""
-
-    def drop() -> None:
-        with server.connect() as admin:
-            for role in (*ROLES, MADE):
-                admin.execute(f"DROP ROLE IF EXISTS {role}")
-
-    drop()
+    """The scripts' roles belong to the whole server and go when the database that they own things in is gone."""
     try:
         yield
     finally:
-        drop()
+        with server.connect() as admin:
+            for role in (*ROLES, MADE):
+                admin.execute(f"DROP ROLE IF EXISTS {role}")
 
 
 def answer_alone(conn: psycopg.Connection[Any], statement: str) -> Answer:
