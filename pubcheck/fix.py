@@ -40,13 +40,20 @@ class Rewritten(Struct, frozen=True):
     after: bytes
 
 
+class Done(Struct, frozen=True, order=True):
+    """How many findings of a rule were taken care of by edits to these files, which are named by their labels."""
+
+    rule: str
+    labels: tuple[str, ...]
+    number: int
+
+
 class Changes(Struct, frozen=True):
-    """A unit after its changes: what is found in it then, the files that changed, and how many findings of each rule
-    that took care of."""
+    """A unit after its changes: what is found in it then, the files that changed, and what that took care of."""
 
     judged: Judged
     files: tuple[Rewritten, ...]
-    done: tuple[tuple[str, int], ...]
+    done: tuple[Done, ...]
 
 
 Judge = Callable[[Plan], Judged]
@@ -91,7 +98,7 @@ def _change(
     plan: Plan, judge: Judge, edits: Callable[[Judged], Iterator[tuple[str, tuple[Edit, ...]]]], rounds: int
 ) -> Changes:
     before: dict[str, bytes] = {}
-    done: Counter[str] = Counter()
+    done: Counter[tuple[str, tuple[str, ...]]] = Counter()
     judged = judge(plan)
     for _ in range(rounds):
         contents, counted = _edited(plan, judged.reading.sources, list(edits(judged)))
@@ -112,13 +119,13 @@ def _change(
         for file in plan.files
         if file.content is not None and file.label in before and before[file.label] != file.content
     )
-    return Changes(judged, changed, tuple(sorted(done.items())))
+    return Changes(judged, changed, tuple(sorted(Done(*key, number) for key, number in done.items())))
 
 
 def _edited(
     plan: Plan, sources: Iterable[Source], wanted: Sequence[tuple[str, tuple[Edit, ...]]]
-) -> tuple[dict[str, tuple[bytes, bytes]], Counter[str]]:
-    """By label the content of the files before and after one round, and what of ``wanted`` was done, by rule.
+) -> tuple[dict[str, tuple[bytes, bytes]], Counter[tuple[str, tuple[str, ...]]]]:
+    """By label the content of the files before and after one round, and what of ``wanted`` was done, by rule and files.
 
     Each of ``wanted`` is done whole or not at all; not where it meets one that was taken before.
     """
@@ -126,12 +133,13 @@ def _edited(
     by_label = {file.label: file for file in plan.files if not file.context}
     known = {id(source) for source in sources}
     taken: list[Editing] = []
-    done: Counter[str] = Counter()
+    done: Counter[tuple[str, tuple[str, ...]]] = Counter()
     same: set[tuple[tuple[int, int, int, str], ...]] = set()
     for rule, edits in wanted:
         key = tuple((id(edit.span.source), edit.span.start, edit.span.end, edit.text) for edit in edits)
+        counted = rule, tuple(sorted({edit.span.source.label for edit in edits}))
         if key in same:
-            done[rule] += 1
+            done[counted] += 1
             continue
         places = []
         for edit in edits:
@@ -145,7 +153,7 @@ def _edited(
             places.append((text, edit))
         else:
             same.add(key)
-            done[rule] += 1
+            done[counted] += 1
             for text, edit in places:
                 text.take(edit)
                 taken.append(text)

@@ -10,22 +10,22 @@ from pubcheck.fix import Rewritten
 from pubcheck.sources.text import decode
 
 
-def write(rewritten: Iterable[Rewritten]) -> Iterator[str]:
-    """Writes files, each whole or not at all; yields what is to be said of those that could not be written."""
+def write(rewritten: Iterable[Rewritten]) -> Iterator[tuple[str, str]]:
+    """Writes files, each whole or not at all; yields the labels of those that could not be written, and why not."""
     for file in rewritten:
         path = os.path.realpath(file.path)  # a symbolic link stays one
         beside = f"{path}.{os.getpid()}.tmp"
         try:
             with open(path, "r+b") as stream:  # what is read-only is to stay as it is
                 if stream.read() != file.before:
-                    yield f"{file.label}: was changed while it was linted and is left as it is"
+                    yield file.label, "was changed while it was linted and is left as it is"
                     continue
             with open(beside, "xb") as stream:
                 stream.write(file.after)
             _take_after(path, beside)
             os.replace(beside, path)
         except OSError as error:
-            yield f"{file.label}: cannot be written: {error.strerror}"
+            yield file.label, f"cannot be written: {error.strerror}"
         finally:
             if os.path.exists(beside):
                 os.unlink(beside)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import click
 from msgspec.structs import replace
@@ -208,10 +208,12 @@ def command(
         return _make_known(outcomes, write_baseline, quiet)
     rewritten = [file for outcome in outcomes for file in outcome.rewritten]
     problems = [outcome.crash for outcome in outcomes if outcome.crash]
+    unwritten: dict[str, str] = {}
     if rewritten and not diff:
         from pubcheck.cli import changing
 
-        problems[:0] = changing.write(rewritten)
+        unwritten = dict(changing.write(rewritten))
+        problems[:0] = (f"{label}: {reason}" for label, reason in unwritten.items())
     found = _report(outcomes, config)
     status = FOUND if not exit_zero and (rewritten if diff else fails(found.findings, config)) else 0
     try:
@@ -229,7 +231,7 @@ def command(
         sys.stdout.flush()
         for remark in (
             *(f"{each}." for each in said(met.named)),
-            *_remarks(outcomes, plans, found, known, change, config, diff=diff),
+            *_remarks(outcomes, unwritten, plans, found, known, change, config, diff=diff),
         ):
             click.echo(remark, err=diff or format_ not in FOR_PEOPLE)
     return _complain_of(problems) or status
@@ -317,6 +319,7 @@ def _shown(
 
 def _remarks(
     outcomes: Sequence[Outcome],
+    unwritten: Collection[str],
     plans: Iterable[Plan],
     found: Report,
     known: Baseline | None,
@@ -325,9 +328,9 @@ def _remarks(
     *,
     diff: bool,
 ) -> Iterator[str]:
-    """What is said after the closing line: of fixes, of ignores, of the baseline."""
-    done = sum(number for outcome in outcomes for _, number in outcome.done)
-    rewritten = len({file.path for outcome in outcomes for file in outcome.rewritten})
+    """What is said after the closing line: of fixes, of ignores, of the baseline. ``unwritten``: files left alone."""
+    done = sum(each.number for outcome in outcomes for each in outcome.done if not {*each.labels} & {*unwritten})
+    rewritten = len({file.label for outcome in outcomes for file in outcome.rewritten} - {*unwritten})
     if done:
         verbs = {"ignore": ("Would ignore", "Ignored")}.get(change or "", ("Would fix", "Fixed"))
         yield f"{verbs[not diff]} {count(done, 'finding', 'd')} in {count(rewritten, 'file', 'd')}."

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from pubcheck.baseline import Baseline
-    from pubcheck.fix import Rewritten
+    from pubcheck.fix import Done, Rewritten
     from pubcheck.unit import Judged
 
 
@@ -35,7 +35,7 @@ class Outcome(Struct, frozen=True):
     """What came of a unit: findings, over what, and in ``crash`` what to tell of an error of pubcheck's own.
 
     ``known`` are the fingerprints of findings that the baseline knows, which are not among ``findings``. ``rewritten``
-    are the files as the change that was asked for makes them, ``done`` how many findings of each rule it took care of.
+    are the files as the change that was asked for makes them, ``done`` how many findings it took care of.
     """
 
     findings: tuple[Finding, ...]
@@ -45,7 +45,7 @@ class Outcome(Struct, frozen=True):
     crash: str | None = None
     known: tuple[str, ...] = ()
     rewritten: tuple[Rewritten, ...] = ()
-    done: tuple[tuple[str, int], ...] = ()
+    done: tuple[Done, ...] = ()
 
 
 def lint_unit(task: Task) -> Outcome:
@@ -55,7 +55,7 @@ def lint_unit(task: Task) -> Outcome:
 
     linter = Linter(task.config)
     rewritten: tuple[Rewritten, ...] = ()
-    done: tuple[tuple[str, int], ...] = ()
+    done: tuple[Done, ...] = ()
     if task.change is None:
         judged = judge(task.plan, linter, excerpts=task.excerpts)
     else:
@@ -73,9 +73,7 @@ def lint_unit(task: Task) -> Outcome:
     return Outcome(findings, judged.postgres, files, judged.statements, crash, known, rewritten, done)
 
 
-def _changed(
-    task: Task, judge: Callable[[Plan], Judged]
-) -> tuple[Judged, tuple[Rewritten, ...], tuple[tuple[str, int], ...]]:
+def _changed(task: Task, judge: Callable[[Plan], Judged]) -> tuple[Judged, tuple[Rewritten, ...], tuple[Done, ...]]:
     from pubcheck.fix import add_ignores, everything, fix
 
     wanted = everything if task.baseline is None else task.baseline.unknown

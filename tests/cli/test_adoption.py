@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -132,7 +133,7 @@ def test_options_that_do_not_go_together_exit_2(pubcheck: Call, options: tuple[s
 def test_a_file_that_changed_meanwhile_is_left_as_it_is(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     write = changing.write
 
-    def late(rewritten: list[Rewritten]) -> Iterator[str]:
+    def late(rewritten: list[Rewritten]) -> Iterator[tuple[str, str]]:
         Path("a.sql").write_text("-- mine\n")
         return write(rewritten)
 
@@ -142,6 +143,24 @@ def test_a_file_that_changed_meanwhile_is_left_as_it_is(pubcheck: Call, monkeypa
     assert called.status == 2
     assert "a.sql: was changed while it was linted and is left as it is" in called.err
     assert Path("a.sql").read_text() == "-- mine\n"
+
+
+def test_a_file_that_cannot_be_written_is_not_counted_among_the_fixed(
+    pubcheck: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(path: str, mode: str) -> object:
+        if path.endswith("b.sql"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return open(path, mode)
+
+    monkeypatch.setattr(changing, "open", opened, raising=False)  # root may write what is read-only
+    for name in ("a.sql", "b.sql"):
+        Path(name).write_text(FIXABLE)
+    called = pubcheck("lint", "--fix", "a.sql", "b.sql")
+    assert (called.status, called.err) == (2, "pubcheck: b.sql: cannot be written: Permission denied\n")
+    assert called.out.endswith("\nFixed 1 finding in 1 file.\n")
+    assert (Path("a.sql").read_text(), Path("b.sql").read_text()) == (FIXED, FIXABLE)
+    assert "Fixed" not in pubcheck("lint", "--fix", "b.sql").out
 
 
 def test_files_of_several_units_are_fixed_in_several_processes(pubcheck: Call) -> None:
