@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
+import pytest
 from msgspec import Struct
 from pglast.parser import split
 
@@ -15,7 +16,8 @@ from pubcheck.postgres.ddl.descriptions import format_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import parse
 from pubcheck.postgres.session import Session
-from tests.support.servers import ROLES, Server, decoded, execute
+from pubcheck.postgres.versions import MAJORS
+from tests.support.servers import ROLES, Server, Servers, decoded, execute
 
 DATABASE = "the_database"
 """Stands for the database's name in a script."""
@@ -336,3 +338,12 @@ def assert_agrees(server: Server, script: str) -> None:
             only = f"only on the server {rows - our_catalog[kind]}, only here {our_catalog[kind] - rows}"
             differing.append(f"{kind}: {only}")
     assert not differing, f"PostgreSQL {server.major}\n" + "\n".join(differing)
+
+
+class ComparedScripts:
+    """The test of a file of scripts; its class there is parametrized with ``script``."""
+
+    @pytest.mark.server
+    @pytest.mark.parametrize("major", MAJORS)
+    def test_server_agrees(self, servers: Servers, major: int, script: str) -> None:
+        assert_agrees(servers[major], script)

@@ -6,11 +6,12 @@ as all do without a comment.
 
 from __future__ import annotations
 
+import pytest
 from pglast.parser import split
 
 from pubcheck.postgres.versions import MAJORS
 from tests.postgres.ddl.support import Outcome, outcomes
-from tests.support.servers import Server, execute
+from tests.support.servers import Server, Servers, execute
 
 Annotated = list[tuple[str, Outcome]]
 
@@ -27,19 +28,39 @@ def read(script: str, major: int) -> Annotated:
     return found
 
 
-def assert_followed(script: str) -> None:
-    """Every major's statements are refused here as the annotations say."""
-    for major in MAJORS:
-        wanted = read(script, major)
-        text = ";\n".join(statement for statement, _ in wanted)
-        assert len(split(text)) == len(wanted)
-        states = outcomes(text, major)
-        assert list(zip((statement for statement, _ in wanted), states, strict=True)) == wanted, f"major {major}"
+def assert_followed(script: str, major: int) -> None:
+    """The statements are refused here as the annotations say."""
+    wanted = read(script, major)
+    text = ";\n".join(statement for statement, _ in wanted)
+    assert len(split(text)) == len(wanted)
+    _assert_same(wanted, outcomes(text, major))
 
 
 def assert_annotated(script: str, server: Server) -> None:
     """The annotations are what the server says."""
     wanted = read(script, server.major)
     with server.database() as name, server.connect(name) as conn:
-        states = [(statement, execute(conn, statement).sqlstate) for statement, _ in wanted]
-    assert states == wanted
+        states = [execute(conn, statement).sqlstate for statement, _ in wanted]
+    _assert_same(wanted, states)
+
+
+def _assert_same(wanted: Annotated, states: list[Outcome]) -> None:
+    differing = [
+        f"{statement}\n  annotated {expected}, answered {state}"
+        for (statement, expected), state in zip(wanted, states, strict=True)
+        if state != expected
+    ]
+    assert not differing, "\n".join(differing)
+
+
+class AnnotatedScripts:
+    """The tests of a file of annotated scripts; its class there is parametrized with ``script``."""
+
+    @pytest.mark.parametrize("major", MAJORS)
+    def test_statements_are_refused_as_servers_refuse_them(self, script: str, major: int) -> None:
+        assert_followed(script, major)
+
+    @pytest.mark.server
+    @pytest.mark.parametrize("major", MAJORS)
+    def test_the_answers_are_those_of_servers(self, script: str, servers: Servers, major: int) -> None:
+        assert_annotated(script, servers[major])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import psycopg
+import pytest
 from pglast.parser import split
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
@@ -16,7 +17,8 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import parse
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.syscache import SysCache
-from tests.support.servers import Server, execute
+from pubcheck.postgres.versions import MAJORS
+from tests.support.servers import Server, Servers, execute
 
 Outcome = str | None
 """A statement's SQLSTATE; None when it is accepted."""
@@ -166,3 +168,15 @@ def assert_as_written(sql: str, major: int = 18) -> None:
     for text, state in zip(texts, play(session, sql), strict=True):
         said = re.match(r"/\* (\w{5}) \*/", text)
         assert state == (said[1] if said else None), text
+
+
+class RemarkedScripts:
+    """The tests of a file of scripts as ``assert_as_written`` reads them; its class there is parametrized with ``script``."""
+
+    def test_refuses_what_the_server_refuses(self, script: str) -> None:
+        assert_as_written(script)
+
+    @pytest.mark.server
+    @pytest.mark.parametrize("major", MAJORS)
+    def test_agrees_with_servers(self, script: str, servers: Servers, major: int) -> None:
+        assert_agrees(servers[major], script)

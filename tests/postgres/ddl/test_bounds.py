@@ -9,9 +9,8 @@ from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.ddl.bound_values import read_value
 from pubcheck.postgres.oids import TIMESTAMPTZ
 from pubcheck.postgres.session import Session
-from tests.postgres.ddl.expected import assert_annotated, assert_followed
+from tests.postgres.ddl.expected import AnnotatedScripts
 from tests.postgres.ddl.support import outcomes
-from tests.support.servers import Servers
 
 OVERLAP = "42P17"
 SCRIPT = r"""
@@ -131,14 +130,8 @@ def test_what_was_detached_is_free_and_what_was_rolled_back_is_as_before() -> No
     assert said == [None] * 7 + [OVERLAP, None, None, OVERLAP, None]
 
 
-def test_values_are_read_and_compared_as_servers_do() -> None:
-    assert_followed(SCRIPT)
-
-
-@pytest.mark.server
-def test_the_answers_are_those_of_servers(servers: Servers) -> None:
-    for server in servers.values():
-        assert_annotated(SCRIPT, server)
+@pytest.mark.parametrize("script", [SCRIPT], ids=["values are read and compared"])
+class TestScripts(AnnotatedScripts): ...
 
 
 def moment(text: str) -> str | None:

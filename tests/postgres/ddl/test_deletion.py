@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.postgres.versions import MAJORS
-from tests.postgres.ddl.agreement import assert_agrees, fold, last
-from tests.support.servers import Servers
+from tests.postgres.ddl.agreement import ComparedScripts, fold, last
 
 SCRIPTS = {
     "columns": """
@@ -269,11 +267,8 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.server
-@pytest.mark.parametrize("major", MAJORS)
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
-def test_server_agrees(servers: Servers, major: int, script: str) -> None:
-    assert_agrees(servers[major], script)
+class TestScripts(ComparedScripts): ...
 
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, a int, b text); "

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.postgres.versions import MAJORS
 from tests.linting import lint
-from tests.postgres.ddl.agreement import assert_agrees, fold, last
-from tests.support.servers import Servers
+from tests.postgres.ddl.agreement import ComparedScripts, fold, last
 
 SCRIPTS = {
     "functions": """
@@ -92,11 +90,8 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.server
-@pytest.mark.parametrize("major", MAJORS)
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
-def test_server_agrees(servers: Servers, major: int, script: str) -> None:
-    assert_agrees(servers[major], script)
+class TestScripts(ComparedScripts): ...
 
 
 FUNCTION = "CREATE FUNCTION f(a int, b text DEFAULT 'x') RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'; "

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.linting import answers, lint
-from tests.postgres.ddl.expected import assert_annotated, assert_followed
-from tests.support.servers import Servers
+from tests.postgres.ddl.expected import AnnotatedScripts
 
 SCRIPTS = {
     "columns": r"""
@@ -65,16 +64,8 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_statements_are_refused_as_servers_refuse_them(name: str) -> None:
-    assert_followed(SCRIPTS[name])
-
-
-@pytest.mark.server
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_the_answers_are_those_of_servers(name: str, servers: Servers) -> None:
-    for server in servers.values():
-        assert_annotated(SCRIPTS[name], server)
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+class TestScripts(AnnotatedScripts): ...
 
 
 def test_a_refused_change_of_type_is_not_followed() -> None:

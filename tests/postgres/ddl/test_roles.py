@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.postgres.ddl.support import assert_agrees, assert_as_written, find, fold, outcomes, relation
-from tests.support.servers import Servers
+from tests.postgres.ddl.support import RemarkedScripts, find, fold, outcomes, relation
 
 SCRIPT = """
 CREATE ROLE hy1;
@@ -141,16 +140,8 @@ CREATE VIEW pg_temp.v6 AS SELECT * FROM public.v3;
 """What USAGE on a schema opens: names in it, and its place on the search path."""
 
 
-@pytest.mark.parametrize("script", [SCRIPT, USAGE])
-def test_refuses_what_the_server_refuses(script: str) -> None:
-    assert_as_written(script)
-
-
-@pytest.mark.server
-@pytest.mark.parametrize("script", [SCRIPT, USAGE])
-def test_agrees_with_servers(servers: Servers, script: str) -> None:
-    for major in servers:
-        assert_agrees(servers[major], script)
+@pytest.mark.parametrize("script", [SCRIPT, USAGE], ids=["roles", "usage"])
+class TestScripts(RemarkedScripts): ...
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,7 @@ import pytest
 
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.ddl.typenames import UNSEEN_COLLATION
-from pubcheck.postgres.versions import MAJORS
-from tests.postgres.ddl.agreement import assert_agrees, fold, last
-from tests.support.servers import Servers
+from tests.postgres.ddl.agreement import ComparedScripts, fold, last
 
 SCRIPTS = {
     "columns": """
@@ -273,11 +271,8 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.server
-@pytest.mark.parametrize("script", SCRIPTS.values(), ids=list(SCRIPTS))
-@pytest.mark.parametrize("major", MAJORS)
-def test_server_agrees(servers: Servers, major: int, script: str) -> None:
-    assert_agrees(servers[major], script)
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+class TestScripts(ComparedScripts): ...
 
 
 def columns(script: str, table: str, major: int = 18, *, complete: bool = True) -> dict[str, Column]:

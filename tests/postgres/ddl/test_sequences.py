@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.postgres.ddl.support import assert_agrees, assert_as_written, find, fold, relation
-from tests.support.servers import Servers
+from tests.postgres.ddl.support import RemarkedScripts, find, fold, relation
 
 SCRIPT = """
 CREATE TABLE t(a int, b int);
@@ -45,14 +44,8 @@ DROP FOREIGN DATA WRAPPER fw CASCADE;
 """Sequences and who owns them; wrappers and servers."""
 
 
-def test_refuses_what_the_server_refuses() -> None:
-    assert_as_written(SCRIPT)
-
-
-@pytest.mark.server
-def test_agrees_with_servers(servers: Servers) -> None:
-    for major in servers:
-        assert_agrees(servers[major], SCRIPT)
+@pytest.mark.parametrize("script", [SCRIPT], ids=["sequences"])
+class TestScripts(RemarkedScripts): ...
 
 
 def test_an_owned_sequence_goes_with_its_column() -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from pubcheck.postgres.ddl.settings import split_identifiers
 from pubcheck.postgres.errors import ServerError
-from tests.postgres.ddl.support import assert_agrees, assert_as_written, find, fold, relation
-from tests.support.servers import Servers
+from tests.postgres.ddl.support import RemarkedScripts, find, fold, relation
 
 SCRIPT = """
 CREATE SCHEMA a;
@@ -141,14 +140,8 @@ CREATE SEQUENCE s31;
 """Every sequence tells by its schema, persistence and owner which settings were in force when it was made."""
 
 
-def test_refuses_what_the_server_refuses() -> None:
-    assert_as_written(SCRIPT)
-
-
-@pytest.mark.server
-def test_agrees_with_servers(servers: Servers) -> None:
-    for major in servers:
-        assert_agrees(servers[major], SCRIPT)
+@pytest.mark.parametrize("script", [SCRIPT], ids=["settings"])
+class TestScripts(RemarkedScripts): ...
 
 
 def schema_of(sql: str, name: str, *, complete: bool = True) -> str:

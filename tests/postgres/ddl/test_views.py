@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.postgres.ddl.support import assert_agrees, assert_as_written, columns, find, fold, outcomes, relation
-from tests.support.servers import Servers
+from tests.postgres.ddl.support import RemarkedScripts, columns, find, fold, outcomes, relation
 
 QUERIES = """
 CREATE TABLE t(a int, b text, "C d" numeric);
@@ -158,16 +157,8 @@ CREATE VIEW wsv AS SELECT nextval('sv');
 """Functions in FROM, and what stands in the way of what."""
 
 
-@pytest.mark.parametrize("script", [QUERIES, DEPENDENTS])
-def test_refuses_what_the_server_refuses(script: str) -> None:
-    assert_as_written(script)
-
-
-@pytest.mark.server
-@pytest.mark.parametrize("script", [QUERIES, DEPENDENTS])
-def test_agrees_with_servers(servers: Servers, script: str) -> None:
-    for major in servers:
-        assert_agrees(servers[major], script)
+@pytest.mark.parametrize("script", [QUERIES, DEPENDENTS], ids=["queries", "dependents"])
+class TestScripts(RemarkedScripts): ...
 
 
 TABLES = "CREATE TABLE t (a int NOT NULL PRIMARY KEY, b text); CREATE TABLE u (b text, c int);"
