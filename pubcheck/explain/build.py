@@ -18,7 +18,7 @@ from pubcheck.explain.sampling import Sampler
 from pubcheck.explain.subscriptions import Subscriptions
 from pubcheck.fold import Fold
 from pubcheck.postgres.catalog import rows
-from pubcheck.replication.sent import OPERATIONS, Reason, Sent, not_sent, sent_by
+from pubcheck.replication.sent import OPERATIONS, Reason, Sent, not_sent, sent_by, truncates_sent_by
 from pubcheck.statements import Statements
 
 
@@ -64,7 +64,7 @@ class _Builder:
         self.said = Said(diagnostics, wanted.tables)
         self.facts = Facts(fold, statements, self.said.refused)
         self.shown = [row for row in self._by_place() if not wanted.publications or row.name in wanted.publications]
-        self.sent = {row.oid: self._asked(sent_by(self.catalog, row.oid)) for row in self.catalog.publications.values()}
+        self.sent = {row.oid: self._asked(self._sent_by(row.oid)) for row in self.catalog.publications.values()}
         of_table: dict[int, list[Sent]] = {}
         for sents in self.sent.values():
             for sent in sents:
@@ -80,6 +80,11 @@ class _Builder:
             return (place.source, place.statement, place.start) if place is not None else (-1, 0, row.oid)
 
         return sorted(self.catalog.publications.values(), key=order)
+
+    def _sent_by(self, publication: int) -> list[Sent]:
+        """What a publication sends, tables of which it sends nothing but TRUNCATE among it."""
+        sents = sent_by(self.catalog, publication)
+        return sents + truncates_sent_by(self.catalog, publication, sents)
 
     def _asked(self, sents: list[Sent]) -> list[Sent]:
         """Those of the tables that were asked for; a partitioned table stands for its leaves."""
@@ -190,6 +195,7 @@ class _Builder:
         listed = entry is not None and entry.columns is not None
         return (
             sent.how,
+            self.catalog.relations[sent.relation].kind,
             sent.certain,
             facts.kind,
             None if sent.through == sent.relation else sent.through,
@@ -214,6 +220,7 @@ class _Builder:
         if any(known[sent.relation].identity != identity for sent in members):
             identity = replace(identity, columns=())
         filtered = None if first.filter is None else self.facts.condition(first)
+        operations = first.operations if relation.kind == "r" else ("truncate",)
         samples = Samples()
         if first.filter is not None:
             source = self.catalog.relations[entry.relation] if entry is not None else relation
@@ -230,7 +237,7 @@ class _Builder:
             first.how,
             None if first.through == first.relation else self.facts.name(first.through),
             None if first.arrives_as == first.relation else self.facts.name(first.arrives_as),
-            first.operations,
+            operations,
             first.truncate_sent,
             filtered,
             tuple(self.facts.written(each) for each in self.facts.unused(first)),
@@ -238,7 +245,7 @@ class _Builder:
             left_out,
             identity,
             tuple(self.said.refused.get(facts.name, ())),
-            changes_of(samples) if first.filter is not None and "update" in first.operations else (),
+            changes_of(samples) if first.filter is not None and "update" in operations else (),
             examples_of(samples),
             tuple(self.neighbours.widening(first)) if first.filter is not None else (),
             tuple(self.neighbours.same(first)) if first.filter is not None else (),

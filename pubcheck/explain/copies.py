@@ -25,7 +25,8 @@ class Copies:
         differences: list[CopyDifference] = []
         if "insert" not in sent.operations:
             differences.append(_INSERT_NOT_PUBLISHED)
-        if not self.facts.catalog.relations[sent.relation].partition:
+        relation = self.facts.catalog.relations[sent.relation]
+        if relation.kind == "r" and not relation.partition:
             sql = None if sent.filter is None else self.facts.condition(sent).sql
             return InitialCopy(None, sql, None, tuple(differences))
         if publication not in self._copies:

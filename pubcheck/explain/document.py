@@ -154,6 +154,7 @@ class Note(Struct, frozen=True):
 class Answer(Struct, frozen=True):
     """What a subscriber to this publication alone sees of these tables.
 
+    ``operations`` are those of the publication; TRUNCATE alone where the table is partitioned and no partition is sent.
     ``arrives_as`` is the table whose name the changes bear, null where each bears its own. ``columns`` are those sent,
     null where they are all that the publication's options send (generated columns are told in ``left_out``).
     ``truncate`` is false where TRUNCATE of the table itself is not sent, ``named`` the ancestor that the publication

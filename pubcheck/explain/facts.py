@@ -69,7 +69,8 @@ class Facts:
                 else tuple((each.operation, each.publications, each.detail) for each in refused),
             )
             columns = tuple([column.name for column in live])
-            known = self.known[oid] = TableFacts(name, columns, identity, kind, not relation.partition)
+            alone = relation.kind == "r" and not relation.partition
+            known = self.known[oid] = TableFacts(name, columns, identity, kind, alone)
         return known
 
     def _identity(self, relation: rows.Relation) -> Identity:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from msgspec import Struct
@@ -72,6 +72,22 @@ def sent_by(catalog: Catalog, publication: int) -> list[Sent]:
             if sent is not None:
                 found.append(sent)
     return found
+
+
+def truncates_sent_by(catalog: Catalog, publication: int, sents: Iterable[Sent]) -> list[Sent]:
+    """The partitioned tables of which a publication sends TRUNCATE and no rows (pgoutput_truncate).
+
+    ``sents`` are what it sends (``sent_by``): a table under whose name none of them arrives has no partition, or none
+    that is published.
+    """
+    row = catalog.publications[publication]
+    if not (row.via_root and row.truncate):
+        return []
+    arrived = {one.arrives_as for one in sents}
+    empty = (catalog.relations[oid] for oid in _reached(catalog, row) if oid not in arrived)
+    operations = published_operations(row)
+    made = [_sent(catalog, row, each, operations) for each in empty if each.kind == "p" and is_publishable(each)]
+    return [one for one in made if one is not None and one.truncate_sent]
 
 
 def sent(catalog: Catalog, publication: int, relation: int) -> Sent | None:

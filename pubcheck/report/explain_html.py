@@ -25,6 +25,7 @@ from pubcheck.explain.document import (
 from pubcheck.report import count, page
 from pubcheck.report import explain_drawing as drawing
 from pubcheck.report.explain_text import (
+    NO_PARTITION,
     REASONS,
     arrives,
     copied,
@@ -197,6 +198,8 @@ class _Page:
         yield "</article>\n"
 
     def _facts(self, given: Answer) -> Iterator[tuple[str, str]]:
+        if self.tables[given.tables[0]].kind == "partitioned":
+            yield "Partitions", NO_PARTITION
         if given.filter is None:
             yield "Rows", escape(rows_seen(given))
         else:

@@ -184,6 +184,8 @@ def _publication(given: Publication, columns: Mapping[str, tuple[str, ...]]) -> 
         yield from _answer(answer, given, columns)
 
 
+NO_PARTITION = "none whose rows are sent: of this table only TRUNCATE is"
+
 REASONS = {
     "unlogged": "unlogged, so nothing of it is in the log",
     "temporary": "temporary",
@@ -293,6 +295,8 @@ def _answer(given: Answer, publication: Publication, columns: Mapping[str, tuple
     number = f"{len(given.tables):,} tables" if len(given.tables) > 1 else ""
     assumed = "assumed" if given.certainty == "assumed" else ""
     yield Heading(2, tables_of(given.tables), ", ".join(filter(None, (number, assumed))))
+    if given.operations != publication.operations:
+        yield Field("partitions", NO_PARTITION, "warn")
     yield Field("rows", rows_seen(given), "code" if given.filter else "")
     if given.filter is not None:
         yield from _filter(given)

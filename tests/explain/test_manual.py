@@ -140,6 +140,34 @@ def test_otherwise_that_of_the_partition(major: int) -> None:
     assert arrived(major, NOT_VIA_ROOT) == {"public.child": [5, 6, 7]}
 
 
+PARTITIONED = "CREATE TABLE parent(a int PRIMARY KEY) PARTITION BY RANGE(a)"
+BRANCH = "CREATE TABLE branch PARTITION OF parent FOR VALUES FROM (0) TO (9) PARTITION BY RANGE(a)"
+UNLOGGED = "CREATE UNLOGGED TABLE leaf PARTITION OF parent FOR VALUES FROM (9) TO (20)"
+ROOT = "WITH (publish_via_partition_root)"
+
+
+@pytest.mark.parametrize("major", MAJORS)
+@pytest.mark.parametrize(
+    ("setup", "sent"),
+    [
+        ((PARTITIONED, f"CREATE PUBLICATION p FOR TABLE parent {ROOT}"), ["public.parent"]),
+        ((PARTITIONED, BRANCH, UNLOGGED, f"CREATE PUBLICATION p FOR ALL TABLES {ROOT}"), ["public.parent"]),
+        ((PARTITIONED, BRANCH, f"CREATE PUBLICATION p FOR TABLE branch {ROOT}"), ["public.branch"]),
+        ((PARTITIONED, "CREATE PUBLICATION p FOR TABLE parent"), []),
+        ((PARTITIONED, f"CREATE PUBLICATION p FOR TABLE parent {ROOT[:-1]}, publish = 'insert')"), []),
+    ],
+)
+def test_of_a_table_without_partitions_only_truncate_is_sent(
+    major: int, setup: tuple[str, ...], sent: list[str]
+) -> None:
+    (found,) = explain(script(*setup), postgres=major).publications
+    assert [(name, each.operations) for each in found.answers for name in each.tables] == [
+        (name, ("truncate",)) for name in sent
+    ]
+    lines = decoded(major, setup, "p", ("TRUNCATE parent",), False)
+    assert lines == [f"TRUNCATE {name}" for name in sent]
+
+
 def arrived(major: int, made: str) -> dict[str, list[int]]:
     """The values that arrive of the manual's rows, by the name under which they do."""
     found: dict[str, list[int]] = {}
