@@ -28,7 +28,7 @@ from pubcheck.spark.survey import (
     Found,
     Look,
     Survey,
-    linted,
+    after_linting,
     looked,
     surveyed,
 )
@@ -62,7 +62,7 @@ def request_of(unit: Found, contents: Mapping[bytes, bytes] = {}) -> Request:
                 member.location,
                 contents.get(member.location or b""),
                 member.problem,
-                member.view or "",
+                member.view or "sql",
             )
             for member in unit.members
             if member.fate in LINTED_ALL_THE_SAME
@@ -201,7 +201,7 @@ def main() -> None:
                 if reply.failure is not None and reply.failure.reason == "memory":
                     raise MemoryError  # another process is to try
                 replies.append(reply)
-                unit = linted(unit, failed=reply.failure is not None)
+                unit = after_linting(unit, failed=reply.failure is not None)
             units.append(unit)
         return Examined(tuple(units), tuple(replies))
 

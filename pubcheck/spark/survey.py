@@ -156,8 +156,8 @@ def surveyed(wanted: Survey) -> tuple[tuple[Found, ...], Mapping[bytes, bytes]]:
     return _units(wanted, known), known.contents
 
 
-def linted(unit: Found, *, failed: bool) -> Found:
-    """The unit once that is done; ``failed``: it is quarantined."""
+def after_linting(unit: Found, *, failed: bool) -> Found:
+    """The unit once it was linted; ``failed``: it is quarantined."""
     members = unit.members if failed else tuple(member for member in unit.members if member.fate is not None)
     return replace(unit, step="linted", members=members)
 

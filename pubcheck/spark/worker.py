@@ -20,7 +20,7 @@ from pubcheck.report.fingerprints import fingerprints
 from pubcheck.spark.child import Examine, Limits, Request, RequestFile, request_of
 from pubcheck.spark.costs import SMALL
 from pubcheck.spark.process import ChildProcess
-from pubcheck.spark.survey import Found, Glimpsed, Largest, Look, Member, Seen, Survey, given_up, linted
+from pubcheck.spark.survey import Found, Glimpsed, Largest, Look, Member, Seen, Survey, after_linting, given_up
 from pubcheck.spark.tables import EXAMINED, FACTS, FOUND, LINTED, LISTING, MEMBER, OUTCOMES, arrow
 
 Row = dict[str, Any]
@@ -277,7 +277,7 @@ def lint_files(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.Re
     def told() -> Iterator[_Told]:
         for repository, unit in (each for batch in batches for each in _found(batch)):
             outcome = _outcome(repository, job.process.ask(request_of(unit)))
-            yield (repository, *_encoded(linted(unit, failed=outcome["failed"] is not None))), outcome
+            yield (repository, *_encoded(after_linting(unit, failed=outcome["failed"] is not None))), outcome
 
     yield from _in_batches(told(), _examined)
 
