@@ -171,7 +171,7 @@ def assert_as_written(sql: str, major: int = 18) -> None:
 
 
 class RemarkedScripts:
-    """The tests of a file of scripts as ``assert_as_written`` reads them; its class there is parametrized with ``script``."""
+    """The tests of a file of scripts for ``assert_as_written``; its class there is parametrized with ``script``."""
 
     def test_refuses_what_the_server_refuses(self, script: str) -> None:
         assert_as_written(script)
