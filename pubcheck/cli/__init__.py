@@ -13,11 +13,16 @@ def main() -> None:
     # A run makes hundreds of thousands of rows that stay and hardly any cycle. The collector would look at them again
     # and again, for a tenth of the time of a large schema.
     gc.set_threshold(500_000)
+    # A stream that was closed (`>&-`) leads nowhere, as for a program in Rust: what is found still decides. Opened in
+    # this order each gets its own number again, which would else be that of the next file.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - open to the end
     from pubcheck.cli.app import run
 
     status = run()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(AttributeError, OSError, ValueError):  # there is none, or nobody takes what is left
+        with suppress(OSError, ValueError):  # nobody takes what is left
             stream.flush()
     if "pyspark" in sys.modules:
         # The process may be one of Databricks', which runs a job in its own and fails when that dies; and on Windows

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from errno import ENOSPC
+from errno import EBADF, EIO, ENOSPC
 
 import click
 
@@ -66,7 +66,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         status = cli.main(args=arguments, prog_name="pubcheck", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         return WRONG
     except (ConfigError, NoInput) as error:
         return complain(str(error))
@@ -76,15 +77,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
         forget_stdout()
         return WRONG
     except Exception as error:
-        if isinstance(error, OSError) and error.errno == ENOSPC:
+        if isinstance(error, OSError) and error.errno in (EBADF, EIO, ENOSPC):
             return complain(f"cannot write: {error.strerror}")
         return complain(internal_error("", error))
     return int(status or 0)
 
 
 def complain(message: str) -> int:
-    """Writes the reason of a failure to stderr; returns its exit status."""
-    click.echo(f"pubcheck: {message}", err=True)
+    """Writes the reason of a failure to stderr, where that takes it; returns its exit status."""
+    with suppress(OSError):
+        click.echo(f"pubcheck: {message}", err=True)
     return WRONG
 
 

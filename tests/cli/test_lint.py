@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import subprocess
@@ -168,6 +169,18 @@ def test_a_full_disk_is_no_bug(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) 
     assert (called.status, called.err) == (2, "pubcheck: cannot write: No space left on device\n")
 
 
+@pytest.mark.parametrize("arguments", [("lint",), ("lint", "--none"), ("none",)])
+def test_a_reason_that_cannot_be_told_is_the_same_failure(
+    pubcheck: Call, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str, /) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sys.stderr", Full())
+    assert pubcheck(*arguments).status == 2
+
+
 def test_colour_is_for_terminals_and_those_who_ask(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("a.sql").write_text(CERTAIN_ERROR)
     assert "\x1b[" not in pubcheck("lint", "a.sql").out
@@ -234,6 +247,21 @@ def test_a_reader_that_goes_away_is_no_error(archives: Path) -> None:
     )
     os.close(write)
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize(("arguments", "status"), [("lint", 2), ("lint --jobs 2 .", 1), ("rules", 0)])
+def test_closed_streams_hide_what_they_would_show_and_nothing_else(archives: Path, arguments: str, status: int) -> None:
+    def shell(streams: str) -> subprocess.CompletedProcess[str]:
+        command = f'"{sys.executable}" -m pubcheck {arguments} {streams}'
+        root = Path(package.__file__).parent.parent
+        environment = {**os.environ, "PYTHONPATH": str(root)}
+        return subprocess.run(command, shell=True, cwd=archives, env=environment, capture_output=True, text=True)
+
+    usual, no_output, no_errors, nothing = map(shell, ("", ">&-", "2>&-", "<&- >&- 2>&-"))
+    assert {done.returncode for done in (usual, no_output, no_errors, nothing)} == {status}
+    assert (no_output.stdout, no_output.stderr) == ("", usual.stderr)
+    assert (no_errors.stdout, no_errors.stderr) == (usual.stdout, "")
+    assert (nothing.stdout, nothing.stderr) == ("", "")
 
 
 def test_an_encoding_without_the_character_is_no_error(tmp_path: Path) -> None:
