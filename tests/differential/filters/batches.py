@@ -9,9 +9,8 @@ import psycopg
 from msgspec import Struct
 
 from tests.differential.filters.catalog import Catalog, Operator, Proc
-from tests.differential.filters.constructs import build, value
+from tests.differential.filters.constructs import CONSTRUCTS, build, value
 from tests.differential.filters.expressions import Maker
-from tests.differential.filters.people import CONSTRUCTS
 from tests.differential.filters.schemas import Ground, World
 from tests.differential.filters.trees import Tree, sql
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from tests.differential.filters.constructs import CONSTRUCTS, construct
+from tests.differential.filters.constructs.kinds import Kind
 from tests.differential.filters.expressions import Maker
 from tests.differential.filters.trees import Tree, sql
 
-__all__ = ["CONSTRUCTS"]
+KIND = Kind()
 
 _HOLES = {
     "text": "text", "name": "character varying", "code": "bpchar", "int": "integer", "big": "bigint",
@@ -103,12 +103,12 @@ def _filled(maker: Maker, template: str, share: float) -> Tree:
     return Tree((*parts, template[at:]), "boolean")
 
 
-@construct("filter of a person", 12)
+@KIND.construct("filter of a person", 12)
 def _person(maker: Maker, depth: int) -> Tree:
     return _filled(maker, maker.pick(*_TEMPLATES), 0.8)
 
 
-@construct("long filter of a person", 2)
+@KIND.construct("long filter of a person", 2)
 def _long(maker: Maker, depth: int) -> Tree:
     """AND and OR over some of them, with comments and line ends in between."""
     pieces = [_filled(maker, maker.pick(*_TEMPLATES), 0.9) for _ in range(maker.random.choice((2, 2, 3, 5)))]
@@ -120,7 +120,7 @@ def _long(maker: Maker, depth: int) -> Tree:
     return Tree((*parts, "\n" if maker.chance(0.1) else ""), "boolean")
 
 
-@construct("query", 3)
+@KIND.construct("query", 3)
 def _query(maker: Maker, depth: int) -> Tree:
     """Sub-selects with all their clauses."""
     column, value = maker.any_column(), maker.expr(maker.any_type(), 1)
