@@ -11,7 +11,8 @@ from pubcheck.postgres.plpgsql.catalogs.scans import (
     Scan,
     Wanted,
     all_seen,
-    relations_named,
+    all_within,
+    relations_shown,
     schema_of,
     schemas_named,
 )
@@ -70,7 +71,7 @@ def pg_enum(session: Session, wanted: Wanted) -> Scan:
     rows = [types[oid] for oid in oids]
     return Scan(
         [({"enumtypid": row.oid, "enumlabel": label}, row.seen) for row in rows for label in row.labels],
-        not session.blind and all(row.seen for row in rows),
+        all_within(session, rows),
     )
 
 
@@ -110,9 +111,7 @@ def others(kind: str, column: str, relation: str = "") -> Reader:
 
 
 def policies(session: Session, wanted: Wanted) -> Scan:
-    tables, closed = relations_named(
-        session, "rp", wanted.get("tablename"), schemas_named(session, wanted.get("schemaname")), None
-    )
+    tables, closed = relations_shown(session, "rp", wanted, "schemaname", "tablename")
     by_oid = {table.oid: table for table in tables}
     rows: list[tuple[Row, bool]] = []
     for row in session.catalog.others.values():
@@ -124,7 +123,7 @@ def policies(session: Session, wanted: Wanted) -> Scan:
                 "schemaname": schema_of(session, table.namespace),
             }
             rows.append((values, table.seen))
-    return Scan(rows, closed and not session.blind and all(table.seen for table in tables))
+    return Scan(rows, closed and all_within(session, tables))
 
 
 def pg_proc(session: Session, wanted: Wanted) -> Scan:

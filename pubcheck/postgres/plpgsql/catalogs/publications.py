@@ -11,10 +11,9 @@ from pubcheck.postgres.plpgsql.catalogs.scans import (
     Scan,
     Wanted,
     all_seen,
-    members_closed,
-    relations_named,
+    all_within,
+    relations_shown,
     schema_of,
-    schemas_named,
 )
 from pubcheck.postgres.plpgsql.values import Value
 from pubcheck.postgres.session import Session
@@ -69,14 +68,13 @@ def _listed(session: Session, publication: Publication, row: Relation) -> bool:
 def pg_publication_tables(session: Session, wanted: Wanted) -> Scan:
     catalog = session.catalog
     publications, closed = _publications(session, wanted.get("pubname"))
-    schemas = schemas_named(session, wanted.get("schemaname"))
     named: tuple[list[Relation], bool] | None = None
     if "tablename" in wanted:
-        named = relations_named(session, "rp", wanted["tablename"], schemas, None)
+        named = relations_shown(session, "rp", wanted, "schemaname", "tablename")
     rows: list[tuple[Row, bool]] = []
     for publication in publications:
         lists = not publication.all_tables and not catalog.schemas_of.has(publication.oid)
-        closed = closed and members_closed(session, [publication])
+        closed = closed and all_within(session, [publication])
         closed = closed and (
             (named[1] if named is not None else all_seen(session)) or (lists and not _grows(session, publication))
         )
@@ -109,7 +107,8 @@ def _grows(session: Session, publication: Publication) -> bool:
 def pg_publication_rel(session: Session, wanted: Wanted) -> Scan:
     catalog = session.catalog
     rows: list[tuple[Row, bool]] = []
-    for publication in _by_oid(session, wanted.get("prpubid")):
+    publications, closed = _by_oid(session, wanted.get("prpubid"))
+    for publication in publications:
         for oid in catalog.members_of.get(publication.oid):
             entry = catalog.publication_rels[oid]
             values: Row = {"oid": oid, "prpubid": publication.oid, "prrelid": entry.relation}
@@ -118,28 +117,30 @@ def pg_publication_rel(session: Session, wanted: Wanted) -> Scan:
             if entry.columns is None:
                 values["prattrs"] = None
             rows.append((values, publication.seen and catalog.relations[entry.relation].seen))
-    return Scan(rows, _entries_closed(session, wanted.get("prpubid")))
+    return Scan(rows, closed)
 
 
 def pg_publication_namespace(session: Session, wanted: Wanted) -> Scan:
     catalog = session.catalog
-    rows: list[tuple[Row, bool]] = []
-    for publication in _by_oid(session, wanted.get("pnpubid")):
-        for oid in catalog.schemas_of.get(publication.oid):
-            entry = catalog.publication_namespaces[oid]
-            rows.append(({"oid": oid, "pnpubid": publication.oid, "pnnspid": entry.namespace}, publication.seen))
-    return Scan(rows, _entries_closed(session, wanted.get("pnpubid")))
+    publications, closed = _by_oid(session, wanted.get("pnpubid"))
+    rows: list[tuple[Row, bool]] = [
+        (
+            {"oid": oid, "pnpubid": publication.oid, "pnnspid": catalog.publication_namespaces[oid].namespace},
+            publication.seen,
+        )
+        for publication in publications
+        for oid in catalog.schemas_of.get(publication.oid)
+    ]
+    return Scan(rows, closed)
 
 
-def _by_oid(session: Session, oids: tuple[Value, ...] | None) -> list[Publication]:
+def _by_oid(session: Session, oids: tuple[Value, ...] | None) -> tuple[list[Publication], bool]:
+    """The publications of these oids, and whether what they name is all that there is."""
     known = session.catalog.publications
-    return list(known.values()) if oids is None else [known[oid] for oid in oids if oid in known]
-
-
-def _entries_closed(session: Session, oids: tuple[Value, ...] | None) -> bool:
     if oids is None:
-        return session.complete and not session.blind
-    return members_closed(session, _by_oid(session, oids))
+        return list(known.values()), session.complete and not session.blind
+    found = [known[oid] for oid in oids if oid in known]
+    return found, all_within(session, found)
 
 
 def pg_subscription(session: Session, wanted: Wanted) -> Scan:

@@ -14,17 +14,22 @@ from pubcheck.postgres.plpgsql.catalogs.scans import (
     Schemas,
     Wanted,
     all_seen,
+    all_within,
     relations_named,
+    relations_of,
+    relations_shown,
     schema_of,
-    schemas_named,
 )
 from pubcheck.postgres.session import Session
 
 
 def pg_class(session: Session, wanted: Wanted) -> Scan:
-    spaces = wanted.get("relnamespace")
-    schemas = Schemas([int(oid) for oid in spaces] if spaces is not None else None, True)
-    rows, closed = relations_named(session, "rpvmiISfct", wanted.get("relname"), schemas, wanted.get("oid"))
+    kinds, spaces = "rpvmiISfct", wanted.get("relnamespace")
+    if "oid" in wanted:
+        rows, closed = relations_of(session, kinds, wanted["oid"])
+    else:
+        schemas = Schemas([int(oid) for oid in spaces] if spaces is not None else None, True)
+        rows, closed = relations_named(session, kinds, wanted.get("relname"), schemas)
     # A regclass, whose oid it is, says that there is such a relation.
     return Scan([(_class_row(row), row.seen or "oid" in wanted) for row in rows], closed)
 
@@ -45,9 +50,7 @@ def view(kinds: str, schema: str, name: str, more: Callable[[Session, Relation],
     """A view over relations of some kinds, with the columns that hold schema and name."""
 
     def read(session: Session, wanted: Wanted) -> Scan:
-        rows, closed = relations_named(
-            session, kinds, wanted.get(name), schemas_named(session, wanted.get(schema)), None
-        )
+        rows, closed = relations_shown(session, kinds, wanted, schema, name)
         return Scan(
             [
                 (
@@ -84,9 +87,7 @@ def partial_index(session: Session, wanted: Wanted) -> Scan:
     """pg_indexes by index name, or else by the table's."""
     if "indexname" in wanted or "tablename" not in wanted:
         return view("iI", "schemaname", "indexname", _table_of_index)(session, wanted)
-    tables, closed = relations_named(
-        session, "rpm", wanted["tablename"], schemas_named(session, wanted.get("schemaname")), None
-    )
+    tables, closed = relations_shown(session, "rpm", wanted, "schemaname", "tablename")
     rows: list[tuple[Row, bool]] = []
     for table in tables:
         for oid in session.catalog.indexes_of.get(table.oid):
@@ -97,13 +98,11 @@ def partial_index(session: Session, wanted: Wanted) -> Scan:
                 "tablename": table.name,
             }
             rows.append((values, row.seen and table.seen))
-    return Scan(rows, closed and not session.blind and all(table.seen for table in tables))
+    return Scan(rows, closed and all_within(session, tables))
 
 
 def information_columns(session: Session, wanted: Wanted) -> Scan:
-    tables, closed = relations_named(
-        session, "rpvf", wanted.get("table_name"), schemas_named(session, wanted.get("table_schema")), None
-    )
+    tables, closed = relations_shown(session, "rpvf", wanted, "table_schema", "table_name")
     rows: list[tuple[Row, bool]] = [
         (
             {
@@ -118,13 +117,13 @@ def information_columns(session: Session, wanted: Wanted) -> Scan:
         for table in tables
         for column in table.live()
     ]
-    return Scan(rows, closed and not session.blind and all(table.seen for table in tables))
+    return Scan(rows, closed and all_within(session, tables))
 
 
 def pg_attribute(session: Session, wanted: Wanted) -> Scan:
-    tables, closed = relations_named(session, "rpvmfc", None, Schemas(None, True), wanted.get("attrelid"))
     if "attrelid" not in wanted:
         return NOTHING_KNOWN
+    tables, closed = relations_of(session, "rpvmfc", wanted["attrelid"])
     rows: list[tuple[Row, bool]] = []
     for table in tables:
         for column in table.columns:
@@ -139,15 +138,15 @@ def pg_attribute(session: Session, wanted: Wanted) -> Scan:
             }
             rows.append((values, table.seen))
     # System columns have negative numbers, which nobody asks for.
-    return Scan(rows, closed and not session.blind and all(table.seen for table in tables))
+    return Scan(rows, closed and all_within(session, tables))
 
 
 def pg_constraint(session: Session, wanted: Wanted) -> Scan:
     catalog = session.catalog
     relations, spaces, names = wanted.get("conrelid"), wanted.get("connamespace"), wanted.get("conname")
     if relations is not None:
-        tables, closed = relations_named(session, "rpf", None, Schemas(None, True), relations)
-        closed = closed and not session.blind and all(table.seen for table in tables)
+        tables, closed = relations_of(session, "rpf", relations)
+        closed = closed and all_within(session, tables)
     elif spaces is None and names is not None:
         tables, closed = list(catalog.relations.values()), all_seen(session)
     else:
@@ -177,9 +176,7 @@ def table_constraints(session: Session, wanted: Wanted) -> Scan:
     catalog = session.catalog
     if "table_name" not in wanted and "constraint_name" not in wanted:
         return NOTHING_KNOWN
-    tables, closed = relations_named(
-        session, "rp", wanted.get("table_name"), schemas_named(session, wanted.get("table_schema")), None
-    )
+    tables, closed = relations_shown(session, "rp", wanted, "table_schema", "table_name")
     words = {"p": "PRIMARY KEY", "u": "UNIQUE", "f": "FOREIGN KEY", "c": "CHECK"}
     rows: list[tuple[Row, bool]] = []
     for table in tables:
@@ -196,16 +193,15 @@ def table_constraints(session: Session, wanted: Wanted) -> Scan:
                 rows.append((values, table.seen))
     kinds = wanted.get("constraint_type")
     # NOT NULL is shown as a CHECK with a name of the server's.
-    closed = closed and not session.blind and all(table.seen for table in tables)
+    closed = closed and all_within(session, tables)
     return Scan(rows, closed and kinds is not None and "CHECK" not in kinds)
 
 
 def pg_index(session: Session, wanted: Wanted) -> Scan:
     catalog = session.catalog
-    oids = wanted.get("indrelid")
-    if oids is None:
+    if "indrelid" not in wanted:
         return NOTHING_KNOWN
-    tables, closed = relations_named(session, "rpm", None, Schemas(None, True), oids)
+    tables, closed = relations_of(session, "rpm", wanted["indrelid"])
     rows: list[tuple[Row, bool]] = []
     for table in tables:
         for oid in catalog.indexes_of.get(table.oid):
@@ -219,7 +215,7 @@ def pg_index(session: Session, wanted: Wanted) -> Scan:
                 "indisvalid": row.valid,
             }
             rows.append((values, table.seen))
-    return Scan(rows, closed and not session.blind and all(table.seen for table in tables))
+    return Scan(rows, closed and all_within(session, tables))
 
 
 def pg_inherits(session: Session, wanted: Wanted) -> Scan:

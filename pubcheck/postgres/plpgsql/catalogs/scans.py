@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct
 
 from pubcheck.postgres.catalog import INFORMATION_SCHEMA, NAMESPACE, PG_CATALOG, PG_TOAST, RELATION
-from pubcheck.postgres.catalog.rows import Publication, Relation
+from pubcheck.postgres.catalog.rows import Publication, Relation, Type
 from pubcheck.postgres.plpgsql.values import Value
 from pubcheck.postgres.session import Session
 
@@ -33,9 +33,9 @@ def all_seen(session: Session) -> bool:
     return session.complete and not session.blind and "extension relations" not in session.catalog.settings
 
 
-def members_closed(session: Session, publications: Iterable[Publication]) -> bool:
-    """Whether all that these publications name is known."""
-    return not session.blind and all(row.seen for row in publications)
+def all_within(session: Session, rows: Iterable[Publication | Relation | Type]) -> bool:
+    """Whether all that is in these is known: members, columns and constraints, labels."""
+    return not session.blind and all(row.seen for row in rows)
 
 
 class Schemas(Struct):
@@ -72,14 +72,27 @@ def closed_name(session: Session, kind: str, namespace: int, name: str) -> bool:
 _SERVERS_OWN = (PG_CATALOG, PG_TOAST, INFORMATION_SCHEMA)
 
 
-def relations_named(
-    session: Session, kinds: str, names: tuple[Value, ...] | None, schemas: Schemas, oids: tuple[Value, ...] | None
+def relations_of(session: Session, kinds: str, oids: tuple[Value, ...]) -> tuple[list[Relation], bool]:
+    """The relations of these kinds and oids, and whether they are all."""
+    known = session.catalog.relations
+    rows = [known[oid] for oid in oids if oid in known]
+    return [row for row in rows if row.kind in kinds], len(rows) == len(oids)
+
+
+def relations_shown(
+    session: Session, kinds: str, wanted: Wanted, schema: str, name: str
 ) -> tuple[list[Relation], bool]:
-    """The relations of these kinds, names, schemas and oids, and whether they are all."""
+    """The relations of these kinds that are wanted of a view which holds schema and name in these columns, and whether
+    they are all.
+    """
+    return relations_named(session, kinds, wanted.get(name), schemas_named(session, wanted.get(schema)))
+
+
+def relations_named(
+    session: Session, kinds: str, names: tuple[Value, ...] | None, schemas: Schemas
+) -> tuple[list[Relation], bool]:
+    """The relations of these kinds, names and schemas, and whether they are all."""
     catalog = session.catalog
-    if oids is not None:
-        rows = [catalog.relations[oid] for oid in oids if oid in catalog.relations]
-        return [row for row in rows if row.kind in kinds], len(rows) == len(oids)
     if names is not None:
         found: list[Relation] = []
         closed = schemas.closed
