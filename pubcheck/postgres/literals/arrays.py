@@ -39,6 +39,9 @@ def read_array(context: InputContext, element: int, text: str, typmod: int = -1)
 class _Array:
     """What both generations of array_in share. An element's own error comes when the scan meets the element."""
 
+    excess = ""
+    """How the number of dimensions is told where they are too many."""
+
     def __init__(self, context: InputContext, element: int, text: str, typmod: int, delimiter: str) -> None:
         self.context = context
         self.element = element
@@ -57,6 +60,47 @@ class _Array:
         while self.text[at : at + 1] and self.text[at] in SPACE:
             at += 1
         return at
+
+    def dimensions(self) -> tuple[int, list[int], list[int]]:
+        """ReadArrayDimensions: where it stops, the lower bounds and the lengths."""
+        text, at, lowers, found = self.text, 0, list[int](), list[int]()
+        while True:
+            at = self.blanks(at)
+            if text[at : at + 1] != "[":
+                return at, lowers, found
+            at += 1
+            if len(found) >= _GREATEST_DIMENSION:
+                raise self.too_deep()
+            upper, end = self.bound(at)
+            if end == at:
+                self.malformed('"[" must introduce explicitly-specified array dimensions.')
+            lower, at = 1, end
+            if text[at : at + 1] == ":":
+                lower = upper
+                upper, end = self.bound(at + 1)
+                if end == at + 1:
+                    self.malformed("Missing array dimension value.")
+                at = end
+            if text[at : at + 1] != "]":
+                self.malformed('Missing "]" after array dimensions.')
+            at += 1
+            if upper < lower:
+                raise refused("2202E", "upper bound cannot be less than lower bound")
+            lowers.append(lower)
+            found.append(self.length(lower, upper))
+
+    def bound(self, at: int) -> tuple[int, int]:
+        """The bound that is written at a place, and where it ends: there too where none is."""
+        raise NotImplementedError
+
+    def length(self, lower: int, upper: int) -> int:
+        """Of the dimension between these bounds."""
+        raise NotImplementedError
+
+    def too_deep(self) -> ServerError:
+        return refused(
+            "54000", f"number of array dimensions{self.excess} exceeds the maximum allowed ({_GREATEST_DIMENSION})"
+        )
 
     def contents(self, at: int, dimensions: list[int]) -> int:
         """Where the opening brace is."""
@@ -99,39 +143,12 @@ class _Array17(_Array):
             raise refused("54000", "array bound is out of integer range")
         return value, end
 
-    def dimensions(self) -> tuple[int, list[int], list[int]]:
-        """ReadArrayDimensions: where it stops, the lower bounds and the lengths."""
-        text, at, lowers, found = self.text, 0, list[int](), list[int]()
-        while True:
-            at = self.blanks(at)
-            if text[at : at + 1] != "[":
-                return at, lowers, found
-            at += 1
-            if len(found) >= _GREATEST_DIMENSION:
-                raise refused(
-                    "54000", f"number of array dimensions exceeds the maximum allowed ({_GREATEST_DIMENSION})"
-                )
-            upper, end = self.bound(at)
-            if end == at:
-                self.malformed('"[" must introduce explicitly-specified array dimensions.')
-            lower, at = 1, end
-            if text[at : at + 1] == ":":
-                lower = upper
-                upper, end = self.bound(at + 1)
-                if end == at + 1:
-                    self.malformed("Missing array dimension value.")
-                at = end
-            if text[at : at + 1] != "]":
-                self.malformed('Missing "]" after array dimensions.')
-            at += 1
-            if upper < lower:
-                raise refused("2202E", "upper bound cannot be less than lower bound")
-            if upper == (1 << 31) - 1:
-                raise refused("54000", f"array upper bound is too large: {upper}")
-            if upper - lower + 1 >= 1 << 31:
-                raise refused("54000", f"array size exceeds the maximum allowed ({_GREATEST_ARRAY})")
-            lowers.append(lower)
-            found.append(upper - lower + 1)
+    def length(self, lower: int, upper: int) -> int:
+        if upper == (1 << 31) - 1:
+            raise refused("54000", f"array upper bound is too large: {upper}")
+        if upper - lower + 1 >= 1 << 31:
+            raise refused("54000", f"array size exceeds the maximum allowed ({_GREATEST_ARRAY})")
+        return upper - lower + 1
 
     def braces(self, at: int, dimensions: list[int]) -> tuple[int, list[int]]:
         """ReadArrayStr: where the value ends, and the lengths."""
@@ -149,9 +166,7 @@ class _Array17(_Array):
                 if delimiter_next:
                     self.malformed('Unexpected "{" character.')
                 if level >= _GREATEST_DIMENSION:
-                    raise refused(
-                        "54000", f"number of array dimensions exceeds the maximum allowed ({_GREATEST_DIMENSION})"
-                    )
+                    raise self.too_deep()
                 counts[level] = 0
                 level += 1
                 if level > depth:
@@ -256,6 +271,8 @@ _ENDS_ELEMENT = (_ELEM_STARTED, _QUOTED_DONE, _LEVEL_DONE)
 class _Array15(_Array):
     """array_in of 15 and 16: ArrayCount works the dimensions out of the braces, then ReadArrayStr reads."""
 
+    excess = f" ({_GREATEST_DIMENSION + 1})"
+
     def read(self) -> Array:
         at, lowers, dimensions = self.dimensions()
         at = self.contents(at, dimensions)
@@ -286,32 +303,8 @@ class _Array15(_Array):
         value = max(-(1 << 63), min(value, (1 << 63) - 1))
         return (value + (1 << 31)) % (1 << 32) - (1 << 31), end
 
-    def dimensions(self) -> tuple[int, list[int], list[int]]:
-        text, at, lowers, found = self.text, 0, list[int](), list[int]()
-        while True:
-            at = self.blanks(at)
-            if text[at : at + 1] != "[":
-                return at, lowers, found
-            at += 1
-            if len(found) >= _GREATEST_DIMENSION:
-                raise _too_deep(len(found) + 1)
-            upper, end = self.bound(at)
-            if end == at:
-                self.malformed('"[" must introduce explicitly-specified array dimensions.')
-            lower, at = 1, end
-            if text[at : at + 1] == ":":
-                lower = upper
-                upper, end = self.bound(at + 1)
-                if end == at + 1:
-                    self.malformed("Missing array dimension value.")
-                at = end
-            if text[at : at + 1] != "]":
-                self.malformed('Missing "]" after array dimensions.')
-            at += 1
-            if upper < lower:
-                raise refused("2202E", "upper bound cannot be less than lower bound")
-            lowers.append(lower)
-            found.append((upper - lower + 1 + (1 << 31)) % (1 << 32) - (1 << 31))
+    def length(self, lower: int, upper: int) -> int:
+        return (upper - lower + 1 + (1 << 31)) % (1 << 32) - (1 << 31)
 
     def count(self, start: int) -> list[int]:
         """ArrayCount: the lengths, none for an empty array. Its messages hold the text from the brace on."""
@@ -349,7 +342,7 @@ class _Array15(_Array):
                     wrong('Unexpected "{" character.')
                 state = _LEVEL_STARTED
                 if level >= _GREATEST_DIMENSION:
-                    raise _too_deep(level + 1)
+                    raise self.too_deep()
                 lengths[level] = 0
                 level += 1
                 depth = max(depth, level)
@@ -443,10 +436,6 @@ class _Array15(_Array):
             value = "".join(found[:kept])
             null = not quoting and value.lower() == "null" and _nulls(self.context)
             self.add(None if null else value)
-
-
-def _too_deep(depth: int) -> ServerError:
-    return refused("54000", f"number of array dimensions ({depth}) exceeds the maximum allowed ({_GREATEST_DIMENSION})")
 
 
 def _check_size(lengths: list[int], lowers: list[int]) -> None:

@@ -203,19 +203,10 @@ def _make_date(year: int, month: int, day: int) -> int:
 
 def _overlaps(left_start: Any, left_end: Any, right_start: Any, right_end: Any) -> bool | None:
     """overlaps_timestamp: the ends may be NULL and in any order."""
-    one, two, three, four = left_start, left_end, right_start, right_end
-    if one is None:
-        if two is None:
-            return None
-        one, two = two, None
-    elif two is not None and one > two:
-        one, two = two, one
-    if three is None:
-        if four is None:
-            return None
-        three, four = four, None
-    elif four is not None and three > four:
-        three, four = four, three
+    one, two = _in_order(left_start, left_end)
+    three, four = _in_order(right_start, right_end)
+    if one is None or three is None:
+        return None
     if one == three:
         # They begin together; an end that is not known says nothing, as the start already tells.
         return None if two is None or four is None else True
@@ -226,6 +217,11 @@ def _overlaps(left_start: Any, left_end: Any, right_start: Any, right_end: Any) 
     if three < two:
         return True
     return None if four is None else False
+
+
+def _in_order(start: Any, end: Any) -> tuple[Any, Any]:
+    """The ends of a period, the lesser first and NULL last."""
+    return (end, start) if start is None or (end is not None and start > end) else (start, end)
 
 
 def _overlapping_lengths(first: bool, second: bool) -> Maker:
