@@ -8,7 +8,6 @@ the rows at hand, and that nothing is invented is asked of both worlds.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from unittest import mock
@@ -26,7 +25,7 @@ from pubcheck.postgres.session import Session
 from pubcheck.sources.text import Source
 from tests.differential.blocks import Blocks
 from tests.differential.state import QUERY, shown
-from tests.support.servers import Answer, Server, add_options, asked, execute
+from tests.support.servers import Answer, Server, asked, execute, seeds_parser
 
 
 class Difference(Struct, frozen=True):
@@ -127,10 +126,7 @@ def _state_of(major: int, statements: list[str]) -> set[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.differential.embedded", description=__doc__)
-    parser.add_argument("first", type=int)
-    parser.add_argument("last", type=int)
-    add_options(parser)
+    parser = seeds_parser("tests.differential.embedded", __doc__)
     parser.add_argument("--failing", action="store_true", help="blocks that fail, or may, by the rows at hand")
     options = parser.parse_args()
     total = blocks = 0

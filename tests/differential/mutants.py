@@ -6,7 +6,6 @@ certain of them must be the server's answer, to its position.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from random import Random
@@ -14,7 +13,7 @@ from random import Random
 from pubcheck.postgres.scan import tokens
 from tests.differential.embedded import invented
 from tests.support.cases import load
-from tests.support.servers import add_options, asked
+from tests.support.servers import asked, seeds_parser
 
 SETUP = [
     "CREATE TABLE a (id int PRIMARY KEY, x int, y text)",
@@ -47,11 +46,7 @@ def mutant(block: str, random: Random) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.differential.mutants", description=__doc__)
-    parser.add_argument("first", type=int)
-    parser.add_argument("last", type=int)
-    add_options(parser)
-    options = parser.parse_args()
+    options = seeds_parser("tests.differential.mutants", __doc__).parse_args()
     given, total = blocks(), 0
     with asked(options) as servers:
         for seed in range(options.first, options.last):

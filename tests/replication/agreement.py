@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from tests.differential.compare import without_roles
 from tests.differential.scripts import DATABASE, Script
 from tests.postgres.ddl.support import play
 from tests.replication.trees import Trees
-from tests.support.servers import Server, add_options, asked, execute
+from tests.support.servers import Server, asked, execute, seeds_parser
 
 TRANSACTION = ("BEGIN", "ROLLBACK", "COMMIT", "SAVEPOINT", "RELEASE")
 
@@ -157,11 +156,7 @@ def scripts(seed: int) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.replication.agreement", description=__doc__)
-    parser.add_argument("first", type=int)
-    parser.add_argument("last", type=int)
-    add_options(parser)
-    options = parser.parse_args()
+    options = seeds_parser("tests.replication.agreement", __doc__).parse_args()
     failed = 0
     with asked(options) as servers:
         for major in servers:

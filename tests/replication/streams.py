@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from random import Random
@@ -17,7 +16,7 @@ from psycopg import sql
 from tests.replication.decoding import Publisher, Stopped
 from tests.replication.trees import Trees
 from tests.support.pgoutput import describe
-from tests.support.servers import Answer, Server, add_options, asked, execute
+from tests.support.servers import Answer, Server, asked, execute, seeds_parser
 
 _REFUSED_WRITE = ("55000", "42P10")
 
@@ -96,11 +95,7 @@ def _compare(what: str, theirs: list[str], ours: list[str], result: Streams) -> 
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.replication.streams", description=__doc__)
-    parser.add_argument("first", type=int)
-    parser.add_argument("last", type=int)
-    add_options(parser)
-    options = parser.parse_args()
+    options = seeds_parser("tests.replication.streams", __doc__).parse_args()
     failed = 0
     with asked(options) as servers:
         for major in servers:

@@ -468,6 +468,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ports", type=Path, help="servers that run already: what `tests.support.servers run` wrote")
 
 
+def seeds_parser(command: str, description: str | None) -> argparse.ArgumentParser:
+    """The arguments of ``python -m COMMAND FIRST LAST``, which asks servers about random scripts by their seeds."""
+    parser = argparse.ArgumentParser(prog=f"python -m {command}", description=description)
+    parser.add_argument("first", type=int)
+    parser.add_argument("last", type=int)
+    add_options(parser)
+    return parser
+
+
 @contextlib.contextmanager
 def asked(options: argparse.Namespace) -> Iterator[Mapping[int, Server]]:
     """The servers that the options name, by major; those that do not run already are started, and stopped after."""
