@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from pubcheck.linter import Linter
 from pubcheck.sources.plans import find_plans
 from pubcheck.unit import Lints, judge
+from tests.spark.audits import Audits
 
 PROJECT = Path(__file__).parent.parent.parent
 
@@ -73,3 +74,8 @@ def linted(*where: str, linter: Lints = Linter()) -> list[dict[str, Any]]:
         for finding in judge(plan, linter, excerpts=False).findings
     ]
     return sorted(entries, key=msgspec.json.encode)
+
+
+@pytest.fixture
+def audits(spark: SparkSession, tmp_path: Path) -> Audits:
+    return Audits(spark, tmp_path / "audit")

@@ -16,8 +16,8 @@ from pubcheck.report import audit_html
 from pubcheck.report.audit_document import Audit, Ends, Share
 from pubcheck.spark.progress import Shown
 from pubcheck.spark.reporting import collect
+from tests.spark.audits import Audits
 from tests.spark.conftest import PUBLISHES
-from tests.spark.test_audit import Audits
 
 pytestmark = pytest.mark.spark
 
