@@ -36,11 +36,12 @@ def walk(top: str, config: Config, *, into: bool = True, tops: dict[str, str | N
     git ignores, and what the configuration excludes; with ``include`` other files are met as well.
     """
     included = Patterns(os.path.abspath(config.root), config.include) if config.include else None
-    ignoring = above(os.path.abspath(top), config.exclude, config.root, gitignore=config.respect_gitignore, tops=tops)
+    absolute = os.path.abspath(top)
+    ignoring = above(absolute, config.exclude, config.root, gitignore=config.respect_gitignore, tops=tops)
     found = Found([], [], [], [], [])
-    waiting = [(top, ignoring)]
+    waiting = [(top, absolute, ignoring)]
     while waiting:
-        folder, ignoring = waiting.pop()
+        folder, absolute, ignoring = waiting.pop()
         files: list[str] = []
         folders: list[str] = []
         try:
@@ -59,7 +60,6 @@ def walk(top: str, config: Config, *, into: bool = True, tops: dict[str, str | N
         except OSError as error:
             found.problems.append((folder, error.strerror or str(error)))
             continue
-        absolute = os.path.abspath(folder)
         if config.respect_gitignore:
             ignoring = ignoring.below(absolute, files)
         files = ignoring.kept(absolute, files, folders=False)
@@ -67,12 +67,15 @@ def walk(top: str, config: Config, *, into: bool = True, tops: dict[str, str | N
             if name == ".gitignore":
                 continue
             path = join(folder, name)
-            if included is not None and included.decide(os.path.join(absolute, name), folder=False):
+            if included is not None and included.decide(join(absolute, name), folder=False):
                 found.included.append(path)
             elif included is not None and not _by_name(name):
                 continue
             found.files.append(path)
-        waiting += [(join(folder, name), ignoring) for name in ignoring.kept(absolute, folders, folders=True)]
+        waiting += [
+            (join(folder, name), join(absolute, name), ignoring)
+            for name in ignoring.kept(absolute, folders, folders=True)
+        ]
     return found
 
 
