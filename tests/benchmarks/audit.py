@@ -343,7 +343,7 @@ def main() -> int:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(PARTS)}; all without")
     parser.add_argument("--repositories", type=int, default=20_000, metavar="N")
-    parser.add_argument("--turns", type=int, default=3, metavar="N", help="how often what is compared runs")
+    parser.add_argument("--turns", type=int, default=5, metavar="N", help="how often what is compared runs")
     parser.add_argument("--units", type=int, default=200_000, metavar="N", help="the most of `growth`")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--folder", help="where corpora are written; a temporary folder without")
