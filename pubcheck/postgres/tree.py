@@ -30,11 +30,17 @@ def find(tree: Any, *kinds: str) -> Iterator[tuple[str, Node]]:
             stack.extend(reversed(item))
 
 
+def parts(tree: Any) -> Iterator[Any]:
+    """``tree``, and the sub-selects below it that ``find`` does not enter, each as a part of its own."""
+    found: list[Any] = [tree]
+    for part in found:
+        yield part
+        found.extend(body["subselect"] for _, body in find(part, "SubLink") if "subselect" in body)
+
+
 def calls(tree: Any) -> Iterator[Node]:
     """Every function call below ``tree``, those in sub-selects too."""
-    parts: list[Any] = [tree]
-    for part in parts:
-        parts.extend(body["subselect"] for _, body in find(part, "SubLink") if "subselect" in body)
+    for part in parts(tree):
         for _, call in find(part, "FuncCall", "funccall"):
             yield call
 
@@ -47,6 +53,20 @@ def uncast(expression: Node) -> Node:
     while "TypeCast" in expression:
         expression = expression["TypeCast"]["arg"]
     return expression
+
+
+def conjuncts(*conditions: Node | None) -> list[Node]:
+    """What AND joins in these conditions, in the order of the text; a condition that is none of its own is one."""
+    found: list[Node] = []
+    stack = [condition for condition in reversed(conditions) if condition]
+    while stack:
+        condition = stack.pop()
+        body = condition.get("BoolExpr")
+        if body is not None and body["boolop"] == "AND_EXPR":
+            stack.extend(reversed(body["args"]))
+        else:
+            found.append(condition)
+    return found
 
 
 def plain_call(expression: Node) -> Node | None:

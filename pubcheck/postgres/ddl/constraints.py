@@ -18,7 +18,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT2, INT4, INT8, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import column_names, find
+from pubcheck.postgres.tree import column_names, conjuncts, find
 
 _KEY_KINDS = {"CONSTR_PRIMARY": "p", "CONSTR_UNIQUE": "u", "CONSTR_EXCLUSION": "x"}
 
@@ -373,18 +373,11 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
             catalog.depend((CONSTRAINT, constraint.oid, 0), (RELATION, oid, key), AUTO)
 
 
-def _not_null_by(tree: Any) -> list[str]:
+def _not_null_by(tree: Node | None) -> list[str]:
     """The columns that a condition says are NOT NULL, by itself or with AND."""
-    found: list[str] = []
-    stack = [tree or {}]
-    while stack:
-        at = stack.pop()
-        if at.get("BoolExpr", {}).get("boolop") == "AND_EXPR":
-            stack.extend(at["BoolExpr"]["args"])
-        test = at.get("NullTest", {})
-        if test.get("nulltesttype") == "IS_NOT_NULL" and "ColumnRef" in test["arg"]:
-            found += column_names(test["arg"])
-    return found
+    tests = (condition.get("NullTest", {}) for condition in conjuncts(tree))
+    tested = [test["arg"] for test in tests if test.get("nulltesttype") == "IS_NOT_NULL"]
+    return column_names([arg for arg in tested if "ColumnRef" in arg])
 
 
 def _add_not_null(session: Session, relation: int, node: Node, recurse: bool) -> None:

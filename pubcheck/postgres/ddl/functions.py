@@ -19,7 +19,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL, EVENT_TRIGGER, INT4, RECORD, VOID
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import calls, find, names
+from pubcheck.postgres.tree import calls, find, names, parts
 from pubcheck.postgres.unfollowed import HEALING, taking
 
 _MODES = {
@@ -310,19 +310,15 @@ def enter_proc(session: Session, row: Proc, *, replace_existing: bool) -> Proc:
 def relations_named(session: Session, tree: Any) -> list[int]:
     """The relations that statements inside another one name; a WITH query's name is none."""
     found: dict[int, None] = {}
-    parts: list[Any] = [tree]
-    with_queries: set[str] = set()
-    for part in parts:
-        parts.extend(body["subselect"] for _, body in find(part, "SubLink") if "subselect" in body)
-        with_queries.update(body["ctename"] for _, body in find(part, "CommonTableExpr"))
-    for part in parts:
-        for kind, body in find(part, "RangeVar", "InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt"):
-            rv = body if kind == "RangeVar" else body.get("relation", {})
-            if "relname" not in rv or ("schemaname" not in rv and rv["relname"] in with_queries):
-                continue
-            row = session.find_relation(rv)
-            if row is not None:
-                found[row.oid] = None
+    trees = list(parts(tree))
+    with_queries = {body["ctename"] for _, body in find(trees, "CommonTableExpr")}
+    for kind, body in find(trees, "RangeVar", "InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt"):
+        rv = body if kind == "RangeVar" else body.get("relation", {})
+        if "relname" not in rv or ("schemaname" not in rv and rv["relname"] in with_queries):
+            continue
+        row = session.find_relation(rv)
+        if row is not None:
+            found[row.oid] = None
     return list(found)
 
 

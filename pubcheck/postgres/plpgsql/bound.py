@@ -18,7 +18,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.evaluate import walk
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text, unknown
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
+from pubcheck.postgres.tree import conjuncts, names
 
 Type = tuple[int, int]
 """A type's oid, 0 where it is not known, and a typmod."""
@@ -227,14 +227,7 @@ def _one_row(select: Node) -> bool:
         return not calls & {"unnest", "generate_series", "regexp_split_to_table", "jsonb_array_elements"}
     if len(select["fromClause"]) != 1 or "RangeVar" not in select["fromClause"][0]:
         return False
-    return any(_settles(condition) for condition in _conjuncts(select.get("whereClause")))
-
-
-def _conjuncts(condition: Node | None) -> list[Node]:
-    if condition is None:
-        return []
-    body = condition.get("BoolExpr")
-    return list(body["args"]) if body is not None and body["boolop"] == "AND_EXPR" else [condition]
+    return any(map(_settles, conjuncts(select.get("whereClause"))))
 
 
 def _settles(condition: Node) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.evaluate import Evaluator
-from pubcheck.postgres.tree import names
+from pubcheck.postgres.tree import conjuncts, names
 
 Assumption = tuple[str, str, str]
 """("publication", "", name) or ("relation", schema or "", name)."""
@@ -65,16 +65,9 @@ _SCHEMAS = ("schemaname", "table_schema", "nspname")
 def _rows(evaluator: Evaluator, select: Node) -> Iterator[Assumption]:
     """What a row of a query over catalogs says by the equalities that it satisfies."""
     found: dict[str, str] = {}
-    stack = [select.get("whereClause", {})]
-    stack += [item["JoinExpr"].get("quals", {}) for item in select.get("fromClause", ()) if "JoinExpr" in item]
-    while stack:
-        node = stack.pop()
-        body = node.get("BoolExpr")
-        if body is not None:
-            if body["boolop"] == "AND_EXPR":
-                stack.extend(body["args"])
-            continue
-        body = node.get("A_Expr")
+    joined = [item["JoinExpr"].get("quals") for item in select.get("fromClause", ()) if "JoinExpr" in item]
+    for condition in conjuncts(*joined, select.get("whereClause")):
+        body = condition.get("A_Expr")
         if body is None or body["kind"] != "AEXPR_OP" or names(body["name"])[-1] != "=":
             continue
         for one, other in ((body.get("lexpr", {}), body["rexpr"]), (body["rexpr"], body.get("lexpr", {}))):

@@ -15,7 +15,7 @@ from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.evaluate import Evaluator, Scope, walk
 from pubcheck.postgres.plpgsql.functions import set_returning
 from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Relid, Value, array, both, coerced, unknown
-from pubcheck.postgres.tree import names, uncast
+from pubcheck.postgres.tree import conjuncts, names, uncast
 
 
 class Rows(Struct):
@@ -118,7 +118,7 @@ class _Query:
         if "whereClause" in node:
             conditions.append(node["whereClause"])
         self.of_catalogs = bool(items) and all(item.catalog for item in items)
-        conjuncts = [_Condition(each, self._needs(each, items)) for each in _conjuncts(conditions)]
+        needed = [_Condition(each, self._needs(each, items)) for each in conjuncts(*conditions)]
         found: list[tuple[tuple[Value, ...], Value, tuple[Value, ...]]] = []
         targets = [target["ResTarget"] for target in node.get("targetList", ())]
         aggregated = any(
@@ -127,7 +127,7 @@ class _Query:
         )
         columns = tuple(self._names(targets, items))
         scopes: list[tuple[Scope, Value]] = []
-        for scope, sure in self._joined({}, items, conjuncts, True):
+        for scope, sure in self._joined({}, items, needed, True):
             self._step()
             scopes.append((scope, sure))
         if aggregated:
@@ -336,10 +336,7 @@ class _Query:
     def _wanted(self, item: _Item, scope: Scope, conditions: list[_Condition]) -> dict[str, tuple[Value, ...]]:
         """What equalities ask of an item's columns, as far as the other sides are known by now."""
         found: dict[str, tuple[Value, ...]] = {}
-        nodes = [condition.node for condition in conditions]
-        if item.on is not None:
-            nodes += _conjuncts([item.on])
-        for node in nodes:
+        for node in (*(condition.node for condition in conditions), *conjuncts(item.on)):
             body = node.get("A_Expr")
             if body is None or names(body["name"])[-1] != "=" or body["kind"] not in _EQUALITIES:
                 continue
@@ -547,19 +544,6 @@ def _sortable(key: tuple[Value, ...]) -> bool:
         or (isinstance(value, str) and value.isascii() and value.isalnum() and value == value.lower())
         for value in key
     )
-
-
-def _conjuncts(conditions: list[Node]) -> list[Node]:
-    found: list[Node] = []
-    stack = list(reversed(conditions))
-    while stack:
-        node = stack.pop()
-        body = node.get("BoolExpr")
-        if body is not None and body["boolop"] == "AND_EXPR":
-            stack.extend(reversed(body["args"]))
-        else:
-            found.append(node)
-    return found
 
 
 def _figured_name(node: Node) -> str:

@@ -31,7 +31,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import BOOL, INT4, INT8, NUMERIC, RECORD, RECORD_ARRAY, TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import find, names
+from pubcheck.postgres.tree import find, names, parts
 
 _JSON_FUNCTIONS = {"JSON_EXISTS_OP": "json_exists", "JSON_QUERY_OP": "json_query", "JSON_VALUE_OP": "json_value"}
 
@@ -64,20 +64,12 @@ def read_query(session: Session, query: Node) -> Reading:
     except RecursionError:
         # Sub-selects nested to the edge of what can be decoded: what they read is what they name.
         columns = None
-        for _, rv in find(_shallow(query), "RangeVar"):
+        for _, rv in find(list(parts(query)), "RangeVar"):
             row = session.find_relation(rv)
             if row is not None:
                 reader.reading.relations[row.oid] = None
     reader.reading.columns = columns
     return reader.reading
-
-
-def _shallow(query: Node) -> list[Any]:
-    """All parts of a tree, with the sub-selects that ``find`` does not enter as parts of their own."""
-    parts: list[Any] = [query]
-    for part in parts:
-        parts.extend(body["subselect"] for _, body in find(part, "SubLink") if "subselect" in body)
-    return parts
 
 
 class _Reader:
