@@ -14,7 +14,7 @@ from msgspec import Struct
 from pubcheck.diagnostics import ServerAnswer, Severity
 from pubcheck.patterns import pattern_later
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.expressions.nodes import EXPLICIT_CAST, IMPLICIT, Expr
+from pubcheck.postgres.expressions.nodes import EXPLICIT_CAST, IMPLICIT, Expr, nodes
 from pubcheck.postgres.oids import DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, JSONB, NUMERIC, TIMESTAMP
 
 if TYPE_CHECKING:
@@ -313,11 +313,4 @@ def _is_constant(expr: Expr) -> bool:
 
 
 def _columns(expr: Expr) -> frozenset[int]:
-    found: set[int] = set()
-    todo = [expr]
-    while todo:
-        at = todo.pop()
-        if at.node == "Var":
-            found.add(at.value)
-        todo.extend(at.args)
-    return frozenset(found)
+    return frozenset(at.value for at in nodes(expr) if at.node == "Var")

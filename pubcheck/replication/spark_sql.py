@@ -20,7 +20,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Filter, Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.evaluation import Context, evaluate
-from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.nodes import Expr, nodes
 from pubcheck.replication.spark_types import (
     ANY,
     BOOLEAN,
@@ -429,13 +429,7 @@ class _Builder:
 
 def _reads_something(expr: Expr) -> bool:
     """Whether there is a column in an expression, or what an open CASE tests."""
-    waiting = [expr]
-    while waiting:
-        each = waiting.pop()
-        if each.node in ("Var", "CaseTestExpr"):
-            return True
-        waiting.extend(each.args)
-    return False
+    return any(each.node in ("Var", "CaseTestExpr") for each in nodes(expr))
 
 
 def _truth(tree: Tree) -> _Value:

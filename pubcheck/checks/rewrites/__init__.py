@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from pubcheck.checks.rewrites.places import Site, Text, filter_extent
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.filters import Evidence, analyze, parse_state
-from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.nodes import Expr, nodes
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.expressions.walk import Refusal, check_simple
 
@@ -101,13 +101,10 @@ def _judged(state: ParseState, text: Text) -> _Judged | None:
 
 def _refusals(p: ParseState, expr: Expr) -> Iterator[Refusal]:
     """What the walk would object to, were each node alone."""
-    stack = [expr]
-    while stack:
-        node = stack.pop()
+    for node in nodes(expr):
         refusal = check_simple(p, replace(node, args=[]))
         if refusal is not None:
             yield Refusal(refusal.rule, node, refusal.oid, refusal.error)
-        stack.extend(reversed(node.args))
 
 
 def _step(at: _Judged) -> tuple[_Judged, Proposal, str] | None:
@@ -172,11 +169,4 @@ def _alone(site: Site) -> bool:
 
 def place_of(expr: Expr) -> int:
     """A place in the text of an analysed node: its own, or else the first below it."""
-    stack = [expr]
-    while stack:
-        node = stack.pop()
-        for place in (node.location, node.start):
-            if place >= 0:
-                return place
-        stack.extend(reversed(node.args))
-    return -1
+    return next((place for node in nodes(expr) for place in (node.location, node.start) if place >= 0), -1)

@@ -11,7 +11,7 @@ from pubcheck.checks.rewrites.workshop import Proposal, StoredColumn, Ways, Work
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.nodes import Expr, nodes
 from pubcheck.postgres.oids import BOOL, TEXT, VARCHAR
 
 _C = 950
@@ -113,11 +113,9 @@ def _immutable(w: Workshop, expr: Expr) -> bool:
     """Whether the server takes an expression for a generated column: immutable, of this row's plain columns only."""
     cache = w.state.cache
     columns = {column.number: column for column in w.state.relation.columns}
-    stack, reads = [expr], False
+    reads = False
     try:
-        while stack:
-            node = stack.pop()
-            stack.extend(node.args)
+        for node in nodes(expr):
             if node.node in _NEVER or node.node.startswith(("Json", "Xml")):
                 return False
             if node.node == "Var":
@@ -139,7 +137,7 @@ def _immutable(w: Workshop, expr: Expr) -> bool:
 
 def _proposal(w: Workshop, expr: Expr, source: str, oid: int, typmod: int, *, collate: bool = False) -> Proposal:
     relation, cache = w.state.relation, w.state.cache
-    number = _first_column(expr)
+    number = next(node.value for node in nodes(expr) if node.node == "Var")
     base = next(column.name for column in relation.columns if column.number == number)
     kind = "matches" if oid == BOOL else re.sub(r"\W+", "_", cache.format_type(oid)).strip("_")
     name = _new_name(w, f"{base}_{kind}")
@@ -163,17 +161,6 @@ def _proposal(w: Workshop, expr: Expr, source: str, oid: int, typmod: int, *, co
 def _new_name(w: Workshop, wanted: str) -> str:
     taken = {column.name for column in w.state.relation.columns}
     return next(name for name in (wanted, *(f"{wanted}{n}" for n in range(2, 100))) if name not in taken)
-
-
-def _first_column(expr: Expr) -> int:
-    stack = [expr]
-    while stack:
-        node = stack.pop()
-        if node.node == "Var":
-            number: int = node.value
-            return number
-        stack.extend(reversed(node.args))
-    raise ValueError("no column")
 
 
 WAYS: Ways = {"A_Expr": (_stored_concatenation,), "*": (_stored,)}

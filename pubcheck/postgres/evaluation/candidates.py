@@ -12,7 +12,7 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.evaluation import decimals
 from pubcheck.postgres.evaluation.patterns import texts_matching
 from pubcheck.postgres.evaluation.values import Context
-from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.nodes import Expr, nodes
 from pubcheck.postgres.literals.common import DAY_LENGTH
 from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, calendar
 
@@ -34,22 +34,13 @@ class Hints:
         self.strings: list[str] = []
         self.days: list[int] = []
         self.others: dict[int, list[Any]] = {}
-        todo = [expr]
-        while todo:
-            at = todo.pop()
+        for at in nodes(expr):
             if at.node == "Const" and not at.null and at.value is not None:
                 self._note(at.type, at.value)
-            todo.extend(reversed(at.args))
 
     @staticmethod
     def columns_of(expr: Expr) -> set[int]:
-        found, todo = set[int](), [expr]
-        while todo:
-            at = todo.pop()
-            if at.node == "Var" and at.value:
-                found.add(at.value)
-            todo.extend(at.args)
-        return found
+        return {at.value for at in nodes(expr) if at.node == "Var" and at.value}
 
     @staticmethod
     def tests_a_case(expr: Expr) -> bool:

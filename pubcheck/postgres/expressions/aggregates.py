@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions.locations import expr_location
-from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.nodes import Expr, nodes
 from pubcheck.postgres.expressions.scopes import Nested, level_of, levels
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.parse import Node
@@ -32,15 +32,12 @@ def same(one: Expr, other: Expr) -> bool:
     return bool(one.value == other.value) and all(map(same, one.args, other.args))
 
 
-def _below(expr: Expr, into_sub_selects: bool = True) -> Iterator[Expr]:
-    """An expression's nodes, of sub-selects what they refer to outside of themselves."""
-    stack = [expr]
-    while stack:
-        at = stack.pop()
+def _with_references(expr: Expr) -> Iterator[Expr]:
+    """An expression's nodes, and what sub-selects refer to outside of themselves."""
+    for at in nodes(expr):
         yield at
-        if at.node == "SubLink" and into_sub_selects:
+        if at.node == "SubLink":
             yield from at.value[2]
-        stack.extend(reversed(at.args))
 
 
 def place_aggregate(p: Nested, made: Expr, others: list[Expr]) -> Expr:
@@ -52,9 +49,9 @@ def place_aggregate(p: Nested, made: Expr, others: list[Expr]) -> Expr:
     columns: list[int] = []
     aggregates: list[tuple[int, Expr]] = []
     for argument in [*made.args, *others]:
-        for at in _below(argument, into_sub_selects=False):
+        for at in nodes(argument):
             _plain_argument(p, at)
-        for at in _below(argument):
+        for at in _with_references(argument):
             if at.node == "Var":
                 columns.append(chain.index(level_of(at, p)))
             elif at.node == "Aggref":
@@ -91,7 +88,7 @@ def _plain_argument(p: Nested, at: Expr) -> None:
 def place_window(p: Nested, made: Expr, over: Node) -> Expr:
     """Raises ServerError 42P20, 42704 (transformWindowFuncCall)."""
     for argument in made.args:
-        for at in _below(argument, into_sub_selects=False):
+        for at in nodes(argument):
             if at.node == "WindowFunc":
                 raise p.error("42P20", "window function calls cannot be nested", at.location)
     if p.clause not in _WITH_WINDOWS:

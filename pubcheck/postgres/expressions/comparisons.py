@@ -9,7 +9,7 @@ from pubcheck.postgres.expressions.coerce import (
     select_common_type,
     verify_common_type,
 )
-from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
+from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr, nodes
 from pubcheck.postgres.expressions.operators import make_op, make_scalar_array_op
 from pubcheck.postgres.expressions.rows import compare_rows
 from pubcheck.postgres.expressions.state import ParseState
@@ -61,13 +61,7 @@ def in_list(p: ParseState, body: Node) -> Expr:
 
 def has_columns(expr: Expr) -> bool:
     """contain_vars_of_level: whether an expression names a column, a sub-select's reference to the outside included."""
-    todo = [expr]
-    while todo:
-        at = todo.pop()
-        if at.node == "Var" or (at.node == "SubLink" and at.value[1]):
-            return True
-        todo.extend(at.args)
-    return False
+    return any(at.node == "Var" or (at.node == "SubLink" and at.value[1]) for at in nodes(expr))
 
 
 def between(p: ParseState, body: Node) -> Expr:

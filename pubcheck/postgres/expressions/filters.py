@@ -14,7 +14,7 @@ from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import coerce_to_boolean, coerce_to_target_type
 from pubcheck.postgres.expressions.collate import assign_collations
 from pubcheck.postgres.expressions.columns import named_columns
-from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
+from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr, nodes
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.expressions.walk import DETAILS, MESSAGE, Refusal, check_simple
 from pubcheck.postgres.literals import InputContext
@@ -132,22 +132,15 @@ def _read_by(relation: Relation, column: Column) -> Iterator[int]:
 
 def _refuse_role_constants(p: ParseState, expr: Expr) -> None:
     """A constant of type regrole, of which no dependency can be recorded (recordDependencyOnExpr)."""
-    stack = [expr]
-    while stack:
-        node = stack.pop()
-        if node.type == REGROLE and node.node == "Const" and not node.null:
-            raise p.error("0A000", "constant of the type regrole cannot be used here", None, "rf-node-not-allowed")
-        stack.extend(node.args)
+    if any(node.type == REGROLE and node.node == "Const" and not node.null for node in nodes(expr)):
+        raise p.error("0A000", "constant of the type regrole cannot be used here", None, "rf-node-not-allowed")
 
 
 def _columns(expr: Expr) -> Iterator[tuple[int, int]]:
     """(attribute number, location) of every Var, in the order of the text."""
-    stack = [expr]
-    while stack:
-        node = stack.pop()
+    for node in nodes(expr):
         if node.node == "Var" and node.value:
             yield node.value, node.start if node.start >= 0 else node.location
-        stack.extend(reversed(node.args))
 
 
 def _expand_virtual(p: ParseState, expr: Expr) -> Expr:
@@ -172,10 +165,7 @@ def _expression_of(p: ParseState, column: Column, location: int) -> Expr:
     assign_collations(p, made)
     if column.collation and made.collation != column.collation:
         made = Expr("CollateExpr", made.type, [made], typmod=made.typmod, collation=column.collation)
-    stack = [made]
-    while stack:
-        node = stack.pop()
+    for node in nodes(made):
         # Where to point in a report, though the server has no position.
         node.start, node.location = location, -1
-        stack.extend(node.args)
     return made

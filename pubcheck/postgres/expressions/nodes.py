@@ -43,9 +43,10 @@ class Expr(Struct, gc=False):
 
 
 def nodes(expr: Expr) -> Iterator[Expr]:
-    """All nodes of an expression, from the root down."""
+    """All nodes of an expression, each before what is below it, in the order of the text."""
     stack = [expr]
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(node.args)
+        if node.args:
+            stack.extend(reversed(node.args))

@@ -8,7 +8,7 @@ from pubcheck.postgres.expressions.aggregates import same
 from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import coerce_to_specific_type, coerce_type
 from pubcheck.postgres.expressions.locations import expr_location, node_location
-from pubcheck.postgres.expressions.nodes import IMPLICIT, UNKNOWN, Expr
+from pubcheck.postgres.expressions.nodes import IMPLICIT, UNKNOWN, Expr, nodes
 from pubcheck.postgres.expressions.operators import find_operator
 from pubcheck.postgres.expressions.scopes import Nested, column_named, level_of
 from pubcheck.postgres.expressions.state import ParseState
@@ -170,12 +170,9 @@ def limit(p: Nested, node: Node, clause: str, ties: bool = False) -> None:
     """LIMIT or OFFSET (transformLimitClause)."""
     p.clause = clause
     expr = coerce_to_specific_type(p, transform(p, node), INT8, clause)
-    stack = [expr]
-    while stack:
-        at = stack.pop()
+    for at in nodes(expr):
         if at.node == "Var" and level_of(at, p) is p:
             raise p.error("42P10", f"argument of {clause} must not contain variables", at.location)
-        stack.extend(reversed(at.args))
     if ties and "A_Const" in node and node["A_Const"].get("isnull"):
         raise p.error("22004", "row count cannot be null in FETCH FIRST ... WITH TIES clause")
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.locations import expr_location
-from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.nodes import Expr, nodes
 from pubcheck.postgres.expressions.state import ParseState
 
 __all__ = ["Refusal", "check_simple", "expr_location"]
@@ -75,14 +75,10 @@ def check_simple(p: ParseState, expr: Expr) -> Refusal | None:
 
     Raises Unknowable where that rests on a function or collation that is not visible.
     """
-    todo = [expr]
-    while todo:
-        at = todo.pop()
+    for at in nodes(expr):
         refusal = _check(p, at)
         if refusal is not None:
             return refusal
-        if at.args:
-            todo.extend(reversed(at.args))
     return None
 
 
