@@ -17,7 +17,7 @@ def type_and_typmod(p: ParseState, type_name: Node) -> tuple[int, int]:
     try:
         oid = p.session.type_oid(type_name)
     except ServerError as error:
-        if error.sqlstate != "42704":
+        if error.sqlstate not in ("42704", "3F000"):
             raise
         raise _missing(p, names, type_name, location) from None
     if not oid:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import ServerError
@@ -111,18 +111,34 @@ def _projected(node: Node, routine: Routine, rows: Sequence[tuple[Value, ...]] |
 def _call(machine: Machine, inner: Inner, call: Node) -> bool:
     """CALL; False for a procedure that is not known."""
     found = candidate_for(machine, call)
-    result: Value = UNKNOWN
-    if found is not None:
-        row = found[0]
-        if row.kind != "p":
-            machine.refuse(_wrong_kind(machine, row, call, "is not a procedure", "a function, use SELECT"), inner)
-            return True
-        result = invoke(machine, found, call, None, inner)
-    if machine.frames:
-        for position, item in enumerate(call.get("args", ())):
-            if found is None or "NamedArgExpr" in item or row.modes[position] != "i":
-                _given_back(machine, item, result)
-    return found is not None
+    if found is None:
+        for item in call.get("args", ()) if machine.frames else ():
+            _given_back(machine, item, UNKNOWN)
+        return False
+    row = found[0]
+    if row.kind != "p":
+        machine.refuse(_wrong_kind(machine, row, call, "is not a procedure", "a function, use SELECT"), inner)
+        return True
+    places = _places(row)
+    written = [(item, at) for item, at in _given(row, call) if places[at][1] in "ob"] if machine.frames else []
+    for item, at in written if machine.frames and machine.frame.program.body else ():
+        if "A_Const" in item.get("NamedArgExpr", {}).get("arg", item):
+            machine.refuse(_not_writable(places[at][0], at + 1), inner)
+    machine.emitted = None
+    invoke(machine, found, call, None, inner)
+    results = machine.emitted[0] if machine.emitted else ()
+    for item, at in written:
+        position = sum(mode in "ob" for _, mode in places[:at])
+        _given_back(machine, item, results[position] if position < len(results) else UNKNOWN)
+    return True
+
+
+def _not_writable(name: str, number: int) -> ServerError:
+    """What is to take a procedure's result is no variable (make_callstmt_target)."""
+    said = f'"{name}"' if name else str(number)
+    return ServerError(
+        "42601", f"procedure parameter {said} is an output parameter but corresponding argument is not writable"
+    )
 
 
 def _given_back(machine: Machine, item: Node, value: Value) -> None:
@@ -167,14 +183,20 @@ def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
     catalog = machine.session.catalog
     found = [catalog.procs[oid] for oid in functions_named(machine.session, names(call["funcname"]))]
     count = len(call.get("args", ()))
-    fitting = [row for row in found if len(row.arguments) - row.defaults <= count <= len(row.arguments)]
+    fitting = [row for row in found if _takes(row, count, several=not call.get("func_variadic"))]
     if len(fitting) > 1:
         meant = machine.trial.function_of(call, machine.variables())
         fitting = [row for row in fitting if row.oid == meant]
-    if not fitting or fitting[0].variadic:
+    if not fitting:
         return None
     routine = machine.routine_of(fitting[0])
     return (fitting[0], routine) if routine is not None else None
+
+
+def _takes(row: Proc, count: int, *, several: bool) -> bool:
+    """Whether a function takes that many arguments; ``several``: a VARIADIC parameter does."""
+    most = len(row.arguments) + (row.modes.count("o") if row.kind == "p" else 0)
+    return most - row.defaults <= count and (count <= most or (several and row.variadic != 0))
 
 
 def called(machine: Machine, call: Node, scope: Scope | None) -> Value:
@@ -197,19 +219,7 @@ def called(machine: Machine, call: Node, scope: Scope | None) -> Value:
 
 def invoke(machine: Machine, found: tuple[Proc, Routine], call: Node, scope: Scope | None, at: Inner) -> Value:
     row, routine = found
-    arguments: list[Value] = [UNKNOWN] * len(row.arguments)
-    inputs = [name for name, mode in zip(row.argument_names, row.modes, strict=True) if mode in "ibv"]
-    given: set[int] = set()
-    for number, item in enumerate(call.get("args", ())):
-        named = item.get("NamedArgExpr")
-        position = inputs.index(named["name"]) if named and named["name"] in inputs else number
-        if position < len(arguments):
-            value = machine.evaluator.value(named["arg"] if named else item, scope)
-            arguments[position] = value
-            given.add(position)
-    for position, default in routine.defaults:
-        if position not in given:
-            arguments[position] = machine.evaluator.value(default)
+    arguments = _arguments(machine, found, call, scope)
     if row.strict and any(value is None for value in arguments):
         return None
     if routine.returns in ("trigger", "event_trigger"):
@@ -235,6 +245,45 @@ def invoke(machine: Machine, found: tuple[Proc, Routine], call: Node, scope: Sco
         return UNKNOWN
     finally:
         machine.left += apart
+
+
+def _arguments(machine: Machine, found: tuple[Proc, Routine], call: Node, scope: Scope | None) -> list[Value]:
+    """What each input parameter is given; those behind a VARIADIC one are its array."""
+    row, routine = found
+    modes = [mode for _, mode in _places(row)]
+    arguments: list[Value] = [UNKNOWN] * len(row.arguments)
+    rest: list[Value] = []
+    given: set[int] = set()
+    for item, at in _given(row, call):
+        if modes[at] == "o":
+            continue
+        position = at - modes[:at].count("o")
+        value = machine.evaluator.value(item.get("NamedArgExpr", {}).get("arg", item), scope)
+        if modes[at] == "v" and not call.get("func_variadic"):
+            rest.append(value)
+            value = UNKNOWN if any(each is UNKNOWN for each in rest) else rest
+        arguments[position] = value
+        given.add(position)
+    for position, default in routine.defaults:
+        if position not in given:
+            arguments[position] = machine.evaluator.value(default)
+    return arguments
+
+
+def _given(row: Proc, call: Node) -> Iterator[tuple[Node, int]]:
+    """What a call gives, and for which of the ``_places``."""
+    places = _places(row)
+    named_ = [name for name, _ in places]
+    for number, item in enumerate(call.get("args", ())):
+        name = item.get("NamedArgExpr", {}).get("name")
+        yield item, named_.index(name) if name in named_ else min(number, len(places) - 1)
+
+
+def _places(row: Proc) -> list[tuple[str, str]]:
+    """Name and mode of the parameters that a call may give something for; CALL has a place for OUT ones as well
+    (ParseFuncOrColumn)."""
+    accepted = "iobv" if row.kind == "p" else "ibv"
+    return [(name, mode) for name, mode in zip(row.argument_names, row.modes, strict=True) if mode in accepted]
 
 
 _MOST_OF_OTHERS = 2_000
@@ -274,7 +323,7 @@ def run_body(
         if routine.language == "sql":
             return sql_body(machine, routine, bound, at)
         frame = Frame(program(routine.header(), routine.body.text), routine.body, at)
-        frame.arguments = {name: type_name for name, type_name in routine.inputs if name}
+        frame.arguments = {name: type_name for name, type_name in (*routine.inputs, *routine.outputs) if name}
         if not (routine.procedure or routine.returns_set or routine.results or routine.returns == "void"):
             frame.returns = routine.returns
         machine.emitted = None

@@ -24,7 +24,7 @@ _REFERENCE = ("type", "rowtype")
 
 class Declared(Struct, frozen=True):
     """The type that a declaration names: its text, where that begins and ends in the body, and what stands behind it:
-    "type" or "rowtype" after a %, or ""."""
+    "type" or "rowtype" after a %, "[]" for an array, or ""."""
 
     text: str
     start: int
@@ -41,9 +41,9 @@ def declared(body: str, node: Node) -> Declared | None:
     """What a variable (PLpgSQL_var, PLpgSQL_rec) is declared as; None for one that no declaration with a type made."""
     at = _declarations(body).get((node["refname"], node.get("lineno", 1)))
     said = _TYPE.match(body, at) if at is not None else None
-    if said is None or said[3] or said[1].lower() in _NO_TYPES:
+    if said is None or said[1].lower() in _NO_TYPES:
         return None
-    return Declared(said[1], said.start(1), said.end(1), (said[2] or "").lower())
+    return Declared(said[1], said.start(1), said.end(1), "[]" if said[3] else (said[2] or "").lower())
 
 
 _TYPE = re.compile(
@@ -76,12 +76,12 @@ def is_declarable(trial: Trial, body: str, node: Node) -> bool:
     found = declared(body, node)
     if found is None:
         return not said or bool(trial.type_named(said)[0])
-    if found.reference:
+    if found.reference in _REFERENCE:
         return _refers(trial, body, found)
     if trial.type_named(found.text)[0]:
         return True
     try:
-        trial.session.named_type(found.parts)
+        trial.session.named_type(found.parts, found.reference)
     except ServerError as error:
         raise NotParsed(error.message, error.sqlstate, found.start) from None
     return False

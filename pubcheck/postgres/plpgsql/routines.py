@@ -25,7 +25,8 @@ class Routine(Struct, frozen=True):
     publications, ``changes``: it may change something besides.
 
     ``inputs`` are the names and types of the input arguments, ``defaults`` the (position, expression) of those that
-    have one; ``settings`` its SET clauses. ``outputs`` are the names of OUT arguments, ``results`` those of INOUT too.
+    have one; ``settings`` its SET clauses. ``outputs`` are the names and types of OUT arguments, ``results`` the names
+    of those and of INOUT ones.
     """
 
     name: str
@@ -35,7 +36,7 @@ class Routine(Struct, frozen=True):
     statement: int
     about: bool
     inputs: tuple[tuple[str, str], ...]
-    outputs: tuple[str, ...] = ()
+    outputs: tuple[tuple[str, str], ...] = ()
     results: tuple[str, ...] = ()
     defaults: tuple[tuple[int, Node], ...] = ()
     returns: str = "void"
@@ -49,12 +50,13 @@ class Routine(Struct, frozen=True):
         if self.returns in ("trigger", "event_trigger"):
             return f"CREATE FUNCTION f() RETURNS {self.returns} LANGUAGE plpgsql AS"
         arguments = [f"{_quoted(name)} {_plain(type_name)}".strip() for name, type_name in self.inputs]
-        arguments += [f"OUT {_quoted(name)} text" for name in self.outputs if name]
+        arguments += [f"OUT {_quoted(name)} {_plain(type_name)}" for name, type_name in self.outputs if name]
         kind = "PROCEDURE" if self.procedure else "FUNCTION"
         returns = ""
         if not self.procedure:
             several = len(self.outputs) > 1
-            said = "record" if several else "text" if self.outputs or self.returns != "void" else "void"
+            of_one = _plain(self.outputs[0][1]) if self.outputs and self.outputs[0][0] else "text"
+            said = "record" if several else of_one if self.outputs or self.returns != "void" else "void"
             returns = f" RETURNS {'SETOF ' if self.returns_set else ''}{said}"
         return f"CREATE {kind} f({', '.join(arguments)}){returns} LANGUAGE plpgsql AS"
 
@@ -118,7 +120,7 @@ def routine(session: Session, node: Node, text: str, *, changes: bool) -> Routin
     if language not in LANGUAGES or len(parts) != 1:
         return None
     inputs: list[tuple[str, str]] = []
-    outputs: list[str] = []
+    outputs: list[tuple[str, str]] = []
     results: list[str] = []
     defaults: list[tuple[int, Node]] = []
     for item in node.get("parameters", ()):
@@ -127,7 +129,7 @@ def routine(session: Session, node: Node, text: str, *, changes: bool) -> Routin
         if mode in ("FUNC_PARAM_OUT", "FUNC_PARAM_TABLE", "FUNC_PARAM_INOUT"):
             results.append(parameter.get("name", ""))
         if mode in ("FUNC_PARAM_OUT", "FUNC_PARAM_TABLE"):
-            outputs.append(parameter.get("name", ""))
+            outputs.append((parameter.get("name", ""), _type_name(parameter["argType"])))
             continue
         if "defexpr" in parameter:
             defaults.append((len(inputs), parameter["defexpr"]))

@@ -36,7 +36,7 @@ class Session(Relations):
     # Types (parser/parse_type.c).
 
     def type_oid(self, node: Node) -> int:
-        """The pg_type oid of a TypeName; 0 when the type is not visible. Raises ServerError 42704 if it cannot be."""
+        """The pg_type oid of a TypeName; 0 when the type is not visible. Raises ServerError 42704 or 3F000."""
         parts = node["names"]
         if "pct_type" in node:
             return 0
@@ -49,7 +49,7 @@ class Session(Relations):
             oid = self._builtin_types.get(("pg_catalog", parts[-1]["String"]["sval"]), 0) if known else 0
             if oid:
                 return oid
-        oid = self.named_type([part["String"]["sval"] for part in parts])
+        oid = self.named_type([part["String"]["sval"] for part in parts], "[]" if "arrayBounds" in node else "")
         if "arrayBounds" in node and oid:
             if oid < FIRST_NORMAL_OID:
                 return builtins(self.catalog.major.number).array_of(oid)
@@ -67,10 +67,11 @@ class Session(Relations):
     def _builtin_types(self) -> dict[tuple[str, str], int]:
         return builtins(self.catalog.major.number).types
 
-    def named_type(self, names: list[str]) -> int:
+    def named_type(self, names: list[str], behind: str = "") -> int:
         """A type by its (qualified) name; 0 when it is not visible in the open world, or may be an extension's.
 
-        Raises ServerError 42704.
+        ``behind`` is what is said behind the name, [] of an array's element. Raises ServerError 42704, or 3F000 where
+        there is no such schema (LookupTypeName).
         """
         catalog = self.catalog
         name = names[-1]
@@ -100,7 +101,9 @@ class Session(Relations):
                 return found
         closed = self.complete or any((TYPE, oid, name) in gone for oid in path)
         if closed and not self.blind and not self.extensions:
-            raise ServerError("42704", f'type "{".".join(names)}" does not exist')
+            if schema is not None and not path:
+                raise ServerError("3F000", f'schema "{schema}" does not exist')
+            raise ServerError("42704", f'type "{".".join(names)}{behind}" does not exist')
         return 0
 
     # Publications and roles.

@@ -117,7 +117,11 @@ def _written_type(session: Session, body: Node) -> tuple[int, int, int, str]:
     serial = SERIAL.get(parts[0]["String"]["sval"], "") if len(parts) == 1 else ""
     if serial and "arrayBounds" not in type_name:
         return session.named_type(["pg_catalog", serial]), -1, 0, serial
-    oid = session.type_oid(type_name)
+    try:
+        oid = session.type_oid(type_name)
+    except ServerError as error:
+        error.location = error.culprit = type_name.get("location")
+        raise
     if oid in _PSEUDO:
         raise ServerError("42P16", f'column "{body["colname"]}" has a pseudo-type')
     typmod = typmod_of(session, type_name, oid) if "typmods" in type_name else -1
