@@ -1,14 +1,17 @@
 """Blocks that fail, or may, for what is not about publications.
 
-What is said to fail does with these words on PostgreSQL 15 to 18 (asked); what may fail rests on rows, on what a server
-has or on what is not followed.
+What is said to fail does with these words on PostgreSQL 15 to 18; what may fail rests on rows, on what a server has or
+on what is not followed.
 """
 
 from __future__ import annotations
 
 import pytest
+from pglast.parser import split
 
+from pubcheck.postgres.versions import MAJORS
 from tests.linting import answers, covered, lint
+from tests.support.servers import Servers, answer_in, execute, prepare
 
 SETUP = """CREATE TABLE a (id int PRIMARY KEY, x int, y text); CREATE TABLE b (id int PRIMARY KEY, x int NOT NULL);
 CREATE PUBLICATION p FOR TABLE a;
@@ -384,6 +387,16 @@ SUCCEEDS = (
     "BEGIN PERFORM missing FROM a; EXCEPTION WHEN undefined_column THEN NULL; END", "FOR q IN c LOOP NULL; END LOOP",
 )  # fmt: skip
 
+PLACES = (
+    ("PERFORM missing FROM a", 8, "missing"),
+    ("i := missing + 1", 6, "missing"),
+    ("i := 'x'", 6, "'x'"),
+    ("IF missing > 1 THEN NULL; END IF", 1, "missing"),
+    ("EXECUTE 'SELECT missing FROM a'", 8, "missing"),
+    ("garbage", 242, "garbage"),
+)
+"""What fails, and where: servers count in the expression or the query, or else in the whole statement."""
+
 
 def block(statement: str) -> str:
     return f"DO $do$ DECLARE {VARIABLES} BEGIN ALTER PUBLICATION p ADD TABLE b; {statement}; END $do$;\n"
@@ -413,6 +426,20 @@ def test_nothing_is_certain_of_what_the_open_world_may_hold(statement: str) -> N
 def test_what_succeeds_is_certain(statement: str) -> None:
     found = lint(SETUP + block(statement) + "ALTER PUBLICATION p ADD TABLE b;", complete=True)
     assert answers(found) == [MEMBER]
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", MAJORS)
+def test_servers_say_so(servers: Servers, major: int) -> None:
+    with servers[major].database() as name, servers[major].connect(name) as connection:
+        prepare(connection, split(SETUP))
+        for statement, sqlstate, message in FAILS:
+            given = execute(connection, block(statement))
+            assert (given.sqlstate, given.message) == (sqlstate, message), statement
+        for statement in SUCCEEDS:
+            assert answer_in(connection, (), block(statement)).ok, statement
+        for statement, position, _ in PLACES:
+            assert execute(connection, block(statement)).position == position, statement
 
 
 def test_a_block_that_fails_and_is_not_about_publications_is_not_spoken_of() -> None:
@@ -448,19 +475,8 @@ def test_an_argument_of_a_function_may_be_of_any_type() -> None:
     assert answers(found) == [("42703", 'column "missing" does not exist', "certain")]
 
 
-@pytest.mark.parametrize(
-    ("statement", "position", "place"),
-    [
-        ("PERFORM missing FROM a", 8, "missing"),
-        ("i := missing + 1", 6, "missing"),
-        ("i := 'x'", 6, "'x'"),
-        ("IF missing > 1 THEN NULL; END IF", 1, "missing"),
-        ("EXECUTE 'SELECT missing FROM a'", 8, "missing"),
-        ("garbage", 242, "garbage"),
-    ],
-)
+@pytest.mark.parametrize(("statement", "position", "place"), PLACES)
 def test_a_failure_is_told_at_its_place(statement: str, position: int, place: str) -> None:
-    """The positions are the servers': in the expression or the query, or else in the whole statement."""
     (found,) = [one for one in lint(SETUP + block(statement), complete=True) if one.phase == "ddl"]
     assert found.server is not None
     assert found.server.position == position
