@@ -95,7 +95,7 @@ class Routine(Struct, frozen=True):
             session.forget_path()
 
 
-_TYPES = re.compile(r"(text|int[248]?|bool|name|varchar|_text|_name|_varchar|_int[248]|jsonb?)(\[\])?")
+_TYPES = re.compile(r"(text|int[248]?|bool|name|varchar|regclass|_text|_name|_varchar|_int[248]|jsonb?)(\[\])?")
 
 
 def _plain(type_name: str) -> str:
