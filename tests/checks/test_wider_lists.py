@@ -18,7 +18,10 @@ TWO = (
 
 
 def titles(script: str) -> set[str]:
-    return {fix.title for one in lint(script, complete=True) if one.phase == "write" for fix in one.fixes}
+    """The fixes of the writes that are refused: UPDATE and DELETE of one table."""
+    found = [one for one in lint(script, complete=True) if one.phase == "write"]
+    assert [one.operation for one in found] == ["update", "delete"]
+    return {fix.title for one in found for fix in one.fixes}
 
 
 def headlines(script: str) -> set[str]:

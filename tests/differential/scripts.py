@@ -14,9 +14,9 @@ TYPES = {"a": "int", "b": "int", "c": "text", "d": "varchar(20)"}
 COLUMNS = tuple(TYPES)
 BODY = "(a int, b int NOT NULL, c text, d varchar(20))"
 ROLES = ("unit_a", "unit_b", "unit_c")
+"""Roles belong to the whole server: whoever runs a script drops them afterwards."""
 MADE = "unit_made"
 """A role that every script makes: only then does it say which roles there are."""
-"""Roles belong to the whole server: whoever runs a script drops them afterwards."""
 DATABASE = "{database}"
 """Stands in a statement for the name of the database it is run in."""
 

@@ -52,7 +52,7 @@ def test_servers_say_so(servers: Servers) -> None:
         with server.database() as name, server.connect(name) as connection:
             given = {sql: execute(connection, sql) for sql in SCRIPT}
         refused = {sql.split()[2]: (one.sqlstate, one.message) for sql, one in given.items() if not one.ok}
-        assert {name: refused.get(name) for name in TOLD} == TOLD
+        assert {name: told for name, told in refused.items() if name.startswith("p")} == TOLD
 
 
 def test_what_another_file_may_have_prepared_is_not_seen() -> None:
