@@ -326,9 +326,10 @@ def run_body(
         frame.arguments = {name: type_name for name, type_name in (*routine.inputs, *routine.outputs) if name}
         if not (routine.procedure or routine.returns_set or routine.results or routine.returns == "void"):
             frame.returns = routine.returns
+        frame.results = routine.results
         machine.emitted = None
         value = machine.run(frame, bound)
-        given = [frame.scopes[0].get(name, UNKNOWN) for name in routine.results]
+        given = [frame.scopes[0].get(name, UNKNOWN) for name in frame.results]
         machine.emitted = frame.emitted if routine.returns_set else [tuple(given)]
         if routine.results:
             return given[0] if len(given) == 1 else UNKNOWN

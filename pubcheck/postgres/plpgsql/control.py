@@ -174,8 +174,12 @@ def return_query(machine: Machine, node: Node) -> Way:
 
 
 def return_next(machine: Machine, node: Node) -> Way:
-    value = machine.value(node["expr"]) if "expr" in node else UNKNOWN
-    _emit(machine, None if value is UNKNOWN else [(value,)])
+    frame = machine.frame
+    if "expr" in node:
+        value = machine.value(node["expr"])
+        _emit(machine, None if value is UNKNOWN else [(value,)])
+    else:
+        _emit(machine, [tuple(frame.scopes[0].get(name, UNKNOWN) for name in frame.results)])
     return ON
 
 

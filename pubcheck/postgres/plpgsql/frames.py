@@ -31,6 +31,8 @@ class Frame:
         self.arguments: dict[str, str] = {}
         """The types of arguments by name; those that the program has may stand for others."""
         self.labels: dict[str, dict[str, Value]] = {}
+        self.results: tuple[str, ...] = ()
+        """The parameters whose values it returns."""
         self.result: Value = None
         self.emitted: list[tuple[Value, ...]] | None = []
         """The rows that it has returned so far with RETURN NEXT and QUERY; None where they are not known."""
