@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.ddl.held_expressions import analyzed, refuse_out_of_place
 from pubcheck.postgres.oids import BPCHAR, FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -28,15 +29,13 @@ def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
         return
     # Loaded only where it does not show at a glance.
     from pubcheck.postgres.ddl.generated import refuse_system_columns
-    from pubcheck.postgres.expressions.analyze import transform
     from pubcheck.postgres.expressions.coerce import coerce_to_boolean
     from pubcheck.postgres.expressions.collate import assign_collations
-    from pubcheck.postgres.expressions.filters import parse_state
 
+    refuse_out_of_place(tree, "check constraint")
     with only_certain(session):
-        p = parse_state(session, relation)
-        p.clause = "check constraints"
-        expr = coerce_to_boolean(p, transform(p, tree), "CHECK")
+        p, condition = analyzed(session, relation, tree, "check constraints")
+        expr = coerce_to_boolean(p, condition, "CHECK")
         assign_collations(p, expr)
         refuse_system_columns(expr, "check constraint")
 

@@ -18,7 +18,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT2, INT4, INT8, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import column_names, conjuncts, find
+from pubcheck.postgres.tree import column_names, conjuncts
 
 _KEY_KINDS = {"CONSTR_PRIMARY": "p", "CONSTR_UNIQUE": "u", "CONSTR_EXCLUSION": "x"}
 
@@ -329,8 +329,6 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
     catalog = session.catalog
     row = catalog.relations[relation]
     mentioned = column_names(node.get("raw_expr"))
-    for _ in find(node.get("raw_expr"), "SubLink"):
-        raise ServerError("0A000", "cannot use subquery in check constraint")
     if row.seen:
         known = [row.column(name) for name in mentioned]
     else:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.ddl.held_expressions import analyzed
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import coerce_to_target_type
 from pubcheck.postgres.expressions.collate import assign_collations
-from pubcheck.postgres.expressions.filters import parse_state
 from pubcheck.postgres.expressions.nodes import IMPLICIT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -20,9 +19,7 @@ from pubcheck.postgres.session import Session
 def refuse_default_value(session: Session, relation: Relation, column: Column, expression: Node) -> None:
     """Raises ServerError where the server certainly refuses a default."""
     with only_certain(session):
-        p = parse_state(session, relation)
-        p.clause = "DEFAULT expressions"
-        expr = transform(p, expression)
+        p, expr = analyzed(session, relation, expression, "DEFAULT expressions")
         if coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1) is None:
             raise ServerError(
                 "42804",

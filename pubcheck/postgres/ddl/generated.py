@@ -11,15 +11,13 @@ from typing import Any
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.ddl.held_expressions import analyzed
 from pubcheck.postgres.ddl.mutability import refuse_mutable
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import coerce_to_target_type
 from pubcheck.postgres.expressions.collate import assign_collations
-from pubcheck.postgres.expressions.filters import parse_state
 from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr, nodes
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import find
 
 _TABLEOID = -6
 
@@ -34,11 +32,7 @@ def _check(session: Session, relation: Relation, column: Column, tree: Any) -> N
     virtual = column.generated == "v"
     if virtual and column.type >= FIRST_UNPINNED:
         raise ServerError("0A000", f'virtual generated column "{column.name}" cannot have a user-defined type')
-    if any(True for _ in find(tree, "SubLink")):
-        raise ServerError("0A000", "cannot use subquery in column generation expression")
-    p = parse_state(session, relation)
-    p.clause = "column generation expressions"
-    expr = transform(p, tree)
+    p, expr = analyzed(session, relation, tree, "column generation expressions")
     refuse_system_columns(expr, "column generation expression")
     if any(node.node == "Var" and node.value == 0 for node in nodes(expr)):
         raise ServerError("42P17", "cannot use whole-row variable in column generation expression")

@@ -291,8 +291,12 @@ def _refuse_classless(
         except Unknowable:
             continue
         if base and base < FIRST_NORMAL_OID and not _has_class(session, method, base):
-            shown = session.syscache.format_type(oid)
-            raise ServerError("42704", f'data type {shown} has no default operator class for access method "{method}"')
+            raise classless(session, oid, method)
+
+
+def classless(session: Session, oid: int, method: str) -> ServerError:
+    shown = session.syscache.format_type(oid)
+    return ServerError("42704", f'data type {shown} has no default operator class for access method "{method}"')
 
 
 def _has_class(session: Session, method: str, oid: int) -> bool:

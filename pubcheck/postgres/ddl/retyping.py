@@ -15,6 +15,7 @@ from pubcheck.postgres.catalog.rows import Column, Index, Relation
 from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.columns import put_columns, renamed
 from pubcheck.postgres.ddl.descriptions import quote
+from pubcheck.postgres.ddl.held_expressions import analyzed
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import can_coerce, coerce_to_boolean, coerce_to_target_type
@@ -24,7 +25,7 @@ from pubcheck.postgres.oids import BOOL
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.syscache import SysCache
-from pubcheck.postgres.tree import column_names, find
+from pubcheck.postgres.tree import column_names
 
 
 def refuse_cast(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node | None) -> None:
@@ -56,11 +57,7 @@ def _check_column(session: Session, column: Column, oid: int, typmod: int) -> No
 def _check_using(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node) -> None:
     if column.generated:
         raise ServerError("42611", "cannot specify USING when altering type of generated column")
-    if any(True for _ in find(using, "SubLink")):
-        raise ServerError("0A000", "cannot use subquery in transform expression")
-    p = parse_state(session, row)
-    p.clause = "transform expressions"
-    expr = transform(p, using)
+    p, expr = analyzed(session, row, using, "transform expressions")
     if coerce_to_target_type(p, expr, expr.type, oid, typmod, "a", IMPLICIT, -1) is not None:
         return
     named = session.syscache.format_type(oid)

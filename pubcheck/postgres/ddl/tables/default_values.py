@@ -7,12 +7,13 @@ from __future__ import annotations
 from pubcheck.postgres.catalog import AUTO, DEFAULT, INTERNAL, NORMAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.ddl.held_expressions import refuse_out_of_place
 from pubcheck.postgres.ddl.sequences import own_sequence, sequences_used
 from pubcheck.postgres.ddl.tables.default_types import is_simple, suits
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import find, plain_call
+from pubcheck.postgres.tree import plain_call
 
 
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
@@ -75,19 +76,12 @@ def refuse_default(session: Session, row: Relation, column: Column, expression: 
     """Raises ServerError where the server certainly refuses a default, of the type ``given`` so far as that shows."""
     simple = is_simple(expression)
     if not simple and plain_call(expression) is None:
-        refuse_out_of_place(expression, "DEFAULT expression")
+        refuse_out_of_place(expression, "DEFAULT expression", columns="DEFAULT expression")
     if not suits(session, column.type, given, expression, simple=simple):
         # Loaded only where it does not show at a glance.
         from pubcheck.postgres.ddl.defaults import refuse_default_value
 
         refuse_default_value(session, row, column, expression)
-
-
-def refuse_out_of_place(expression: Node, where: str) -> None:
-    """Raises ServerError 0A000 for what no default may read (transformColumnRef, transformSubLink)."""
-    for kind, _ in find(expression, "ColumnRef", "SubLink"):
-        what = "column reference" if kind == "ColumnRef" else "subquery"
-        raise ServerError("0A000", f"cannot use {what} in {where}")
 
 
 def copy_defaults(session: Session, relation: int, own: set[str], sources: list[Relation]) -> None:

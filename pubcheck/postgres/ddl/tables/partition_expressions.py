@@ -6,20 +6,19 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.ddl.held_expressions import analyzed, refuse_out_of_place
+from pubcheck.postgres.ddl.indexes import classless
 from pubcheck.postgres.ddl.mutability import refuse_mutable
 from pubcheck.postgres.ddl.typenames import type_collation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.evaluation import Context, prepare
-from pubcheck.postgres.expressions.analyze import transform
 from pubcheck.postgres.expressions.coerce import coerce_to_target_type
 from pubcheck.postgres.expressions.collate import assign_collations
-from pubcheck.postgres.expressions.filters import parse_state
 from pubcheck.postgres.expressions.nodes import IMPLICIT, nodes
 from pubcheck.postgres.expressions.state import NOTHING
 from pubcheck.postgres.oids import RECORD, UNKNOWN
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import find
 
 
 def refuse_key(session: Session, row: Relation, element: Node, number: int, method: str) -> None:
@@ -32,18 +31,12 @@ def refuse_key(session: Session, row: Relation, element: Node, number: int, meth
         if "collation" in element and of_type and not type_collation(session, of_type):
             raise ServerError("42804", f"collations are not supported by type {session.syscache.format_type(of_type)}")
         if of_type and "opclass" not in element and session.syscache.default_class(of_type, method) == (0, 0):
-            shown = session.syscache.format_type(of_type)
-            name = {"b": "btree", "h": "hash"}[method]
-            raise ServerError("42704", f'data type {shown} has no default operator class for access method "{name}"')
+            raise classless(session, of_type, {"b": "btree", "h": "hash"}[method])
 
 
 def _type_of(session: Session, row: Relation, tree: Node) -> int:
     """The type of an expression that may be a key. Raises ServerError 0A000, 42P17, 42P16 and what analysis does."""
-    if any(True for _ in find(tree, "SubLink")):
-        raise ServerError("0A000", "cannot use subquery in partition key expression")
-    p = parse_state(session, row)
-    p.clause = "partition key expressions"
-    expr = transform(p, tree)
+    p, expr = analyzed(session, row, tree, "partition key expressions")
     assign_collations(p, expr)
     if expr.type in (RECORD, UNKNOWN):
         raise ServerError("42P16", "partition key column has a pseudo-type")
@@ -60,13 +53,9 @@ def _type_of(session: Session, row: Relation, tree: Node) -> int:
 
 def refuse_value(session: Session, column: Column, tree: Node) -> None:
     """Raises ServerError where the server certainly refuses a value of a bound (transformPartitionBoundValue)."""
-    for kind, what in (("ColumnRef", "column reference"), ("SubLink", "subquery")):
-        if any(True for _ in find(tree, kind)):
-            raise ServerError("0A000", f"cannot use {what} in partition bound expression")
+    refuse_out_of_place(tree, "partition bound", columns="partition bound expression")
     with only_certain(session):
-        p = parse_state(session, NOTHING)
-        p.clause = "partition bound"
-        expr = transform(p, tree)
+        p, expr = analyzed(session, NOTHING, tree, "partition bound")
         made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
         if made is None:
             shown = session.syscache.format_type(column.type)

@@ -17,7 +17,7 @@ from pubcheck.postgres.ddl.types import free_type_name, new_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import find, names
+from pubcheck.postgres.tree import names
 
 
 def create_domain(session: Session, node: Node) -> None:
@@ -73,8 +73,6 @@ def _refuse_expressions(session: Session, value: Column, constraints: list[Node]
         refuse_default(session, table, value, expression, value.type)
     for item in constraints:
         if item["contype"] == "CONSTR_CHECK":
-            if any(True for _ in find(item["raw_expr"], "SubLink")):
-                raise ServerError("0A000", "cannot use subquery in check constraint")
             refuse_check(session, table, item["raw_expr"])
 
 

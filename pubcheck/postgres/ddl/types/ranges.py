@@ -8,6 +8,7 @@ from pubcheck.postgres.catalog import CAST, INTERNAL, NORMAL, PROC, TYPE
 from pubcheck.postgres.catalog.rows import Cast, Proc, Type
 from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.creation import creation_name
+from pubcheck.postgres.ddl.indexes import classless
 from pubcheck.postgres.ddl.names import NAME_BYTES
 from pubcheck.postgres.ddl.typenames import known_type, named_collation, type_collation
 from pubcheck.postgres.ddl.types import free_type_name, new_type
@@ -42,8 +43,7 @@ def create_range(session: Session, node: Node) -> None:
     if subtype and not classed:
         with only_certain(session):
             if session.syscache.default_class(subtype, "b") == (0, 0):
-                shown = session.syscache.format_type(subtype)
-                raise ServerError("42704", f'data type {shown} has no default operator class for access method "btree"')
+                raise classless(session, subtype, "btree")
     bounds = type_collation(session, subtype)
     if chosen:
         if not bounds and known_type(session, subtype) is not None:
