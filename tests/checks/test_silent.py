@@ -7,6 +7,7 @@ import re
 import pytest
 
 from pubcheck.diagnostics import Diagnostic
+from pubcheck.postgres.versions import MAJORS
 from tests.linting import covered, lint, run
 from tests.support.servers import Servers, execute
 
@@ -144,42 +145,93 @@ class TestNull:
         assert len(of("null-never-matches", T + children + inserting("a = 5").removeprefix(T))) == 1
 
 
+CAN_FAIL = [
+    ("10 / n > 1", "/", "warning", "22012"),
+    ("10 % n > 1", "%", "warning", "22012"),
+    ("f / (n - 1) > 1", "/", "warning", "22012"),
+    ("n > 1 / 0", "/", "warning", "22012"),
+    ("CASE WHEN n > 0 THEN 1 / 0 > n ELSE true END", "/", "warning", "22012"),
+    ("CASE WHEN 10 / n > 1 THEN true ELSE false END", "/", "warning", "22012"),
+    ("(j -> 'a')::int > 1", "::", "warning", "22023"),
+    ("f::int > 1", "::", "warning", "22003"),
+    ("sqrt(f) > 1", "sqrt", "warning", "2201F"),
+    ("b ~ b", "~", "warning", "2201B"),
+    ("n * 2 > 1", "*", "note", "22003"),
+    ("CASE WHEN a = 0 THEN false ELSE 10 / n > 1 END", "/", "warning", "22012"),
+    ("f ^ 0.5 > 1", "^", "warning", "2201F"),
+    ("power(n, -1) > 1", "power", "warning", "2201F"),
+    ("f ^ 3 > 1", "^", "note", "22003"),
+    ("power(n, abs(n)) > 1", "power", "warning", "22003"),
+    ("b ~ '^a(b'", "~", "warning", "2201B"),
+    ("regexp_replace(b, 'a(b', 'x') = 'x'", "regexp_replace", "warning", "2201B"),
+    (r"b LIKE 'a\'", "LIKE", "warning", "22025"),
+    ("int4range(a, n) @> 5", "int4range", "note", "22000"),
+    ("extract(epoch FROM date '2020-01-01' + n)::int > 1", "::", "note", "22003"),
+    ("extract(yer FROM date '2020-01-01' + n) > 1", "extract", "warning", "22023"),
+    (
+        "date_trunc('dya', timestamp '2020-01-01' + n * interval '1 day') > 'epoch'",
+        "date_trunc",
+        "warning",
+        "22023",
+    ),
+]
+"""The condition, what is told to fail of it, how bad that is, and the SQLSTATE."""
+GUARDED = [
+    ("n <> 0 AND 10 / n > 1", "/", "note", "22012"),
+    ("n = 0 OR 10 / n > 1", "/", "note", "22012"),
+]
+"""What fails when it is evaluated first, which servers do not do."""
+CANNOT_FAIL = [
+    "n / 10 > 1",
+    "n % -2 = 0",
+    "f / 1.5 > 1",
+    "10 / NULLIF(n, 0) > 1",
+    "10 / greatest(n, 1) > 1",
+    "CASE WHEN n = 0 THEN false ELSE 10 / n > 1 END",
+    "CASE n WHEN 0 THEN false ELSE 10 / n > 1 END",
+    "n ^ 2 > 9",
+    "n::float8 ^ 2 > 9",
+    "(n::bigint % 10)::int = 1",
+    "b ~ '***=a(b'",
+    "regexp_like(b, 'a(b', 'q')",
+    "regexp_replace(b, 'a(b', 'x', 'q') = 'x'",
+    "extract(year FROM date '2020-01-01' + n) > 2020",
+    "date_trunc('weeks', timestamp '2020-01-01' + n * interval '1 day') > 'epoch'",
+    "n::bigint > 1",
+    "j ->> 'a' = '1'",
+    "b ~ '^x'",
+    "b LIKE 'x%'",
+    r"b NOT LIKE 'x\\'",
+    "lower(b) = 'x'",
+]
+FAILURES = """
+CREATE FUNCTION pg_temp.failures(condition text) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+  one record;
+  found text[] := '{}';
+  ignored boolean;
+BEGIN
+  FOR one IN
+    SELECT a::int, n::int, b::text, j::jsonb, f::float8
+    FROM (VALUES (NULL), (0), (9)) a (a), (VALUES (-1), (0), (1), (5), (36500), (2147483647)) n (n),
+         (VALUES (NULL), ('x'), ('('), ('a\\')) b (b), (VALUES ('1'), ('{}'), ('{"a": "x"}')) j (j),
+         (VALUES (-1), (0), (1), (1e300)) f (f)
+  LOOP
+    BEGIN
+      EXECUTE 'SELECT ' || condition || ' FROM (SELECT $1 AS a, $2 AS n, $3 AS b, $4 AS j, $5 AS f) t'
+      INTO ignored USING one.a, one.n, one.b, one.j, one.f;
+    EXCEPTION WHEN OTHERS THEN
+      found := found || SQLSTATE;
+    END;
+  END LOOP;
+  RETURN found;
+END $$
+"""
+"""Gives the SQLSTATEs with which a condition fails on rows of all sorts."""
+
+
 class TestRuntime:
-    @pytest.mark.parametrize(
-        ("condition", "at", "severity", "sqlstate"),
-        [
-            ("10 / n > 1", "/", "warning", "22012"),
-            ("10 % n > 1", "%", "warning", "22012"),
-            ("f / (n - 1) > 1", "/", "warning", "22012"),
-            ("n > 1 / 0", "/", "warning", "22012"),
-            ("CASE WHEN n > 0 THEN 1 / 0 > n ELSE true END", "/", "warning", "22012"),
-            ("CASE WHEN 10 / n > 1 THEN true ELSE false END", "/", "warning", "22012"),
-            ("(j -> 'a')::int > 1", "::", "warning", "22023"),
-            ("f::int > 1", "::", "warning", "22003"),
-            ("sqrt(f) > 1", "sqrt", "warning", "2201F"),
-            ("b ~ b", "~", "warning", "2201B"),
-            ("n * 2 > 1", "*", "note", "22003"),
-            ("n <> 0 AND 10 / n > 1", "/", "note", "22012"),
-            ("n = 0 OR 10 / n > 1", "/", "note", "22012"),
-            ("CASE WHEN a = 0 THEN false ELSE 10 / n > 1 END", "/", "warning", "22012"),
-            ("f ^ 0.5 > 1", "^", "warning", "2201F"),
-            ("power(n, -1) > 1", "power", "warning", "2201F"),
-            ("f ^ 3 > 1", "^", "note", "22003"),
-            ("power(n, abs(-1)) > 1", "power", "warning", "22003"),
-            ("b ~ '^a(b'", "~", "warning", "2201B"),
-            ("regexp_replace(b, 'a(b', 'x') = 'x'", "regexp_replace", "warning", "2201B"),
-            (r"b LIKE 'a\'", "LIKE", "warning", "22025"),
-            ("int4range(a, n) @> 5", "int4range", "note", "22000"),
-            ("extract(epoch FROM date '2020-01-01' + n)::int > 1", "::", "note", "22003"),
-            ("extract(yer FROM date '2020-01-01' + n) > 1", "extract", "warning", "22023"),
-            (
-                "date_trunc('dya', timestamp '2020-01-01' + n * interval '1 day') > 'epoch'",
-                "date_trunc",
-                "warning",
-                "22023",
-            ),
-        ],
-    )
+    @pytest.mark.parametrize(("condition", "at", "severity", "sqlstate"), [*CAN_FAIL, *GUARDED])
     def test_what_can_fail_is_told_at_the_operation(
         self, condition: str, at: str, severity: str, sqlstate: str
     ) -> None:
@@ -188,34 +240,27 @@ class TestRuntime:
         assert text.startswith(at)
         assert (one.severity, one.certainty, one.server and one.server.sqlstate) == (severity, "certain", sqlstate)
 
-    @pytest.mark.parametrize(
-        "condition",
-        [
-            "n / 10 > 1",
-            "n % -2 = 0",
-            "f / 1.5 > 1",
-            "10 / NULLIF(n, 0) > 1",
-            "10 / greatest(n, 1) > 1",
-            "CASE WHEN n = 0 THEN false ELSE 10 / n > 1 END",
-            "CASE n WHEN 0 THEN false ELSE 10 / n > 1 END",
-            "n ^ 2 > 9",
-            "n::float8 ^ 2 > 9",
-            "(n::bigint % 10)::int = 1",
-            "b ~ '***=a(b'",
-            "regexp_like(b, 'a(b', 'q')",
-            "regexp_replace(b, 'a(b', 'x', 'q') = 'x'",
-            "extract(year FROM date '2020-01-01' + n) > 2020",
-            "date_trunc('weeks', timestamp '2020-01-01' + n * interval '1 day') > 'epoch'",
-            "n::bigint > 1",
-            "j ->> 'a' = '1'",
-            "b ~ '^x'",
-            "b LIKE 'x%'",
-            r"b NOT LIKE 'x\\'",
-            "lower(b) = 'x'",
-        ],
-    )
+    @pytest.mark.parametrize("condition", CANNOT_FAIL)
     def test_what_cannot_fail_is_not(self, condition: str) -> None:
         assert of("filter-can-fail", inserting(condition)) == []
+
+    @pytest.mark.server
+    @pytest.mark.parametrize("major", MAJORS)
+    def test_servers_fail_on_some_row_just_there(self, servers: Servers, major: int) -> None:
+        with servers[major].connect() as connection:
+            connection.execute(FAILURES)
+
+            def failures(condition: str) -> set[str]:
+                (row,) = connection.execute("SELECT pg_temp.failures(%s)", [condition]).fetchall()
+                return set(row[0])
+
+            for condition, _, _, sqlstate in CAN_FAIL:
+                assert sqlstate in failures(condition), condition
+            for condition, *_ in GUARDED:
+                assert failures(condition) == set(), condition
+            for condition in CANNOT_FAIL:
+                # That what comes of a date may be out of range is not told.
+                assert failures(condition) <= {"22008"}, condition
 
 
 class TestToast:
