@@ -14,7 +14,7 @@ from pubcheck.postgres.evaluation.patterns import texts_matching
 from pubcheck.postgres.evaluation.values import Context
 from pubcheck.postgres.expressions.nodes import Expr, nodes
 from pubcheck.postgres.literals.common import DAY_LENGTH
-from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, calendar
+from pubcheck.postgres.literals.julian import POSTGRES_EPOCH, calendar
 
 _INTEGERS = frozenset((oids.INT2, oids.INT4, oids.INT8, oids.OID, 790, oids.XID, 5069))
 _NUMBERS = _INTEGERS | {oids.NUMERIC, oids.FLOAT4, oids.FLOAT8}

@@ -41,13 +41,11 @@ from pubcheck.postgres.literals.datetime_fields import (
     ZONE,
     Fault,
     Fields,
-    calendar,
     fraction,
-    julian_day,
     leading_integer,
     microseconds,
-    month_length,
 )
+from pubcheck.postgres.literals.julian import calendar, julian_day, month_length
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import re
 
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.literals.common import DAY_LENGTH, END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP, refused
+from pubcheck.postgres.literals.julian import POSTGRES_EPOCH, UNIX_EPOCH, julian_day, month_length, valid_julian
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,12 +27,6 @@ if TYPE_CHECKING:
 # Sizes of the server's buffers; what does not fit is refused.
 _ROOM = 129
 _TIMESTAMP_ROOM = 153
-
-_EPOCH_DAY = -10957
-"""1970-01-01."""
-
-_DAYS_BEFORE = (0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
-_LENGTHS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 # The spellings that nearly all literals have. What they do not match is read field by field.
 _PLAIN_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
@@ -130,14 +125,9 @@ def _read_timestamp(context: InputContext, text: str, typmod: int, zoned: bool) 
 def _plain_days(year_text: str, month_text: str, day_text: str) -> int | None:
     """Days since 2000 of a date in digits; None where it is not one."""
     year, month, day = int(year_text), int(month_text), int(day_text)
-    if not (year and 1 <= month <= 12 and day):
+    if not (year and 1 <= month <= 12 and 1 <= day <= month_length(year, month)):
         return None
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if day > _LENGTHS[month] + (leap and month == 2):
-        return None
-    before = year - 1
-    days = before * 365 + before // 4 - before // 100 + before // 400
-    return days + _DAYS_BEFORE[month] + (leap and month > 2) + day - 730120
+    return julian_day(year, month, day) - POSTGRES_EPOCH
 
 
 def _in_any_order(
@@ -191,10 +181,10 @@ def _in_order(
 
 
 def _date(moment: Moment, text: str) -> Value:
-    from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, julian_day, out_of_range, valid_julian
+    from pubcheck.postgres.literals.datetime_fields import out_of_range
 
     if moment.what != "date":
-        return {"epoch": _EPOCH_DAY, "infinity": math.inf, "-infinity": -math.inf}[moment.what]
+        return {"epoch": UNIX_EPOCH, "infinity": math.inf, "-infinity": -math.inf}[moment.what]
     if not valid_julian(moment.year, moment.month):
         raise out_of_range("date", text)
     days = julian_day(moment.year, moment.month, moment.day) - POSTGRES_EPOCH
@@ -205,10 +195,10 @@ def _date(moment: Moment, text: str) -> Value:
 
 def _timestamp(moment: Moment, text: str, zoned: bool) -> int | float:
     """tm2timestamp."""
-    from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, julian_day, out_of_range, valid_julian
+    from pubcheck.postgres.literals.datetime_fields import out_of_range
 
     if moment.what != "date":
-        return {"epoch": _EPOCH_DAY * DAY_LENGTH, "infinity": math.inf, "-infinity": -math.inf}[moment.what]
+        return {"epoch": UNIX_EPOCH * DAY_LENGTH, "infinity": math.inf, "-infinity": -math.inf}[moment.what]
     if not valid_julian(moment.year, moment.month):
         raise out_of_range("timestamp", text)
     days = julian_day(moment.year, moment.month, moment.day) - POSTGRES_EPOCH

@@ -20,8 +20,8 @@ from pubcheck.postgres.literals.datetime_fields import (
     DISPLACEMENT_OVERFLOW,
     Fault,
     leading_integer,
-    valid_julian,
 )
+from pubcheck.postgres.literals.julian import valid_julian
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pubcheck.postgres.evaluation.values import (
     failed,
 )
 from pubcheck.postgres.literals.common import DAY_LENGTH, END_TIMESTAMP, FIRST_TIMESTAMP
-from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, calendar
+from pubcheck.postgres.literals.julian import POSTGRES_EPOCH, calendar
 
 Moment = int | float
 """A date in days or a timestamp in microseconds; infinity is a float."""

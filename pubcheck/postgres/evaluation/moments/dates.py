@@ -30,7 +30,7 @@ from pubcheck.postgres.evaluation.values import (
     failed,
 )
 from pubcheck.postgres.literals.common import DAY_LENGTH, END_DAY, END_TIMESTAMP, FIRST_DAY, FIRST_TIMESTAMP
-from pubcheck.postgres.literals.datetime_fields import POSTGRES_EPOCH, julian_day, month_length, valid_julian
+from pubcheck.postgres.literals.julian import POSTGRES_EPOCH, julian_day, month_length, valid_julian
 
 
 def _mixed(test: Callable[[Any, Any], bool]) -> tuple[Function, Function]:

@@ -24,15 +24,8 @@ from pubcheck.postgres.evaluation.moments.common import (
 )
 from pubcheck.postgres.evaluation.values import Context, Interval, failed
 from pubcheck.postgres.literals.common import DAY_LENGTH
-from pubcheck.postgres.literals.datetime_fields import (
-    KEYWORDS,
-    POSTGRES_EPOCH,
-    UNITS,
-    WORD_LENGTH,
-    calendar,
-    julian_day,
-    valid_julian,
-)
+from pubcheck.postgres.literals.datetime_fields import KEYWORDS, UNITS, WORD_LENGTH
+from pubcheck.postgres.literals.julian import POSTGRES_EPOCH, UNIX_EPOCH, calendar, julian_day, valid_julian
 
 
 class _Fields:
@@ -150,7 +143,6 @@ def _time_field(field: str, time: int, as_float: bool) -> int | float | Decimal 
     return None
 
 
-_UNIX_EPOCH = -10957 * DAY_LENGTH
 _PLUS, _MINUS = Decimal("Infinity"), Decimal("-Infinity")
 
 
@@ -170,7 +162,7 @@ def _extract_timestamp(context: Context, name: str, moment: Moment, as_float: bo
         return _endless(TIMESTAMP, name, moment > 0, _OSCILLATING, _MONOTONIC)
     field = TIMESTAMP.named(name)
     if field == "epoch":
-        since = moment - _UNIX_EPOCH
+        since = moment - UNIX_EPOCH * DAY_LENGTH
         return since / 1e6 if as_float else Decimal(since).scaleb(-6)
     year, month, day, time = parts(moment)
     if field == "julian":
@@ -194,16 +186,13 @@ def _extract_date(context: Context, name: str, date: Moment, as_float: bool) -> 
     if isinstance(date, float):
         return _endless(_DATE, name, date > 0, _OSCILLATING, _MONOTONIC)
     if field == "epoch":
-        return (date - _EPOCH_DAY) * 86400
+        return (date - UNIX_EPOCH) * 86400
     if field == "julian":
         return date + POSTGRES_EPOCH
     found = _date_field(field, *calendar(date + POSTGRES_EPOCH))
     if found is None:
         raise _DATE.unsupported(name)
     return found
-
-
-_EPOCH_DAY = -10957
 
 
 def _extract_time(context: Context, name: str, time: int, as_float: bool) -> Any:
