@@ -161,8 +161,6 @@ def _type(context: InputContext, text: str) -> int:
             raise Unknowable(f'the type "{".".join(parts)}"')
         typmod_of(context.cache, oid, node.get("typmods", []), None)
     except ServerError as error:
-        if error.sqlstate == "42704" and "arrayBounds" in node:
-            error.message = error.message.replace('" does', '[]" does')
         raise _as_literal(error) from None
     return int(oid)
 
