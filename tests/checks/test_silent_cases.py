@@ -26,7 +26,7 @@ FIRES: dict[str, str] = {
     "sub-column-list-leaf-and-root sub-copy-root-leaf-filter-viaroot",
     "partition-row-move": "dec-part-cross-move-publish-update",
     "unpublishable-partition": "dec-foreign-partition dec-part-unlogged-leaf dec-set-unlogged-member "
-    "kind-unlogged-partition",
+    "dec-truncate-branch-without-leaves-viaroot kind-unlogged-partition",
     "new-child-not-published": "ddl-inherit",
     "filter-widened": "dec-by-operation-p1-p2-p3 dec-by-operation-p2-p5 dec-levels-leaf-and-everything "
     "dec-levels-mid dec-levels-mid-and-top dec-or-alltables-wins dec-or-no-filter-wins dec-or-per-action "
