@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from pubcheck.checks.history import RefusedWrites
 from pubcheck.checks.through_views import shown_table, written
-from pubcheck.checks.write import WRITING, Refusal, Write, refusals, rules_of
+from pubcheck.checks.write import WRITING, Refusal, Write, others_on, refusals
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.queries import read_query
@@ -206,7 +206,7 @@ def _first(session: Session, refused: RefusedWrites, aim: _Aim) -> _Answer | Non
         return _through_view(session, refused, row, aim)
     if row is None or row.kind not in "rp" or not aim.operations:
         return None if not aim.operations else _Answer()
-    ruled = bool(rules_of(catalog, row))
+    ruled = bool(others_on(catalog, row, "rule"))
     if ruled and aim.kind not in ("UpdateStmt", "DeleteStmt"):
         return _Answer()  # many of these are refused because of the rules
     sure = not ruled and row.seen and (session.superuser() or session.owns(row.owner))
@@ -227,7 +227,7 @@ def _first(session: Session, refused: RefusedWrites, aim: _Aim) -> _Answer | Non
     if first is None:
         return None
     # Rules of the tables below do nothing here.
-    sure = sure and not any(rules_of(catalog, member) for member in reached)
+    sure = sure and not any(others_on(catalog, member, "rule") for member in reached)
     return _Answer(first, sure and (in_order or next(found_below, None) is None))
 
 
@@ -235,7 +235,7 @@ def _through_view(session: Session, refused: RefusedWrites, view: Relation, aim:
     """The refusal of the table that a view is over."""
     catalog = session.catalog
     found = written(session, view, [item.get("name", "") for item in _targets(aim)])
-    if found is None or rules_of(catalog, found.table):
+    if found is None or others_on(catalog, found.table, "rule"):
         return _Answer()
     row = found.table
     set_to = {item.get("name", ""): "SetToDefault" in item.get("val", {}) for item in _targets(aim)}
@@ -274,7 +274,7 @@ def _below(catalog: Catalog, row: Relation) -> list[Relation]:
 
 def _of_rules(session: Session, aim: _Aim) -> bool:
     row = session.find_relation(aim.target)
-    return row is not None and bool(rules_of(session.catalog, row))
+    return row is not None and bool(others_on(session.catalog, row, "rule"))
 
 
 # Conditions by which the planner may leave tables out (relation_excluded_by_constraints, partprune.c).

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from pubcheck.checks.write import rules_of
-from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
+from pubcheck.checks.write import others_on
+from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.session import Session
@@ -76,10 +76,7 @@ def _number(view: Relation, name: str, columns: tuple[int, ...]) -> int:
 
 def _has_own_ways(catalog: Catalog, view: Relation) -> bool:
     """Whether rules or triggers of a view may do something else."""
-    dependents = catalog.dependents.get((RELATION, view.oid))
-    others = (catalog.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER)
-    triggers = (one for one in others if one is not None and one.kind == "trigger" and one.namespace == view.oid)
-    return bool(rules_of(catalog, view)) or next(triggers, None) is not None
+    return any(others_on(catalog, view, kind) for kind in ("rule", "trigger"))
 
 
 def _only_values(session: Session, calls: tuple[tuple[str, ...], ...]) -> bool:

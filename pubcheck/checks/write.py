@@ -92,16 +92,16 @@ def refused_by(catalog: Catalog, relation: Relation, publication: Publication) -
     return tuple(write for write in WRITES if getattr(publication, write) and not _replaced(catalog, relation, write))
 
 
-def rules_of(catalog: Catalog, relation: Relation) -> list[Other]:
-    """The rewrite rules of a table."""
+def others_on(catalog: Catalog, relation: Relation, kind: str) -> list[Other]:
+    """The rules or triggers of a table or view."""
     dependents = catalog.dependents.get((RELATION, relation.oid))
     others = (catalog.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER)
-    return [each for each in others if each is not None and each.kind == "rule" and each.namespace == relation.oid]
+    return [each for each in others if each is not None and each.kind == kind and each.namespace == relation.oid]
 
 
 def _replaced(catalog: Catalog, relation: Relation, write: Write) -> bool:
     """Whether a rule of the table always does something else instead, so that it is not written (rewriteHandler.c)."""
-    return any(rule.instead == write and rule.enabled for rule in rules_of(catalog, relation))
+    return any(rule.instead == write and rule.enabled for rule in others_on(catalog, relation, "rule"))
 
 
 def failing(catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication) -> bool:
