@@ -26,9 +26,9 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.body import Text, do_body, language_of
 from pubcheck.postgres.plpgsql.commands import made_of_unseen
-from pubcheck.postgres.plpgsql.compiling import NotParsed, is_template
+from pubcheck.postgres.plpgsql.compiling import NotParsed
 from pubcheck.postgres.plpgsql.conditions import ALREADY
-from pubcheck.postgres.plpgsql.declarations import first_refusal, is_declarable
+from pubcheck.postgres.plpgsql.declarations import are_declarable, first_refusal
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner, Raised, Standing
 from pubcheck.postgres.plpgsql.interpret import Interpreter
 from pubcheck.postgres.plpgsql.program import check_sql, program
@@ -121,8 +121,8 @@ class Inside:
         try:
             interpreter.block(body)
         except NotParsed as refusal:
-            failure = first_refusal(interpreter.trial, body.text, refusal)
-            if failure.sqlstate is None or self.filled or (not failure.statement and is_template(body.text)):
+            failure = None if self.filled else first_refusal(interpreter.trial, body.text, refusal)
+            if failure is None:
                 self.unfollowed(None, body.text)
                 return
             within = do_body(Text(self.text.text, ((0, 0),)), node)
@@ -399,15 +399,11 @@ def _refused_body(fold: Fold, found: Routine) -> NotParsed | None:
     trial = Trial(fold.session)
     try:
         if found.language == "plpgsql":
-            for _, node in program(found.header(), found.body.text).variables:
-                if "lineno" in node:
-                    is_declarable(trial, found.body.text, node)
+            are_declarable(trial, found.body.text, program(found.header(), found.body.text))
         else:
             check_sql(found.body.text)
     except NotParsed as refusal:
-        failure = first_refusal(trial, found.body.text, refusal)
-        if failure.sqlstate is not None and (failure.statement or not is_template(found.body.text)):
-            return failure
+        return first_refusal(trial, found.body.text, refusal)
     except TooDeep:
         pass
     return None

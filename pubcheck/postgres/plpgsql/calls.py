@@ -9,7 +9,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text
-from pubcheck.postgres.plpgsql.compiling import NotParsed, is_template
+from pubcheck.postgres.plpgsql.compiling import NotParsed
 from pubcheck.postgres.plpgsql.declarations import first_refusal
 from pubcheck.postgres.plpgsql.evaluate import MISSING, Scope, query, walk
 from pubcheck.postgres.plpgsql.frames import Frame
@@ -292,13 +292,11 @@ _MOST_OF_OTHERS = 2_000
 
 def cannot_be_read(machine: Machine, body: str, failure: NotParsed | TooDeep, at: Inner) -> bool:
     """A body that is run is refused by the compiler; False where that is not certain. Raises Raised."""
-    if not isinstance(failure, NotParsed) or is_template(body):
+    first = first_refusal(machine.trial, body, failure) if isinstance(failure, NotParsed) else None
+    if first is None:
         return False
-    failure = first_refusal(machine.trial, body, failure)
-    if failure.sqlstate is None:
-        return False
-    location = None if failure.location is None else len(body[: failure.location].encode(errors="surrogatepass"))
-    machine.fail(failure.error(location), Inner(Text(body, (), at.text.start, at.text.end), at.number))
+    location = None if first.location is None else len(body[: first.location].encode(errors="surrogatepass"))
+    machine.fail(first.error(location), Inner(Text(body, (), at.text.start, at.text.end), at.number))
     return True
 
 

@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.compiling import NotParsed
+from pubcheck.postgres.plpgsql.compiling import NotParsed, is_template
+from pubcheck.postgres.plpgsql.program import Program
 from pubcheck.postgres.plpgsql.trial import Trial
 from pubcheck.postgres.scan import folded, tokens
 from pubcheck.postgres.session import Session
@@ -70,8 +71,17 @@ def _declarations(body: str) -> dict[tuple[str, int], int]:
     return found
 
 
-def is_declarable(trial: Trial, body: str, node: Node) -> bool:
-    """Whether the type of a variable is known to be there. Raises NotParsed if it certainly is not."""
+def are_declarable(trial: Trial, body: str, given: Program) -> bool:
+    """Whether the types of all variables of a body are known to be there. Raises NotParsed if one certainly is not."""
+    nodes = (node for kind, node in given.variables if kind in _WITH_TYPES and "lineno" in node)
+    # Each of them: one that is not there may stand behind one of which nothing is known.
+    return False not in {_is_declarable(trial, body, node) for node in nodes}
+
+
+_WITH_TYPES = ("PLpgSQL_var", "PLpgSQL_rec")
+
+
+def _is_declarable(trial: Trial, body: str, node: Node) -> bool:
     said = node.get("datatype", {}).get("PLpgSQL_type", {}).get("typname", "")
     found = declared(body, node)
     if found is None:
@@ -121,22 +131,27 @@ def _is_label(session: Session, body: str, name: str) -> bool:
     return of_function or re.search(rf"<<\s*\"?{re.escape(name)}\"?\s*>>", body, re.IGNORECASE) is not None
 
 
-def first_refusal(trial: Trial, body: str, failure: NotParsed) -> NotParsed:
-    """What the server says first of a body that the parser refuses: a type in a declaration before that is not there.
-
-    Where it is not known whether it is, nothing is certain.
+def first_refusal(trial: Trial, body: str, failure: NotParsed) -> NotParsed | None:
+    """What the server certainly says first of a body that the parser refuses: perhaps that a type in a declaration
+    before is not there. None where it is not known what it says, or a body with placeholders is run as another text.
     """
+    first = _missing_type(trial, body, failure) or failure
+    return first if first.sqlstate is not None and (first.statement or not is_template(body)) else None
+
+
+def _missing_type(trial: Trial, body: str, failure: NotParsed) -> NotParsed | None:
+    """A type of a declaration before a place, which is not there; one without a SQLSTATE perhaps is."""
     end = len(body) if failure.location is None else failure.location
     for (name, line), at in _declarations(body).items():
         if at > end:
             break
         node: Node = {"refname": name, "lineno": line}
         try:
-            if _ends_by(body, node, body.find(";", at, end)) and not is_declarable(trial, body, node):
+            if _ends_by(body, node, body.find(";", at, end)) and not _is_declarable(trial, body, node):
                 return NotParsed(failure.message)
         except NotParsed as missing:
             return missing
-    return failure
+    return None
 
 
 def _ends_by(body: str, node: Node, semicolon: int) -> bool:

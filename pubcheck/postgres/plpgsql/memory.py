@@ -11,7 +11,7 @@ from pubcheck.postgres.plpgsql.body import Text
 from pubcheck.postgres.plpgsql.bound import BOOLEAN, Type
 from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.conditions import GUARDED
-from pubcheck.postgres.plpgsql.declarations import is_declarable
+from pubcheck.postgres.plpgsql.declarations import are_declarable
 from pubcheck.postgres.plpgsql.doubt import Doubt
 from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, expression, query
 from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
@@ -73,10 +73,8 @@ class Memory:
 
         Raises NotParsed where one is not there.
         """
-        for kind, node in frame.program.variables:
-            named = kind in ("PLpgSQL_var", "PLpgSQL_rec") and "lineno" in node and node["refname"] not in frame.records
-            if named and not is_declarable(self.trial, frame.body.text, node):
-                self.doubt.risk()
+        if not are_declarable(self.trial, frame.body.text, frame.program):
+            self.doubt.risk()
 
     def as_type(self, value: Value, type_name: str) -> Value:
         """The value as one of a type."""
