@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pubcheck.patterns import pattern_later
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.oids import (
     BOOL,
@@ -31,13 +32,19 @@ _MOMENT = pattern_later(
     r"(?:[ T]((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d(?:\.\d{1,6})?))?(Z|[+-]\d\d(?::?\d\d)?)?)?"
 )
 """A day that is in every year's calendar, and perhaps a time with or without its zone."""
-_BOOLEANS = {"t": True, "true": True, "f": False, "false": False}
+_BOOLEANS = {
+    **dict.fromkeys(("t", "true", "y", "yes", "on", "1"), True),
+    **dict.fromkeys(("f", "false", "n", "no", "off", "0"), False),
+}
 _ORDERED = frozenset((*_LIMITS, NUMERIC, BOOL, DATE, TIMESTAMP, TIMESTAMPTZ, UUID))
+_TEXTS = (TEXT, VARCHAR, BPCHAR)
+_BY_CODE = (950, 951, 962)
+"""The collations C, POSIX and ucs_basic: texts in the order of their characters."""
 
 
-def ordered(oid: int) -> bool:
-    """Whether values of a type have one order; that of texts is their collation's."""
-    return oid in _ORDERED
+def ordered(column: Column) -> bool:
+    """Whether the order of a column's values is known; that of texts is their collation's."""
+    return column.type in _ORDERED or (column.type in _TEXTS and column.collation in _BY_CODE)
 
 
 def read_value(session: Session, column: Column, constant: Node) -> tuple[Any] | None:
@@ -53,16 +60,20 @@ def read_value(session: Session, column: Column, constant: Node) -> tuple[Any] |
         if _NUMBER.fullmatch(digits) is None or abs(int(digits)) >= _LIMITS.get(oid, 1 << 200):
             return None
         return (int(digits),) if oid in _LIMITS or column.typmod < 0 else None
-    if oid in (TEXT, VARCHAR, BPCHAR):
+    if oid in _TEXTS:
         said = text if text is not None else written
         if said is None or (column.typmod >= 0 and len(said) > column.typmod - 4):
             return None
         return (said.rstrip(" ") if oid == BPCHAR else said,)
     if oid == BOOL:
-        known = constant["boolval"].get("boolval", False) if "boolval" in constant else _BOOLEANS.get(text or "")
+        said = (text or "").lower()
+        known = constant["boolval"].get("boolval", False) if "boolval" in constant else _BOOLEANS.get(said)
         return (known,) if known is not None else None
     if text is None:
         return None
+    if oid >= FIRST_NORMAL_OID:
+        row = session.catalog.types.get(oid)
+        return (text,) if row is not None and text in row.labels else None
     if oid == UUID:
         return (text,) if _UUID.fullmatch(text) else None
     moment = _moment(session, column, text) if oid in (DATE, TIMESTAMP, TIMESTAMPTZ) else None

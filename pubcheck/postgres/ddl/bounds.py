@@ -13,10 +13,12 @@ from math import gcd
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.bound_values import ordered, read_value
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import TIMESTAMPTZ
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
@@ -62,7 +64,12 @@ def read_bound(session: Session, parent: Relation, spec: Node) -> Bound | None:
         items = spec.get(side, ())
         if len(items) != len(columns):
             raise ServerError("42P16", f"{word} must specify exactly one value per partitioning column")
-        ends.append([_end(session, item, column) for item, column in zip(items, columns, strict=True)])
+        end = [_end(session, item, column) for item, column in zip(items, columns, strict=True)]
+        for one, following in pairwise(end):
+            if one in _ENDS.values() and following != one:
+                said = next(word.upper() for word, infinite in _ENDS.items() if infinite == one)
+                raise ServerError("42804", f"every bound following {said} must also be {said}")
+        ends.append(end)
     if any(end is None for side in ends for end in side):
         return None
     bound: Bound = ("r", tuple(ends[0]), tuple(ends[1]))
@@ -77,7 +84,7 @@ def _end(session: Session, item: Node, column: Column | None) -> tuple[int, Any]
     value = _value(session, item, column)
     if value is not None and value[0] is None:
         raise ServerError("42P16", "cannot specify NULL in range bound")
-    return (0, value[0]) if value is not None and column is not None and ordered(column.type) else None
+    return (0, value[0]) if value is not None and column is not None and ordered(column) else None
 
 
 _ENDS = {"minvalue": (-1, 0), "maxvalue": (1, 0)}
@@ -104,6 +111,8 @@ def _value(session: Session, item: Node, column: Column | None) -> tuple[Any] | 
 
 def _comparable(session: Session, parent: Relation, bound: Bound) -> bool:
     """Whether all moments are written alike: those with a time zone cannot be compared with those without."""
+    if all(parent.columns[key - 1].type != TIMESTAMPTZ for key in parent.partition_key if key):
+        return True
     zoned = _zoned(bound)
     return not zoned or zoned | _taken(session, parent).zoned == zoned != {True, False}
 
@@ -142,6 +151,20 @@ def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound |
             overlap = (bound[2] - held[2]) % gcd(bound[1], held[1]) == 0
         if overlap:
             raise ServerError("42P17", f'partition "{name}" would overlap partition "{other.name}"')
+
+
+def relabel(session: Session, of_type: int, old: str, new: str) -> None:
+    """A label of an enum has another name from now on: in the bounds of partitions by it, too."""
+    relations = session.catalog.relations
+    for parent in [row for row in relations.values() if row.strategy == "l" and row.partition_key[:1] != (0,)]:
+        if parent.columns[parent.partition_key[0] - 1].type != of_type:
+            continue
+        session.taken.pop(parent.oid, None)
+        for oid in session.catalog.children.get(parent.oid):
+            row = relations[oid]
+            held: Bound | None = row.bound
+            if held is not None and held[0] == "l" and old in held[1]:
+                relations.put(oid, replace(row, bound=("l", held[1] - {old} | {new})))
 
 
 class Taken(Struct):

@@ -55,6 +55,10 @@ def alter_enum(session: Session, node: Node) -> None:
         if label in labels:
             raise ServerError("42710", f'enum label "{label}" already exists')
         labels[labels.index(old)] = label
+        # Loaded only where a label is renamed.
+        from pubcheck.postgres.ddl.bounds import relabel
+
+        relabel(session, row.oid, old, label)
     elif label in labels:
         if not node.get("skipIfNewValExists"):
             raise ServerError("42710", f'enum label "{label}" already exists')
