@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.value_functions import name_of
 
 NAME_BYTES = 63
 """NAMEDATALEN - 1: the longest identifier, in bytes."""
@@ -127,7 +128,7 @@ def figure_name(node: Node | None) -> tuple[str, int]:
     if kind == "MinMaxExpr":
         return ("greatest" if body["op"] == "IS_GREATEST" else "least"), 2
     if kind == "SQLValueFunction":
-        return body["op"].removeprefix("SVFOP_").lower().removesuffix("_n"), 2
+        return name_of(body["op"]).lower(), 2
     return _FIXED.get(kind, ("", 0))
 
 

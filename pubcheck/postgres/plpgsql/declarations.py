@@ -13,7 +13,7 @@ from msgspec import Struct
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.compiling import NotParsed, is_template
-from pubcheck.postgres.plpgsql.program import Program
+from pubcheck.postgres.plpgsql.program import Program, typname
 from pubcheck.postgres.plpgsql.trial import Trial
 from pubcheck.postgres.scan import folded, tokens
 from pubcheck.postgres.session import Session
@@ -82,7 +82,7 @@ _WITH_TYPES = ("PLpgSQL_var", "PLpgSQL_rec")
 
 
 def _is_declarable(trial: Trial, body: str, node: Node) -> bool:
-    said = node.get("datatype", {}).get("PLpgSQL_type", {}).get("typname", "")
+    said = typname(node)
     found = declared(body, node)
     if found is None:
         return not said or bool(trial.type_named(said)[0])

@@ -32,6 +32,7 @@ from pubcheck.postgres.plpgsql.values import (
 )
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import names
+from pubcheck.postgres.value_functions import name_of
 
 MISSING: Final = object()
 """What a look-up says of a name that is no variable."""
@@ -296,12 +297,12 @@ class Evaluator:
         return self.value(node["arg"], scope)
 
     def _sql_value(self, node: Node, scope: Scope | None) -> Value:
-        kind, session = node["op"], self.session
-        if kind in ("SVFOP_CURRENT_USER", "SVFOP_CURRENT_ROLE", "SVFOP_USER"):
+        name, session = name_of(node["op"]), self.session
+        if name in ("CURRENT_USER", "CURRENT_ROLE", "USER"):
             return session.role.name if session.complete else UNKNOWN
-        if kind == "SVFOP_CURRENT_CATALOG":
+        if name == "CURRENT_CATALOG":
             return session.catalog.database if session.catalog.database_known else UNKNOWN
-        return self._current_schema() if kind == "SVFOP_CURRENT_SCHEMA" else UNKNOWN
+        return self._current_schema() if name == "CURRENT_SCHEMA" else UNKNOWN
 
     def _current_schema(self) -> Value:
         session = self.session

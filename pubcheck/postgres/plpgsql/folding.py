@@ -14,14 +14,13 @@ from pubcheck.postgres.evaluation.nodes import Builder, Constant, Row, Step
 from pubcheck.postgres.expressions.coerce import coerce_to_target_type
 from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr
 from pubcheck.postgres.expressions.state import ParseState
-from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NUMERIC, TEXT
+from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NAME, NUMERIC, TEXT, UNKNOWN, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.bound import Type
 from pubcheck.postgres.plpgsql.evaluate import walk
 from pubcheck.postgres.tree import names
 
-_VARCHAR, _NAME, _UNKNOWN = 1043, 19, 705
-_TEXTS = frozenset((TEXT, _VARCHAR, _NAME, _UNKNOWN))
+_TEXTS = frozenset((TEXT, VARCHAR, NAME, UNKNOWN))
 
 
 def _is_plain_series(call: Node) -> bool:
@@ -203,9 +202,9 @@ _SETTINGS = frozenset(
 )
 _WRITTEN: dict[int, Any] = {
     TEXT: str,
-    _VARCHAR: str,
-    _NAME: str,
-    _UNKNOWN: str,
+    VARCHAR: str,
+    NAME: str,
+    UNKNOWN: str,
     INT2: str,
     INT4: str,
     INT8: str,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pubcheck.postgres.catalog import NAMESPACE
+from pubcheck.postgres.catalog import NAMESPACE, TEMPORARY
 from pubcheck.postgres.ddl.descriptions import quote
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Relid, Value, array, text, unknown
@@ -226,8 +226,6 @@ def _database(self: Evaluator) -> Value:
 
 
 def _temporary_schema(self: Evaluator) -> Value:
-    from pubcheck.postgres.catalog import TEMPORARY
-
     return TEMPORARY if TEMPORARY in self.session.catalog.namespaces else 0 if not self.session.blind else UNKNOWN
 
 
@@ -248,7 +246,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "array_lower": lambda self, items, dimension: _array_length(self, items, dimension) and 1,
     "array_remove": _remove,
     "array_to_string": _array_to_string,
-    "array_upper": lambda self, items, dimension: _array_length(self, items, dimension),
+    "array_upper": _array_length,
     "btrim": _texts(lambda said, *more: said.strip(more[0] if more else " ")),
     "cardinality": _cardinality,
     "concat": _concat,
@@ -296,7 +294,7 @@ def set_returning(self: Evaluator, node: Node, scope: Scope | None) -> list[Valu
         count = (last - first) // by + 1 if by else 0
         return list(range(first, last + (1 if by > 0 else -1), by)) if 0 <= count <= LIMIT else None
     if name in ("string_to_table", "regexp_split_to_table") and len(arguments) == 2:
-        if name.startswith("regexp") and re.search(r"[\\^$.|?*+()\[\]{}]", str(arguments[1])):
+        if name.startswith("regexp") and _PATTERN.search(str(arguments[1])):
             return None
         items = _string_to_array(self, *arguments)
         return items if isinstance(items, list) else None

@@ -16,6 +16,7 @@ from pubcheck.postgres.plpgsql.doubt import Doubt
 from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, expression, query
 from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
 from pubcheck.postgres.plpgsql.host import Host, Inner, Raised
+from pubcheck.postgres.plpgsql.program import typname
 from pubcheck.postgres.plpgsql.trial import Trial
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
 from pubcheck.postgres.plpgsql.ways import Signal, Way
@@ -59,7 +60,7 @@ class Memory:
     def declare(self, frame: Frame, scope: dict[str, Value], kind: str, node: Node, otherwise: Value) -> None:
         name = node["refname"]
         if kind == "PLpgSQL_var":
-            written = node["datatype"]["PLpgSQL_type"]["typname"]
+            written = typname(node)
             frame.declared += frame.types.get(name) != written
             frame.types[name] = written
         value: Value = otherwise
@@ -137,7 +138,7 @@ class Memory:
             if kind == "PLpgSQL_row":
                 return [self.type_of(field.get("varno", 0)) for field in node.get("fields", ())]
             if kind == "PLpgSQL_var":
-                return [self.trial.type_named(node["datatype"]["PLpgSQL_type"]["typname"])]
+                return [self.trial.type_named(typname(node))]
         return []
 
     def reads_all(self, into: Node | None) -> bool:
@@ -170,8 +171,7 @@ class Memory:
         """Whether a row is one variable of the type of a catalog's rows, and the columns are the catalog's."""
         if len(node.get("fields", ())) != 1:
             return False
-        _, variable = self.frame.program.variables[node["fields"][0].get("varno", 0)]
-        written = variable.get("datatype", {}).get("PLpgSQL_type", {}).get("typname", "")
+        written = typname(self._datum(node["fields"][0].get("varno", 0))[1])
         return written.endswith("%rowtype") and columns_of("pg_catalog", written.removesuffix("%rowtype")) == columns
 
     def bind(self, name: str, value: Value) -> None:
@@ -182,14 +182,16 @@ class Memory:
         else:
             frame.scopes[-1][name] = value
 
+    def _datum(self, number: int) -> tuple[str, Node]:
+        """The kind and the node of a variable, by its number; nothing for one that there is not."""
+        variables = self.frame.program.variables
+        return variables[number] if 0 <= number < len(variables) else ("", {})
+
     def put(self, number: int, value: Value) -> None:
         """Assigns to a datum by its number."""
-        variables = self.frame.program.variables
-        if not 0 <= number < len(variables):
-            return
-        kind, node = variables[number]
+        kind, node = self._datum(number)
         if kind == "PLpgSQL_recfield":
-            parent = variables[node.get("recparentno", 0)][1].get("refname", "")
+            parent = self._datum(node.get("recparentno", 0))[1].get("refname", "")
             record = self.frame.look_up((parent,))
             self.bind(parent, {**record, node["fieldname"]: value} if isinstance(record, dict) else UNKNOWN)
         elif "refname" in node and kind != "PLpgSQL_row":
@@ -208,22 +210,20 @@ class Memory:
 
     def type_of(self, number: int) -> Type | None:
         """The type of a variable, by its number; None where it is not known."""
-        variables = self.frame.program.variables
-        kind, node = variables[number] if 0 <= number < len(variables) else ("", {})
-        return self.trial.type_named(node["datatype"]["PLpgSQL_type"]["typname"]) if kind == "PLpgSQL_var" else None
+        kind, node = self._datum(number)
+        return self.trial.type_named(typname(node)) if kind == "PLpgSQL_var" else None
 
     def receive(self, number: int, value: Value) -> None:
         """Assigns a value to a variable, which may refuse it."""
-        variables = self.frame.program.variables
-        kind, node = variables[number] if 0 <= number < len(variables) else ("", {})
+        kind, node = self._datum(number)
         if kind == "PLpgSQL_recfield":
-            parent = variables[node.get("recparentno", 0)][1].get("refname", "")
+            parent = self._datum(node.get("recparentno", 0))[1].get("refname", "")
             if parent in self.frame.records and self.frame.look_up((parent,)) is None:
                 self.fail(unassigned(parent))
         self.admit(node, value)
         if kind == "PLpgSQL_var" and isinstance(value, str):
             try:
-                self.trial.read(value, node["datatype"]["PLpgSQL_type"]["typname"])
+                self.trial.read(value, typname(node))
             except Failed as error:
                 self.fail(error)
         self.put(number, value)

@@ -90,6 +90,12 @@ def program(header: str, body: str) -> Program:
     )
 
 
+def typname(node: Node) -> str:
+    """The type that a variable (PLpgSQL_var) is declared with, as it is written; "" where none is."""
+    written: str = node.get("datatype", {}).get("PLpgSQL_type", {}).get("typname", "")
+    return written
+
+
 _RETURN: Node = {"PLpgSQL_stmt_return": {}}
 
 
