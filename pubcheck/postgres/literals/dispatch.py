@@ -92,7 +92,7 @@ _WITHOUT_INPUT = {
 
 _VOID = 2278
 _GTSVECTOR = 3642
-_RECORD, _RECORD_ARRAY = 2249, 2287
+_RECORD = 2249
 
 
 def read(context: InputContext, type_oid: int, text: str, typmod: int = -1) -> Any:
