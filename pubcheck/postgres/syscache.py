@@ -84,7 +84,6 @@ class TypeCache(Struct, frozen=True, gc=False):
 
     lt: int = 0
     eq: int = 0
-    gt: int = 0
     cmp: int = 0
     hash: int = 0
 
@@ -496,7 +495,7 @@ class SysCache:
 
     def _type_cache(self, oid: int) -> TypeCache:
         family, by = self.default_class(oid, "b")
-        lt, eq, gt = (self.opfamily_member(family, by, by, strategy) for strategy in (LESS, EQUAL, GREATER))
+        lt, eq = (self.opfamily_member(family, by, by, strategy) for strategy in (LESS, EQUAL))
         cmp = self.opfamily_function(family, by, by)
         hash_family, hash_by = self.default_class(oid, "h")
         if not eq:
@@ -520,10 +519,10 @@ class SysCache:
         if eq in (_ARRAY_EQ, _RECORD_EQ) and not all(one.eq for one in held):
             eq = 0
         if lt in (_ARRAY_LT, _RECORD_LT) and not all(one.cmp for one in held):
-            lt = gt = cmp = 0
+            lt = cmp = 0
         if hashed == _HASH_RECORD and row.oid == oids.RECORD:
             hashed = 0  # the fields of an anonymous record are known only when it runs
-        return TypeCache(lt, eq, gt, cmp, hashed)
+        return TypeCache(lt, eq, cmp, hashed)
 
 
 _PSEUDO_TARGETS = {

@@ -7,9 +7,7 @@ from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions.coerce import can_coerce
 from pubcheck.postgres.session import Session
-
-_EQUAL = 3
-"""BTEqualStrategyNumber."""
+from pubcheck.postgres.syscache import EQUAL
 
 
 def refuse_pair(session: Session, of_type: int, to_type: int, name: str) -> None:
@@ -17,7 +15,7 @@ def refuse_pair(session: Session, of_type: int, to_type: int, name: str) -> None
     with only_certain(session):
         cache = session.syscache
         family, compared = cache.default_class(to_type, "b")
-        if not family or cache.opfamily_member(family, compared, cache.base_type(of_type)[0], _EQUAL):
+        if not family or cache.opfamily_member(family, compared, cache.base_type(of_type)[0], EQUAL):
             return
         if not (can_coerce(cache, to_type, compared, "i") and can_coerce(cache, of_type, compared, "i")):
             raise ServerError("42804", f'foreign key constraint "{name}" cannot be implemented')

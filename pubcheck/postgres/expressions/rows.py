@@ -10,12 +10,11 @@ from pubcheck.postgres.expressions.operators import make_op
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.oids import BOOL, RECORD
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.syscache import EQUAL, NOT_EQUAL
 from pubcheck.postgres.tree import names as names_of
 
 _MAX_COLUMNS = 1664
 """MaxTupleAttributeNumber."""
-_EQUAL, _NOT_EQUAL = 3, 6
-"""Strategies of the btree operators: < <= = >= > and, through its negator, <>."""
 
 
 def row(p: ParseState, body: Node) -> Expr:
@@ -111,8 +110,8 @@ def compare_rows(p: ParseState, names: list[str], left: list[Expr], right: list[
             hint="Row comparison operators must be associated with btree operator families.",
         )
     strategy = min(common)
-    if strategy in (_EQUAL, _NOT_EQUAL):
-        return Expr("BoolExpr", BOOL, pairs, location, value="AND" if strategy == _EQUAL else "OR")
+    if strategy in (EQUAL, NOT_EQUAL):
+        return Expr("BoolExpr", BOOL, pairs, location, value="AND" if strategy == EQUAL else "OR")
     return Expr(
         "RowCompareExpr",
         BOOL,

@@ -14,9 +14,8 @@ from pubcheck.postgres.expressions.scopes import Nested, column_named, level_of
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.oids import INT8, TEXT
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.syscache import GREATER, LESS
 from pubcheck.postgres.tree import names as names_of
-
-_LESS, _GREATER = 1, 5
 
 
 class Target:
@@ -52,7 +51,7 @@ def order(p: ParseState, expr: Expr, place: int, using: list[Node] | None = None
         return
     names = names_of(using)
     row = find_operator(p, names, expr.type, expr.type, place)
-    if not any(strategy in (_LESS, _GREATER) for _, strategy in p.cache.btree_interpretations(row.oid)):
+    if not any(strategy in (LESS, GREATER) for _, strategy in p.cache.btree_interpretations(row.oid)):
         hint = 'Ordering operators must be "<" or ">" members of btree operator families.'
         raise p.error("42809", f"operator {'.'.join(names)} is not a valid ordering operator", place, hint=hint)
 
