@@ -30,6 +30,21 @@ def find(tree: Any, *kinds: str) -> Iterator[tuple[str, Node]]:
             stack.extend(reversed(item))
 
 
+def walk(tree: Any) -> Iterator[tuple[str, Node]]:
+    """Every (kind, body) below ``tree``, those in sub-selects too, in no order."""
+    stack = [tree]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            for key, value in item.items():
+                if isinstance(value, dict):
+                    yield key, value
+                if isinstance(value, dict | list):
+                    stack.append(value)
+        elif isinstance(item, list):
+            stack.extend(item)
+
+
 def parts(tree: Any) -> Iterator[Any]:
     """``tree``, and the sub-selects below it that ``find`` does not enter, each as a part of its own."""
     found: list[Any] = [tree]

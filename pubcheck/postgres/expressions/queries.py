@@ -25,6 +25,7 @@ from pubcheck.postgres.expressions.sources import from_clause, renamed, strings
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.tree import walk
 
 
 def analyze_query(p: Nested, query: Node) -> list[Output] | None:
@@ -287,14 +288,5 @@ def _common(p: Nested, part: Node, recursive: bool) -> None:
 
 
 def _names_table(body: object, name: str) -> bool:
-    stack = [body]
-    while stack:
-        at = stack.pop()
-        if type(at) is dict:
-            table = at.get("RangeVar")
-            if table is not None and table["relname"] == name and "schemaname" not in table:
-                return True
-            stack.extend(at.values())
-        elif type(at) is list:
-            stack.extend(at)
-    return False
+    tables = (table for kind, table in walk(body) if kind == "RangeVar")
+    return any(table["relname"] == name and "schemaname" not in table for table in tables)

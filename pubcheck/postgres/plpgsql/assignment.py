@@ -37,9 +37,7 @@ def assign(machine: Machine, node: Node) -> Way:
 
 def cursor_of(machine: Machine, node: Node) -> Node:
     """The variable of a cursor."""
-    variables = machine.frame.program.variables
-    number = node.get("curvar", 0)
-    return variables[number][1] if number < len(variables) else {}
+    return machine.datum(node.get("curvar", 0))[1]
 
 
 def open_cursor(machine: Machine, node: Node) -> Way:

@@ -15,10 +15,9 @@ from pubcheck.postgres.evaluation.nodes import Row
 from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.oids import BOOL, INT4
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.evaluate import walk
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text, unknown
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import conjuncts, names
+from pubcheck.postgres.tree import conjuncts, names, walk
 
 Type = tuple[int, int]
 """A type's oid, 0 where it is not known, and a typmod."""

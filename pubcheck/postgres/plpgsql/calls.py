@@ -11,7 +11,7 @@ from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text
 from pubcheck.postgres.plpgsql.compiling import NotParsed
 from pubcheck.postgres.plpgsql.declarations import first_refusal
-from pubcheck.postgres.plpgsql.evaluate import MISSING, Scope, query, walk
+from pubcheck.postgres.plpgsql.evaluate import MISSING, Scope, query
 from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
@@ -19,7 +19,7 @@ from pubcheck.postgres.plpgsql.program import Program, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.plpgsql.scripts import do, script
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, coerced
-from pubcheck.postgres.tree import names
+from pubcheck.postgres.tree import names, walk
 
 
 def _wrong_kind(machine: Machine, row: Proc, call: Node, said: str, instead: str) -> ServerError:

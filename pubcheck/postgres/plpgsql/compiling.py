@@ -304,10 +304,11 @@ def _place(refused: _Refused, place: str, named: bytes) -> int | None:
 def is_template(body: str) -> bool:
     """Whether a body perhaps holds placeholders, and reads otherwise where it is run."""
     data = body.encode(errors="surrogatepass")
+    blank = bytearray(data)
     for kind, token, start in tokens(data):
         if kind == "text":
-            data = data[:start] + b" " * len(token) + data[start + len(token) :]
-    return bool(guessed(_LABEL.sub("", data.decode(errors="surrogatepass"))))
+            blank[start : start + len(token)] = b" " * len(token)
+    return bool(guessed(_LABEL.sub("", blank.decode(errors="surrogatepass"))))
 
 
 _LABEL = re.compile(r"<<\s*\w+\s*>>")

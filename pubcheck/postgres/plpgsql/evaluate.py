@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -485,18 +485,3 @@ _NODES: dict[str, Callable[[Evaluator, Node, Scope | None], Value]] = {
     "SubLink": Evaluator._sublink,
     "TypeCast": Evaluator._cast,
 }
-
-
-def walk(tree: Any) -> Iterator[tuple[str, Node]]:
-    """Every (kind, node) of a tree, those of sub-selects too."""
-    stack = [tree]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            for key, value in item.items():
-                if isinstance(value, dict):
-                    yield key, value
-                if isinstance(value, dict | list):
-                    stack.append(value)
-        elif isinstance(item, list):
-            stack.extend(item)

@@ -17,8 +17,7 @@ from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NAME, NUMERIC, TEXT, UNKNOWN, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.bound import Type
-from pubcheck.postgres.plpgsql.evaluate import walk
-from pubcheck.postgres.tree import names
+from pubcheck.postgres.tree import names, walk
 
 _TEXTS = frozenset((TEXT, VARCHAR, NAME, UNKNOWN))
 

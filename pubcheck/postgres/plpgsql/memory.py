@@ -171,7 +171,7 @@ class Memory:
         """Whether a row is one variable of the type of a catalog's rows, and the columns are the catalog's."""
         if len(node.get("fields", ())) != 1:
             return False
-        written = typname(self._datum(node["fields"][0].get("varno", 0))[1])
+        written = typname(self.datum(node["fields"][0].get("varno", 0))[1])
         return written.endswith("%rowtype") and columns_of("pg_catalog", written.removesuffix("%rowtype")) == columns
 
     def bind(self, name: str, value: Value) -> None:
@@ -182,16 +182,16 @@ class Memory:
         else:
             frame.scopes[-1][name] = value
 
-    def _datum(self, number: int) -> tuple[str, Node]:
+    def datum(self, number: int) -> tuple[str, Node]:
         """The kind and the node of a variable, by its number; nothing for one that there is not."""
         variables = self.frame.program.variables
         return variables[number] if 0 <= number < len(variables) else ("", {})
 
     def put(self, number: int, value: Value) -> None:
         """Assigns to a datum by its number."""
-        kind, node = self._datum(number)
+        kind, node = self.datum(number)
         if kind == "PLpgSQL_recfield":
-            parent = self._datum(node.get("recparentno", 0))[1].get("refname", "")
+            parent = self.datum(node.get("recparentno", 0))[1].get("refname", "")
             record = self.frame.look_up((parent,))
             self.bind(parent, {**record, node["fieldname"]: value} if isinstance(record, dict) else UNKNOWN)
         elif "refname" in node and kind != "PLpgSQL_row":
@@ -210,14 +210,14 @@ class Memory:
 
     def type_of(self, number: int) -> Type | None:
         """The type of a variable, by its number; None where it is not known."""
-        kind, node = self._datum(number)
+        kind, node = self.datum(number)
         return self.trial.type_named(typname(node)) if kind == "PLpgSQL_var" else None
 
     def receive(self, number: int, value: Value) -> None:
         """Assigns a value to a variable, which may refuse it."""
-        kind, node = self._datum(number)
+        kind, node = self.datum(number)
         if kind == "PLpgSQL_recfield":
-            parent = self._datum(node.get("recparentno", 0))[1].get("refname", "")
+            parent = self.datum(node.get("recparentno", 0))[1].get("refname", "")
             if parent in self.frame.records and self.frame.look_up((parent,)) is None:
                 self.fail(unassigned(parent))
         self.admit(node, value)

@@ -12,10 +12,10 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import catalogs
 from pubcheck.postgres.plpgsql.catalogs.scans import Row
 from pubcheck.postgres.plpgsql.columns import columns as columns_of
-from pubcheck.postgres.plpgsql.evaluate import Evaluator, Scope, walk
+from pubcheck.postgres.plpgsql.evaluate import Evaluator, Scope
 from pubcheck.postgres.plpgsql.functions import set_returning
 from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Relid, Value, array, both, coerced, unknown
-from pubcheck.postgres.tree import conjuncts, names, uncast
+from pubcheck.postgres.tree import conjuncts, names, uncast, walk
 
 
 class Rows(Struct):

@@ -34,11 +34,10 @@ from pubcheck.postgres.plpgsql.bound import (
     variables_relation,
     with_columns,
 )
-from pubcheck.postgres.plpgsql.evaluate import walk
 from pubcheck.postgres.plpgsql.folding import Folder, words_may_fail
 from pubcheck.postgres.plpgsql.values import Failed
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
+from pubcheck.postgres.tree import names, walk
 
 _MOST = 3_000
 """Queries that are analysed in one block; of later ones only the words are looked at."""
