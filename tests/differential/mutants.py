@@ -45,13 +45,18 @@ def mutant(block: str, random: Random) -> str:
     return block[: found.start(2)] + body[:start] + change + body[end:] + block[found.end(2) :]
 
 
+def script(given: list[str], seed: int) -> list[str]:
+    """A script with a mutant of one of the blocks."""
+    random = Random(seed)
+    return [*SETUP, mutant(random.choice(given), random)]
+
+
 def main() -> int:
     options = seeds_parser("tests.differential.mutants", __doc__).parse_args()
     given, total = blocks(), 0
     with asked(options) as servers:
         for seed in range(options.first, options.last):
-            random = Random(seed)
-            statements = [*SETUP, mutant(random.choice(given), random)]
+            statements = script(given, seed)
             for major in servers:
                 for found in invented(servers[major], statements):
                     total += 1

@@ -1,4 +1,4 @@
-"""Random DO blocks and functions: no difference between a server and pubcheck."""
+"""Random DO blocks and functions: no difference between a server and pubcheck, nothing invented of what may fail."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 
 from pubcheck.postgres.versions import MAJORS
 from tests.differential.blocks import Blocks
-from tests.differential.embedded import differences
+from tests.differential.embedded import differences, invented
+from tests.differential.mutants import blocks, script
 from tests.support.servers import Servers
 
 SEEDS = range(40)
@@ -17,4 +18,19 @@ SEEDS = range(40)
 @pytest.mark.parametrize("major", MAJORS)
 def test_blocks_do_what_they_do_on_the_server(major: int, servers: Servers) -> None:
     found = {seed: list(differences(servers[major], Blocks(seed).statements)) for seed in SEEDS}
+    assert not {seed: each for seed, each in found.items() if each}
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", MAJORS)
+def test_of_blocks_that_may_fail_nothing_is_invented(major: int, servers: Servers) -> None:
+    found = {seed: list(invented(servers[major], Blocks(seed, failing=0.6).statements)) for seed in SEEDS}
+    assert not {seed: each for seed, each in found.items() if each}
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", MAJORS)
+def test_of_blocks_with_a_word_amiss_nothing_is_invented(major: int, servers: Servers) -> None:
+    given = blocks()
+    found = {seed: list(invented(servers[major], script(given, seed))) for seed in SEEDS}
     assert not {seed: each for seed, each in found.items() if each}
