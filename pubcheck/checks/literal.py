@@ -150,7 +150,7 @@ def _query(name: str, node: Node, major: int) -> tuple[str, Node]:
     return name, node
 
 
-_GENERIC_PLAN, _MERGE_AS_QUERY, _OLD_AND_NEW = 16, 17, 18
+_GENERIC_PLAN, _MERGE_AS_QUERY, _MERGE_INTO_VIEWS, _OLD_AND_NEW = 16, 17, 17, 18
 
 
 def _aim(kind: str, body: Node, around: Node | None, major: int) -> Iterator[_Aim]:
@@ -202,7 +202,7 @@ def _first(session: Session, refused: RefusedWrites, aim: _Aim) -> _Answer | Non
         row = session.find_relation(aim.target)
     except ServerError:
         return _Answer()
-    if row is not None and row.kind == "v" and aim.kind in ("UpdateStmt", "DeleteStmt"):
+    if row is not None and row.kind == "v" and _takes_views(aim, catalog.major.number):
         return _through_view(session, refused, row, aim)
     if row is None or row.kind not in "rp" or not aim.operations:
         return None if not aim.operations else _Answer()
@@ -234,17 +234,22 @@ def _first(session: Session, refused: RefusedWrites, aim: _Aim) -> _Answer | Non
 def _through_view(session: Session, refused: RefusedWrites, view: Relation, aim: _Aim) -> _Answer | None:
     """The refusal of the table that a view is over."""
     catalog = session.catalog
-    found = written(session, view, [item.get("name", "") for item in _targets(aim)])
+    names = [item.get("name", "") for item in _targets(aim)]
+    set_to = {item.get("name", ""): "SetToDefault" in item.get("val", {}) for item in _targets(aim)}
+    if aim.kind == "MergeStmt":
+        # Each action sets columns of its own, and INSERT all of the view's unless it names some.
+        set_to = dict.fromkeys((*names, *_inserted(view, aim)), False)
+        names = list(set_to)
+    found = written(session, view, names)
     if found is None or others_on(catalog, found.table, "rule"):
         return _Answer()
     row = found.table
-    set_to = {item.get("name", ""): "SetToDefault" in item.get("val", {}) for item in _targets(aim)}
     for name, default in zip(found.columns, set_to.values(), strict=True):
         column = row.column(name)
         if column is None or ((column.generated or column.identity == "a") and not default):
             return _Answer()
     if catalog.children.has(row.oid) and not found.only:
-        if found.conditions or "whereClause" in aim.body or "fromClause" in aim.body or "usingClause" in aim.body:
+        if found.conditions or any(clause in aim.body for clause in ("whereClause", *_JOINED)):
             return _of_all(catalog, refused, row, aim)
         schema = catalog.namespaces[row.namespace].name
         body = {**aim.body, "relation": {"relname": row.name, "schemaname": schema, "inh": True}}
@@ -252,6 +257,23 @@ def _through_view(session: Session, refused: RefusedWrites, view: Relation, aim:
         return answer and _Answer(answer.refusal, answer.sure and found.allowed)
     refusal = _refusal(catalog, refused, row, aim)
     return _Answer(refusal, found.allowed and row.seen) if refusal is not None else None
+
+
+def _takes_views(aim: _Aim, major: int) -> bool:
+    """Whether a statement may write what a view shows."""
+    return aim.kind in ("UpdateStmt", "DeleteStmt") or (aim.kind == "MergeStmt" and major >= _MERGE_INTO_VIEWS)
+
+
+_JOINED = ("fromClause", "usingClause", "joinCondition")
+
+
+def _inserted(view: Relation, aim: _Aim) -> Iterator[str]:
+    """The columns of a view that the INSERTs of a MERGE set."""
+    for item in aim.body["mergeWhenClauses"]:
+        action = item["MergeWhenClause"]
+        if action["commandType"] == "CMD_INSERT":
+            named = [target["ResTarget"]["name"] for target in action.get("targetList", ())]
+            yield from named or [column.name for column in view.live()]
 
 
 def _refusal(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _Aim) -> Refusal | None:
@@ -282,7 +304,7 @@ def _of_rules(session: Session, aim: _Aim) -> bool:
 
 def _reaches_all(catalog: Catalog, row: Relation, aim: _Aim) -> bool:
     """Whether no table is left out: no condition, or one column that chooses none is compared with constants."""
-    if any(clause in aim.body for clause in ("fromClause", "usingClause", "joinCondition")):
+    if any(clause in aim.body for clause in _JOINED):
         return False
     where = aim.body.get("whereClause")
     if where is None:

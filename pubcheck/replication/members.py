@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.bound_values import TEXTS, ordered
 
 
 def members(catalog: Catalog, relation: Relation) -> Iterator[Relation]:
@@ -22,7 +24,9 @@ def _leaves(catalog: Catalog, relation: Relation) -> Iterator[Relation]:
     if relation.kind != "p":
         yield relation
         return
-    for child in sorted((catalog.relations[oid] for oid in catalog.children.get(relation.oid)), key=_in_order):
+    children = [catalog.relations[oid] for oid in catalog.children.get(relation.oid)]
+    rank = _ranks(catalog, relation, children) if relation.strategy == "l" and len(children) > 1 else None
+    for child in sorted(children, key=lambda child: _in_order(child, rank)):
         yield from _leaves(catalog, child)
 
 
@@ -31,7 +35,33 @@ def _family(catalog: Catalog, relation: Relation) -> Iterator[Relation]:
     return (catalog.relations[oid] for oid in catalog.descendants(relation.oid))
 
 
-def _in_order(partition: Relation) -> tuple[Any, ...]:
+def _ranks(catalog: Catalog, parent: Relation, children: list[Relation]) -> dict[Any, int] | None:
+    """By the value of a list, its place in the order of the key's type; None for what Python compares as the server.
+
+    Raises ValueError for texts whose order is another in another collation.
+    """
+    number = parent.partition_key[0]
+    column = parent.columns[number - 1] if number else None
+    row = catalog.types.get(column.type) if column is not None else None
+    if row is not None and row.kind == "e":
+        return {label: rank for rank, label in enumerate(row.labels)}
+    if column is not None and column.type in TEXTS and not ordered(column):
+        values = [value for child in children if child.bound and child.bound[0] == "l" for value in _values(child)]
+        if not any(all(map(alike.fullmatch, values)) for alike in _ALIKE):
+            raise ValueError(f"the order of the partitions of {parent.name} is that of a collation")
+    return None
+
+
+_ALIKE = (re.compile("[a-z0-9]*"), re.compile("[A-Z0-9]*"))
+"""Texts that have one order in all collations, or nearly all, if all of them are so."""
+
+
+def _values(partition: Relation) -> list[Any]:
+    assert partition.bound is not None
+    return [value for value in partition.bound[1] if value is not None]  # type: ignore[attr-defined]
+
+
+def _in_order(partition: Relation, rank: dict[Any, int] | None) -> tuple[Any, ...]:
     """partbounds.c: ranges by their lower ends, hashes by modulus, lists by their lowest value; NULL, then DEFAULT."""
     bound = partition.bound
     if bound is None:
@@ -39,6 +69,6 @@ def _in_order(partition: Relation) -> tuple[Any, ...]:
     if bound[0] == "d":
         return (2,)
     if bound[0] == "l":
-        values = [value for value in bound[1] if value is not None]  # type: ignore[attr-defined]
+        values = _values(partition) if rank is None else [rank[value] for value in _values(partition)]
         return (0, min(values)) if values else (1,)
     return (0, *bound[1:])

@@ -30,6 +30,16 @@ TABLES = (
     "CREATE TABLE ruled (a int)",
     "CREATE RULE nothing AS ON UPDATE TO ruled DO INSTEAD NOTHING",
     "CREATE UNLOGGED TABLE quick (a int)",
+    "CREATE TYPE mood AS ENUM ('sad', 'ok')",
+    "CREATE TABLE e (m mood, v text) PARTITION BY LIST (m)",
+    "CREATE TABLE e1 PARTITION OF e FOR VALUES IN ('ok')",
+    "CREATE TABLE e2 PARTITION OF e FOR VALUES IN ('sad')",
+    "CREATE TABLE word (m text, v text) PARTITION BY LIST (m)",
+    "CREATE TABLE word1 PARTITION OF word FOR VALUES IN ('us')",
+    "CREATE TABLE word2 PARTITION OF word FOR VALUES IN ('zz', 'eu')",
+    'CREATE TABLE code (m text COLLATE "C", v text) PARTITION BY LIST (m)',
+    "CREATE TABLE code1 PARTITION OF code FOR VALUES IN ('a_b')",
+    "CREATE TABLE code2 PARTITION OF code FOR VALUES IN ('B-x', NULL)",
 )
 PUBLICATION = "CREATE PUBLICATION p FOR ALL TABLES"
 MENDED = "DROP PUBLICATION p"
@@ -42,6 +52,9 @@ CERTAIN = {
     "UPDATE public.t AS x SET (a, b) = (1, 'x') FROM k WHERE k.id = x.a": "update t",
     "UPDATE /* all */ t SET a = 1": "update t",
     "DELETE FROM ONLY t": "delete t",
+    "UPDATE e SET v = 'x'": "update e2",
+    "UPDATE word SET v = 'x'": "update word2",
+    "DELETE FROM code": "delete code2",
     "DELETE FROM t USING k WHERE k.id = t.a RETURNING *": "delete t",
     "WITH gone AS (DELETE FROM t RETURNING *) INSERT INTO k SELECT a, b FROM gone": "delete t",
     "WITH gone AS (DELETE FROM t) UPDATE t SET a = 2": "delete t",

@@ -37,14 +37,14 @@ _BOOLEANS = {
     **dict.fromkeys(("f", "false", "n", "no", "off", "0"), False),
 }
 _ORDERED = frozenset((*_LIMITS, NUMERIC, BOOL, DATE, TIMESTAMP, TIMESTAMPTZ, UUID))
-_TEXTS = (TEXT, VARCHAR, BPCHAR)
+TEXTS = (TEXT, VARCHAR, BPCHAR)
 _BY_CODE = (950, 951, 962)
 """The collations C, POSIX and ucs_basic: texts in the order of their characters."""
 
 
 def ordered(column: Column) -> bool:
     """Whether the order of a column's values is known; that of texts is their collation's."""
-    return column.type in _ORDERED or (column.type in _TEXTS and column.collation in _BY_CODE)
+    return column.type in _ORDERED or (column.type in TEXTS and column.collation in _BY_CODE)
 
 
 def read_value(session: Session, column: Column, constant: Node) -> tuple[Any] | None:
@@ -60,7 +60,7 @@ def read_value(session: Session, column: Column, constant: Node) -> tuple[Any] |
         if _NUMBER.fullmatch(digits) is None or abs(int(digits)) >= _LIMITS.get(oid, 1 << 200):
             return None
         return (int(digits),) if oid in _LIMITS or column.typmod < 0 else None
-    if oid in _TEXTS:
+    if oid in TEXTS:
         said = text if text is not None else written
         if said is None or (column.typmod >= 0 and len(said) > column.typmod - 4):
             return None
