@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from errno import EBADF, EIO, ENOSPC
 
@@ -132,6 +132,16 @@ color_option = click.option(
     show_default=True,
     help="Colour; auto means on a terminal, unless NO_COLOR is set.",
 )
+
+
+def show(pieces: Iterable[str]) -> None:
+    """Writes a text to standard output. A reader that goes away (`| head`) has what it wants: that is no error."""
+    try:
+        for piece in pieces:
+            emit(piece)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget_stdout()
 
 
 def emit(text: str) -> None:

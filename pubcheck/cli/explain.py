@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 
 import click
@@ -11,10 +10,9 @@ from pubcheck.cli.app import (
     FOUND,
     color_option,
     complain,
-    emit,
     fail_on_assumed_option,
     fail_on_option,
-    forget_stdout,
+    show,
     use_color,
 )
 from pubcheck.cli.inputs import (
@@ -27,6 +25,7 @@ from pubcheck.cli.inputs import (
     variables_option,
     with_variables,
 )
+from pubcheck.cli.output import put
 from pubcheck.cli.workers import Workers
 from pubcheck.config import Config, from_options, load
 from pubcheck.sources.files import Plan
@@ -147,10 +146,14 @@ def command(
         explanation, crashes, failed = explain(plans, config, wanted, workers)
     _check(explanation, wanted)
     status = FOUND if failed else 0
-    try:
-        _write(_rendered(explanation, format_, color, to_file=output is not None), output)
-    except BrokenPipeError:
-        forget_stdout()
+    pieces = _rendered(explanation, format_, color, to_file=output is not None)
+    if output is None:
+        show(pieces)
+    else:
+        try:
+            put(output, pieces)
+        except OSError as error:
+            raise click.FileError(output, error.strerror) from None
     for crash in crashes:
         status = complain(crash)
     return status
@@ -208,17 +211,3 @@ def _rendered(explanation: Explanation, format_: str, color: str, *, to_file: bo
     if use_color("never" if to_file and color == "auto" else color):
         return explain_text.render_rich(explanation)
     return explain_text.render(explanation)
-
-
-def _write(pieces: Iterator[str], output: str | None) -> None:
-    if output is None:
-        for piece in pieces:
-            emit(piece)
-        sys.stdout.flush()
-        return
-    try:
-        with open(output, "w", encoding="utf-8", newline="\n") as file:
-            for piece in pieces:
-                file.write(piece.encode("utf-8", "backslashreplace").decode())
-    except OSError as error:
-        raise click.FileError(output, error.strerror) from None

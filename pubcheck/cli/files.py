@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 
 import click
@@ -11,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck import __version__
-from pubcheck.cli.app import color_option, emit, forget_stdout, use_color
+from pubcheck.cli.app import color_option, show, use_color
 from pubcheck.cli.inputs import config_option, force_exclude_option, look, schema_option, stdin_option, together_option
 from pubcheck.config import load
 from pubcheck.report import count
@@ -72,12 +71,7 @@ def command(
         schema=schema,
         stdin_filename=stdin_filename,
     )
-    try:
-        for piece in _json(found) if format_ == "json" else _text(found, color=use_color(color)):
-            emit(piece)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        forget_stdout()
+    show(_json(found) if format_ == "json" else _text(found, color=use_color(color)))
     return 0
 
 

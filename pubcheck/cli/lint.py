@@ -14,10 +14,9 @@ from pubcheck.cli.app import (
     NoInput,
     color_option,
     complain,
-    emit,
     fail_on_assumed_option,
     fail_on_option,
-    forget_stdout,
+    show,
     use_color,
 )
 from pubcheck.cli.inputs import (
@@ -33,7 +32,7 @@ from pubcheck.cli.inputs import (
     variables_option,
     with_variables,
 )
-from pubcheck.cli.output import Output, OutputType, write
+from pubcheck.cli.output import Output, OutputType, put
 from pubcheck.cli.work import Outcome, Task, died, lint_unit
 from pubcheck.cli.workers import Workers
 from pubcheck.config import Config, ConfigError, from_options, load
@@ -216,19 +215,13 @@ def command(
         problems[:0] = (f"{label}: {reason}" for label, reason in unwritten.items())
     found = _report(outcomes, config)
     status = FOUND if not exit_zero and (rewritten if diff else fails(found.findings, config)) else 0
-    try:
-        for output in outputs:
-            write(found, output)
-    except OSError as error:
-        status = complain(f"--output: {error.filename}: {error.strerror}")
-    try:
-        for piece in _shown(found, format_, statistics, rewritten if diff else None, use_color(color), quiet):
-            emit(piece)
-        sys.stdout.flush()
-    except BrokenPipeError:  # `| head`: what was found still decides
-        forget_stdout()
+    for output in outputs:
+        try:
+            put(output.path, render(found, output.format))
+        except OSError as error:
+            status = complain(f"--output: {output.path}: {error.strerror}")
+    show(_shown(found, format_, statistics, rewritten if diff else None, use_color(color), quiet))
     if not quiet:
-        sys.stdout.flush()
         for remark in (
             *(f"{each}." for each in said(met.named)),
             *_remarks(outcomes, unwritten, plans, found, known, change, config, diff=diff),
@@ -286,16 +279,11 @@ def _baseline(given: str | None, config: Config) -> Baseline | None:
 
 def _write_baseline(path: str, outcomes: Iterable[Outcome]) -> int:
     """Writes a baseline that knows all findings; how many."""
-    import os
-
     from pubcheck import baseline
 
     text, number = baseline.text([outcome.findings for outcome in outcomes], path)
-    beside = f"{path}.{os.getpid()}.tmp"
     try:
-        with open(beside, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        os.replace(beside, path)
+        put(path, [text])
     except OSError as error:
         raise ConfigError(f"--write-baseline {path}: cannot be written: {error.strerror}") from None
     return number

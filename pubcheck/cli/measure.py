@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pubcheck.cli.app import FOUND, NoInput, complain, emit
+from pubcheck.cli.app import FOUND, NoInput, complain, show
 from pubcheck.cli.inputs import complete_option, config_option, read_plans, schema_option, stdin_option, together_option
 from pubcheck.cli.spark import (
     check_installed,
@@ -132,7 +132,7 @@ def command(
     except failures() as error:
         return complain(f"the Spark job failed: {reason(str(error))}")
     document = report.Measurement(__version__, report.SCHEMA_VERSION, followed.result.postgres[-1], counted)
-    emit(report.json(document) if format_ == "json" else "\n".join(report.text(document)) + "\n")
+    show([report.json(document)] if format_ == "json" else (f"{line}\n" for line in report.text(document)))
     for entry in missing[:_TOLD]:
         click.echo(f"pubcheck: left out: {entry.path}:{entry.line}: {entry.message} [{entry.rule}]", err=True)
     if len(missing) > _TOLD:

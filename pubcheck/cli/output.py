@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 import click
 from msgspec import Struct
 
-from pubcheck.report.document import Report
-from pubcheck.report.formats import FORMATS, render
+from pubcheck.report.formats import FORMATS
 
 
 class Output(Struct, frozen=True):
@@ -40,17 +40,18 @@ class OutputType(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # ge
         return Output(name, path)
 
 
-def write(report: Report, output: Output) -> None:
-    """Writes a report to its file, in UTF-8. Raises OSError; what stood there before then still does."""
-    if os.path.exists(output.path) and not os.path.isfile(output.path):  # a pipe, or /dev/stdout
-        with open(output.path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            stream.writelines(render(report, output.format))
+def put(path: str, pieces: Iterable[str]) -> None:
+    """Writes a text to a file, in UTF-8. Raises OSError; what stood there before then still does."""
+    if os.path.exists(path) and (not os.path.isfile(path) or path.startswith("/dev/")):  # a pipe, or /dev/stdout
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            stream.writelines(pieces)
         return
-    beside = f"{output.path}.{os.getpid()}.tmp"
+    path = os.path.realpath(path)  # a symbolic link stays one
+    beside = f"{path}.{os.getpid()}.tmp"
     try:
         with open(beside, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            stream.writelines(render(report, output.format))
-        os.replace(beside, output.path)
+            stream.writelines(pieces)
+        os.replace(beside, path)
     except BaseException:
         if os.path.exists(beside):
             os.unlink(beside)

@@ -8,7 +8,7 @@ import sys
 import click
 
 from pubcheck import rulebook
-from pubcheck.cli.app import color_option, emit, use_color
+from pubcheck.cli.app import color_option, show, use_color
 
 _BOLD, _DIM, _CODE, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
 
@@ -38,11 +38,9 @@ def command(code: str | None, color: str) -> None:
         raise click.UsageError(f"there is no rule {code}{near if 'mean' in near else '; `pubcheck rules` lists them'}")
     page = rulebook.page(rule.code)
     if use_color(color):
-        emit("".join(f"{line}\n" for line in terminal(page.partition("\n---\n")[2].strip())))
-    elif sys.stdout.isatty():
-        emit(page.partition("\n---\n")[2].lstrip())
+        show(f"{line}\n" for line in terminal(page.partition("\n---\n")[2].strip()))
     else:
-        emit(page)
+        show([page.partition("\n---\n")[2].lstrip() if sys.stdout.isatty() else page])
 
 
 def terminal(markdown: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pubcheck.cli.app import emit
+from pubcheck.cli.app import show
 from pubcheck.rulebook import RULES
 
 
@@ -17,7 +17,9 @@ def command(format_: str) -> None:
     if format_ == "json":
         import msgspec
 
-        emit(msgspec.json.format(msgspec.json.encode(list(RULES.values())), indent=2).decode() + "\n")
+        show([msgspec.json.format(msgspec.json.encode(list(RULES.values())), indent=2).decode() + "\n"])
         return
-    for rule in RULES.values():
-        emit(f"{rule.code} {'+' if rule.default else ' '} {rule.severity:<7} {rule.phase:<9} {rule.name}\n")
+    show(
+        f"{rule.code} {'+' if rule.default else ' '} {rule.severity:<7} {rule.phase:<9} {rule.name}\n"
+        for rule in RULES.values()
+    )

@@ -164,7 +164,7 @@ def test_a_full_disk_is_no_bug(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) 
         raise OSError(errno.ENOSPC, "No space left on device")
 
     Path("a.sql").write_text("")
-    monkeypatch.setattr("pubcheck.cli.lint.emit", full)
+    monkeypatch.setattr("pubcheck.cli.app.emit", full)
     called = pubcheck("lint", "a.sql")
     assert (called.status, called.err) == (2, "pubcheck: cannot write: No space left on device\n")
 
