@@ -234,19 +234,20 @@ def test_several_processes_say_the_same_in_the_same_order(archives: Path) -> Non
     assert (many.returncode, many.stdout, many.stderr) == (one.returncode, one.stdout, one.stderr)
 
 
-def test_a_reader_that_goes_away_is_no_error(archives: Path) -> None:
+@pytest.mark.parametrize(("arguments", "status"), [(["lint", "."], 1), (["files"], 0), (["rules"], 0)])
+def test_a_reader_that_goes_away_is_no_error(archives: Path, arguments: list[str], status: int) -> None:
     root = Path(package.__file__).parent.parent
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [sys.executable, "-m", "pubcheck", "lint", "."],
+        [sys.executable, "-m", "pubcheck", *arguments],
         cwd=archives,
         env={**os.environ, "PYTHONPATH": str(root)},
         stdout=write,
         stderr=subprocess.PIPE,
     )
     os.close(write)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert (done.returncode, done.stderr) == (status, b"")
 
 
 @pytest.mark.parametrize(("arguments", "status"), [("lint", 2), ("lint --jobs 2 .", 1), ("rules", 0)])

@@ -66,6 +66,19 @@ def test_what_cannot_be_written_is_said_before_anything_is_done(
     assert printed.out == ""
 
 
+def test_a_symbolic_link_stays_one_and_what_cannot_be_written_stops_no_other_report(
+    schema: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("there").mkdir()
+    Path("report.json").symlink_to("there/report.json")
+    Path("gone.xml").symlink_to("nowhere/report.xml")
+    assert run(["lint", schema, "--output", "junit:gone.xml", "--output", "json:report.json"]) == 2
+    assert capsys.readouterr().err == "pubcheck: --output: gone.xml: No such file or directory\n"
+    assert Path("report.json").is_symlink()
+    assert json.loads(Path("there/report.json").read_text())["files"] == 1
+    assert os.listdir("there") == ["report.json"]
+
+
 def test_a_report_that_fails_leaves_what_stood_there(
     schema: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
