@@ -6,12 +6,17 @@ cluster's.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pubcheck.postgres.catalog.rows import Other
 from pubcheck.postgres.ddl.lookup import all_seen
 from pubcheck.postgres.ddl.storage import INDEX_METHODS, refuse_parameters
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.ddl.indexes import IndexSpec
 
 METHOD = "access method"
 """Other.kind, as getObjectDescription says it."""
@@ -44,6 +49,32 @@ def refuse_index_storage(session: Session, node: Node, method: str) -> None:
     if method not in INDEX_METHODS and method != "rtree":
         _refuse_missing(session, method)
     refuse_parameters(session, node.get("options", ()), method)
+
+
+def refuse_unsupported(spec: IndexSpec) -> None:
+    """Raises ServerError 0A000 for what an access method does not support (DefineIndex, ComputeIndexAttrs)."""
+    orders = [element.get("ordering") for element in spec.elements]
+    nulls = [element.get("nulls_ordering") for element in spec.elements]
+    for what, said, asked in (
+        ("UNIQUE", "unique indexes", spec.unique),
+        ("INCLUDE", "included columns", bool(spec.included)),
+        ("several", "multicolumn indexes", len(spec.elements) > 1),
+        ("EXCLUDE", "exclusion constraints", spec.exclusion and not spec.without_overlaps),
+        ("order", "ASC/DESC options", any(one not in (None, "SORTBY_DEFAULT") for one in orders)),
+        ("order", "NULLS FIRST/LAST options", any(one not in (None, "SORTBY_NULLS_DEFAULT") for one in nulls)),
+    ):
+        if asked and spec.method in INDEX_METHODS and spec.method not in _SUPPORTING[what]:
+            raise ServerError("0A000", f'access method "{spec.method}" does not support {said}')
+
+
+_SUPPORTING = {
+    "UNIQUE": ("btree",),
+    "INCLUDE": ("btree", "gist", "spgist"),
+    "several": ("btree", "gist", "gin", "brin"),
+    "EXCLUDE": ("btree", "hash", "gist", "spgist"),
+    "order": ("btree",),
+}
+"""The access methods of initdb's that support what (IndexAmRoutine)."""
 
 
 def refuse_table_method(session: Session, name: str, *, partitioned: bool = False) -> None:

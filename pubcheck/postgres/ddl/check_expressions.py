@@ -25,7 +25,7 @@ _COMPARISONS = frozenset(("AEXPR_OP", "AEXPR_OP_ANY", "AEXPR_IN", "AEXPR_LIKE", 
 
 def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
     """Raises ServerError where the server certainly refuses an expression as a CHECK of a table."""
-    if _shows_boolean(relation, tree):
+    if shows_boolean(relation, tree):
         return
     # Loaded only where it does not show at a glance.
     from pubcheck.postgres.ddl.generated import refuse_system_columns
@@ -40,7 +40,7 @@ def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
         refuse_system_columns(expr, "check constraint")
 
 
-def _shows_boolean(relation: Relation, tree: Node) -> bool:
+def shows_boolean(relation: Relation, tree: Node) -> bool:
     """Whether it shows at a glance that a condition is one: most are, and a closer look takes all that reads
     expressions."""
     stack = [tree]

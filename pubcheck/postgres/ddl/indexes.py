@@ -44,8 +44,6 @@ from pubcheck.postgres.tree import column_names
 
 INDEXABLE = "rmp"
 
-_NOT_UNIQUE = ("hash", "gin", "gist", "brin", "spgist")
-
 
 class IndexSpec(Struct, frozen=True):
     """What an index is to be: ``elements`` and ``included`` are IndexElem bodies, ``kind`` the constraint's, if any."""
@@ -135,15 +133,23 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         raise ServerError("42501", f"permission denied for schema {catalog.namespaces[relation.namespace].name}")
     if spec.kind:
         _refuse_unknown_columns(relation, _mentioned(spec.elements, spec.where))
-    if spec.unique and spec.method in _NOT_UNIQUE:
-        raise ServerError("0A000", f'access method "{spec.method}" does not support unique indexes')
+    if not spec.parent:
+        _look_closer(session, relation, spec)
+    if spec.method != "btree":
+        # Loaded only for indexes of another kind.
+        from pubcheck.postgres.ddl.access_methods import refuse_unsupported
+
+        refuse_unsupported(spec)
+    if any("expr" in element and _bare_column(relation, element) is None for element in spec.included):
+        raise ServerError("0A000", "expressions are not supported in included columns")
     if spec.primary and any(catalog.indexes[oid].primary for oid in catalog.indexes_of.get(relation.oid)):
         raise ServerError("42P16", f'multiple primary keys for table "{relation.name}" are not allowed')
     keys = _keys(session, relation, spec.elements, unique=spec.unique)
     included = _keys(session, relation, spec.included) if spec.included else ()
     relation = catalog.relations[relation.oid]
     _refuse_classless(session, relation, spec.method, spec.elements, keys)
-    expressions = [element["expr"] for element in spec.elements if "expr" in element and _bare_column(element) is None]
+    computed = (element for element in spec.elements if "expr" in element)
+    expressions = [element["expr"] for element in computed if _bare_column(relation, element) is None]
     if relation.kind == "p":
         _refuse_in_partitions(session, relation, spec, keys)
     name = spec.name or _choose_name(session, relation, spec)
@@ -190,6 +196,28 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     return index
 
 
+def _look_closer(session: Session, relation: Relation, spec: IndexSpec) -> None:
+    """Raises ServerError for a predicate, expressions, COLLATE and operator classes that certainly are refused."""
+    if not relation.seen:
+        return
+    if spec.where:
+        # Loaded only for indexes that have something of the kind.
+        from pubcheck.postgres.ddl.index_elements import refuse_predicate
+
+        refuse_predicate(session, relation, spec.where)
+    for element in spec.elements:
+        if not ("opclass" in element or "collation" in element or element.get("expr")):
+            continue
+        from pubcheck.postgres.ddl.index_elements import refuse_column, refuse_expression
+
+        name = element.get("name") or _bare_column(relation, element)
+        column = relation.column(name) if name else None
+        if column is not None:
+            refuse_column(session, element, column.type, spec.method)
+        elif "expr" in element:
+            refuse_expression(session, relation, element, spec.method)
+
+
 def _refuse_in_partitions(session: Session, relation: Relation, spec: IndexSpec, keys: Sequence[int]) -> None:
     """What is unique in each partition must be so in all. Raises ServerError 0A000."""
     if spec.exclusion and not session.catalog.major.exclusion_partitioned:
@@ -223,7 +251,7 @@ def _keys(session: Session, relation: Relation, elements: Sequence[Node], *, uni
     """Attribute numbers of an index's columns. A unique one over a system column could be an identity: judged."""
     keys = []
     for element in elements:
-        name = element.get("name") or _bare_column(element)
+        name = element.get("name") or _bare_column(relation, element)
         if name is None:
             keys.append(0)
         elif name in SYSTEM_COLUMNS:
@@ -308,14 +336,14 @@ def _has_class(session: Session, method: str, oid: int) -> bool:
     return bool(session.syscache.default_class(oid, method)[0])
 
 
-def _bare_column(element: Node) -> str | None:
-    """A column in parentheses is no expression to the server, COLLATE or not (ComputeIndexAttrs)."""
+def _bare_column(relation: Relation, element: Node) -> str | None:
+    """A column in parentheses is no expression to the server, COLLATE or not (ComputeIndexAttrs); a whole row is."""
     expression = element.get("expr", {})
     while "CollateClause" in expression:
         expression = expression["CollateClause"].get("arg", {})
     fields = expression.get("ColumnRef", {}).get("fields", ())
     name: str | None = fields[-1].get("String", {}).get("sval") if fields else None
-    return name
+    return None if name == relation.name and relation.column(name) is None else name
 
 
 def _constraint(session: Session, relation: Relation, spec: IndexSpec, name: str, index: Index) -> Constraint:

@@ -1,0 +1,123 @@
+"""What the server refuses of an index's elements and predicate by a closer look: expressions, COLLATE, operator classes
+(parser/parse_utilcmd.c: transformIndexStmt; commands/indexcmds.c: CheckPredicate, ComputeIndexAttrs).
+
+Nobody is told of a refusal here; there is then no such index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pubcheck.postgres import oids
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.ddl.check_expressions import shows_boolean
+from pubcheck.postgres.ddl.held_expressions import analyzed
+from pubcheck.postgres.ddl.lookup import all_seen
+from pubcheck.postgres.ddl.typenames import collation_of
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import TEXT, VARCHAR
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import names
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.expressions.nodes import Expr
+    from pubcheck.postgres.expressions.state import ParseState
+
+
+def refuse_predicate(session: Session, relation: Relation, tree: Node) -> None:
+    """Raises ServerError where the server certainly refuses the WHERE of an index."""
+    if shows_boolean(relation, tree):
+        return
+    # Loaded only where it does not show at a glance.
+    from pubcheck.postgres.expressions.coerce import coerce_to_boolean
+
+    with only_certain(session):
+        p, condition = analyzed(session, relation, tree, "index predicates")
+        _refuse_parts(p, coerce_to_boolean(p, condition, "WHERE"), "predicate")
+
+
+def refuse_expression(session: Session, relation: Relation, element: Node, method: str) -> None:
+    """Raises ServerError where the server certainly refuses an element that is an expression."""
+    tree = element["expr"]
+    if _is_plain(relation, tree) and "opclass" not in element:
+        return
+    from pubcheck.postgres.ddl.indexes import classless
+
+    with only_certain(session):
+        p, expr = analyzed(session, relation, tree, "index expressions")
+        _refuse_parts(p, expr, "expression")
+        if expr.type == oids.RECORD:
+            raise ServerError("42P16", "an index expression has the pseudo-type record")
+        if method == "btree" and "opclass" in element:
+            _refuse_class(session, element, expr.type)
+        elif method == "btree" and session.syscache.default_class(expr.type, "b") == (0, 0):
+            raise classless(session, expr.type, method)
+
+
+def _refuse_parts(p: ParseState, expr: Expr, what: str) -> None:
+    from pubcheck.postgres.ddl.mutability import refuse_mutable
+    from pubcheck.postgres.expressions.collate import assign_collations
+    from pubcheck.postgres.expressions.nodes import nodes
+
+    assign_collations(p, expr)
+    if any(node.node == "Var" and node.value is not None and node.value < 0 for node in nodes(expr)):
+        raise ServerError("0A000", "index creation on system columns is not supported")
+    refuse_mutable(p, expr, f"functions in index {what} must be marked IMMUTABLE")
+
+
+def _is_plain(relation: Relation, tree: Node) -> bool:
+    """Whether it shows at a glance that an expression suits: most are a column in lower or upper case."""
+    call = tree.get("FuncCall", {})
+    fields = [item.get("ColumnRef", {}).get("fields", ()) for item in call.get("args", ())]
+    if len(fields) != 1 or len(fields[0]) != 1 or names(call["funcname"])[-1] not in ("lower", "upper"):
+        return False
+    column = relation.column(fields[0][0].get("String", {}).get("sval", ""))
+    return column is not None and column.type in (TEXT, VARCHAR)
+
+
+def refuse_column(session: Session, element: Node, oid: int, method: str) -> None:
+    """Raises ServerError where the server certainly refuses COLLATE or the operator class of a column of a type."""
+    with only_certain(session):
+        if "collation" in element:
+            collation_of(session, {"collname": element["collation"]}, oid)
+        if "opclass" in element and method == "btree":
+            _refuse_class(session, element, oid)
+
+
+def _refuse_class(session: Session, element: Node, oid: int) -> None:
+    """ResolveOpClass, of btree. Raises ServerError 42704, 42804, 3F000, Unknowable."""
+    parts = names(element["opclass"])
+    name, written = parts[-1], ".".join(parts)
+    accepted = BTREE.get(name) if parts[:-1] in ([], ["pg_catalog"]) else None
+    if accepted is not None:
+        if not session.syscache.binary_coercible(oid, accepted):
+            shown = session.syscache.format_type(oid)
+            raise ServerError("42804", f'operator class "{written}" does not accept data type {shown}')
+    elif all_seen(session) and not _is_made(session, name):
+        if len(parts) > 1 and parts[-2] not in session.catalog.namespace_names:
+            raise ServerError("3F000", f'schema "{parts[-2]}" does not exist')
+        raise ServerError("42704", f'operator class "{written}" does not exist for access method "btree"')
+
+
+def _is_made(session: Session, name: str) -> bool:
+    """Whether the unit, or an extension that it makes, has an operator class of that name."""
+    kinds: Sequence[str] = ("extension", "operator class")
+    others = session.catalog.others.values()
+    return any(one.kind in kinds and (one.kind == "extension" or one.name == name) for one in others)
+
+
+BTREE = {
+    "array_ops": oids.ANYARRAY, "bit_ops": 1560, "bool_ops": 16, "bpchar_ops": 1042, "bpchar_pattern_ops": 1042,
+    "bytea_ops": 17, "char_ops": 18, "cidr_ops": 869, "date_ops": 1082, "enum_ops": oids.ANYENUM, "float4_ops": 700,
+    "float8_ops": 701, "inet_ops": 869, "int2_ops": 21, "int4_ops": 23, "int8_ops": 20, "interval_ops": 1186,
+    "jsonb_ops": 3802, "macaddr8_ops": 774, "macaddr_ops": 829, "money_ops": 790, "multirange_ops": oids.ANYMULTIRANGE,
+    "name_ops": 19, "numeric_ops": 1700, "oid_ops": 26, "oidvector_ops": 30, "pg_lsn_ops": 3220,
+    "range_ops": oids.ANYRANGE, "record_image_ops": 2249, "record_ops": 2249, "text_ops": 25, "text_pattern_ops": 25,
+    "tid_ops": 27, "time_ops": 1083, "timestamp_ops": 1114, "timestamptz_ops": 1184, "timetz_ops": 1266,
+    "tsquery_ops": 3615, "tsvector_ops": 3614, "uuid_ops": 2950, "varbit_ops": 1562, "varchar_ops": 25,
+    "varchar_pattern_ops": 25, "xid8_ops": 5069,
+}  # fmt: skip
+"""The operator classes of btree that initdb makes, in 15 to 18, and the type that each is for (pg_opclass)."""
