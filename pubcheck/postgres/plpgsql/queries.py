@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from pubcheck.postgres.ddl.names import figure_name
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import catalogs
 from pubcheck.postgres.plpgsql.catalogs.scans import Row
@@ -17,12 +18,15 @@ from pubcheck.postgres.plpgsql.functions import set_returning
 from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Relid, Value, array, both, coerced, unknown
 from pubcheck.postgres.tree import conjuncts, names, uncast, walk
 
+_Row = tuple[tuple[Value, ...], bool]
+"""The values of a row, and whether it is surely there."""
+
 
 class Rows(Struct):
     """What a query gives: its columns, its rows with whether each is surely there, and whether there may be others."""
 
     columns: tuple[str, ...]
-    rows: list[tuple[tuple[Value, ...], bool]]
+    rows: list[_Row]
     open: bool = False
 
     @property
@@ -164,28 +168,22 @@ class _Query:
         one, other = (run(self.evaluator, node[side], self.outer) for side in ("larg", "rarg"))
         if node.get("op") != "SETOP_UNION":
             return self._common(one, other, node["op"] == "SETOP_INTERSECT")
-        rows = one.rows + other.rows
+        rows: list[_Row] | None = one.rows + other.rows
         if not node.get("all"):
-            if any(unknown(*values) for values, _ in rows):
-                return UNKNOWN_ROWS
-            distinct: dict[Any, bool] = {}
-            for values, sure in rows:
-                distinct[values] = distinct.get(values, False) or sure
-            rows = list(distinct.items())
-        return Rows(one.columns, rows, one.open or other.open)
+            rows = _distinct(one.rows + other.rows)
+        return Rows(one.columns, rows, one.open or other.open) if rows is not None else UNKNOWN_ROWS
 
     def _common(self, one: Rows, other: Rows, both_of_them: bool) -> Rows:
         """INTERSECT and EXCEPT."""
         if self.node.get("all") or not (one.known and other.known):
             return UNKNOWN_ROWS
-        if any(
-            unknown(*values) or any(isinstance(each, list) for each in values) for values, _ in one.rows + other.rows
-        ):
+        mine, theirs = _distinct(one.rows), _distinct(other.rows)
+        if mine is None or theirs is None:
             return UNKNOWN_ROWS
-        others = {row for row, _ in other.rows}
-        distinct = dict.fromkeys(row for row, _ in one.rows if (row in others) is both_of_them)
+        others = {_hashable(row) for row, _ in theirs}
+        rows = [row for row, _ in mine if (_hashable(row) in others) is both_of_them]
         # In which order several come nobody knows.
-        return Rows(one.columns, [(row, len(distinct) == 1) for row in distinct])
+        return Rows(one.columns, [(row, len(rows) == 1) for row in rows])
 
     # FROM.
 
@@ -387,7 +385,7 @@ class _Query:
                 for item in items:
                     yield from item.columns or ()
             else:
-                yield _figured_name(node)
+                yield figure_name(node)[0] or "?column?"
 
     def _projected(self, targets: list[Node], scope: Scope, items: list[_Item]) -> Iterator[tuple[Value, ...]]:
         values: list[Value] = []
@@ -433,12 +431,10 @@ class _Query:
                     found.sort(key=_key(at), reverse=down)
         rows: list[tuple[tuple[Value, ...], bool]] = [(values, sure is True) for values, sure, _ in found]
         if "distinctClause" in node:
-            if any(node["distinctClause"]) or any(unknown(*values) for values, _ in rows):
+            distinct = _distinct(rows) if not any(node["distinctClause"]) else None
+            if distinct is None:
                 return Rows(columns, [], open=True)
-            distinct: dict[Any, bool] = {}
-            for values, sure in rows:
-                distinct[values] = distinct.get(values, False) or sure
-            rows = list(distinct.items())
+            rows = distinct
         if "limitCount" in node:
             limit = self.evaluator.value(node["limitCount"])
             if not isinstance(limit, int):
@@ -546,17 +542,17 @@ def _sortable(key: tuple[Value, ...]) -> bool:
     )
 
 
-def _figured_name(node: Node) -> str:
-    """FigureColname, as far as anybody refers to such a column."""
-    for kind, body in node.items():
-        if kind == "ColumnRef" and "String" in body["fields"][-1]:
-            name: str = body["fields"][-1]["String"]["sval"]
-            return name
-        if kind == "FuncCall":
-            return names(body["funcname"])[-1]
-        if kind == "TypeCast":
-            found = _figured_name(body["arg"])
-            return names(body["typeName"]["names"])[-1] if found == "?column?" else found
-        if kind == "SubLink" and body["subLinkType"] == "EXISTS_SUBLINK":
-            return "exists"
-    return "?column?"
+def _distinct(rows: list[_Row]) -> list[_Row] | None:
+    """The rows without doubles, each sure if one of its like is; None where it is not known which are alike."""
+    found: dict[Value, _Row] = {}
+    for row, sure in rows:
+        if unknown(*row) or any(isinstance(value, dict) for value in row):
+            return None
+        key = _hashable(row)
+        found[key] = row, sure or (key in found and found[key][1])
+    return list(found.values())
+
+
+def _hashable(value: Value) -> Value:
+    """A row or value with tuples in the place of arrays."""
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
