@@ -34,6 +34,7 @@ from pubcheck.postgres.plpgsql.interpret import Interpreter
 from pubcheck.postgres.plpgsql.program import check_sql, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.plpgsql.trial import Trial
+from pubcheck.postgres.scan import in_bytes
 from pubcheck.rulebook import by_name, rule_for_spec
 from pubcheck.statements import StatementText
 
@@ -193,9 +194,9 @@ class Inside:
         sent, written = self.text.text, re.escape(body)
         literals = list(re.finditer(rf"'{written}'(?!')|\${written}\$", sent))
         if len(literals) == 1:
-            return None, len(sent[: literals[0].start() + 1 + location].encode(errors="surrogatepass"))
+            return None, in_bytes(sent, literals[0].start() + 1 + location)
         text = Text(body, (), inner.text.start, inner.text.end)
-        return Inner(text, inner.number), len(body[:location].encode(errors="surrogatepass"))
+        return Inner(text, inner.number), in_bytes(body, location)
 
     def _written(self, inner: Inner, text: StatementText, name: str, node: Node) -> None:
         """A statement that writes a table. Raises Raised where it is certainly refused."""
@@ -370,7 +371,7 @@ def _compile_error(statement: str, body: Text, failure: NotParsed) -> ServerErro
     """What the server says of a body that it cannot read, with the position in the statement around it."""
     location = None
     if failure.location is not None and body.sites:
-        location = len(statement[: body.outside(failure.location)].encode(errors="surrogatepass"))
+        location = in_bytes(statement, body.outside(failure.location))
     return failure.error(location)
 
 

@@ -12,7 +12,7 @@ from pubcheck.diagnostics import Certainty, ServerAnswer, Span
 from pubcheck.fold.doubts import doubt_source
 from pubcheck.notes import Notes
 from pubcheck.postgres.parse import SyntaxRefused
-from pubcheck.postgres.scan import tokens
+from pubcheck.postgres.scan import in_bytes, tokens
 from pubcheck.rulebook import rule_for_spec
 from pubcheck.sources.statements import Splitter, Statement
 from pubcheck.sources.text import Source
@@ -171,7 +171,7 @@ class Unread:
             end = statement.place(len(text), end=True)
             span = Span(statement.source, max(statement.start, end - 1), end)
         else:
-            span = statement.span(len(text[:at].encode(errors="surrogatepass")))
+            span = statement.span(in_bytes(text, at))
         position = None if at is None else at + 1
         if at is None and "end of input" in message:
             position = len(text) + 1

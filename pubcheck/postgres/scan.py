@@ -59,6 +59,16 @@ def column_list(text: bytes, relation: int) -> list[tuple[int, int]]:
     return found
 
 
+def in_bytes(text: str, at: int | None = None) -> int:
+    """Where a place of a text (None: its end) is in its bytes."""
+    return len(text[:at].encode(errors="surrogatepass"))
+
+
+def in_characters(data: bytes, at: int | None = None) -> int:
+    """Where a place of the bytes of a text (None: their end) is in it."""
+    return len(data[:at].decode(errors="surrogatepass"))
+
+
 def folded(token: bytes) -> str:
     """An identifier token as PostgreSQL reads it: unquoted ones in lower case (ASCII), quotes undone."""
     text = token.decode(errors="replace")

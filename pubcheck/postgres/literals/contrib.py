@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.literals.common import SPACE, InputContext, refused
+from pubcheck.postgres.scan import in_bytes
 
 _KEYS_15 = {
     "ghstore": ("XX000", "Not implemented"),
@@ -57,7 +58,7 @@ class _Hstore:
         return refused("42601", "syntax error in hstore: unexpected end of string")
 
     def unexpected(self) -> ServerError:
-        place = len(self.text[: self.at].encode(errors="surrogatepass"))
+        place = in_bytes(self.text, self.at)
         if self.old:
             return refused("XX000", f'Syntax error near "{self.peek()}" at position {place}')
         return refused("42601", f'syntax error in hstore, near "{self.peek()}" at position {place}')

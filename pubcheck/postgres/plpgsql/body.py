@@ -8,7 +8,7 @@ from bisect import bisect_right
 from msgspec import Struct
 
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.scan import tokens
+from pubcheck.postgres.scan import in_characters, tokens
 from pubcheck.postgres.tree import options
 
 Site = tuple[int, int]
@@ -91,7 +91,7 @@ def literal_at(outer: str, byte: int, value: str) -> Text:
     for kind, token, offset in tokens(data, max(byte, 0)):
         if kind != "text":
             continue
-        start = offset if outer.isascii() else len(data[:offset].decode(errors="surrogatepass"))
+        start = offset if outer.isascii() else in_characters(data, offset)
         written = token.decode(errors="surrogatepass")
         read = _read(written)
         end = start + len(written)

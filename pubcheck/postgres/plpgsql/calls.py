@@ -19,6 +19,7 @@ from pubcheck.postgres.plpgsql.program import Program, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.plpgsql.scripts import do, script
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, coerced
+from pubcheck.postgres.scan import in_bytes
 from pubcheck.postgres.tree import names, walk
 
 
@@ -295,7 +296,7 @@ def cannot_be_read(machine: Machine, body: str, failure: NotParsed | TooDeep, at
     first = first_refusal(machine.trial, body, failure) if isinstance(failure, NotParsed) else None
     if first is None:
         return False
-    location = None if first.location is None else len(body[: first.location].encode(errors="surrogatepass"))
+    location = None if first.location is None else in_bytes(body, first.location)
     machine.fail(first.error(location), Inner(Text(body, (), at.text.start, at.text.end), at.number))
     return True
 

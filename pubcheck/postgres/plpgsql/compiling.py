@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
-from pubcheck.postgres.scan import folded, tokens
+from pubcheck.postgres.scan import folded, in_bytes, in_characters, tokens
 from pubcheck.sources.placeholders import guessed
 
 
@@ -189,7 +189,7 @@ def _of_statement(body: str, message: str, said_of: Callable[[str], str | None])
     data = body.encode(errors="surrogatepass")
     words = _words(data)
     settled = _settled(words, _settles(data, message, said_of))
-    at = len(data[: words[settled].start if settled < len(words) else None].decode(errors="surrogatepass"))
+    at = in_characters(data, words[settled].start if settled < len(words) else None)
     statement = about_publication(body, at)
     try:
         parse(statement)
@@ -217,7 +217,7 @@ def _known(
         at = _quoted(data, words, at, message, named, said_of)
     if place == "loop" and (loop := refused.loop()) is not None and loop[2]:
         sqlstate = "42804"
-    location = None if at is None else len(data[:at].decode(errors="surrogatepass"))
+    location = None if at is None else in_characters(data, at)
     read = SyntaxRefused(message, location, body)
     return NotParsed(
         message,
@@ -317,7 +317,7 @@ _LABEL = re.compile(r"<<\s*\w+\s*>>")
 def about_publication(body: str, location: int | None) -> str:
     """The statement about a publication that a place of a body (None: its end) stands in, "" for any other."""
     data = body.encode(errors="surrogatepass")
-    at = len(data) if location is None else len(body[:location].encode(errors="surrogatepass"))
+    at = len(data) if location is None else in_bytes(body, location)
     words = [(token.lower(), start) for _, token, start in tokens(data)]
     end = next((start for word, start in words if word == b";" and start >= at), len(data))
     within = [each for each in words if each[1] < min(at + 1, end)]

@@ -15,7 +15,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.compiling import NotParsed, is_template
 from pubcheck.postgres.plpgsql.program import Program, typname
 from pubcheck.postgres.plpgsql.trial import Trial
-from pubcheck.postgres.scan import folded, tokens
+from pubcheck.postgres.scan import folded, in_characters, tokens
 from pubcheck.postgres.session import Session
 
 _NAME = r'(?:"[^"]+"|[^\W\d][\w$]*)'
@@ -65,7 +65,7 @@ def _declarations(body: str) -> dict[tuple[str, int], int]:
         if word in (b"declare", b"begin"):
             declares = word == b"declare"
         elif declares and before in (b"declare", b";") and kind == "name":
-            end = len(data[: start + len(token)].decode(errors="surrogatepass"))
+            end = in_characters(data, start + len(token))
             found.setdefault((folded(token), data.count(b"\n", 0, start) + 1), end)
         before = word
     return found

@@ -20,6 +20,7 @@ from pubcheck.postgres.plpgsql.program import typname
 from pubcheck.postgres.plpgsql.trial import Trial
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
 from pubcheck.postgres.plpgsql.ways import Signal, Way
+from pubcheck.postgres.scan import in_bytes
 
 
 class Memory:
@@ -108,7 +109,7 @@ class Memory:
                 # A literal that is assigned is read when the assignment is analysed.
                 error.location = literal["A_Const"].get("location", len(_SELECT))
             if error.location is not None:
-                error.location += len(before.encode(errors="surrogatepass")) - len(_SELECT)
+                error.location += in_bytes(before) - len(_SELECT)
                 error.culprit = error.location
             self.fail(error, self._written(before + expression_text))
             return UNKNOWN

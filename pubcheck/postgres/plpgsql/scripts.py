@@ -12,6 +12,7 @@ from pubcheck.postgres.plpgsql import commands
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner, Raised, Standing
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.values import Value
+from pubcheck.postgres.scan import in_bytes
 
 
 @contextmanager
@@ -77,11 +78,11 @@ def syntax_error(machine: Machine, part: Inner, refusal: SyntaxRefused, end: int
         refusal.message,
         rule="syntax-error" if about else None,
         hint=refusal.hint,
-        location=None if refusal.location is None else len(said[: refusal.location].encode(errors="surrogatepass")),
+        location=None if refusal.location is None else in_bytes(said, refusal.location),
     )
     if error.location is None:
-        error.location = len(said.encode(errors="surrogatepass")) + end - len(said)
-        error.culprit = max(0, len(said.encode(errors="surrogatepass")) - 1)
+        error.location = in_bytes(said) + end - len(said)
+        error.culprit = max(0, in_bytes(said) - 1)
     machine.refuse(error, part)
 
 
