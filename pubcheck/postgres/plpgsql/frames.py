@@ -65,6 +65,8 @@ class Frame:
         return MISSING
 
     def _field(self, name: str, value: Value, field: str) -> Value:
+        if field in _NO_FIELDS:
+            return UNKNOWN
         if isinstance(value, dict):
             if field not in value and name in self.records:
                 raise Failed("42703", f'record "{name}" has no field "{field}"')
@@ -88,6 +90,15 @@ class Frame:
                     old = former.get(name, UNKNOWN)
                     if unknown(old, value) or type(old) is not type(value) or old != value:
                         scope[name] = UNKNOWN
+
+
+_NO_FIELDS = frozenset(
+    (
+        "all", "begin", "by", "case", "declare", "else", "end", "execute", "for", "foreach", "from", "if", "in", "into",
+        "loop", "not", "null", "or", "strict", "then", "to", "using", "when", "while",
+    )
+)  # fmt: skip
+"""Words that name a field of a record only where they are quoted, which does not show (pl_reserved_kwlist.h)."""
 
 
 def unassigned(name: str) -> Failed:
