@@ -64,7 +64,7 @@ def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Way:
 
 
 def protected(machine: Machine, nodes: Sequence[Node]) -> Way:
-    """As ``_statements``; after a statement that may have failed, and then been taken, the rest is in doubt."""
+    """As ``Machine.statements``; after a statement that may have failed, and then been taken, the rest is in doubt."""
     doubts = machine.doubt.ways
     perhaps: list[Signal] = []
     try:
