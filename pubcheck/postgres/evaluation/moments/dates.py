@@ -201,6 +201,9 @@ def _make_date(year: int, month: int, day: int) -> int:
     return julian_day(shown, month, day) - POSTGRES_EPOCH
 
 
+# OVERLAPS.
+
+
 def _overlaps(left_start: Any, left_end: Any, right_start: Any, right_end: Any) -> bool | None:
     """overlaps_timestamp: the ends may be NULL and in any order."""
     one, two = _in_order(left_start, left_end)

@@ -49,9 +49,6 @@ def scan(session: Session, name: str, wanted: Wanted) -> Scan:
     return found(session, wanted) if found is not None else NOTHING_KNOWN
 
 
-# --- What is certain to be all ------------------------------------------------------------------------------------
-
-
 _CATALOGS: dict[str, Reader] = {
     "pg_attribute": pg_attribute,
     "pg_authid": roles("rolname"),
