@@ -61,6 +61,59 @@ SCRIPTS = {
         ALTER TABLE t ALTER g TYPE text;
         ALTER TABLE t ALTER g TYPE int USING 5; -- 42611
     """,
+    "defaults are of their type as before": r"""
+        CREATE TYPE e2 AS ENUM ('x', 'y');
+        CREATE TYPE e3 AS ENUM ('x', 'y');
+        CREATE TYPE e4 AS ENUM ('x', 'y');
+        CREATE TYPE e5 AS ENUM ('x', 'y');
+        CREATE TYPE e6 AS ENUM ('x', 'y');
+        CREATE TYPE e7 AS ENUM ('x', 'y');
+        CREATE TABLE t (b e2 DEFAULT 'x', c e3, d e4 DEFAULT 'y', f e5 DEFAULT NULL, h e7 DEFAULT 'x');
+        ALTER TABLE t ADD g e6 DEFAULT 'x'::text::e6;
+        ALTER TABLE t ALTER b TYPE text;
+        DROP TYPE e2; -- 2BP01
+        ALTER TABLE t ALTER c TYPE text;
+        DROP TYPE e3;
+        ALTER TABLE t ALTER d DROP DEFAULT;
+        ALTER TABLE t ALTER d TYPE text;
+        DROP TYPE e4;
+        ALTER TABLE t ALTER f TYPE text;
+        DROP TYPE e5;
+        ALTER TABLE t ALTER g TYPE text;
+        DROP TYPE e6; -- 2BP01
+        ALTER TABLE t ALTER h TYPE text, ALTER h DROP DEFAULT;
+        DROP TYPE e7;
+        ALTER TABLE t ALTER b TYPE varchar;
+        DROP TYPE e2; -- 2BP01
+        ALTER TABLE t ALTER b TYPE e2 USING b::e2;
+        DROP TYPE e2; -- 2BP01
+        ALTER TABLE t ALTER b TYPE text;
+        ALTER TABLE t ALTER b SET DEFAULT 'z';
+        DROP TYPE e2;
+        ALTER TABLE t ALTER g SET DEFAULT 'q'::text;
+        DROP TYPE e6;
+        CREATE TYPE status AS ENUM ('a', 'b');
+        CREATE TABLE s (id int PRIMARY KEY, st status NOT NULL DEFAULT 'a');
+        ALTER TYPE status RENAME TO status_old;
+        CREATE TYPE status AS ENUM ('a', 'b', 'c');
+        ALTER TABLE s ALTER COLUMN st TYPE status USING st::text::status; -- 42804
+        ALTER TABLE s ALTER COLUMN st DROP DEFAULT;
+        ALTER TABLE s ALTER COLUMN st TYPE status USING st::text::status;
+        ALTER TABLE s ALTER COLUMN st SET DEFAULT 'c';
+        DROP TYPE status_old;
+        CREATE DOMAIN dom AS text;
+        CREATE TABLE dt (a dom DEFAULT 'x');
+        ALTER TABLE dt ALTER a TYPE text;
+        DROP DOMAIN dom;
+        CREATE TABLE par (a status DEFAULT 'a');
+        CREATE TABLE kid () INHERITS (par);
+        ALTER TABLE par ALTER a TYPE text;
+        ALTER TABLE par ALTER a DROP DEFAULT;
+        DROP TABLE s;
+        DROP TYPE status;
+        ALTER TABLE kid ALTER a DROP DEFAULT;
+        DROP TYPE status; -- 42704
+    """,
 }
 
 

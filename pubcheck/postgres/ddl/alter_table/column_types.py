@@ -12,6 +12,7 @@ from pubcheck.postgres.ddl.columns import change_columns, having_column, require
 from pubcheck.postgres.ddl.descriptions import relation_name
 from pubcheck.postgres.ddl.not_null import refuse_renewal
 from pubcheck.postgres.ddl.retyping import refuse_cast, refuse_default
+from pubcheck.postgres.ddl.tables.default_values import add_use_of_default
 from pubcheck.postgres.ddl.tables.definitions import depend_on_type, refuse_identity_type
 from pubcheck.postgres.ddl.typenames import collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
@@ -53,6 +54,10 @@ def alter_type(session: Session, relation: int, command: Node, recurse: bool) ->
         catalog.forget_dependencies((RELATION, member), here.number, on=(TYPE, here.type))
         change_columns(session, member, [here.number], type=oid, typmod=typmod, collation=collation, storage="")
         depend_on_type(session, member, require_column(session, member, name))
+        kept = catalog.types.get(here.default_type) if here.has_default else None
+        if kept is not None and kept.kind != "d" and kept.oid != oid:
+            # The default is of its type as before, and cast to the new one.
+            add_use_of_default(session, member, here.number, (TYPE, kept.oid, 0))
         _rebuild_keys(session, member, here.number)
 
 

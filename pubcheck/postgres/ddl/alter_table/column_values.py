@@ -20,6 +20,12 @@ from pubcheck.postgres.tree import column_names
 
 
 def set_default(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ALTER COLUMN ... SET and DROP DEFAULT, which go down to children (ATSimpleRecursion)."""
+    for member in session.catalog.descendants(relation) if recurse else (relation,):
+        _set_default_of(session, member, command)
+
+
+def _set_default_of(session: Session, relation: int, command: Node) -> None:
     """ATExecColumnDefault: a new default replaces what the old one depended on."""
     catalog = session.catalog
     column = require_column(session, relation, command["name"])

@@ -113,6 +113,13 @@ def _uses_of_default(session: Session, relation: int, number: int) -> list[tuple
     ]
 
 
+def add_use_of_default(session: Session, relation: int, number: int, used: tuple[str, int, int]) -> None:
+    """The default of a column depends on something more."""
+    uses = _uses_of_default(session, relation, number)
+    if used not in uses:
+        _default(session, relation, number, [used])
+
+
 def _default(session: Session, relation: int, number: int, uses: list[tuple[str, int, int]]) -> None:
     catalog = session.catalog
     default = (DEFAULT, catalog.new_oid(), 0)
