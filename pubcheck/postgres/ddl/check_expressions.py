@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.certain import only_certain
-from pubcheck.postgres.ddl.held_expressions import analyzed, refuse_out_of_place
 from pubcheck.postgres.oids import BPCHAR, FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -29,6 +28,7 @@ def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
         return
     # Loaded only where it does not show at a glance.
     from pubcheck.postgres.ddl.generated import refuse_system_columns
+    from pubcheck.postgres.ddl.held_expressions import analyzed, refuse_out_of_place
     from pubcheck.postgres.expressions.coerce import coerce_to_boolean
     from pubcheck.postgres.expressions.collate import assign_collations
 

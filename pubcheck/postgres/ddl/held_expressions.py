@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.expressions.analyze import transform
+from pubcheck.postgres.expressions.filters import parse_state
+from pubcheck.postgres.expressions.nodes import Expr
+from pubcheck.postgres.expressions.state import ParseState
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import find
-
-if TYPE_CHECKING:
-    from pubcheck.postgres.expressions.nodes import Expr
-    from pubcheck.postgres.expressions.state import ParseState
 
 
 def analyzed(session: Session, relation: Relation, tree: Node, clause: str) -> tuple[ParseState, Expr]:
@@ -20,10 +18,6 @@ def analyzed(session: Session, relation: Relation, tree: Node, clause: str) -> t
 
     Raises ServerError where it refuses it, Unknowable where that rests on what is not visible.
     """
-    # Loaded only where an expression takes a closer look.
-    from pubcheck.postgres.expressions.analyze import transform
-    from pubcheck.postgres.expressions.filters import parse_state
-
     refuse_out_of_place(tree, clause.removesuffix("s"))
     p = parse_state(session, relation)
     p.clause = clause

@@ -7,7 +7,6 @@ from __future__ import annotations
 from pubcheck.postgres.catalog import AUTO, DEFAULT, INTERNAL, NORMAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
-from pubcheck.postgres.ddl.held_expressions import refuse_out_of_place
 from pubcheck.postgres.ddl.sequences import own_sequence, sequences_used
 from pubcheck.postgres.ddl.tables.default_types import is_simple, suits
 from pubcheck.postgres.errors import ServerError
@@ -76,6 +75,9 @@ def refuse_default(session: Session, row: Relation, column: Column, expression: 
     """Raises ServerError where the server certainly refuses a default, of the type ``given`` so far as that shows."""
     simple = is_simple(expression)
     if not simple and plain_call(expression) is None:
+        # Loaded only where it does not show at a glance.
+        from pubcheck.postgres.ddl.held_expressions import refuse_out_of_place
+
         refuse_out_of_place(expression, "DEFAULT expression", columns="DEFAULT expression")
     if not suits(session, column.type, given, expression, simple=simple):
         # Loaded only where it does not show at a glance.
