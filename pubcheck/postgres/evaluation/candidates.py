@@ -71,7 +71,7 @@ class Hints:
             number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
             if number.is_finite():
                 self.numbers.append(number)
-        elif type_oid in _STRINGS or type_oid == 705:
+        elif type_oid in _STRINGS or type_oid == oids.UNKNOWN:
             self.strings.append(value.decode("latin-1") if isinstance(value, bytes) else value)
         elif type_oid in _MOMENTS and isinstance(value, int):
             self.days.append(value if type_oid == oids.DATE else value // DAY_LENGTH)

@@ -14,7 +14,7 @@ from pubcheck.postgres.evaluation.calls import Call, Function, Implementation, i
 from pubcheck.postgres.evaluation.compare import order_of
 from pubcheck.postgres.evaluation.values import Array, Context, adoption, failed
 from pubcheck.postgres.expressions.nodes import EXPLICIT_CALL, IMPLICIT, Expr
-from pubcheck.postgres.oids import INT4, OID
+from pubcheck.postgres.oids import INT4, OID, UNKNOWN
 
 Row = Mapping[int, Any]
 """Attribute number -> what ``literals.read`` gives, None for NULL; every column that the filter reads is in it."""
@@ -116,7 +116,7 @@ class Builder:
     def constant(self, expr: Expr) -> Step:
         if expr.null or expr.value is None:
             return Constant(None)
-        if expr.type == 705:
+        if expr.type == UNKNOWN:
             return Constant(expr.value)
         adopt = adoption(self.context, expr.type)
         return Constant(expr.value if adopt is None else adopt(expr.value))
