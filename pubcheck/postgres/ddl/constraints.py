@@ -7,11 +7,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, RELATION
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.check_expressions import refuse_check
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.indexes import IndexSpec, define_index
+from pubcheck.postgres.ddl.lookup import functions_called
 from pubcheck.postgres.ddl.names import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.ddl.not_null import add_not_null, column_constrained, require_not_null
 from pubcheck.postgres.errors import ServerError
@@ -346,6 +347,7 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
         raise ServerError("42P16", f'cannot add NO INHERIT constraint to partitioned table "{row.name}"')
     local = [relation] if node.get("is_no_inherit") else catalog.descendants(relation)
     not_null = _not_null_by(node.get("raw_expr"))
+    functions = functions_called(session, node.get("raw_expr"))
     for oid in local:
         part = catalog.relations[oid]
         standing = catalog.constraint(oid, name)
@@ -369,6 +371,8 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
         catalog.add_constraint(constraint)
         for key in constraint.keys or (0,):
             catalog.depend((CONSTRAINT, constraint.oid, 0), (RELATION, oid, key), AUTO)
+        for function in functions:
+            catalog.depend((CONSTRAINT, constraint.oid, 0), (PROC, function, 0), NORMAL)
 
 
 def _not_null_by(tree: Node | None) -> list[str]:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_NORMAL_OID, INTERNAL, PARTITION, RELATION
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_NORMAL_OID, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.ddl.lookup import functions_called
 from pubcheck.postgres.ddl.names import addition, choose_relation_name, index_column_names, truncate
 from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.errors import ServerError, Unknowable
@@ -383,6 +384,8 @@ def _depend(session: Session, relation: Relation, spec: IndexSpec, index: Index,
                 numbers.add(column.number)
     for number in numbers:
         catalog.depend(holder, (RELATION, relation.oid, number), AUTO)
+    for function in functions_called(session, list(index.trees)):
+        catalog.depend(this, (PROC, function, 0), NORMAL)
     if not numbers:
         catalog.depend(holder, (RELATION, relation.oid, 0), AUTO)
     if spec.parent:

@@ -316,6 +316,52 @@ SCRIPTS = {
         CREATE TABLE p55 (id int) PARTITION BY LIST ((p55 IS NULL));
         CREATE TABLE p56 (id int, a text[]) PARTITION BY LIST ((a[1]));
     """,
+    "what they use stands in the way": r"""
+        CREATE COLLATION german (provider = icu, locale = 'de-DE');
+        CREATE TABLE t (id int PRIMARY KEY, label text COLLATE german);
+        DROP COLLATION german; -- 2BP01
+        ALTER TABLE t ALTER label TYPE varchar;
+        DROP COLLATION german;
+        CREATE FUNCTION f(int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 > 0';
+        ALTER TABLE t ADD CHECK (f(id));
+        DROP FUNCTION f(int); -- 2BP01
+        CREATE INDEX ix ON t (f(id));
+        DROP FUNCTION f; -- 2BP01
+        ALTER TABLE t ADD n int DEFAULT abs(1);
+        CREATE FUNCTION g() RETURNS int LANGUAGE sql AS 'SELECT 1';
+        ALTER TABLE t ADD o int DEFAULT g();
+        DROP FUNCTION g(); -- 2BP01
+        CREATE POLICY po ON t USING (f(id));
+        CREATE VIEW v AS SELECT f(id) FROM t;
+        DROP VIEW v;
+        ALTER TABLE t DROP CONSTRAINT t_id_check;
+        DROP INDEX ix;
+        DROP FUNCTION f(int); -- 2BP01
+        DROP POLICY po ON t;
+        DROP FUNCTION f(int);
+        ALTER TABLE t ALTER o DROP DEFAULT;
+        DROP FUNCTION g();
+        CREATE FUNCTION im(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 1';
+        CREATE TABLE u (id int, a int DEFAULT im(1), b int GENERATED ALWAYS AS (im(id)) STORED);
+        ALTER TABLE u ADD c int CHECK (im(c) > 0);
+        CREATE TABLE uk (x int) INHERITS (u);
+        CREATE INDEX ui ON u (im(a));
+        DROP FUNCTION im(int); -- 2BP01
+        DROP FUNCTION im(int) CASCADE;
+        DROP INDEX ui; -- 42704
+        ALTER TABLE u DROP CONSTRAINT u_c_check; -- 42704
+        CREATE COLLATION gg FROM "C";
+        CREATE TABLE w (id int PRIMARY KEY, t text COLLATE gg, v varchar COLLATE gg);
+        ALTER TABLE w ADD z text COLLATE gg;
+        ALTER TABLE w DROP COLUMN t, ALTER v TYPE text;
+        DROP COLLATION gg; -- 2BP01
+        ALTER TABLE w ALTER z TYPE text COLLATE "C";
+        DROP COLLATION gg;
+        CREATE COLLATION gg FROM "C";
+        ALTER TABLE w ADD y text COLLATE gg;
+        DROP COLLATION gg CASCADE;
+        ALTER TABLE w DROP COLUMN y; -- 42703
+    """,
 }
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import NORMAL, OTHER, PUBLICATION_REL, RELATION, TYPE
+from pubcheck.postgres.catalog import COLLATION, NORMAL, OTHER, PUBLICATION_REL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import change_columns, having_column, require_column
 from pubcheck.postgres.ddl.descriptions import relation_name
@@ -51,7 +51,8 @@ def alter_type(session: Session, relation: int, command: Node, recurse: bool) ->
             raise ServerError("42P16", f'cannot alter inherited column "{name}" of relation "{other}"')
         refuse_default(session, here, oid)
         _refuse_type_change(session, catalog.relations[member], here)
-        catalog.forget_dependencies((RELATION, member), here.number, on=(TYPE, here.type))
+        for used in ((TYPE, here.type), (COLLATION, here.collation)):
+            catalog.forget_dependencies((RELATION, member), here.number, on=used)
         change_columns(session, member, [here.number], type=oid, typmod=typmod, collation=collation, storage="")
         depend_on_type(session, member, require_column(session, member, name))
         kept = catalog.types.get(here.default_type) if here.has_default else None

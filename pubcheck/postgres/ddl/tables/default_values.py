@@ -4,9 +4,10 @@ generation expressions (catalog/heap.c: StoreAttrDefault).
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog import AUTO, DEFAULT, INTERNAL, NORMAL, RELATION
+from pubcheck.postgres.catalog import AUTO, DEFAULT, INTERNAL, NORMAL, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.ddl.lookup import functions_called
 from pubcheck.postgres.ddl.sequences import own_sequence, sequences_used
 from pubcheck.postgres.ddl.tables.default_types import is_simple, suits
 from pubcheck.postgres.errors import ServerError
@@ -47,7 +48,12 @@ def _attach_generation(session: Session, row: Relation, column: Column, definiti
         from pubcheck.postgres.ddl.generated import refuse_generated
 
         refuse_generated(session, row, column, definition["raw_expr"])
-    catalog.depend((DEFAULT, catalog.new_oid(), 0), this, AUTO)
+    uses = definition.get("uses", [(PROC, oid, 0) for oid in functions_called(session, definition.get("raw_expr"))])
+    default = (DEFAULT, catalog.new_oid(), 0)
+    # What takes the expression away takes the column with it.
+    catalog.depend(default, this, INTERNAL if uses else AUTO)
+    for used in uses:
+        catalog.depend(default, used, NORMAL)
     for other in column.expression:
         base = row.column(other)
         if base is not None:
@@ -59,14 +65,14 @@ def _attach_generation(session: Session, row: Relation, column: Column, definiti
 
 
 def _attach_default(session: Session, row: Relation, column: Column, expression: Node) -> None:
-    """The sequences that a default uses; what the column certainly cannot have is refused."""
+    """The sequences and functions that a default uses; what the column certainly cannot have is refused."""
     given = column.default_type
     if not given and "sval" in expression.get("A_Const", ()):
         given = column.type  # a partition's column does not say its type
     refuse_default(session, row, column, expression, given)
-    if is_simple(expression):
-        return
-    uses = [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, expression) if sequence]
+    uses = [(PROC, function, 0) for function in functions_called(session, expression)]
+    if not is_simple(expression):
+        uses += [(RELATION, sequence.oid, 0) for sequence in sequences_used(session, expression) if sequence]
     if uses:
         _default(session, row.oid, column.number, uses)
 
@@ -92,16 +98,16 @@ def copy_defaults(session: Session, relation: int, own: set[str], sources: list[
     for column in catalog.relations[relation].live():
         if column.name in own:
             continue
+        uses: list[tuple[str, int, int]] = []
+        for source in sources if column.generated or column.has_default else ():
+            known = source.column(column.name)
+            if known is not None and (known.has_default or known.generated):
+                uses = _uses_of_default(session, source.oid, known.number)
+                break
         if column.generated:
-            attach_default(session, relation, column.name, {"contype": "CONSTR_GENERATED"})
-        elif column.has_default:
-            for source in sources:
-                known = source.column(column.name)
-                if known is not None and known.has_default:
-                    uses = _uses_of_default(session, source.oid, known.number)
-                    if uses:
-                        _default(session, relation, column.number, uses)
-                    break
+            attach_default(session, relation, column.name, {"contype": "CONSTR_GENERATED", "uses": uses})
+        elif uses:
+            _default(session, relation, column.number, uses)
 
 
 def _uses_of_default(session: Session, relation: int, number: int) -> list[tuple[str, int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog import FIRST_GENERATED, FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
+from pubcheck.postgres.catalog import COLLATION, FIRST_GENERATED, FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, renamed
 from pubcheck.postgres.ddl.tables.contradictions import refuse_contradictions
@@ -209,13 +209,15 @@ def refuse_identity_type(column: Column) -> None:
 
 def depend_on_types(session: Session, row: Relation) -> None:
     for column in row.columns:
-        if column.type >= FIRST_NORMAL_OID:
+        if column.type >= FIRST_NORMAL_OID or column.collation >= FIRST_NORMAL_OID:
             depend_on_type(session, row.oid, column)
     if row.of_type >= FIRST_NORMAL_OID:
         session.catalog.depend((RELATION, row.oid, 0), (TYPE, row.of_type, 0), NORMAL)
 
 
 def depend_on_type(session: Session, relation: int, column: Column) -> None:
-    """A column of a user-defined type goes, or stands in the way, when the type is dropped."""
+    """A column of a user-defined type or collation goes, or stands in the way, when that is dropped."""
+    if column.collation >= FIRST_NORMAL_OID:
+        session.catalog.depend((RELATION, relation, column.number), (COLLATION, column.collation, 0), NORMAL)
     if column.type >= FIRST_NORMAL_OID:
         session.catalog.depend((RELATION, relation, column.number), (TYPE, column.type, 0), NORMAL)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import AUTO, CONSTRAINT, PARTITION, RELATION
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.columns import DIFFERENT, difference
 from pubcheck.postgres.ddl.indexes import adopt_index
@@ -158,8 +158,12 @@ def copy_check(session: Session, constraint: Constraint, target: int, *, inherit
         local=not inherited,
     )
     catalog.add_constraint(new)
+    this = (CONSTRAINT, new.oid, 0)
     for key in new.keys or (0,):
-        catalog.depend((CONSTRAINT, new.oid, 0), (RELATION, target, key), AUTO)
+        catalog.depend(this, (RELATION, target, key), AUTO)
+    for used, _ in catalog.dependencies.get((CONSTRAINT, constraint.oid)):
+        if used[0] == PROC:
+            catalog.depend(this, (*used, 0), NORMAL)
 
 
 def clone_foreign_key(session: Session, constraint: Constraint, parent: Relation, child: int) -> None:
