@@ -48,7 +48,7 @@ class Frame:
         self.parameters: dict[str, Value] | None = None
         """While EXECUTE runs: the values of USING, and all that its text sees."""
         self.records, self.limited, self.aliases = _declared(body.text)
-        """Names that perhaps are those of variables whose type has a length or precision."""
+        """The names of records, those that perhaps are of a type with a length or precision, what aliases stand for."""
 
     def look_up(self, parts: tuple[str, ...]) -> Value:
         """A variable's value, or MISSING. Raises Failed for a field of a record that has none."""
