@@ -73,6 +73,8 @@ def create_index(session: Session, node: Node) -> None:
     relation = session.relation(node["relation"])
     if relation.kind not in INDEXABLE:
         raise ServerError("42809", f'cannot create index on relation "{relation.name}"')
+    if node.get("concurrent") and relation.kind == "p":
+        raise ServerError("0A000", f'cannot create index on partitioned table "{relation.name}" concurrently')
     if not session.owns(relation.owner):
         raise ServerError("42501", f"must be owner of table {relation.name}")
     method = node.get("accessMethod", "btree")

@@ -222,6 +222,8 @@ CREATE INDEX a85 ON t ((t.a + 1), (public.t.a));
 CREATE INDEX a86 ON t ((s.a + 1)); -- 42P01
 CREATE UNIQUE INDEX ON t (b text_pattern_ops);
 CREATE UNIQUE INDEX ON t (lower(b), a) WHERE c IS NOT NULL;
+CREATE TABLE par (a int) PARTITION BY LIST (a);
+CREATE INDEX CONCURRENTLY ON par (a); -- 0A000
 """
 OF_EXTENSIONS = r"""
 CREATE EXTENSION citext;
