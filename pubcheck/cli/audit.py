@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pubcheck.cli.app import FOUND, NoInput, complain, emit, fail_on_assumed_option, fail_on_option
+from pubcheck.cli.app import FOUND, NoInput, complain, fail_on_assumed_option, fail_on_option, show
 from pubcheck.cli.inputs import config_option
+from pubcheck.cli.output import put
 from pubcheck.cli.spark import (
     check_installed,
     conf_option,
@@ -194,12 +195,14 @@ def command(
                 page = None if no_report else report or _page_in(output, wanted.run)
                 document, unwritten = None, None
                 if page is not None:
+                    from pubcheck.report import audit_html
+
                     progress("writing the report")
                     try:
                         document = collect(store, wanted.run)
-                        _write(document, page)
-                    except click.FileError as error:
-                        unwritten, page = error.format_message(), None
+                        put(page, audit_html.render(document))
+                    except OSError as error:
+                        unwritten, page = f"{page}: {error.strerror or error}", None
                     except failures() as error:
                         unwritten, page = reason(str(error)), None
         finally:
@@ -213,7 +216,7 @@ def command(
     except failures() as error:
         return complain(f"the Spark job failed: {reason(str(error))}")
     if not quiet:
-        emit("\n".join(summarised(summary, output, page, document)) + "\n")
+        show(f"{line}\n" for line in summarised(summary, output, page, document))
     if unwritten is not None:
         return complain(f"the run is complete, but its report could not be made: {unwritten}")
     return FOUND if fails(summary.rules, config) else 0
@@ -258,17 +261,6 @@ def _page_in(output: str, run: str) -> str | None:
     """Where the report goes unless told: into DIR, where that is a folder of this machine, to which the run went."""
     local = output.removeprefix("file://")
     return os.path.join(local, "report.html") if os.path.isdir(os.path.join(local, "runs", f"run={run}")) else None
-
-
-def _write(document: Audit, page: str) -> None:
-    from pubcheck.report import audit_html
-
-    text = "".join(audit_html.render(document))
-    try:
-        with open(page, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        raise click.FileError(page, error.strerror) from None
 
 
 def summarised(summary: Summary, output: str, page: str | None = None, document: Audit | None = None) -> list[str]:
