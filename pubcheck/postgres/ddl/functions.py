@@ -72,12 +72,20 @@ def create_function(session: Session, node: Node) -> None:
         modes.append(mode)
         parameter_names.append(parameter.get("name", ""))
         types.append(oid)
+        if "v" in modes[:-1] and (mode in "ibv" or procedure):
+            which = "last input" if mode in "iv" else "last"
+            raise ServerError("42P13", f"VARIADIC parameter must be the {which} parameter")
         if mode in "ibv":
             inputs.append(oid)
             if "defexpr" in parameter:
                 defaults += 1
             elif defaults and mode != "v":
                 raise ServerError("42P13", "input parameters after one with a default value must also have defaults")
+        elif "defexpr" in parameter:
+            raise ServerError("42P13", "only input parameters can have default values")
+        elif defaults and procedure:
+            said = "procedure OUT parameters cannot appear after one with a default value"
+            raise ServerError("42P13", said)
         if mode in "obt":
             outputs.append(oid)
         if mode == "v":

@@ -121,10 +121,10 @@ def _call(machine: Machine, inner: Inner, call: Node) -> bool:
         machine.refuse(_wrong_kind(machine, row, call, "is not a procedure", "a function, use SELECT"), inner)
         return True
     places = _places(row)
-    written = [(item, at) for item, at in _given(row, call) if places[at][1] in "ob"] if machine.frames else []
-    for item, at in written if machine.frames and machine.frame.program.body else ():
-        if "A_Const" in item.get("NamedArgExpr", {}).get("arg", item):
-            machine.refuse(_not_writable(places[at][0], at + 1), inner)
+    given = list(_given(row, call))
+    written = [(item, at) for item, at in given if places[at][1] in "ob"] if machine.frames else []
+    if machine.frames and machine.frame.program.body:
+        _refuse_targets(machine, inner, places, given)
     machine.emitted = None
     invoke(machine, found, call, None, inner)
     results = machine.emitted[0] if machine.emitted else ()
@@ -134,20 +134,44 @@ def _call(machine: Machine, inner: Inner, call: Node) -> bool:
     return True
 
 
-def _not_writable(name: str, number: int) -> ServerError:
-    """What is to take a procedure's result is no variable (make_callstmt_target)."""
-    said = f'"{name}"' if name else str(number)
-    return ServerError(
-        "42601", f"procedure parameter {said} is an output parameter but corresponding argument is not writable"
-    )
+def _refuse_targets(
+    machine: Machine, inner: Inner, places: list[tuple[str, str]], given: list[tuple[Node, int]]
+) -> None:
+    """What is to take a procedure's results has to be variables (make_callstmt_target): 42601, 22005."""
+    items = {at: item.get("NamedArgExpr", {}).get("arg", item) for item, at in given}
+    for at, (name, mode) in enumerate(places):
+        if mode not in "ob":
+            continue
+        item = items.get(at, {})
+        if item.keys().isdisjoint(_PERHAPS_WRITABLE):
+            said = f'"{name}"' if name else str(at + 1)
+            words = f"procedure parameter {said} is an output parameter but corresponding argument is not writable"
+            machine.refuse(ServerError("42601", words), inner)
+        path = _path(item)
+        if len(path) == 1 and _is_constant(machine, path[0]):
+            machine.refuse(ServerError("22005", f'variable "{path[0]}" is declared CONSTANT'), inner)
+
+
+_PERHAPS_WRITABLE = ("ColumnRef", "ParamRef", "TypeCast", "CollateClause")
+
+
+def _is_constant(machine: Machine, name: str) -> bool:
+    """Whether all variables of that name are constants."""
+    known = [node.get("isconst", False) for _, node in machine.frame.program.variables if node.get("refname") == name]
+    return bool(known) and all(known)
 
 
 def _given_back(machine: Machine, item: Node, value: Value) -> None:
     """A variable as the argument of a procedure's parameter that gives something back."""
-    fields = item.get("NamedArgExpr", {}).get("arg", item).get("ColumnRef", {}).get("fields", ())
-    parts = tuple(names(fields)) if all("String" in field for field in fields) else ()
+    parts = _path(item.get("NamedArgExpr", {}).get("arg", item))
     if parts and machine.frame.look_up(parts) is not MISSING:
         machine.bind(parts[0], value if len(parts) == 1 else UNKNOWN)
+
+
+def _path(item: Node) -> tuple[str, ...]:
+    """The parts of the name that an argument is; () for anything else."""
+    fields = item.get("ColumnRef", {}).get("fields", ())
+    return tuple(names(fields)) if all("String" in field for field in fields) else ()
 
 
 def not_followed(machine: Machine, inner: Inner, called: Sequence[Node]) -> None:

@@ -87,6 +87,22 @@ SCRIPTS = {
         DROP DOMAIN d;
         DROP DOMAIN d2;
     """,
+    "the order of parameters": """
+        CREATE PROCEDURE p1(INOUT p text, s text DEFAULT '_old', OUT done boolean) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE PROCEDURE p2(a int DEFAULT 1, OUT b int) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE FUNCTION f2(a int DEFAULT 1, OUT b int) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE PROCEDURE p3(a int DEFAULT 1, INOUT b int) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE PROCEDURE p4(a int DEFAULT 1, INOUT b int DEFAULT 2) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE PROCEDURE p5(OUT b int DEFAULT 2) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE FUNCTION f5(OUT b int DEFAULT 2) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE PROCEDURE p6(VARIADIC a int[], OUT b int) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE FUNCTION f6(VARIADIC a int[], OUT b int) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE FUNCTION f7(VARIADIC a int[], b int) RETURNS int LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE FUNCTION f8(VARIADIC a int[], INOUT b int) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE FUNCTION f9(VARIADIC a int[], VARIADIC b int[]) RETURNS int LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE FUNCTION f10(VARIADIC a int[]) RETURNS TABLE (b int) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE PROCEDURE p11(VARIADIC a int[], INOUT b int) LANGUAGE plpgsql AS 'BEGIN END';
+    """,
 }
 
 
