@@ -76,8 +76,16 @@ def validate(session: Session, relation: int, command: Node, recurse: bool) -> N
 
 
 def alter(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    """What counts here of ATExecAlterConstraint: whether a foreign key is enforced (18)."""
+    """ATExecAlterConstraint; what it changes counts here as far as a foreign key is enforced (18)."""
     catalog, change = session.catalog, command["def"]["ATAlterConstraint"]
-    constraint = catalog.constraint(relation, change["conname"])
-    if constraint is not None and "alterEnforceability" in change:
+    row, name = catalog.relations[relation], change["conname"]
+    constraint = catalog.constraint(relation, name)
+    if "alterEnforceability" in change and not catalog.major.enforcement:
+        raise ServerError("42601", 'syntax error at or near "ENFORCED"')
+    if constraint is None:
+        if row.seen and not_null.column_constrained(row, name) is None:
+            raise ServerError("42704", f'constraint "{name}" of relation "{row.name}" does not exist')
+    elif constraint.kind != "f" and ("alterDeferrability" in change or "alterEnforceability" in change):
+        raise ServerError("42809", f'constraint "{name}" of relation "{row.name}" is not a foreign key constraint')
+    elif "alterEnforceability" in change:
         catalog.constraints.put(constraint.oid, replace(constraint, enforced=change.get("is_enforced", False)))

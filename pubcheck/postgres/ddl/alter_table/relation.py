@@ -1,4 +1,4 @@
-"""What is said of a relation as a whole: OWNER TO, CLUSTER ON, ENABLE and DISABLE RULE, REPLICA IDENTITY
+"""What is said of a relation as a whole: OWNER TO, CLUSTER ON, ENABLE and DISABLE RULE and TRIGGER, REPLICA IDENTITY
 (commands/tablecmds.c).
 """
 
@@ -46,11 +46,24 @@ def cluster_on(session: Session, relation: int, command: Node, recurse: bool) ->
 
 def enable_rule(session: Session, relation: int, command: Node, recurse: bool) -> None:
     """EnableDisableRule: one that is enabled for replicas alone does nothing in other sessions."""
-    catalog = session.catalog
-    oid = catalog.other_names.get(("rule", relation, command["name"]))
+    catalog, name = session.catalog, command["name"]
+    row, oid = catalog.relations[relation], catalog.other_names.get(("rule", relation, name))
     if oid is not None:
         enabled = command["subtype"] in ("AT_EnableRule", "AT_EnableAlwaysRule")
         catalog.others.put(oid, replace(catalog.others[oid], enabled=enabled))
+    elif row.seen and not session.blind and name != "_RETURN":
+        raise ServerError("42704", f'rule "{name}" for relation "{row.name}" does not exist')
+
+
+def enable_trigger(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """EnableDisableTrigger, which changes nothing here. Partitions have the triggers of those above them, and foreign
+    keys have some of their own."""
+    catalog, name = session.catalog, command["name"]
+    row = catalog.relations[relation]
+    if ("trigger", relation, name) in catalog.other_names or row.partition or name.startswith("RI_ConstraintTrigger"):
+        return
+    if row.seen and not session.blind:
+        raise ServerError("42704", f'trigger "{name}" for table "{row.name}" does not exist')
 
 
 def replica_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
