@@ -54,8 +54,8 @@ class Tree:
         """Files that take back what others do, or that a tool does not run, and why they are in no unit."""
         for path in sorted(paths):
             folder, _, name = path.rpartition("/")
-            if path.startswith("/") and not folder:
-                folder = "/"
+            if not folder.strip("/"):
+                folder = path[: -len(name)]  # "/", or "//" where that is how a table writes it
             language = language_of(name)
             by_content = language == "sql" or may_be_script(name)
             is_sql = path in included if by_content else language is None
@@ -67,7 +67,7 @@ class Tree:
             kind.setdefault(folder, []).append(name)
 
     def path(self, folder: str, name: str) -> str:
-        return name if not folder else f"{folder}{name}" if folder == "/" else f"{folder}/{name}"
+        return f"{folder}/{name}" if folder.strip("/") else f"{folder}{name}"
 
     def folders(self) -> list[str]:
         """The folders that hold SQL which is nobody's yet, in order."""
