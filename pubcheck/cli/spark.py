@@ -62,10 +62,10 @@ def failures() -> tuple[type[Exception], ...]:
 
 def reason(error: str) -> str:
     """The line of an error of Spark that says what was wrong: the last of a Python traceback, else the last cause that
-    Java names, else the first."""
+    Java names, else what Java raised, else the first."""
     lines = [line.strip() for line in error.splitlines() if line.strip() and not line.startswith("\tat ")]
     first, traceback = lines[0] if lines else "it does not say why", "Traceback (most recent call last):"
     if traceback in lines:
         return lines[-1]
-    causes = [line.partition(": ")[2] for line in lines if line.startswith("Caused by: ")]
+    causes = [line.partition(": ")[2] for line in lines if line.startswith((": ", "Caused by: "))]
     return causes[-1].partition(": ")[2] or causes[-1] if causes else first

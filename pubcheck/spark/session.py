@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Mapping
 
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 
@@ -22,9 +22,7 @@ def session(
     ``conf`` is what the user says, ``local`` what a local session has otherwise than the audit's.
     """
     global _found
-    for logger in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
-        # What PySpark writes there, as JSON, is what it raises.
-        logging.getLogger(logger).addFilter(lambda record: False)
+    silence()
     _found = SparkSession.getActiveSession()
     builder = SparkSession.builder
     for key, value in conf.items():
@@ -57,6 +55,13 @@ def session(
             if key not in conf:
                 builder = builder.config(key, value)
     return builder.appName(name).getOrCreate()
+
+
+def silence() -> None:
+    """Keeps PySpark from writing, as JSON, what it raises as well."""
+    for logger in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        # They must be loggers of its own: it hands them what no other takes.
+        PySparkLogger.getLogger(logger).addFilter(lambda record: False)
 
 
 _found: SparkSession | None = None
