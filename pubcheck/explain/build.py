@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.explain.copies import Copies
-from pubcheck.explain.document import Answer, NotSent, Publication, Table, UnitExplained
+from pubcheck.explain.document import Answer, Identity, NotSent, Publication, Table, UnitExplained
 from pubcheck.explain.facts import Facts
 from pubcheck.explain.neighbours import Neighbours
 from pubcheck.explain.rows import Samples, changes_of, examples_of
@@ -45,9 +45,11 @@ def explained(
 
 def publications_of(
     fold: Fold, statements: Statements, diagnostics: Sequence[Diagnostic], sampler: Sampler
-) -> tuple[Publication, ...]:
-    """As ``explained``, of the publications alone."""
-    return _Builder(fold, statements, diagnostics, Wanted(), sampler).publications()
+) -> tuple[tuple[Publication, ...], Mapping[str, Identity]]:
+    """As ``explained``, of the publications alone; and the replica identities of the tables that they send, by name."""
+    builder = _Builder(fold, statements, diagnostics, Wanted(), sampler)
+    publications = builder.publications()
+    return publications, {facts.name: facts.identity for facts in builder.facts.known.values()}
 
 
 class _Builder:

@@ -5,13 +5,13 @@ A publication that sends nothing has one row all the same, so that none is missi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.explain.build import publications_of
-from pubcheck.explain.document import Publication, Refused
+from pubcheck.explain.document import Identity, Publication, Refused
 from pubcheck.explain.rows import Samples
 from pubcheck.linter import Followed
 from pubcheck.rulebook import RULES
@@ -55,11 +55,11 @@ def published(followed: Followed, *, refusals_known: bool) -> list[Published]:
     majors: dict[Published, tuple[int, ...]] = {}
     for major, fold in zip(followed.result.postgres, followed.folds, strict=True):
         found = [each for each in followed.found if major in each.postgres]
-        publications = publications_of(fold, followed.statements, found, lambda *_: Samples())
+        publications, identities = publications_of(fold, followed.statements, found, lambda *_: Samples())
         rows: list[Published] = []
         for publication in publications:
             base = _base(publication, major)
-            rows += list(_rows(publication, base, refusals_known)) or [base]
+            rows += list(_rows(publication, identities, base, refusals_known)) or [base]
         if len(followed.folds) == 1:
             return rows
         for row in rows:
@@ -86,7 +86,9 @@ def _base(publication: Publication, major: int) -> Published:
     )
 
 
-def _rows(publication: Publication, base: Published, refusals_known: bool) -> Iterator[Published]:
+def _rows(
+    publication: Publication, identities: Mapping[str, Identity], base: Published, refusals_known: bool
+) -> Iterator[Published]:
     for answer in publication.answers:
         refused: dict[str, Refused] = {
             each.operation: each for each in answer.refused if publication.name in each.publications
@@ -117,13 +119,12 @@ def _rows(publication: Publication, base: Published, refusals_known: bool) -> It
                 columns=answer.columns,
                 left_out=answer.left_out,
                 identity=answer.identity.kind,
-                identity_columns=answer.identity.columns,
                 rule=refusal.rule if refusal is not None else None,
                 sqlstate=refusal.sqlstate if refusal is not None else None,
                 message=refusal.message if refusal is not None else None,
             )
             for table in answer.tables:
-                yield replace(row, table=table)
+                yield replace(row, table=table, identity_columns=identities[table].columns)
     for left in publication.not_sent:
         for table in left.tables:
             yield replace(base, table=table, verdict="not-sent", message=left.reason)
