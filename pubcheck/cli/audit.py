@@ -51,7 +51,8 @@ Examples:
 
 \b
 Exit status: as of `pubcheck lint`, by the findings. A file that cannot be read or is no text is one
-(PUB001, PUB002); whatever else is quarantined does not fail a run.""",
+(PUB001, PUB002), unless its repository has nothing to lint; whatever else is quarantined does not
+fail a run.""",
 )
 @click.argument("input_", metavar="INPUT")
 @click.option("--output", required=True, metavar="DIR", help="Where the tables are written: DIR/<table>/run=<id>/.")
@@ -74,10 +75,14 @@ Exit status: as of `pubcheck lint`, by the findings. A file that cannot be read 
 @click.option(
     "--since",
     metavar="RUN",
-    help="Carry over what has not changed since that run in DIR, or since latest, the last run of INPUT. A repository"
-    " whose files have the names, sizes, times and inodes of then is not read.",
+    help="Carry over what has not changed since that run in DIR, or since latest, the last run of INPUT, or of any if"
+    " there is none. A repository whose files have the names, sizes, times and inodes of then is not read.",
 )
-@click.option("--run", metavar="ID", help="What this run is called; one of that name is replaced.  [default: the time]")
+@click.option(
+    "--run",
+    metavar="ID",
+    help="What this run is called; one of that name is replaced.  [default: the time, and a random number]",
+)
 @click.option(
     "--max-file-size", type=_size, default="32M", show_default=True, metavar="SIZE", help="Largest file to lint."
 )
@@ -156,12 +161,20 @@ def command(
     config = from_options(
         {key: value for key, value in given.items() if value is not None}, load(path=config_path), where="--"
     )
-    if run is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", run):
-        raise ConfigError(f"--run: {run!r} is no id: letters, digits, dots, hyphens and underscores")
+    if run is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", run):
+        raise ConfigError(f"--run: {run!r} is no id: letters, digits, dots, hyphens and underscores, 100 at the most")
     if report is not None and no_report:
         raise click.UsageError("--report and --no-report exclude each other")
     if report is not None and not os.path.isdir(os.path.dirname(report) or "."):
         raise click.FileError(report, "there is no such folder")
+    if report is not None and os.path.isdir(report):
+        raise click.FileError(report, "it is a folder")
+    if not output.removeprefix("file://"):
+        raise ConfigError("--output: say into which folder")
+    try:
+        output.encode()
+    except UnicodeEncodeError:
+        raise ConfigError(f"--output: {output!r} is no UTF-8, and Spark knows no other names") from None
     if os.path.isfile(output.removeprefix("file://")):
         raise ConfigError(f"--output: {output} is a file, and no folder")
     check_installed("the audit")
@@ -177,14 +190,14 @@ def command(
     from pubcheck.spark.reporting import collect
     from pubcheck.spark.runs import NoRun, Store
     from pubcheck.spark.session import release, session
-    from pubcheck.spark.summary import fails
+    from pubcheck.spark.summary import Lost, fails
 
     try:
         spark = session("pubcheck audit", master, remote, dict(conf))
         try:
             store = Store(spark, output)
             wanted = Options(
-                run=run or _now(),
+                run=run or _new_id(),
                 since=store.find(since, source.name) if since else None,
                 largest_file=max_file_size,
                 largest_unit=max_unit_size,
@@ -213,6 +226,8 @@ def command(
         raise ConfigError(str(error)) from None
     except NoRun as error:
         raise ConfigError(f"--since: {error}") from None
+    except Lost as error:
+        return complain(str(error))
     except failures() as error:
         return complain(f"the Spark job failed: {reason(str(error))}")
     if not quiet:
@@ -231,12 +246,13 @@ def _input(
     config: Config,
 ) -> Input:
     from pubcheck.sources.discover import readable
+    from pubcheck.sources.plans import WILDCARDS
     from pubcheck.spark.inputs import PRESETS, Columns, Folders, Rows
 
     if format_ == "files":
         if preset or any(columns) or options:
             raise ConfigError("columns, presets and options are of tables: say what INPUT is with --format")
-        if not os.path.exists(where) and not any(character in where for character in "*?["):
+        if not os.path.exists(where) and not any(wildcard in where for wildcard in WILDCARDS):
             raise NoInput(f"no input: there is no {where}")
         if os.path.isfile(where) and not readable([os.path.basename(where)]):
             raise ConfigError(f"{where} is no file of SQL: if its rows are files, say --format, such as parquet or csv")
@@ -251,10 +267,12 @@ def _input(
     return Rows(where, format_, chosen, options)
 
 
-def _now() -> str:
+def _new_id() -> str:
+    """The time, and what no other run has that starts in the same second."""
     from datetime import UTC, datetime
+    from secrets import token_hex
 
-    return datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(4)}"
 
 
 def _page_in(output: str, run: str) -> str | None:
@@ -272,12 +290,11 @@ def summarised(summary: Summary, output: str, page: str | None = None, document:
     lines = [
         f"{count['units']:,} units of {count['repositories']:,} repositories,"
         f" {count['files']:,} files, {count['statements']:,} statements"
+        + (f"; {count['units_carried']:,} units carried over" if count["units_carried"] else "")
     ]
     for end in ("linted", "nothing_to_lint", "quarantined"):
-        line = f"  {end.replace('_', ' '):16}{count[f'units_{end}']:>10,} units {count[f'files_{end}']:>10,} files"
-        if end == "linted" and count["units_carried"]:
-            line += f" ({count['units_carried']:,} units carried over)"
-        lines.append(line)
+        units, files = count[f"units_{end}"], count[f"files_{end}"]
+        lines.append(f"  {end.replace('_', ' '):16}{units:>10,} units {files:>10,} files")
     for why, (units, files) in summary.quarantine.items():
         lines.append(f"    {why:14}{units:>10,} units {files:>10,} files")
     if passed_over := count.get("rows_passed_over"):
@@ -294,9 +311,11 @@ def summarised(summary: Summary, output: str, page: str | None = None, document:
         if worst:
             lines.append("    errors warnings  in")
         lines += [f"  {each.errors:>8,} {each.warnings:>8,}  {escape(each.name)}" for each in worst]
-    lines.append(f"The tables are {output}/*/run={summary.run}, made in {summary.metrics['seconds']:.1f} seconds.")
+    lines.append(
+        f"The tables are {escape(output)}/*/run={summary.run}, made in {summary.metrics['seconds']:.1f} seconds."
+    )
     if page is not None:
-        lines.append(f"The report is {page}.")
+        lines.append(f"The report is {escape(page)}.")
     return lines
 
 

@@ -11,13 +11,14 @@ import msgspec
 
 from pubcheck.report.document import Entry
 
-_IDENTITY = ("path", "rule", "object", "publications", "operation", "message")
+_IDENTITY = ("rule", "object", "publications", "operation", "message")
 
 
-def fingerprints(findings: Iterable[Mapping[str, Any] | Entry], scope: str = "") -> Iterator[str]:
+def fingerprints(findings: Iterable[Mapping[str, Any] | Entry], scope: str = "", top: str = "") -> Iterator[str]:
     """A fingerprint of 32 hexadecimal digits for each finding, in their order: what it is, where, and which one of
     several alike. The findings are entries, or the same fields as the audit's rows have them, of one unit at least;
-    ``scope`` tells apart what is alike otherwise, such as a repository.
+    ``scope`` tells apart what is alike otherwise, such as a repository; ``top`` is what paths may begin with that is
+    not to count.
     """
     alike: dict[str, int] = {}
     for finding in findings:
@@ -27,6 +28,7 @@ def fingerprints(findings: Iterable[Mapping[str, Any] | Entry], scope: str = "")
             server = msgspec.structs.asdict(server)
         server = server or {}
         identity = [list(value) if isinstance(value, tuple) else value for value in (fields[key] for key in _IDENTITY)]
-        what = repr([scope, *identity, server.get("sqlstate"), server.get("message")])
+        path = fields["path"].removeprefix(top)
+        what = repr([scope, path, *identity, server.get("sqlstate"), server.get("message")])
         number = alike[what] = alike.get(what, -1) + 1
         yield hashlib.sha256(f"{number}{what}".encode(errors="surrogatepass")).hexdigest()[:32]

@@ -405,6 +405,10 @@ def _name(name: str, paths: Sequence[str], files: Sequence[File]) -> str:
     return files[0].label.rpartition("/")[0] or "."
 
 
+WILDCARDS = "*?["
+"""Each of which makes a path a pattern."""
+
+
 class Repository(Struct, frozen=True):
     """A repository of a corpus: its files, by absolute path, and folders in it that cannot be listed."""
 
@@ -421,11 +425,11 @@ def find_repositories(where: str, config: Config = Config()) -> Iterator[Reposit
     of `pubcheck lint`.
     """
     tops: dict[str, str | None] = {}
-    if any(character in where for character in "*?["):
+    if any(wildcard in where for wildcard in WILDCARDS):
         from glob import iglob
 
         parts = where.replace(os.sep, "/").split("/")
-        fixed = next(number for number, part in enumerate(parts) if any(each in part for each in "*?["))
+        fixed = next(number for number, part in enumerate(parts) if any(wildcard in part for wildcard in WILDCARDS))
         taken: set[str] = set()
         for path in sorted(iglob(where, recursive=True), key=lambda path: path.split(os.sep)):
             matched = _called(path).rstrip("/").split("/")

@@ -14,24 +14,26 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from functools import partial, reduce
+from itertools import takewhile
 from typing import Protocol
 
 import pyarrow as pa
 from msgspec import Struct
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from pubcheck.config import Config
-from pubcheck.sources.files import ENDS, LANGUAGES, SUFFIXES
-from pubcheck.sources.plans import Repository, find_repositories
+from pubcheck.sources.files import ENDS, LANGUAGES, SUFFIXES, label_of
+from pubcheck.sources.plans import WILDCARDS, Repository, find_repositories
 from pubcheck.sources.selection import DONE, IDENTITY, NAMED, STATEMENT, UTF16_MARKS, WORD
 from pubcheck.sources.traits import CHANGELOG, LISTS
 from pubcheck.spark import worker
 from pubcheck.spark.carrying import Standing
 from pubcheck.spark.costs import cost, part
-from pubcheck.spark.runs import Store
+from pubcheck.spark.runs import Store, literal
 from pubcheck.spark.survey import BEGINNING, LINTED_ALL_THE_SAME
-from pubcheck.spark.tables import CONTENTS, EXAMINED, FACTS, FOUND, LINTED, LISTING, SCANNED, arrow, ddl
+from pubcheck.spark.tables import CONTENTS, EXAMINED, FACTS, FOUND, LINTED, LISTING, SCANNED, arrow, ddl, quoted
 
 _CHUNK = 40_000
 """Files that the driver holds at a time."""
@@ -47,6 +49,10 @@ class Input(Protocol):
     @property
     def name(self) -> str:
         """How it is called in the table `runs`."""
+
+    @property
+    def top(self) -> str:
+        """What the labels of files begin with because of how the input is written: a copy of it has another one."""
 
     def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> str | None:
         """Finds the repositories; gives the state of all of them, of which ``settings`` are a part, None where that is
@@ -85,6 +91,7 @@ class Folders:
 
     def __init__(self, where: str, config: Config = Config()) -> None:
         self.name = _plain(where)
+        self.top = _top(where)
         self._where, self._config = where, config
         self._repositories = self._count = self._cost = 0
         self._written = False
@@ -159,6 +166,15 @@ class Folders:
 def _plain(where: str) -> str:
     """A path without the separators at its end, which make no label another."""
     return where.rstrip("/" + os.sep) or where
+
+
+def _top(where: str) -> str:
+    """The folder of a folder, or of a pattern: what stands before the first wildcard."""
+    parts = label_of(where).rstrip("/").split("/")
+    fixed = list(takewhile(lambda part: not any(wildcard in part for wildcard in WILDCARDS), parts))
+    if fixed == parts and not os.path.isdir(where):
+        fixed.pop()
+    return "".join(f"{part}/" for part in fixed)
 
 
 class _Chunk:
@@ -251,7 +267,7 @@ class Rows:
     """
 
     def __init__(self, name: str, format: str, columns: Columns, options: Mapping[str, str] | None = None) -> None:
-        self.name = name if format == "table" else _plain(name)
+        self.name, self.top = name if format == "table" else _plain(name), ""
         self._from, self._format, self._columns, self._options = name, format, columns, dict(options or {})
         if format.lower() == "csv":
             said = {key.lower() for key in self._options}
@@ -265,16 +281,16 @@ class Rows:
     def _read(self, spark: SparkSession) -> DataFrame:
         """The rows with a path that may be a file to read, or without a path. Raises BadInput."""
         table = self._table(spark)
-        path = F.col(f"`{self._columns.path}`").cast("string")
+        path = F.col(quoted(self._columns.path)).cast("string")
         path = F.when(F.trim(path) != "", path)
         ends = [*SUFFIXES, *(f".{suffix}" for suffix in LANGUAGES)]
         lists = [F.lower(path).rlike(ENDS), F.lower(path).rlike(CHANGELOG), *map(path.endswith, LISTS)]
         read = reduce(Column.__or__, [*(F.lower(path).endswith(end) for end in ends), *lists])
         self._paths = table.select(F.coalesce(read, F.lit(True)).alias("read"))
         return table.select(
-            F.coalesce(F.col(f"`{self._columns.repository}`").cast("string"), F.lit("")).alias("repository"),
+            F.coalesce(F.col(quoted(self._columns.repository)).cast("string"), F.lit("")).alias("repository"),
             path.alias("path"),
-            F.col(f"`{self._columns.content}`").cast("binary").alias("content"),
+            F.col(quoted(self._columns.content)).cast("binary").alias("content"),
         ).where(read | path.isNull())
 
     def _table(self, spark: SparkSession) -> DataFrame:
@@ -282,23 +298,30 @@ class Rows:
             if self._format == "table":
                 table = spark.read.table(self._from)
             else:
-                table = spark.read.format(self._format).options(**self._options).load(self._from)
+                where = literal(self._from) if os.path.exists(self._from) else self._from
+                table = spark.read.format(self._format).options(**self._options).load(where)
             columns = table.columns
         except Exception as error:  # of Py4J, where PySpark does not know the one of Java
             if "DATA_SOURCE_NOT_FOUND" in str(error):
                 raise BadInput(f"--format: Spark has no data source {self._format}") from None
             raise
-        known = {column.lower() for column in columns}
+        known = {field.name.lower(): field.dataType for field in table.schema}
         for what in ("repository", "path", "content"):
             name = getattr(self._columns, what)
             if name.lower() not in known:
                 option = "repo" if what == "repository" else what
                 there = f"it has {', '.join(columns[:_SHOWN])}" if columns else "it has none"
                 raise BadInput(f"{self.name} has no column {name}, {there}: say --{option}-column or --preset")
+        content = known[self._columns.content.lower()]
+        if not isinstance(content, T.BinaryType | T.StringType):
+            kind = content.simpleString()
+            raise BadInput(f"{self.name}: column {self._columns.content} is {kind}, and contents are binary or string")
         return table
 
     def look(self, spark: SparkSession, store: Store, run: str, settings: str, largest: int) -> None:
         self._rows = self._read(spark)
+        if not self.count():
+            raise EmptyInput(f"no input: of {self.passed_over()} rows of {self.name} none is a file to read")
         content = F.col("content")
         size = F.coalesce(F.octet_length(content).cast("bigint"), F.lit(0).cast("bigint"))
         fate = F.when(F.col("path").isNull() | F.col("content").isNull(), "unreadable").when(

@@ -73,7 +73,7 @@ def audit(
         raise NoRun(f"{run} is the run that is to be written, which cannot be read meanwhile")
     started = datetime.now(UTC)
     rules = ruleset(linter)
-    job = Job(_pickled(linter), options.limits, Largest(options.largest_file, options.largest_unit), rules)
+    job = Job(_pickled(linter), options.limits, Largest(options.largest_file, options.largest_unit), rules, given.top)
     settings = f"{rules} {options.largest_file} {options.largest_unit}"
 
     # The pool ends first: what still runs in it needs what is kept.

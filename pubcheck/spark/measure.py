@@ -16,6 +16,8 @@ from pubcheck.config import suggestion
 from pubcheck.replication.measurable import Measurable
 from pubcheck.replication.spark_types import SparkType
 from pubcheck.report.measure import Nulls, Overlap, PublicationRows, TableRows
+from pubcheck.spark.runs import literal
+from pubcheck.spark.tables import quoted
 
 FORMATS: Mapping[str, str] = {
     ".parquet": "parquet",
@@ -64,9 +66,9 @@ def measure(spark: SparkSession, data: Data, table: Measurable) -> TableRows:
         F.array(*(F.count_if(each) for each in sent)),
         F.array(*(F.count_if(F.col(f"`pubcheck: sent {number}`").isNull()) for number in range(len(counted)))),
         F.array(*(F.count_if(sent[one] & sent[other]) for one, other in pairs)),
-        F.array(*(F.count_if(F.col(_quoted(name)).isNull()) for name in needed)),
-        F.array(*(F.count_if(F.col(_quoted(name)).isNotNull()) for name in doubtful)),
-        F.array(*(F.min(_quoted(name)) for name in doubtful)),
+        F.array(*(F.count_if(F.col(quoted(name)).isNull()) for name in needed)),
+        F.array(*(F.count_if(F.col(quoted(name)).isNotNull()) for name in doubtful)),
+        F.array(*(F.min(quoted(name)) for name in doubtful)),
     ).collect()[0]
     for name, bad, example in zip(doubtful, row[7], row[8], strict=True):
         if bad:
@@ -123,6 +125,7 @@ def read(spark: SparkSession, data: Data) -> DataFrame:
 
 
 def _read(spark: SparkSession, where: str) -> DataFrame:
+    where = literal(where) if os.path.exists(where) else where
     bare = where.rstrip("/").removesuffix(".gz").removesuffix(".bz2").removesuffix(".zst")
     kind = FORMATS.get(os.path.splitext(bare)[1].lower(), "parquet")
     if kind in ("csv", "tsv"):
@@ -141,7 +144,7 @@ def _read_csv(spark: SparkSession, where: str, separator: str) -> DataFrame:
     options = {"header": "true", "quote": '"', "escape": '"', "multiLine": "true", "nullValue": "", "sep": separator}
     options |= {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", "mode": "FAILFAST"}
     rows = spark.read.options(**options, emptyValue=_EMPTY).csv(where)
-    columns = ((F.col(_quoted(name)), name) for name in rows.columns)
+    columns = ((F.col(quoted(name)), name) for name in rows.columns)
     return rows.select(*(F.when(column == _EMPTY, "").otherwise(column).alias(name) for column, name in columns))
 
 
@@ -160,7 +163,7 @@ def typed(rows: DataFrame, needed: Mapping[str, SparkType], where: str) -> tuple
         if name not in fields:
             others = sorted(fields)
             raise BadData(f"{where}: there is no column {name}{suggestion(name, others) if others else ''}")
-        given = F.col(_quoted(name))
+        given = F.col(quoted(name))
         if kind.name == "ANY":
             columns.append(given.alias(name))
             continue
@@ -174,10 +177,6 @@ def typed(rows: DataFrame, needed: Mapping[str, SparkType], where: str) -> tuple
             doubtful.append(_BAD + name)
             columns.append(F.when(made.isNull(), given.cast("string")).alias(_BAD + name))
     return rows.select(*columns, F.lit(0).alias("pubcheck: row")), doubtful
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _converted(given: Column, of: T.DataType, kind: SparkType) -> Column | None:

@@ -9,6 +9,7 @@ run hand on (`listing`) is deleted where it is a folder of this machine, and els
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from contextlib import suppress
 
@@ -23,11 +24,18 @@ class NoRun(ValueError):
     """There is no such run; the message says where was looked."""
 
 
+def literal(path: str) -> str:
+    """A path that Spark reads as it is: what it reads is a pattern otherwise, and what it writes is none."""
+    return re.sub(r"[\\\[\]{}*?]", r"\\\g<0>", path)
+
+
 class Store:
     """The tables of the audits under one folder, which may be any that Spark can write to."""
 
     def __init__(self, spark: SparkSession, where: str) -> None:
-        self.spark, self.where = spark, where.rstrip("/")
+        self.spark = spark
+        # What is before a colon is a scheme only where a slash follows; to Hadoop it is one unless a slash precedes.
+        self.where = ("./" if re.match(r"[^/:]*:(?!/)", where) else "") + where.rstrip("/")
 
     def path(self, table: str, run: str) -> str:
         return f"{self.where}/{table}/run={run}"
@@ -67,11 +75,11 @@ class Store:
 
     def read(self, columns: tuple[Column, ...], table: str, run: str) -> DataFrame:
         """A table of a run; a column that it was written without is null."""
-        return self.spark.read.schema(ddl(columns)).parquet(self.path(table, run))
+        return self.spark.read.schema(ddl(columns)).parquet(literal(self.path(table, run)))
 
     def runs(self) -> DataFrame:
         """The runs that exist, a row each."""
-        return self.spark.read.schema(ddl(RUNS)).parquet(f"{self.where}/runs")
+        return self.spark.read.schema(ddl(RUNS)).parquet(literal(f"{self.where}/runs"))
 
     def find(self, wanted: str, input: str | None = None) -> str:
         """The id of a run that exists, `latest` being the one of this input that finished last, or if none is of this

@@ -29,7 +29,7 @@ class Summary(Struct, frozen=True):
 
 
 class Lost(RuntimeError):
-    """The counts do not add up: an error of pubcheck's own, for which the run was not let exist."""
+    """The counts do not add up, so that the run was not let exist; the message says what did not."""
 
 
 def summary(
@@ -112,7 +112,10 @@ ENDS = ("linted", "nothing_to_lint", "quarantined")
 def _hold(metrics: dict[str, float], name: str, other: float, what: str) -> None:
     if metrics[name] != other:
         counts = f"{metrics[name]:.0f} {name}, but {other:.0f} {what}"
-        raise Lost(f"the audit lost something: {counts}. If the cluster lost a worker meanwhile, run it again")
+        raise Lost(
+            f"the audit lost something: {counts}. Where the cluster lost a worker meanwhile, or another audit wrote a"
+            " run of the same id, it is to be run again; else this is a bug in pubcheck, please report it"
+        )
 
 
 def fails(rules: list[tuple[str, str, str, int]], config: Config) -> bool:

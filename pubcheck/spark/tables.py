@@ -28,7 +28,12 @@ def _struct(columns: tuple[Column, ...]) -> pa.DataType:
 
 
 _UNIT_KEY = (
-    Column("repository", _TEXT, "the repository, as its folder or --repo-column names it"),
+    Column(
+        "repository",
+        _TEXT,
+        "the repository, as its folder or --repo-column names it; a backslash in a folder's name is doubled, and bytes"
+        " that are no UTF-8 stand as \\xff",
+    ),
     Column(
         "unit", _TEXT, "the unit in the repository: the folder of its files, or its first file where that is shared"
     ),
@@ -110,7 +115,7 @@ PUBLISHED = (
     Column("columns", pa.list_(_TEXT), "columns that are sent, null for all"),
     Column("left_out", pa.list_(_TEXT), "columns that are not sent"),
     Column("identity", _TEXT, "kind of replica identity"),
-    Column("identity_columns", pa.list_(_TEXT), "its columns, where tables that are alike have the same"),
+    Column("identity_columns", pa.list_(_TEXT), "its columns"),
     Column("rule", _TEXT, "rule of a refusal"),
     Column("sqlstate", _TEXT, "the server's, of a refusal"),
     Column("message", _TEXT, "the server's, of a refusal for the first such table; or why a table is not sent"),
@@ -146,7 +151,11 @@ UNITS = (
 
 QUARANTINE = (
     *_UNIT_KEY,
-    Column("path", _TEXT, "the file: quarantined on its own, or with its unit; null for the unit itself"),
+    Column(
+        "path",
+        _TEXT,
+        "the file: quarantined on its own, or with its unit; null for the unit itself, and for a row without a path",
+    ),
     Column(
         "reason",
         _TEXT,
@@ -302,6 +311,11 @@ def arrow(columns: tuple[Column, ...]) -> pa.Schema:
 def ddl(columns: tuple[Column, ...]) -> str:
     """Columns as a schema in Spark's words, such as `rule STRING, line INT`."""
     return ", ".join(f"`{column.name}` {_spark(column.type)}" for column in columns)
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark's expressions have it."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 _SPARK = {

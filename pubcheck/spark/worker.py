@@ -35,13 +35,14 @@ _SMALL = 16
 
 
 class Job(Struct, frozen=True):
-    """What a step is given: the linter, pickled, what a unit may take, how large it may be, and what stands for all but
-    the files that findings depend on."""
+    """What a step is given: the linter, pickled, what a unit may take, how large it may be, what stands for all but the
+    files that findings depend on, and the ``top`` below which labels say where a file lies (``Input.top``)."""
 
     linter: bytes
     limits: Limits
     largest: Largest
     rules: str
+    top: str
 
     @property
     def process(self) -> ChildProcess:
@@ -136,7 +137,7 @@ def _linted_at_once(repositories: Iterable[_Repository], job: Job) -> Iterator[_
         for repository, (found, replies) in zip(together, answer["found"], strict=True):
             reply = iter(replies)
             for unit in found:
-                outcome = _outcome(repository.name, next(reply)) if unit[_STEP] == "linted" else _NOT_LINTED
+                outcome = _outcome(repository.name, next(reply), job) if unit[_STEP] == "linted" else _NOT_LINTED
                 yield (repository.name, *unit), outcome
 
 
@@ -276,7 +277,7 @@ def lint_files(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.Re
 
     def told() -> Iterator[_Told]:
         for repository, unit in (each for batch in batches for each in _found(batch)):
-            outcome = _outcome(repository, job.process.ask(request_of(unit)))
+            outcome = _outcome(repository, job.process.ask(request_of(unit)), job)
             yield (repository, *_encoded(after_linting(unit, failed=outcome["failed"] is not None))), outcome
 
     yield from _in_batches(told(), _examined)
@@ -294,7 +295,7 @@ def lint_contents(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa
     each other."""
     rows = (row for batch in batches for row in _rows(batch))
     told = (
-        ((repository, asked.name), _outcome(repository, job.process.ask(asked)))
+        ((repository, asked.name), _outcome(repository, job.process.ask(asked), job))
         for repository, asked in _units_with_contents(rows)
     )
     yield from _in_batches(told, _linted)
@@ -341,10 +342,12 @@ _NOT_LINTED: Row = {
 }
 
 
-def _outcome(repository: str, reply: Row) -> Row:
+def _outcome(repository: str, reply: Row, job: Job) -> Row:
     failure, unread = reply["failure"], reply["unread"]
     counts = dict.fromkeys(SEVERITIES, 0)
-    for finding, fingerprint in zip(reply["findings"], fingerprints(reply["findings"], repository), strict=True):
+    for finding, fingerprint in zip(
+        reply["findings"], fingerprints(reply["findings"], repository, job.top), strict=True
+    ):
         finding["fingerprint"] = fingerprint
         counts[finding["severity"]] += 1
     return {

@@ -23,7 +23,11 @@ from tests.cli.conftest import Call
         ((".", "--output", "out", "--conf", "x"), "'x' must be KEY=VALUE"),
         ((".", "--output", "out", "--repo-column", "x"), "columns, presets and options are of tables"),
         (("t", "--format", "table", "--preset", "x", "--output", "out"), "there is no x; there are the-stack, github"),
+        ((".", "--output", "out", "--run", "a" * 101), "is no id: letters, digits, dots, hyphens and underscores, 100"),
         ((".", "--output", __file__), f"{__file__} is a file, and no folder"),
+        ((".", "--output", ""), "--output: say into which folder"),
+        ((".", "--output", "\udce9"), "--output: '\\udce9' is no UTF-8"),
+        ((".", "--output", "out", "--report", "."), "Could not open file '.': it is a folder"),
         ((".", "--output", "out", "--postgres", "19"), "PostgreSQL 19 is not supported"),
         ((".", "--output", "out", "--unit-timeout", "0"), "Invalid value for '--unit-timeout'"),
         ((".", "--output", "out", "--report", "a.html", "--no-report"), "--report and --no-report exclude each other"),
@@ -67,6 +71,7 @@ def test_of_an_error_of_spark_the_line_that_says_something_is_told() -> None:
         "Caused by: org.x.Y: [B] Malformed records\n\t... 2 more\nCaused by: org.x.Z: [C] Malformed record: 1,a\n"
     )
     assert reason(java) == "[C] Malformed record: 1,a"
+    assert reason(java.partition("Caused by")[0]) == "[A] while reading"
     assert reason("") == "it does not say why"
 
 
@@ -92,8 +97,8 @@ def test_the_summary_adds_up_and_names_the_rules() -> None:
         "r1", metrics, {"crashed": (10, 20)}, [("PUB301", "error", "certain", 2), ("PUB004", "note", "assumed", 1)]
     )
     assert "\n".join(summarised(summary, "out")) == (
-        "1,500 units of 2 repositories, 3,000 files, 12,345 statements\n"
-        "  linted               1,400 units      2,800 files (7 units carried over)\n"
+        "1,500 units of 2 repositories, 3,000 files, 12,345 statements; 7 units carried over\n"
+        "  linted               1,400 units      2,800 files\n"
         "  nothing to lint         90 units        180 files\n"
         "  quarantined             10 units         20 files\n"
         "    crashed               10 units         20 files\n"

@@ -21,7 +21,7 @@ from pubcheck.spark import costs
 from pubcheck.spark.child import Limits
 from pubcheck.spark.inputs import Columns, EmptyInput, Folders, Input, Rows
 from pubcheck.spark.published import Published
-from pubcheck.spark.runs import NoRun
+from pubcheck.spark.runs import NoRun, Store
 from pubcheck.spark.tables import PUBLISHED, Column
 from tests.spark.audits import QUICK, SMALL, TABLES, Audits, exactly
 from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
@@ -222,6 +222,47 @@ def test_each_publication_table_and_operation_has_its_verdict(audits: Audits, pl
     row = next(row for row in rows if row["publication"] == "k")
     assert (row["filter"], row["columns"], row["identity"]) == ("id > 1", ["id"], "primary key")
     assert (row["repository"], row["path"], row["line"], row["postgres"]) == ("a", "corpus/a/2.sql", 1, [18])
+
+
+def test_each_table_has_its_own_identity(audits: Audits, plant: Plant) -> None:
+    keys = "CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (k int, j int, PRIMARY KEY (k, j));"
+    audits.run(plant({"a/a.sql": f"{keys} CREATE PUBLICATION p FOR TABLE a, b;"}))
+    identities = {(row["table"], tuple(row["identity_columns"])) for row in audits.rows("publications")}
+    assert identities == {("public.a", ("id",)), ("public.b", ("k", "j"))}
+
+
+def test_findings_are_the_same_however_the_input_is_written(audits: Audits, plant: Plant) -> None:
+    corpus = plant({"a/a.sql": PUBLISHES, "b/db/1.sql": PUBLISHES, "b/db/2.sql": "DROP PUBLICATION none;"})
+    corpus.rename("moved")
+    found = []
+    for number, where in enumerate(("moved", "./moved/", os.path.abspath("moved"), "moved/*", "../*/moved/[ab]")):
+        audits.run(Folders(where), f"r{number}")
+        found.append(sorted((row["repository"], row["fingerprint"]) for row in audits.rows("findings", f"r{number}")))
+    assert len(found[0]) == 5
+    assert found[:4] == found[:1] * 4
+    assert not {repository for repository, _ in found[4]} & {"a", "b"}, "repositories are called otherwise there"
+
+
+def test_an_output_folder_is_called_as_one_likes(spark: SparkSession, tmp_path: Path, plant: Plant) -> None:
+    corpus = plant({"a/a.sql": PUBLISHES})
+    for name in ("o[1]", "o{a,b}", "o*", "o\\b", "o b%20", "o:c"):
+        audits = Audits(spark, tmp_path / name)
+        audits.run(corpus, "r1")
+        audits.run(corpus, "r2", since=audits.store.find("latest"))
+        assert len(audits.rows("findings", "r2")) == 2
+        assert sorted(row["run"] for row in audits.store.runs().collect()) == ["r1", "r2"]
+    stores = {where: Store(spark, where).where for where in ("o:c", "o/b:c/", "s3a://o", "dbfs:/o", "./o:c")}
+    assert stores == {"o:c": "./o:c", "o/b:c/": "o/b:c", "s3a://o": "s3a://o", "dbfs:/o": "dbfs:/o", "./o:c": "./o:c"}
+
+
+def test_what_spark_raises_is_not_written_too() -> None:
+    script = (
+        "import logging; from pubcheck.spark.session import silence; silence()\n"
+        "for name in ('DataFrameQueryContextLogger', 'SQLQueryContextLogger'):\n"
+        "    logging.getLogger(name).exception('message', file='x', line='1')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=PROJECT)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 def test_a_run_is_written_again_and_a_failed_one_does_not_exist(

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pubcheck.spark.inputs import BadInput, Columns, Rows
+from pubcheck.spark.inputs import BadInput, Columns, EmptyInput, Rows
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
 
@@ -96,10 +96,26 @@ def test_rows_that_are_no_file_are_quarantined(spark: SparkSession, audits: Audi
 
 
 @pytest.mark.parametrize("rows", [[], [("a", "README.md", PUBLISHES)]], ids=["none", "none-to-read"])
-def test_a_table_without_a_file_is_an_audit_of_nothing(
+def test_a_table_without_a_file_is_no_run(
     spark: SparkSession, audits: Audits, rows: list[tuple[str, str, str]]
 ) -> None:
     spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("empty")
-    summary = audits.run(Rows("empty", "table", Columns("repository", "path", "content")))
-    assert (summary.metrics["files"], summary.metrics["rows_passed_over"]) == (0, len(rows))
-    assert audits.rows("units") == []
+    with pytest.raises(EmptyInput, match=f"no input: of {len(rows)} rows of empty none is a file to read"):
+        audits.run(Rows("empty", "table", Columns("repository", "path", "content")))
+
+
+def test_contents_that_are_no_text_are_said_by_their_type(spark: SparkSession, audits: Audits) -> None:
+    spark.createDataFrame([("a", "a.sql", 5)], "repository STRING, path STRING, `a``b` INT").createOrReplaceTempView(
+        "n"
+    )
+    with pytest.raises(BadInput, match="n: column a`b is int, and contents are binary or string"):
+        audits.run(Rows("n", "table", Columns("repository", "path", "a`b")))
+
+
+def test_paths_are_what_they_are_whatever_slashes_they_begin_with(spark: SparkSession, audits: Audits) -> None:
+    paths = ["/a.sql", "//b.sql", "///c.sql", "//d//e.sql", "f//g.sql", "/h/i.sql"]
+    rows = [("r", path, PUBLISHES) for path in paths]
+    spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("slashes")
+    audits.run(Rows("slashes", "table", Columns("repository", "path", "content")))
+    assert sorted({row["path"] for row in audits.findings()}) == sorted(paths)
+    assert not audits.quarantined()

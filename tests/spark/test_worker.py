@@ -33,7 +33,7 @@ def _end_of_the_process() -> Iterator[None]:
 
 
 def job(seconds: float = 60.0) -> Job:
-    return Job(pickle.dumps(FaultyLinter()), Limits(seconds, 512 << 20), Largest(4 * SMALL, 8 * SMALL), "rules")
+    return Job(pickle.dumps(FaultyLinter()), Limits(seconds, 512 << 20), Largest(4 * SMALL, 8 * SMALL), "rules", "")
 
 
 def listed(where: str) -> list[pa.RecordBatch]:
