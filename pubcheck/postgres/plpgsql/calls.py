@@ -18,7 +18,7 @@ from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
 from pubcheck.postgres.plpgsql.program import Program, program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.plpgsql.scripts import do, script
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, coerced
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
 from pubcheck.postgres.scan import in_bytes
 from pubcheck.postgres.tree import names, walk
 
@@ -95,7 +95,8 @@ def _projected(node: Node, routine: Routine, rows: Sequence[tuple[Value, ...]] |
     """What a query gives that reads nothing but one function, which gives these rows."""
     function = node["fromClause"][0]["RangeFunction"] if "fromClause" in node else {}
     names_ = routine.results or (function.get("alias", {}).get("aliasname", routine.name),)
-    if rows is None or "colnames" in function.get("alias", {}) or any(len(row) != len(names_) for row in rows):
+    renamed = "coldeflist" in function or "colnames" in function.get("alias", {})
+    if rows is None or renamed or any(len(row) != len(names_) for row in rows):
         return queries.UNKNOWN_ROWS
     columns: list[int] = []
     for target in node["targetList"]:
@@ -126,7 +127,10 @@ def _call(machine: Machine, inner: Inner, call: Node) -> bool:
     if machine.frames and machine.frame.program.body:
         _refuse_targets(machine, inner, places, given)
     machine.emitted = None
-    invoke(machine, found, call, None, inner)
+    try:
+        invoke(machine, found, call, None, inner)
+    except Failed as error:  # of an argument
+        machine.fail(error, inner)
     results = machine.emitted[0] if machine.emitted else ()
     for item, at in written:
         position = sum(mode in "ob" for _, mode in places[:at])

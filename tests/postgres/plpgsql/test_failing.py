@@ -15,6 +15,10 @@ from tests.support.servers import Servers, answer_in, execute, prepare
 
 SETUP = """CREATE TABLE a (id int PRIMARY KEY, x int, y text); CREATE TABLE b (id int PRIMARY KEY, x int NOT NULL);
 CREATE PUBLICATION p FOR TABLE a;
+CREATE PROCEDURE put(INOUT n int) LANGUAGE plpgsql AS $$ BEGIN n := n + 1; END $$;
+CREATE PROCEDURE take(IN n int) LANGUAGE plpgsql AS $$ BEGIN n := n + 1; END $$;
+CREATE FUNCTION row_of() RETURNS record LANGUAGE plpgsql AS $$ BEGIN RETURN (1, 'x'::text); END $$;
+CREATE FUNCTION rows_of() RETURNS SETOF record LANGUAGE plpgsql AS $$ BEGIN RETURN NEXT (1, 'x'::text); END $$;
 """
 VARIABLES = """i int; t text; r record; n numeric; arr int[]; bo boolean; rr a%ROWTYPE; nn int NOT NULL := 1;
 k CONSTANT int := 5; c CURSOR FOR SELECT id FROM a; rc refcursor; d date; u uuid; j jsonb;"""
@@ -283,6 +287,10 @@ FAILS = (
     ("DECLARE q int := nofunc(); BEGIN NULL; END", "42883", "function nofunc() does not exist"),
     ("DECLARE q CONSTANT int; BEGIN q := 1; END", "22005", 'variable "q" is declared CONSTANT'),
     ("DECLARE q ALIAS FOR nosuch; BEGIN NULL; END", "42704", 'variable "nosuch" does not exist'),
+    ("CALL put(r.x)", "55000", 'record "r" is not assigned yet'),
+    ("CALL take(r.x)", "55000", 'record "r" is not assigned yet'),
+    ("SELECT 1 AS q INTO r; CALL put(r.nope)", "42703", 'record "r" has no field "nope"'),
+    ("SELECT 1 AS q INTO r; CALL take(r.nope)", "42703", 'record "r" has no field "nope"'),
 )
 
 MAY_FAIL = (
@@ -369,6 +377,8 @@ MAY_FAIL = (
     "DECLARE q varchar(2) := 'abc'; BEGIN NULL; END",
     "DECLARE q numeric(3,1) := 12345; BEGIN NULL; END",
     'DECLARE q text COLLATE "nosuch"; BEGIN NULL; END',
+    "SELECT * INTO r FROM row_of() AS q(one int, two text); EXECUTE format('COMMENT ON TABLE a IS %L', r.two)",
+    "FOR r IN SELECT * FROM rows_of() AS q(one int, two text) LOOP PERFORM r.two; t := r.two; END LOOP",
 )
 
 SUCCEEDS = (
