@@ -29,6 +29,15 @@ def require_column(session: Session, relation: int, name: str) -> Column:
     return column
 
 
+def refuse_unknown_columns(session: Session, relation: Relation, names: Iterable[str]) -> None:
+    """Raises ServerError 42703 for a name in an expression over a relation, behind whatever qualifier, that is none of
+    its columns, nor may be the row or a function of it: `t.total` is total(t)."""
+    for name in names if relation.seen else ():
+        known = relation.column(name) is not None or name in SYSTEM_COLUMNS or name == relation.name
+        if not (known or session.syscache.procs([name])):
+            raise ServerError("42703", f'column "{name}" does not exist')
+
+
 def having_column(session: Session, relation: int, name: str, recurse: bool) -> list[int]:
     """The relation and, going down, its descendants that have the column."""
     catalog = session.catalog

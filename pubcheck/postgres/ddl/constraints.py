@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.check_expressions import refuse_check
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.ddl.columns import refuse_unknown_columns, require_column
 from pubcheck.postgres.ddl.indexes import IndexSpec, define_index
 from pubcheck.postgres.ddl.lookup import functions_called
 from pubcheck.postgres.ddl.names import NAME_BYTES, choose_constraint_name
@@ -334,9 +334,7 @@ def _add_check(session: Session, relation: int, node: Node, recurse: bool) -> No
         known = [row.column(name) for name in mentioned]
     else:
         known = [require_column(session, relation, name) for name in mentioned]
-    for name, column in zip(mentioned, known, strict=True):
-        if column is None and name not in SYSTEM_COLUMNS and name != row.name:
-            raise ServerError("42703", f'column "{name}" does not exist')
+    refuse_unknown_columns(session, catalog.relations[relation], mentioned)
     columns = [column for column in known if column is not None]
     refuse_check(session, row, node["raw_expr"])
     of_column: Any = node.get("of_column") or (columns[0].name if len(columns) == 1 else None)

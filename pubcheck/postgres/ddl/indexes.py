@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_NORMAL_OID, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, refuse_unknown_columns, require_column
 from pubcheck.postgres.ddl.lookup import functions_called
 from pubcheck.postgres.ddl.names import addition, choose_relation_name, index_column_names, truncate
 from pubcheck.postgres.ddl.not_null import require_not_null
@@ -85,7 +85,8 @@ def create_index(session: Session, node: Node) -> None:
         refuse_index_storage(session, node, method)
     name = node.get("idxname", "")
     elements = tuple([item["IndexElem"] for item in node["indexParams"]])
-    _refuse_unknown_columns(relation, _mentioned(elements, node.get("whereClause")))
+    # What expressions and predicate name is looked up before anything else (transformIndexStmt).
+    refuse_unknown_columns(session, relation, _mentioned(elements, node.get("whereClause")))
     existing = session.relation_in(relation.namespace, name) if name else None
     if existing is not None and existing.seen and node.get("if_not_exists"):
         _keys(session, relation, elements)
@@ -117,15 +118,6 @@ def _mentioned(elements: Sequence[Node], where: Node | None) -> list[str]:
     return column_names(trees) if trees else []
 
 
-def _refuse_unknown_columns(relation: Relation, names: Sequence[str]) -> None:
-    """What expressions and predicate of an index name is looked up before anything else (transformIndexStmt)."""
-    if not relation.seen:
-        return
-    for name in names:
-        if relation.column(name) is None and name not in SYSTEM_COLUMNS and name != relation.name:
-            raise ServerError("42703", f'column "{name}" does not exist')
-
-
 def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index:
     """Make the index, its constraint if ``spec.kind`` says so, and on a partitioned table those of the partitions.
 
@@ -135,7 +127,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     if not session.may_create_in(catalog.namespaces[relation.namespace]):
         raise ServerError("42501", f"permission denied for schema {catalog.namespaces[relation.namespace].name}")
     if spec.kind:
-        _refuse_unknown_columns(relation, _mentioned(spec.elements, spec.where))
+        refuse_unknown_columns(session, relation, _mentioned(spec.elements, spec.where))
     if not spec.parent:
         _look_closer(session, relation, spec)
     if spec.method != "btree":
@@ -266,7 +258,8 @@ def _keys(session: Session, relation: Relation, elements: Sequence[Node], *, uni
         else:
             column = relation.column(name)
             if column is None:
-                _refuse_unknown_columns(relation, [name])
+                if relation.seen:
+                    raise ServerError("42703", f'column "{name}" does not exist')
                 column = require_column(session, relation.oid, name)
             if column.generated == "v":
                 raise ServerError("0A000", "indexes on virtual generated columns are not supported")
@@ -340,13 +333,16 @@ def _has_class(session: Session, method: str, oid: int) -> bool:
 
 
 def _bare_column(relation: Relation, element: Node) -> str | None:
-    """A column in parentheses is no expression to the server, COLLATE or not (ComputeIndexAttrs); a whole row is."""
+    """A column in parentheses is no expression to the server, COLLATE or not (ComputeIndexAttrs); a whole row is, and
+    so is a function of it, which is written like a column of the table."""
     expression = element.get("expr", {})
     while "CollateClause" in expression:
         expression = expression["CollateClause"].get("arg", {})
     fields = expression.get("ColumnRef", {}).get("fields", ())
     name: str | None = fields[-1].get("String", {}).get("sval") if fields else None
-    return None if name == relation.name and relation.column(name) is None else name
+    if name is None or relation.column(name) is not None:
+        return name
+    return None if name == relation.name or (len(fields) > 1 and relation.seen) else name
 
 
 def _constraint(session: Session, relation: Relation, spec: IndexSpec, name: str, index: Index) -> Constraint:

@@ -362,6 +362,26 @@ SCRIPTS = {
         DROP COLLATION gg CASCADE;
         ALTER TABLE w DROP COLUMN y; -- 42703
     """,
+    "functions of the row, written as columns": r"""
+        CREATE TABLE t (id int PRIMARY KEY, x int NOT NULL);
+        CREATE FUNCTION total(t) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT $1.id + $1.x $$;
+        CREATE FUNCTION label(t) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT $1.id::text $$;
+        ALTER TABLE t ADD CHECK (t.total > 0);
+        ALTER TABLE t ADD COLUMN q int, ADD CHECK (t.total > 0);
+        ALTER TABLE t ADD COLUMN r int, ADD CHECK (t.label > 0); -- 42883
+        CREATE UNIQUE INDEX i1 ON t ((t.total));
+        ALTER TABLE t REPLICA IDENTITY USING INDEX i1; -- 0A000
+        CREATE INDEX i2 ON t ((t.total + 1)) WHERE t.total > 3;
+        CREATE INDEX i3 ON t ((t.total + 1));
+        CREATE INDEX i4 ON t (id) WHERE t.total > 3;
+        CREATE INDEX i5 ON t ((t.x));
+        CREATE INDEX i6 ON t ((t.nope)); -- 42703
+        CREATE INDEX i8 ON t ((t.label COLLATE "C"));
+        CREATE INDEX i9 ON t (lower(t.label) text_pattern_ops);
+        CREATE INDEX i10 ON t ((t.label)) WHERE t.label; -- 42804
+        CREATE TABLE u (id int, x text, CHECK (u.total > 0)); -- 42703
+        DROP INDEX i1, i2, i3, i4, i5, i8, i9;
+    """,
 }
 
 
