@@ -246,13 +246,13 @@ def _input(
     config: Config,
 ) -> Input:
     from pubcheck.sources.discover import readable
-    from pubcheck.sources.plans import WILDCARDS
+    from pubcheck.sources.plans import fixed_part
     from pubcheck.spark.inputs import PRESETS, Columns, Folders, Rows
 
     if format_ == "files":
         if preset or any(columns) or options:
             raise ConfigError("columns, presets and options are of tables: say what INPUT is with --format")
-        if not os.path.exists(where) and not any(wildcard in where for wildcard in WILDCARDS):
+        if not os.path.exists(where) and fixed_part(where) is None:
             raise NoInput(f"no input: there is no {where}")
         if os.path.isfile(where) and not readable([os.path.basename(where)]):
             raise ConfigError(f"{where} is no file of SQL: if its rows are files, say --format, such as parquet or csv")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -405,8 +406,11 @@ def _name(name: str, paths: Sequence[str], files: Sequence[File]) -> str:
     return files[0].label.rpartition("/")[0] or "."
 
 
-WILDCARDS = "*?["
-"""Each of which makes a path a pattern."""
+def fixed_part(where: str) -> list[str] | None:
+    """What of a pattern stands before its first wildcard, folder by folder; None for a path that is no pattern."""
+    parts = where.replace(os.sep, "/").split("/")
+    found = list(takewhile(lambda part: not any(wildcard in part for wildcard in "*?["), parts))
+    return found if len(found) < len(parts) else None
 
 
 class Repository(Struct, frozen=True):
@@ -425,17 +429,16 @@ def find_repositories(where: str, config: Config = Config()) -> Iterator[Reposit
     of `pubcheck lint`.
     """
     tops: dict[str, str | None] = {}
-    if any(wildcard in where for wildcard in WILDCARDS):
+    fixed = fixed_part(where)
+    if fixed is not None:
         from glob import iglob
 
-        parts = where.replace(os.sep, "/").split("/")
-        fixed = next(number for number, part in enumerate(parts) if any(wildcard in part for wildcard in WILDCARDS))
         taken: set[str] = set()
         for path in sorted(iglob(where, recursive=True), key=lambda path: path.split(os.sep)):
             matched = _called(path).rstrip("/").split("/")
             if taken.isdisjoint("/".join(matched[:length]) for length in range(1, len(matched))):
                 taken.add("/".join(matched))
-                yield from _repository("/".join(matched[fixed:]), path, config, tops)
+                yield from _repository("/".join(matched[len(fixed) :]), path, config, tops)
     elif not os.path.isdir(where) or os.path.exists(join(where, ".git")):
         yield from _repository(_called(os.path.basename(os.path.abspath(where))), where, config, tops)
     else:

@@ -14,7 +14,6 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from functools import partial, reduce
-from itertools import takewhile
 from typing import Protocol
 
 import pyarrow as pa
@@ -25,13 +24,13 @@ from pyspark.sql import types as T
 
 from pubcheck.config import Config
 from pubcheck.sources.files import ENDS, LANGUAGES, SUFFIXES, label_of
-from pubcheck.sources.plans import WILDCARDS, Repository, find_repositories
+from pubcheck.sources.plans import Repository, find_repositories, fixed_part
 from pubcheck.sources.selection import DONE, IDENTITY, NAMED, STATEMENT, UTF16_MARKS, WORD
 from pubcheck.sources.traits import CHANGELOG, LISTS
 from pubcheck.spark import worker
 from pubcheck.spark.carrying import Standing
 from pubcheck.spark.costs import cost, part
-from pubcheck.spark.runs import Store, literal
+from pubcheck.spark.runs import Store, as_meant
 from pubcheck.spark.survey import BEGINNING, LINTED_ALL_THE_SAME
 from pubcheck.spark.tables import CONTENTS, EXAMINED, FACTS, FOUND, LINTED, LISTING, SCANNED, arrow, ddl, quoted
 
@@ -170,11 +169,10 @@ def _plain(where: str) -> str:
 
 def _top(where: str) -> str:
     """The folder of a folder, or of a pattern: what stands before the first wildcard."""
-    parts = label_of(where).rstrip("/").split("/")
-    fixed = list(takewhile(lambda part: not any(wildcard in part for wildcard in WILDCARDS), parts))
-    if fixed == parts and not os.path.isdir(where):
-        fixed.pop()
-    return "".join(f"{part}/" for part in fixed)
+    label, fixed = label_of(where).rstrip("/"), fixed_part(where)
+    if fixed is not None:
+        return "".join(f"{label_of(part)}/" for part in fixed)
+    return label + "/" if os.path.isdir(where) else label[: label.rfind("/") + 1]
 
 
 class _Chunk:
@@ -298,8 +296,7 @@ class Rows:
             if self._format == "table":
                 table = spark.read.table(self._from)
             else:
-                where = literal(self._from) if os.path.exists(self._from) else self._from
-                table = spark.read.format(self._format).options(**self._options).load(where)
+                table = spark.read.format(self._format).options(**self._options).load(as_meant(self._from))
             columns = table.columns
         except Exception as error:  # of Py4J, where PySpark does not know the one of Java
             if "DATA_SOURCE_NOT_FOUND" in str(error):

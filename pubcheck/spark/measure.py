@@ -16,7 +16,7 @@ from pubcheck.config import suggestion
 from pubcheck.replication.measurable import Measurable
 from pubcheck.replication.spark_types import SparkType
 from pubcheck.report.measure import Nulls, Overlap, PublicationRows, TableRows
-from pubcheck.spark.runs import literal
+from pubcheck.spark.runs import as_meant
 from pubcheck.spark.tables import quoted
 
 FORMATS: Mapping[str, str] = {
@@ -125,7 +125,7 @@ def read(spark: SparkSession, data: Data) -> DataFrame:
 
 
 def _read(spark: SparkSession, where: str) -> DataFrame:
-    where = literal(where) if os.path.exists(where) else where
+    where = as_meant(where)
     bare = where.rstrip("/").removesuffix(".gz").removesuffix(".bz2").removesuffix(".zst")
     kind = FORMATS.get(os.path.splitext(bare)[1].lower(), "parquet")
     if kind in ("csv", "tsv"):

@@ -29,6 +29,11 @@ def literal(path: str) -> str:
     return re.sub(r"[\\\[\]{}*?]", r"\\\g<0>", path)
 
 
+def as_meant(path: str) -> str:
+    """A path or pattern of the user's for Spark to read: what is there by that name is meant as it is."""
+    return literal(path) if os.path.exists(path) else path
+
+
 class Store:
     """The tables of the audits under one folder, which may be any that Spark can write to."""
 

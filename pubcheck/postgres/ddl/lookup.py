@@ -285,6 +285,13 @@ def functions_named(session: Session, parts: list[str]) -> list[int]:
     return []
 
 
+def takes(row: Proc, count: int, *, several: bool) -> bool:
+    """Whether a function takes that many arguments, or a procedure, to which CALL gives its OUT ones too; ``several``:
+    a VARIADIC parameter takes what is left, at least one."""
+    most = len(row.arguments) + (row.modes.count("o") if row.kind == "p" else 0)
+    return most - row.defaults <= count and (count <= most or (several and row.variadic != 0))
+
+
 def functions_called(session: Session, tree: Any) -> list[int]:
     """The unit's functions that an expression calls, where their name and number of arguments leave one candidate."""
     catalog = session.catalog
@@ -293,10 +300,11 @@ def functions_called(session: Session, tree: Any) -> list[int]:
         return []
     for _, call in find(tree, "FuncCall"):
         given = len(call.get("args", ()))
+        several = not call.get("func_variadic")
         candidates = [
             oid
             for oid in functions_named(session, names(call["funcname"]))
-            if (row := catalog.procs[oid]).variadic or len(row.arguments) - row.defaults <= given <= len(row.arguments)
+            if takes(catalog.procs[oid], given, several=several)
         ]
         if len(candidates) == 1:
             found[candidates[0]] = None

@@ -207,12 +207,12 @@ def followed_in(machine: Machine, statement: Node) -> list[int]:
 
 def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
     """The one function with a known body that a call can mean."""
-    from pubcheck.postgres.ddl.lookup import functions_named
+    from pubcheck.postgres.ddl.lookup import functions_named, takes
 
     catalog = machine.session.catalog
     found = [catalog.procs[oid] for oid in functions_named(machine.session, names(call["funcname"]))]
     count = len(call.get("args", ()))
-    fitting = [row for row in found if _takes(row, count, several=not call.get("func_variadic"))]
+    fitting = [row for row in found if takes(row, count, several=not call.get("func_variadic"))]
     if len(fitting) > 1:
         meant = machine.trial.function_of(call, machine.variables())
         fitting = [row for row in fitting if row.oid == meant]
@@ -220,12 +220,6 @@ def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
         return None
     routine = machine.routine_of(fitting[0])
     return (fitting[0], routine) if routine is not None else None
-
-
-def _takes(row: Proc, count: int, *, several: bool) -> bool:
-    """Whether a function takes that many arguments; ``several``: a VARIADIC parameter does."""
-    most = len(row.arguments) + (row.modes.count("o") if row.kind == "p" else 0)
-    return most - row.defaults <= count and (count <= most or (several and row.variadic != 0))
 
 
 def called(machine: Machine, call: Node, scope: Scope | None) -> Value:
