@@ -60,13 +60,16 @@ def _declarations(body: str) -> dict[tuple[str, int], int]:
     data = body.encode(errors="surrogatepass")
     found: dict[tuple[str, int], int] = {}
     before, declares = b";", False
+    counted, line, characters = 0, 1, 0
     for kind, token, start in tokens(data):
         word = token.lower()
         if word in (b"declare", b"begin"):
             declares = word == b"declare"
         elif declares and before in (b"declare", b";") and kind == "name":
-            end = in_characters(data, start + len(token))
-            found.setdefault((folded(token), data.count(b"\n", 0, start) + 1), end)
+            line += data.count(b"\n", counted, start)
+            characters += in_characters(data[counted:start])
+            counted = start
+            found.setdefault((folded(token), line), characters + in_characters(token))
         before = word
     return found
 
