@@ -1,4 +1,5 @@
-"""Expressions that definitions hold: defaults, CHECK, GENERATED, partition keys and bounds, USING of a new type."""
+"""Expressions that definitions hold: defaults, CHECK, GENERATED, keys and predicates of indexes, partition keys and
+bounds, USING of a new type."""
 
 from __future__ import annotations
 

@@ -319,6 +319,7 @@ def _refuse_classless(
 
 
 def classless(session: Session, oid: int, method: str) -> ServerError:
+    """The refusal of a key of a type that an access method has no default operator class for (GetIndexOpClass)."""
     shown = session.syscache.format_type(oid)
     return ServerError("42704", f'data type {shown} has no default operator class for access method "{method}"')
 
