@@ -245,7 +245,7 @@ def test_findings_are_the_same_however_the_input_is_written(audits: Audits, plan
 
 def test_an_output_folder_is_called_as_one_likes(spark: SparkSession, tmp_path: Path, plant: Plant) -> None:
     corpus = plant({"a/a.sql": PUBLISHES})
-    for name in ("o[1]", "o{a,b}", "o*", "o\\b", "o b%20", "o:c"):
+    for name in ("o[1]{a,b}\\c d%20", "o*?", "o:c"):  # the second is a pattern of the others
         audits = Audits(spark, tmp_path / name)
         audits.run(corpus, "r1")
         audits.run(corpus, "r2", since=audits.store.find("latest"))
