@@ -20,8 +20,8 @@ class UnitConfig(Struct, frozen=True, kw_only=True):
     them alone is not reported. ``postgres``: the majors to judge for, empty for those of the run.
     """
 
+    name: str
     files: tuple[str, ...]
-    name: str | None = None
     schema: tuple[str, ...] = ()
     postgres: tuple[int, ...] = ()
 
@@ -226,6 +226,23 @@ def _patterns(of: str) -> Callable[[object], tuple[str, ...]]:
     return lambda value: tuple([value] if isinstance(value, str) and value else _texts(value, of))
 
 
+def _ignore_pattern(pattern: str) -> str:
+    """A pattern of .gitignore as it is. Raises ConfigError for one that is not valid."""
+    if pattern.strip("!/ ") and not any(sign in pattern for sign in "[\\"):
+        return pattern
+    # Loaded only for patterns that may be invalid.
+    from pubcheck.sources.ignoring import problem_of
+
+    problem = problem_of(pattern)
+    if problem is not None:
+        raise ConfigError(f"{pattern!r} is not a valid pattern: {problem}")
+    return pattern
+
+
+def _read_ignore_patterns(value: object) -> tuple[str, ...]:
+    return tuple(map(_ignore_pattern, _patterns("patterns")(value)))
+
+
 def _table(value: object, of: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
         raise ConfigError(f"must be a table of {of}, not {_kind(value)}")
@@ -234,7 +251,7 @@ def _table(value: object, of: str) -> Mapping[str, object]:
 
 def _read_per_file_ignores(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
     entries = _table(value, "patterns and the codes to ignore in the files that they match")
-    return tuple((key, _inside(read_codes, codes, key)) for key, codes in entries.items())
+    return tuple((_ignore_pattern(key), _inside(read_codes, codes, key)) for key, codes in entries.items())
 
 
 def _read_severities(value: object) -> tuple[tuple[str, Severity], ...]:
@@ -273,8 +290,10 @@ def _read_units(value: object) -> tuple[UnitConfig, ...]:
                 raise _At(f"{where}: {key}: {error}") from None
         if not fields.get("files"):
             raise _At(f"{where}: files: must name the files of the unit, in the order in which they are run")
+        if "name" not in fields:
+            raise _At(f"{where}: name: is missing: every [[unit]] needs one")
         unit = UnitConfig(**fields)
-        if unit.name is not None and unit.name in named:
+        if unit.name in named:
             raise _At(f"{where}: name: another unit is already called {unit.name!r}")
         named.add(unit.name)
         units.append(unit)
@@ -309,8 +328,8 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "fail-on": _read_severity,
     "fail-on-assumed": _read_bool,
     "database": _read_text,
-    "include": _patterns("patterns"),
-    "exclude": _patterns("patterns"),
+    "include": _read_ignore_patterns,
+    "exclude": _read_ignore_patterns,
     "respect-gitignore": _read_bool,
     "force-exclude": _read_bool,
     "unit": _read_units,

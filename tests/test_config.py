@@ -54,7 +54,7 @@ def test_every_option_can_be_written(tmp_path: Path) -> None:
         '[severity]\nPUB603 = "error"\n"PUB8" = "note"\n'
         '[variables]\nschema = "app"\nport = 5432\n'
         '[[unit]]\nname = "shop"\nfiles = ["db/roles.sql", "db/*.sql"]\nschema = "dump.sql"\npostgres = 16\n'
-        '[[unit]]\nfiles = "other.sql"\n'
+        '[[unit]]\nname = "other"\nfiles = "other.sql"\n'
     )
     assert load(path=str(file)) == Config(
         postgres=(15, 18),
@@ -76,7 +76,7 @@ def test_every_option_can_be_written(tmp_path: Path) -> None:
         variables=(("schema", "app"), ("port", "5432")),
         units=(
             UnitConfig(name="shop", files=("db/roles.sql", "db/*.sql"), schema=("dump.sql",), postgres=(16,)),
-            UnitConfig(files=("other.sql",)),
+            UnitConfig(name="other", files=("other.sql",)),
         ),
         root=str(tmp_path),
     )
@@ -98,7 +98,7 @@ def test_a_file_given_by_name_may_be_a_pyproject(tmp_path: Path) -> None:
         ("[tool.pubcheck]\ncomplete = true", "tool.pubcheck: in a file of this name the options stand outside of any"),
         ("[[unit]]\nfile = 'a.sql'", "pubcheck.toml: unit 1: file: there is no such option; did you mean files?"),
         (
-            "[[unit]]\nfiles = 'a'\n[[unit]]\nname = 'x'",
+            "[[unit]]\nname = 'a'\nfiles = 'a'\n[[unit]]\nname = 'x'",
             "pubcheck.toml: unit 2: files: must name the files of the unit",
         ),
         ("[per-file-ignores]\n'a/*.sql' = ['PUB999']", 'per-file-ignores."a/*.sql": no rule has the code PUB999'),

@@ -79,8 +79,19 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in (EBADF, EIO, ENOSPC):
             return complain(f"cannot write: {error.strerror}")
+        if isinstance(error, FileNotFoundError) and not _in_folder():
+            return complain("the current folder no longer exists; change to another one")
         return complain(internal_error("", error))
     return int(status or 0)
+
+
+def _in_folder() -> bool:
+    """Whether the current folder still exists."""
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def complain(message: str) -> int:

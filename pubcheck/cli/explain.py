@@ -25,7 +25,7 @@ from pubcheck.cli.inputs import (
     variables_option,
     with_variables,
 )
-from pubcheck.cli.output import put
+from pubcheck.cli.output import STDOUT, put
 from pubcheck.cli.workers import Workers
 from pubcheck.config import Config, from_options, load
 from pubcheck.sources.files import Plan
@@ -146,8 +146,8 @@ def command(
         explanation, crashes, failed = explain(plans, config, wanted, workers)
     _check(explanation, wanted)
     status = FOUND if failed else 0
-    pieces = _rendered(explanation, format_, color, to_file=output is not None)
-    if output is None:
+    pieces = _rendered(explanation, format_, color, to_file=output not in (None, STDOUT))
+    if output in (None, STDOUT):
         show(pieces)
     else:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 
 import click
@@ -137,7 +138,9 @@ def look(
         paths = (os.path.relpath(config.root or "."),)
     if not paths:
         raise NoInput("no input: give files, folders, or - for standard input")
-    stdin = sys.stdin.buffer.read() if STDIN in paths else None
+    if STDIN in paths and STDIN in schema:
+        raise click.UsageError("standard input is either a path or --schema, not both")
+    stdin = _standard_input() if STDIN in (*paths, *schema) else None
     if majors and config.units:
         config = replace(config, units=tuple(replace(unit, postgres=()) for unit in config.units))
     disk = None
@@ -145,6 +148,19 @@ def look(
         workers.start()
         disk = _SharedDisk(workers)
     return survey(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_filename, disk=disk)
+
+
+def _standard_input() -> bytes:
+    """The content of standard input. Raises NoInput if it is empty or closed, because the command before the pipe
+    probably failed, and a check of nothing must not succeed. Blank lines count as empty (`echo "$SQL" |`), comments do
+    not: somebody wrote them. A file given by name may be empty: that it exists was checked."""
+    try:
+        content = sys.stdin.buffer.read()
+    except OSError as error:
+        raise NoInput(f"no input: standard input cannot be read: {error.strerror}") from None
+    if not content.removeprefix(BOM_UTF8).strip():
+        raise NoInput("no input: standard input is empty or closed; did the command before the pipe fail?")
+    return content
 
 
 _MANY = 500

@@ -32,7 +32,7 @@ from pubcheck.cli.inputs import (
     variables_option,
     with_variables,
 )
-from pubcheck.cli.output import Output, OutputType, put
+from pubcheck.cli.output import STDOUT, Output, OutputType, put
 from pubcheck.cli.work import Outcome, Task, died, lint_unit
 from pubcheck.cli.workers import Workers
 from pubcheck.config import Config, ConfigError, from_options, load
@@ -76,16 +76,15 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
     metavar="MAJORS",
     help="Majors to judge for, such as 16 or 15,18.  [default: 18, or what a pg_dump header says]",
 )
-@click.option(
-    "--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="How to report."
-)
+@click.option("--format", "format_", type=click.Choice(FORMATS), default=None, help="How to report.  [default: text]")
 @click.option(
     "--output",
     "outputs",
     type=OutputType(),
     multiple=True,
     metavar="FORMAT:FILE",
-    help="Write a report of that format to a file as well; may be repeated.",
+    help="Write a report of that format to a file as well, or with - to standard output instead of the text; may be"
+    " repeated.",
 )
 @click.option(
     "--select",
@@ -129,7 +128,7 @@ Exit status: 0 nothing found that fails the run; 1 something certain was found t
 def command(
     paths: tuple[str, ...],
     postgres: str | None,
-    format_: str,
+    format_: str | None,
     outputs: tuple[Output, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -179,6 +178,7 @@ def command(
     config = with_variables(from_options(options, base, where="--"), variables)
     if extend_select:
         config = replace(config, extend_select=base.extend_select + config.extend_select)
+    format_, outputs = _reports(format_, outputs)
     if statistics and format_ not in ("text", "json"):
         raise click.UsageError("--statistics goes with --format text or json")
     change = _change(fix, unsafe_fixes, diff, add_ignore)
@@ -250,6 +250,17 @@ def _report(outcomes: Sequence[Outcome], config: Config) -> Report:
 def _complain_of(problems: Iterable[str]) -> int:
     """Tells of what went wrong; the exit status for it, 0 where nothing did."""
     return max(map(complain, problems), default=0)
+
+
+def _reports(format_: str | None, outputs: tuple[Output, ...]) -> tuple[str, tuple[Output, ...]]:
+    """The format for standard output, and the reports for files. Raises UsageError for two on standard output."""
+    shown = [output.format for output in outputs if output.path == STDOUT]
+    shown += [format_] if format_ is not None else []
+    if len(shown) > 1:
+        raise click.UsageError(
+            "only one report can go to standard output: use either --format or one --output FORMAT:-"
+        )
+    return (shown or ["text"])[0], tuple(output for output in outputs if output.path != STDOUT)
 
 
 def _change(fix: bool, unsafe_fixes: bool, diff: bool, add_ignore: bool) -> Change | None:

@@ -10,9 +10,11 @@ from msgspec import Struct
 
 from pubcheck.report.formats import FORMATS
 
+STDOUT = "-"
+
 
 class Output(Struct, frozen=True):
-    """A report for a file."""
+    """A report for a file, or for standard output."""
 
     format: str
     path: str
@@ -31,7 +33,9 @@ class OutputType(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # ge
         if name not in FORMATS:
             self.fail(f"there is no format {name!r}; there are {', '.join(FORMATS)}", param, ctx)
         if not colon or not path:
-            self.fail(f"say into which file, as {name}:report.{name}", param, ctx)
+            self.fail(f"missing file name, for example {name}:report.{name}", param, ctx)
+        if path == STDOUT:
+            return Output(name, path)
         folder = os.path.dirname(path) or "."
         if not os.path.isdir(folder):
             self.fail(f"there is no folder {folder}", param, ctx)

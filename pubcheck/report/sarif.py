@@ -112,4 +112,4 @@ def _region(line: int, column: int, end_line: int, end_column: int) -> _Object:
 def _uri(path: str) -> str:
     """A path as a URI reference: relative ones stay relative, so that a reader takes them from the checkout's root."""
     prefix = "file://" if os.path.isabs(path) else ""
-    return prefix + quote(path.removeprefix("./"), safe="/~", errors="surrogatepass")
+    return prefix + quote(path, safe="/~", errors="surrogatepass")

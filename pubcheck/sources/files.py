@@ -111,6 +111,9 @@ _INTERPRETERS = {
 _SHEBANG = pattern_later(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?([a-z]+)")
 
 
+_HERE = pattern_later(r"(?:\./+)+(?=[^/])")
+
+
 def language_of(name: str) -> str | None:
     """The view of a file that is read only where it holds a publication, by its name or path; None for any other."""
     if name.endswith(SUFFIXES):
@@ -143,6 +146,7 @@ def view_of(name: str) -> str:
 
 
 def label_of(path: str) -> str:
-    """How a path is reported: as the user gave it, joined with "/", readable whatever bytes the name holds."""
+    """How a path is reported: as the user gave it without "./", joined with "/", readable whatever bytes it holds."""
     text = path if path.isascii() else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return text.replace(os.sep, "/") if os.sep != "/" else text
+    text = text.replace(os.sep, "/") if os.sep != "/" else text
+    return _HERE.sub("", text) if text.startswith("./") else text

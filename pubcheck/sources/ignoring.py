@@ -45,10 +45,35 @@ class Patterns:
         if self._decide is None:
             from pathspec import GitIgnoreSpec
 
-            check = GitIgnoreSpec.from_lines(self._lines).check_file
+            try:
+                check = GitIgnoreSpec.from_lines(self._lines).check_file
+            except (ValueError, re.error):
+                # Git matches nothing by a line that is not valid. The configuration's were checked.
+                check = GitIgnoreSpec.from_lines(each for each in self._lines if not problem_of(each)).check_file
             self._decide = lambda relative: check(relative).include
         relative = path[len(self._beginning) :].replace(os.sep, "/")
         return self._decide(relative + "/" if folder else relative)
+
+
+_COMPLETE = re.compile(r"\\.|\[[!^]?\]?[^\]]*\]", re.DOTALL)
+"""An escaped character, or a pair of brackets with what stands in it."""
+
+
+def problem_of(pattern: str) -> str | None:
+    """Why a pattern of .gitignore is not valid, or can match nothing; None for a valid one."""
+    from pathspec import GitIgnoreSpec
+
+    if not pattern.strip("!/ "):
+        return "it matches nothing"
+    if "[" in _COMPLETE.sub("", pattern):
+        return "its bracket is not closed"
+    try:
+        GitIgnoreSpec.from_lines([pattern])
+    except re.error as error:
+        return error.msg
+    except ValueError:
+        return "a backslash must be followed by the character that it escapes"
+    return None
 
 
 def _letters(pattern: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from stat import S_ISREG
 
 _SMALL = 1 << 16
 """Bytes that hold most files."""
@@ -11,13 +12,15 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def content_of(path: str) -> bytes:
-    """What a file holds; in half the time that `open` takes for a small one. Raises OSError, and ValueError for a path
-    with a NUL."""
+    """What a file holds; in half the time that `open` takes for a small one. Raises OSError, also for an empty pipe
+    (`<(pg_dump ...)`), and ValueError for a path with a NUL."""
     descriptor = os.open(path, os.O_RDONLY | _BINARY)
     try:
         pieces: list[bytes] = []
         while piece := os.read(descriptor, _LENGTH if pieces else _SMALL):
             pieces.append(piece)
+        if not pieces and not S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "this pipe is empty; did the command that writes to it fail?")
     finally:
         os.close(descriptor)
     return b"".join(pieces)

@@ -90,7 +90,7 @@ def survey(
         files = tuple(file for plan in plans for file in plan.files)
         plans = [Plan(files[0].label, files, "together", "--together")]
     if schema:
-        before = [file for plan in find_plans(schema, config) for file in plan.files]
+        before = [file for plan in find_plans(schema, config, stdin=stdin) for file in plan.files]
         plans = [_after(before, plan) for plan in plans]
     named = list(finder.named.items())
     return Survey(plans, list(dict.fromkeys([*finder.passed_over, *named])), named)
@@ -400,6 +400,8 @@ def _name(name: str, paths: Sequence[str], files: Sequence[File]) -> str:
             return file.label
         if path.startswith(name + "/") or name in (".", "/"):
             rest = label_of(path[len(name) :]) if name not in (".", "/") else "/" + label_of(path)
+            if file.label == rest[1:]:
+                return "."
             if file.label.endswith(rest):
                 return file.label[: -len(rest)] or ("/" if file.label.startswith("/") else ".")
             return file.label.rpartition("/")[0] or "."

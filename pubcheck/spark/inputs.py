@@ -171,8 +171,10 @@ def _top(where: str) -> str:
     """The folder of a folder, or of a pattern: what stands before the first wildcard."""
     label, fixed = label_of(where).rstrip("/"), fixed_part(where)
     if fixed is not None:
-        return "".join(f"{label_of(part)}/" for part in fixed)
-    return label + "/" if os.path.isdir(where) else label[: label.rfind("/") + 1]
+        top = "".join(f"{label_of(part)}/" for part in fixed)
+    else:
+        top = label + "/" if os.path.isdir(where) else label[: label.rfind("/") + 1]
+    return top.removeprefix("./")  # as in the labels of files
 
 
 class _Chunk:

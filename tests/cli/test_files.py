@@ -32,11 +32,11 @@ def test_units_are_shown_with_their_order_and_the_reason(pubcheck: Call) -> None
     called = pubcheck("files")
     assert (called.status, called.out) == (
         0,
-        "./setup.py  file: a program that holds a publication\n"
-        "  1  ./setup.py  (python)\n"
-        "./migrations  migrations: numbered files in order\n"
-        "  1  ./migrations/1_table.sql\n"
-        "  2  ./migrations/2_publication.sql\n"
+        "setup.py  file: a program that holds a publication\n"
+        "  1  setup.py  (python)\n"
+        "migrations  migrations: numbered files in order\n"
+        "  1  migrations/1_table.sql\n"
+        "  2  migrations/2_publication.sql\n"
         "3 files in 2 databases\n",
     )
 
@@ -44,7 +44,7 @@ def test_units_are_shown_with_their_order_and_the_reason(pubcheck: Call) -> None
 def test_names_that_a_terminal_would_obey_are_shown(pubcheck: Call) -> None:
     Path("a\x1b[2J\nb.sql").write_text(TABLE + PUBLICATION)
     called = pubcheck("files")
-    assert "  1  ./a\\x1b[2J b.sql\n" in called.out
+    assert "  1  a\\x1b[2J b.sql\n" in called.out
     assert "\x1b" not in called.out
 
 
@@ -186,9 +186,9 @@ def test_without_a_path_the_units_of_the_configuration_are_meant(
 ) -> None:
     history(_1_a=TABLE, _2_b=PUBLICATION)
     assert pubcheck("lint").status == 2
-    Path("pubcheck.toml").write_text('[[unit]]\nfiles = ["migrations/*.sql", "later.sql"]\n')
-    assert {path for path, *_ in linted(pubcheck)} == {"./migrations/2_b.sql", "./later.sql"}
-    assert "  3  ./later.sql  (No such file or directory)\n" in pubcheck("files").out
+    Path("pubcheck.toml").write_text('[[unit]]\nname = "shop"\nfiles = ["migrations/*.sql", "later.sql"]\n')
+    assert {path for path, *_ in linted(pubcheck)} == {"migrations/2_b.sql", "later.sql"}
+    assert "  3  later.sql  (No such file or directory)\n" in pubcheck("files").out
     monkeypatch.chdir("migrations")
     assert {path for path, *_ in linted(pubcheck)} == {"../migrations/2_b.sql", "../later.sql"}
 

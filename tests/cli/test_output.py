@@ -51,8 +51,8 @@ def test_text_in_a_file_has_excerpts_and_no_colour(schema: str) -> None:
     ("given", "said"),
     [
         ("sarf:a", "there is no format 'sarf'; there are text, concise"),
-        ("sarif", "say into which file, as sarif:report.sarif"),
-        ("sarif:", "say into which file"),
+        ("sarif", "missing file name, for example sarif:report.sarif"),
+        ("sarif:", "missing file name"),
         ("sarif:missing/a.sarif", "there is no folder missing"),
         ("sarif:.", ". is a folder"),
     ],

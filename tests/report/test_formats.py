@@ -89,7 +89,7 @@ def test_an_absolute_path_is_a_file_uri_and_a_relative_one_stays_relative() -> N
         return str(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
 
     assert uri("/db/a b.sql") == "file:///db/a%20b.sql"
-    assert uri("./db/a#1.sql") == "db/a%231.sql"
+    assert uri("db/a#1.sql") == "db/a%231.sql"
     assert uri("a:b.sql") == "a%3Ab.sql"  # a URI would take "a" for a scheme
 
 

@@ -49,13 +49,13 @@ def test_together_makes_one_unit_in_the_order_given(tree: Path) -> None:
 
 def test_paths_are_reported_as_they_were_given(tree: Path) -> None:
     assert labels("db/v2/") == [["db/v2/c.SQL"]]
-    assert labels("./db/v2") == [["./db/v2/c.SQL"]]
+    assert labels("./db/v2") == [["db/v2/c.SQL"]]
     assert labels(str(tree / "db" / "v2")) == [[f"{tree}/db/v2/c.SQL"]]
 
 
 def test_folders_with_a_dot_are_walked_only_when_given_by_name(tree: Path) -> None:
     assert labels("db/.old") == [["db/.old/z.sql"]]
-    assert labels(".")[0] == ["./db/a.sql", "./db/b.sql"]
+    assert labels(".")[0] == ["db/a.sql", "db/b.sql"]
 
 
 def test_a_file_reached_twice_is_linted_once_where_it_is_reached_first(tree: Path) -> None:
@@ -167,7 +167,7 @@ def repositories(where: str) -> list[tuple[str, list[list[str]]]]:
 
 def test_each_folder_in_a_folder_is_a_repository_and_its_own_files_are_one(tree: Path) -> None:
     (tree / "top.sql").touch()
-    assert repositories(".") == [(".", [["./top.sql"]]), ("db", [["./db/a.sql", "./db/b.sql"], ["./db/v2/c.SQL"]])]
+    assert repositories(".") == [(".", [["top.sql"]]), ("db", [["db/a.sql", "db/b.sql"], ["db/v2/c.SQL"]])]
 
 
 def test_a_folder_under_version_control_is_one_repository(tree: Path) -> None:

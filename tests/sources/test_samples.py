@@ -30,10 +30,10 @@ def found_in(sample: Path) -> dict[str, Any]:
         findings = [finding for plan in met.plans for finding in _findings(plan, config)]
         return {
             "unit": [
-                {"name": cut(plan.name), "habit": plan.habit, "files": [_file(file) for file in plan.files]}
+                {"name": plan.name, "habit": plan.habit, "files": [_file(file) for file in plan.files]}
                 for plan in met.plans
             ],
-            "passed_over": [cut(label) for label, _ in met.passed_over],
+            "passed_over": [label for label, _ in met.passed_over],
             "findings": sorted(findings),
         }
 
@@ -43,18 +43,14 @@ def _findings(plan: Plan, config: Any) -> list[str]:
     assert judged.error is None
     entries = [finding.entry for finding in judged.findings]
     return [
-        f"{cut(entry.path)}:{entry.line}:{entry.column} {entry.rule} {entry.certainty} {entry.severity}"
+        f"{entry.path}:{entry.line}:{entry.column} {entry.rule} {entry.certainty} {entry.severity}"
         + (f" ({entry.operation})" if entry.operation else "")
         for entry in entries
     ]
 
 
 def _file(file: Any) -> str:
-    return cut(file.label) + (" (context)" if file.context else "")
-
-
-def cut(label: str) -> str:
-    return label.removeprefix("./")
+    return file.label + (" (context)" if file.context else "")
 
 
 TOOLS = (

@@ -16,16 +16,15 @@ def configured(config: Config) -> list[Plan]:
     """A plan for each `[[unit]]`, its files by the paths from the current folder; those of ``schema`` are context."""
     root = os.path.abspath(config.root)
     plans = []
-    for number, unit in enumerate(config.units):
-        name = unit.name or f"unit {number + 1}"
+    for unit in config.units:
         own = list(dict.fromkeys(path for pattern in unit.files for path in _matches(root, pattern, config)))
         before = list(dict.fromkeys(path for pattern in unit.schema for path in _matches(root, pattern, config)))
         files = [_file(path, context=True) for path in before if path not in own]
         files += [_file(path) for path in own]
         if not own:
             pattern = _file(os.path.join(root, unit.files[0]))
-            files.append(replace(pattern, error=f"no file matches the files of {name}"))
-        plans.append(Plan(name, tuple(files), "configuration", "a unit of the configuration", unit.postgres))
+            files.append(replace(pattern, error=f"no file matches the files of {unit.name}"))
+        plans.append(Plan(unit.name, tuple(files), "configuration", "a unit of the configuration", unit.postgres))
     return plans
 
 

@@ -21,12 +21,12 @@ def test_the_configuration_says_what_a_unit_is(grow: Grow) -> None:
         ("c", "folder", ()),
     ]
     assert shown("b/x.sql", config=config) == [["(base/s.sql)", "b/x.sql", "(a/1.sql)", "(a/2.sql)", "(b/z.txt)"]]
-    assert shown(".", config=config)[0] == ["(base/s.sql)", "./b/x.sql", "./a/1.sql", "./a/2.sql", "./b/z.txt"]
+    assert shown(".", config=config)[0] == ["(base/s.sql)", "b/x.sql", "a/1.sql", "a/2.sql", "b/z.txt"]
 
 
 def test_paths_of_the_configuration_start_from_its_folder(grow: Grow, monkeypatch: pytest.MonkeyPatch) -> None:
     grow("project/a/1.sql", "project/b/2.sql", "project/sub/x.sql")
-    config = Config(units=(UnitConfig(files=("b/2.sql", "a/1.sql")),), root=str(Path("project").resolve()))
+    config = Config(units=(UnitConfig(name="shop", files=("b/2.sql", "a/1.sql")),), root=str(Path("project").resolve()))
     monkeypatch.chdir("project/a")
     (files,) = shown("1.sql", config=config)
     assert files[1] == "1.sql"
@@ -54,7 +54,7 @@ def test_what_git_ignores_is_not_found(grow: Grow) -> None:
             ".git/info/exclude": "secret.sql\n",
         }
     )
-    assert sorted(file for files in shown(".") for file in files) == ["./a.sql", "./db/c.sql", "./db/sub/local.sql"]
+    assert sorted(file for files in shown(".") for file in files) == ["a.sql", "db/c.sql", "db/sub/local.sql"]
     assert shown("db") == [["db/c.sql"], ["db/sub/local.sql"]]
     assert len(shown(".", config=Config(respect_gitignore=False))) == 5
 

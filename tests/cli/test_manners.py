@@ -1,0 +1,152 @@
+"""What a user of the command line runs into: empty pipes, patterns that are not valid, folders that are gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+
+TABLE = "CREATE TABLE t (id int PRIMARY KEY, r text NOT NULL);\n"
+PUBLICATION = "CREATE PUBLICATION p FOR TABLE t WHERE (r = 'x');\n"
+EMPTY = "pubcheck: no input: standard input is empty or closed; did the command before the pipe fail?\n"
+COMMANDS = (("lint",), ("lint", "--complete"), ("explain",), ("files",), ("measure", "--data", "t=t.csv"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xef\xbb\xbf \r\n"])
+def test_an_empty_standard_input_is_not_green(pubcheck: Call, command: tuple[str, ...], content: bytes) -> None:
+    called = pubcheck(*command, "-", stdin=content)
+    assert (called.status, called.out, called.err) == (2, "", EMPTY)
+
+
+def test_files_given_with_an_empty_standard_input_do_not_hide_it(pubcheck: Call) -> None:
+    Path("a.sql").write_text(TABLE)
+    assert pubcheck("lint", "a.sql", "-").status == 2
+    assert pubcheck("lint", "--schema", "-", "a.sql").status == 2
+
+
+def test_a_closed_standard_input_is_an_empty_one(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m pubcheck lint - <&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path, env=environment())
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", EMPTY)
+
+
+def test_a_standard_input_that_cannot_be_read_is_said_in_one_line(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m pubcheck lint - 0> written"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path, env=environment())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("pubcheck: no input: standard input cannot be read: ")
+
+
+def test_a_comment_and_an_empty_file_are_input(pubcheck: Call) -> None:
+    Path("a.sql").write_text("")
+    assert pubcheck("lint", "-", stdin=b"-- nothing yet\n").status == 0
+    assert pubcheck("lint", "a.sql").status == 0
+
+
+def test_an_empty_pipe_given_by_name_cannot_be_read(pubcheck: Call) -> None:
+    reading, writing = os.pipe()
+    os.close(writing)
+    called = pubcheck("lint", f"/dev/fd/{reading}")
+    os.close(reading)
+    assert called.status == 1
+    assert "error[PUB001]: this cannot be read: this pipe is empty; did the command" in called.out
+
+
+def test_standard_input_may_be_the_schema(pubcheck: Call) -> None:
+    Path("b.sql").write_text(PUBLICATION)
+    called = pubcheck("lint", "--schema", "-", "--format", "concise", "b.sql", stdin=TABLE.encode())
+    assert called.status == 1
+    assert called.out.startswith("b.sql:1:41: error[PUB301]: ")
+    assert pubcheck("lint", "--schema", "-", "-", stdin=TABLE.encode()).status == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ('exclude = ["[a"]', "exclude: '[a' is not a valid pattern: its bracket is not closed"),
+        ('include = ["x/[!b/*.ddl"]', "include: 'x/[!b/*.ddl' is not a valid pattern: its bracket is not closed"),
+        ('exclude = ["[z-a]"]', "exclude: '[z-a]' is not a valid pattern: bad character range z-a"),
+        (
+            'exclude = ["a\\\\"]',
+            "exclude: 'a\\\\' is not a valid pattern: a backslash must be followed by the character",
+        ),
+        ('exclude = ["!"]', "exclude: '!' is not a valid pattern: it matches nothing"),
+        ('[per-file-ignores]\n"[a" = "PUB1"', "per-file-ignores: '[a' is not a valid pattern: its bracket"),
+        ('[[unit]]\nfiles = ["a.sql"]', "unit 1: name: is missing: every [[unit]] needs one"),
+    ],
+)
+def test_a_value_that_means_nothing_is_one_clear_line(pubcheck: Call, content: str, complaint: str) -> None:
+    Path("a.sql").write_text(TABLE)
+    Path("pubcheck.toml").write_text(content)
+    called = pubcheck("lint", ".")
+    assert (called.status, called.out, called.err.count("\n")) == (2, "", 1)
+    assert f"pubcheck.toml: {complaint}" in called.err
+
+
+def test_valid_patterns_with_brackets_and_escapes_are_taken(pubcheck: Call) -> None:
+    Path("a.sql").write_text(TABLE)
+    Path("pubcheck.toml").write_text(r'exclude = ["[]a].sql", "[!]]", "\\[b", "\\!x", "/c/[0-9]"]')
+    assert pubcheck("files").out.endswith("0 files in 0 databases\n")
+
+
+def test_a_pyproject_that_does_not_parse_is_one_clear_line(pubcheck: Call) -> None:
+    Path("a.sql").write_text(TABLE)
+    Path("pyproject.toml").write_text("[tool.pubcheck\ncomplete = true")
+    called = pubcheck("lint", ".")
+    assert (called.status, called.out, called.err.count("\n")) == (2, "", 1)
+    assert "pyproject.toml: not valid TOML: " in called.err
+
+
+def test_a_line_of_gitignore_that_is_not_valid_matches_nothing_as_for_git(pubcheck: Call) -> None:
+    Path(".git").mkdir()
+    Path(".gitignore").write_text("[z-a]\nb.sql\nb\\\n")
+    for name in "ab":
+        Path(f"{name}.sql").write_text(TABLE)
+    assert pubcheck("files").out == ".  folder: the only file of its folder\n  1  a.sql\n1 file in 1 database\n"
+
+
+@pytest.mark.parametrize("arguments", [("lint", "."), ("lint", "{file}"), ("files",), ("explain", "{file}")])
+def test_a_folder_that_is_gone_is_one_clear_line(pubcheck: Call, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    Path("a.sql").write_text(TABLE)
+    Path("gone").mkdir()
+    os.chdir("gone")
+    Path("../gone").rmdir()
+    called = pubcheck(*(each.format(file=tmp_path / "a.sql") for each in arguments))
+    os.chdir(tmp_path)
+    assert (called.status, called.out) == (2, "")
+    assert called.err == "pubcheck: the current folder no longer exists; change to another one\n"
+
+
+def test_output_with_a_hyphen_goes_to_standard_output(pubcheck: Call) -> None:
+    Path("a.sql").write_text(TABLE + PUBLICATION)
+    called = pubcheck("lint", "--output", "json:-", "--output", "concise:b.txt", "a.sql")
+    assert [each["rule"] for each in json.loads(called.out)["diagnostics"]] == ["PUB301", "PUB301"]
+    assert Path("b.txt").read_text().startswith("a.sql:2:")
+    assert not Path("-").exists()
+    refused = pubcheck("lint", "--output", "json:-", "--format", "text", "a.sql")
+    assert (refused.status, refused.out) == (2, "")
+    assert "only one report can go to standard output" in refused.err
+    assert pubcheck("explain", "-o", "-", "a.sql").out.startswith("Publication p")
+
+
+@pytest.mark.parametrize("given", [".", "./", "./a.sql", "././/a.sql", "a.sql"])
+def test_paths_begin_without_the_current_folder(pubcheck: Call, given: str) -> None:
+    Path("a.sql").write_text(TABLE + PUBLICATION)
+    for name in ("concise", "github", "gitlab", "json", "jsonl", "sarif", "checkstyle", "junit", "text"):
+        called = pubcheck("lint", given, "--format", name)
+        assert "a.sql" in called.out
+        assert "/a.sql" not in called.out
+
+
+def environment() -> dict[str, str]:
+    """That of the tests, with the package where it is in them."""
+    import pubcheck
+
+    return {**os.environ, "PYTHONPATH": str(Path(pubcheck.__file__).parents[1])}
