@@ -50,7 +50,7 @@ def _findings(plan: Plan, config: Any) -> list[str]:
 
 
 def _file(file: Any) -> str:
-    return file.label + (" (context)" if file.context else "")
+    return str(file.label) + (" (context)" if file.context else "")
 
 
 TOOLS = (
