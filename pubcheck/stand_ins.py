@@ -14,6 +14,8 @@ from pubcheck.statements import StatementText
 _NAMES = pattern_later(r"\$?[{%#<]+[^\"]*?[}>]+|%\w|\w+")
 """Names in what is said of them, and placeholders within quotes."""
 _OF_OPTIONS = ("PUB12", "PUB140")
+_OF_WHOLE_LIST = "PUB709"
+"""What SET takes out of a publication: a list with something unknown in it may hold everything."""
 _MISSING = ("PUB106", "PUB107")
 
 
@@ -48,7 +50,7 @@ class StandIns:
         """Whether something is said of what stands for something unknown: of its name, or as the value of an option."""
         if found.certainty == "certain" or not (self.names or self.called or self.variables):
             return False
-        if found.rule.startswith(_OF_OPTIONS) and found.statement in self.unknown:
+        if found.statement in self.unknown and found.rule.startswith((*_OF_OPTIONS, _OF_WHOLE_LIST)):
             return True
         said = f"{found.message} {found.server.message if found.server is not None else ''} {found.object}"
         names = _NAMES.findall(said.lower())

@@ -64,7 +64,8 @@ class Unread:
         if not inside and not _about_publications(statement.text):
             return self._skip(source, statement, item, rest, refusal, quoted=quoted)
         # A string may hold no more than the beginning of a statement.
-        if item.placeholders or (quoted and refusal.location is None):
+        part = quoted and refusal.location is None and not _sent(statement)
+        if item.placeholders or part:
             self.databases.unfollowed(statement.text)
             self.notes.not_seen(
                 statement.span(0),
@@ -190,6 +191,12 @@ class Unread:
             )
             for said, majors in _wordings(message, self.notes.majors)
         )
+
+
+def _sent(statement: StatementText) -> bool:
+    """Whether nothing is added at run time to the string of a program that holds a statement."""
+    view = statement.source.view
+    return view is not None and any(start <= statement.start < end for start, end in view.sent)
 
 
 def spec_of_syntax_error(message: str) -> tuple[str, str | None]:

@@ -362,3 +362,113 @@ def test_a_publication_that_a_program_drops_and_makes_again_is_another_runs() ->
     text = "".join(f'run("DROP PUBLICATION IF EXISTS p"); run("CREATE PUBLICATION p FOR TABLE {t}");\n' for t in "ab")
     tables = "CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (id int PRIMARY KEY);"
     assert lint(text, "java", tables) == []
+
+
+_BROKEN = "CREATE PUBLICATION p FOR TABLE t WITH (publish = 'insert, update';"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("python", f'cur.execute("""{_BROKEN}""")'),
+        ("python", f'q = "{_BROKEN}"\ncur.execute(q)'),
+        ("ruby", f"execute <<~SQL\n  {_BROKEN}\nSQL\n"),
+        ("javascript", f"await client.query(`{_BROKEN}`)"),
+        ("javascript", f"await prisma.$executeRaw`{_BROKEN}`"),
+        ("go", f'_, err := tx.Exec(ctx, "{_BROKEN}")'),
+        ("elixir", f'execute "{_BROKEN}"'),
+        ("java", f'statement.execute("{_BROKEN}");'),
+        ("csharp", f'migrationBuilder.Sql("{_BROKEN}");'),
+        ("php", f'<?php DB::unprepared("{_BROKEN}");'),
+        ("rust", f'client.batch_execute("{_BROKEN}").await?;'),
+        ("shell", f'psql -c "{_BROKEN}"'),
+        ("yaml", f"sql: |\n  {_BROKEN}\n"),
+        ("xml", f"<databaseChangeLog><sql>{_BROKEN}</sql></databaseChangeLog>"),
+    ],
+)
+def test_a_literal_that_is_broken_is_a_syntax_error_and_puts_nothing_else_in_doubt(kind: str, text: str) -> None:
+    table = "CREATE TABLE t (id int);\nCREATE PUBLICATION whole FOR TABLE t;\n"
+    found = lint(text, kind, table)
+    assert [(one.rule, covered(one.span)) for one in found if one.rule != "PUB302"] == [("PUB101", ";")]
+    assert {one.certainty for one in found if one.rule == "PUB302"} == {"certain"}
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (
+            "CREATE PUBLICATION p FOR TABLE t WITH (publish = 'insert)",
+            'unterminated quoted string at or near "\'insert)"',
+        ),
+        ("CREATE PUBLICATION p FOR TABLE t (a, b", "syntax error at end of input"),
+        ("CREATE PUBLICATION FOR TABLE t", 'syntax error at or near "FOR"'),
+        ("CREATE PUBLICATION p FRO TABLE t", 'syntax error at or near "FRO"'),
+        ("DROP PUBLICATION p,", "syntax error at end of input"),
+        ("ALTER SUBSCRIPTION s SET PUBLICATION p,", "syntax error at end of input"),
+    ],
+)
+def test_what_a_call_runs_is_a_statement_whatever_is_wrong_with_it(text: str, answer: str) -> None:
+    first = ALEMBIC.format(f'op.execute("{text}")\n    op.execute("CREATE PUBLICATION q")')
+    [found] = [one for one in lint(first, "python") if one.severity == "error"]
+    assert (found.rule, found.certainty) == ("PUB101", "certain")
+    assert found.server is not None
+    assert found.server.message == answer
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("python", 'parts = ["CREATE PUBLICATION p FOR TABLE t WITH (publish = "]'),
+        ("python", 'sql = "CREATE PUBLICATION p FOR TABLE ("\nsql += ", ".join(tables)'),
+        ("python", 'cur.execute("CREATE PUBLICATION p FOR TABLE " + ", ".join(tables))'),
+        ("python", 'cur.execute("CREATE PUBLICATION p WITH (publish = \'".replace("p", "q"))'),
+        ("go", 'b.WriteString("CREATE PUBLICATION p FOR TABLE t (")'),
+        ("java", 'new StringBuilder("CREATE PUBLICATION p FOR TABLE t (").append(columns)'),
+        ("javascript", 'expect(sql).toContain("CREATE PUBLICATION p FOR TABLE (")'),
+    ],
+)
+def test_the_beginning_of_a_statement_is_no_broken_one(kind: str, text: str) -> None:
+    assert {one.rule for one in lint(text, kind)} <= {"PUB009"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("python", 'cur.execute("ALTER PUBLICATION p SET TABLE " + ", ".join(tables))'),
+        ("python", 'cur.execute("ALTER PUBLICATION p SET TABLE " + ", ".join(quote(t) for t in ts) + ";")'),
+        ("python", 'cur.execute(("ALTER PUBLICATION p " "SET TABLE ") + ", ".join(tables))'),
+        ("python", "cur.execute(f\"ALTER PUBLICATION p SET TABLE {', '.join(tables)}\")"),
+        ("python", 'cur.execute("ALTER PUBLICATION p SET TABLE {}".format(", ".join(tables)))'),
+        ("python", 'cur.execute("ALTER PUBLICATION p SET TABLE %s" % ", ".join(tables))'),
+        ("python", 'cur.execute(sql.SQL("ALTER PUBLICATION p SET TABLE ") + sql.SQL(", ").join(names))'),
+        ("python", 'q = "ALTER PUBLICATION p SET TABLE t"\nq += ", u"\ncur.execute(q)'),
+        ("python", 'cur.execute(" ".join(["ALTER PUBLICATION p SET TABLE", ", ".join(tables)]))'),
+        ("python", 'cur.execute("ALTER PUBLICATION p SET TABLE " + ("a" if x else "b, c") + ", d")'),
+        ("python", 'cur.execute("ALTER PUBLICATION p SET TABLE " + NAMES["all"] + ", d")'),
+        ("ruby", 'execute "ALTER PUBLICATION p SET TABLE " + tables.map { |t| quote("#{t}") }.join(", ")'),
+        ("ruby", "execute \"ALTER PUBLICATION p SET TABLE #{tables.join(', ')}\""),
+        ("javascript", "q('ALTER PUBLICATION p SET TABLE ' + tables.map((t) => `\"${t}\"`).join(', '))"),
+        ("javascript", "q(`ALTER PUBLICATION p SET TABLE ${tables.join(', ')}`)"),
+        ("javascript", "q('ALTER PUBLICATION p SET TABLE '.concat(tables.join(', ')))"),
+        ("go", 'db.Exec("ALTER PUBLICATION p SET TABLE " + strings.Join(tables, ", "))'),
+        ("go", 'db.Exec(fmt.Sprintf("ALTER PUBLICATION p SET TABLE %s", strings.Join(tables, ", ")))'),
+        ("go", 'db.Exec(fmt.Sprint("ALTER PUBLICATION p SET TABLE ", strings.Join(tables, ", ")))'),
+        ("go", 'b.WriteString("ALTER PUBLICATION p SET TABLE t")\nb.WriteString(", u")'),
+        ("elixir", 'execute("ALTER PUBLICATION p SET TABLE " <> Enum.join(tables, ", "))'),
+        ("elixir", 'execute("ALTER PUBLICATION p SET TABLE #{Enum.join(tables, ", ")}")'),
+        ("java", 's.execute("ALTER PUBLICATION p SET TABLE " + String.join(", ", tables));'),
+        ("java", 's.execute(String.format("ALTER PUBLICATION p SET TABLE %s", String.join(", ", tables)));'),
+        ("java", 'new StringBuilder("ALTER PUBLICATION p SET TABLE t").append(", ").append(u);'),
+        ("java", 's.execute("ALTER PUBLICATION p SET TABLE " + tables.joinToString(", ") { "\\"$it\\"" })'),
+        ("csharp", 'Execute("ALTER PUBLICATION p SET TABLE " + string.Join(", ", tables));'),
+        ("csharp", 'Execute($"ALTER PUBLICATION p SET TABLE {string.Join(", ", tables)}");'),
+        ("php", "<?php DB::statement('ALTER PUBLICATION p SET TABLE ' . implode(', ', $tables));"),
+        ("php", "<?php DB::statement(sprintf('ALTER PUBLICATION p SET TABLE %s', implode(', ', $tables)));"),
+        ("rust", 'db.execute(&("ALTER PUBLICATION p SET TABLE ".to_string() + &tables.join(", ")))'),
+        ("rust", 'db.execute(&format!("ALTER PUBLICATION p SET TABLE {}", tables.join(", ")))'),
+        ("shell", 'psql -c "ALTER PUBLICATION p SET TABLE $(IFS=,; echo "${tables[*]}")"'),
+    ],
+)
+def test_what_is_put_together_at_run_time_is_no_syntax_error(kind: str, text: str) -> None:
+    schema = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t;\n"
+    assert [one for one in lint(text, kind, schema) if one.rule not in ("PUB009", "PUB010")] == []

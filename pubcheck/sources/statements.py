@@ -169,6 +169,7 @@ class Splitter:
         self._restart = 0
         # Up to here statements are what a refused one was split into: psql would have sent them as one.
         self._split = 0
+        self._ends = [] if source.view is None else [end for _, end in source.view.sent]
         # COPY data that begin at the end of this line although the line goes on: (end of line, end of data).
         self._hole: tuple[int, int] | None = None
         # Where COPY's data must be looked for, once it is known that the statement is not split anew; else -1.
@@ -194,7 +195,7 @@ class Splitter:
             self._data = -1
         text = self._text
         while True:
-            if self._hole is None and self._pos >= self._stretch:
+            if self._hole is None and self._pos >= self._stretch and not self._ends:
                 start, limit = self._pos, self._size
             else:
                 start = SKIPPED.match(text, self._pos).end()  # type: ignore[union-attr]
@@ -459,8 +460,12 @@ class Splitter:
         return _Lexed(end, pos, False, dropped, variables, edits, commands)
 
     def _limit(self, start: int) -> int:
-        """Where reading from ``start`` must end: a restart point in a stretch split anew, else the text's end."""
+        """Where reading from ``start`` must end: a restart point in a stretch that is split again, the end of a string
+        to which nothing is added, else the text's end."""
         limit = self._size
+        if self._ends:
+            following = bisect_left(self._ends, start + 1)
+            limit = self._ends[following] if following < len(self._ends) else limit
         if start < self._stretch:
             if self._restart <= start:
                 found = RESTART.search(self._text, start, self._stretch)
@@ -469,7 +474,7 @@ class Splitter:
                 else:
                     self._restart = found.start(1)
             if start < self._stretch:
-                limit = self._restart
+                limit = min(limit, self._restart)
         return limit if self._hole is None or start >= self._hole[0] else min(limit, self._hole[0])
 
     def _literal_end(self, pos: int, limit: int, edits: list[tuple[int, str]]) -> int:

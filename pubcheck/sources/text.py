@@ -26,7 +26,8 @@ class View(Struct, frozen=True):
     ``perhaps`` runs at times or under conditions that the text does not tell. ``edits`` are the (start, end, sent)
     where what PostgreSQL is given has another length than what is written: escapes of the host language. ``named``: the
     (offset, name) of what calls of a program name that may make, change or drop a table. ``quoted``: the statements
-    stand in strings of another language, so that no text can simply be put into them.
+    stand in strings of another language, so that no text can simply be put into them. ``sent``: the spans of strings
+    to which nothing is added at run time, so that a statement ends where its string ends, whatever it leaves open.
     """
 
     text: str
@@ -36,6 +37,7 @@ class View(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
     quoted: bool = False
     named: tuple[tuple[int, str], ...] = ()
+    sent: tuple[tuple[int, int], ...] = ()
 
 
 class Source(Struct, frozen=True, eq=False):

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from pubcheck.sources.text import Note, View
 from pubcheck.sources.views.canvas import Canvas, blank, filler, joined, padded
-from pubcheck.sources.views.decoding import Piece, pieces
+from pubcheck.sources.views.decoding import Piece
 from pubcheck.sources.views.literals import LANGUAGES, Language, Literal, literals
 
 MENTION = re.compile(r"(?ai:\b(?:create|alter|drop)(?:[\s\"'`+.\\<>]|\\[nrt]){1,60}publication\b)")
@@ -70,10 +70,17 @@ _TOKEN = re.compile(
 )
 _COMMENT_MARK = re.compile(r"/\*|\*/")
 
-# An expression between two strings: names, calls without strings in them, indexes.
-_CALLED = r"\((?:[^()\"'`;\n]|\([^()\"'`;\n]*+\)){0,120}\)"
-_EXPRESSION = rf"[\w$@!&*][\w$@.>\-:!?]{{0,120}}(?:{_CALLED}|\[[^\]\n\"'`]{{0,60}}\]|[\w$@.:?]){{0,8}}"
-_LONGEST_GAP = 400
+# A call that runs the statement that it is given, up to that: `execute(`, `conn.execute(text(`, `tx.Exec(ctx, `.
+_RUNS = re.compile(
+    r"(?<![A-Za-z0-9])(?i:[a-z0-9_$]*(?:exec|execute|query|raw|sql|statement|unsafe|unprepared|batch))"
+    r"(?i:_?(?:sql|query|update|many|context|script|async|row|raw|reader|scalar|non_?query|unsafe|unprepared|batch)){0,3}"
+    r"!?(?:\s*\(\s*(?:\w+(?:\.\w+)*(?:\(\))?\s*,\s*)?(?:(?:sa\.|sqlalchemy\.)?text\(\s*)?|[ \t]+|(?=`))\Z"
+)
+_ENDS_CALL = re.compile(
+    r"\s*(?:[,;]|\)++(?!\s*(?:\+|<>|\|\||\.\s*(?:join|concat|append|format|replace)\b)))|[ \t]*(?:\#[^\n]*)?(?:\n|\Z)"
+)
+_HEREDOC = re.compile(r"<<<?[~\-]?[ \t]*[\"']?\w+[\"']?[^\n]*\n\Z")
+_BEFORE = 120
 
 
 class Written(Struct):
@@ -88,6 +95,8 @@ class Written(Struct):
     """Where the first statement about a publication stands."""
     unseen: int = -1
     """Where a text speaks of a publication that cannot be made out."""
+    sent: bool = False
+    """Whether nothing is added to it at run time."""
 
 
 def program(text: str, language: str) -> View:
@@ -102,7 +111,7 @@ def program(text: str, language: str) -> View:
     found = list(literals(text, table))
     migration, down = undone(text, language, found)
     code = code_of(text, language, found, down)
-    written, used = _statements(text, table, found, down, constants(text, language, code, found))
+    written, used = _statements(text, table, found, down, code, constants(text, language, code, found))
     unseen = [each.unseen for each in written if each.unseen >= 0] + _fragments(text, found, used, down)
     view = assembled(text, written, unseen, in_order=migration)
     if migration:
@@ -130,6 +139,7 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
         edits += each.edits
         if each.about >= 0 and about < 0:
             about = each.about
+    sent = tuple((each.start, each.end) for each in sorted(written, key=lambda one: one.start) if each.sent)
     notes = []
     if about >= 0 and not in_order:
         notes.append(
@@ -155,7 +165,7 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
             )
         )
     perhaps = () if in_order or (not edits and not filled and about < 0) else ((0, len(text)),)
-    return View(sheet.text(), joined(filled), perhaps, tuple(sorted(edits)), tuple(notes), quoted=True)
+    return View(sheet.text(), joined(filled), perhaps, tuple(sorted(edits)), tuple(notes), quoted=True, sent=sent)
 
 
 def begins_statement(text: str, start: int, end: int) -> bool:
@@ -168,56 +178,54 @@ def _statements(
     language: Language,
     found: Sequence[Literal],
     down: Sequence[tuple[int, int]],
+    code: str,
     known: Mapping[str, str],
 ) -> tuple[list[Written], set[int]]:
-    """What the strings that are SQL say, and the numbers of those strings. ``known``: what names stand for."""
+    """What the strings that are SQL say, and the numbers of those strings. ``code`` is the text without strings,
+    ``known`` what names stand for."""
+    from pubcheck.sources.views.concatenation import chain, growing_names
     from pubcheck.sources.views.constants import filled, formatted
 
     written: list[Written] = []
     used: set[int] = set()
+    growing = growing_names(code)
     at = 0
     while at < len(found):
         literal = found[at]
         if _inside(literal.start, down):
             at += 1
             continue
-        begin, holes = _after_holes(text, literal)
+        begin = _after_holes(text, literal)
         if not begins_statement(text, begin, literal.close):
             at += 1
             continue
-        group, first = list(pieces(text, begin, literal.close, literal.escapes, holes)), at
-        end = literal.close
-        while not literal.heredoc:
-            follower = found[at + 1] if at + 1 < len(found) else None
-            if follower is not None and follower.start - literal.end <= _LONGEST_GAP and not follower.heredoc:
-                gap = _joint(text, literal, follower, language)
-                if gap is not None:
-                    group.append(gap)
-                    group += pieces(text, follower.body, follower.close, follower.escapes, follower.holes)
-                    literal, end = follower, follower.close
-                    at += 1
-                    continue
-            tail = _tail(text, literal, language)
-            if tail is not None:
-                group.append(tail)
-                end = tail.end
-            break
-        used.update(range(first, at + 1))
+        group = chain(text, growing, found, at, begin, language)
+        used.update(range(at, group.last + 1))
+        last, said = found[group.last], group.pieces
         if known:
-            group = formatted(text, filled(text, group, known), found[first].start, literal.end, known)
-        written.append(worked_out(text, group, end))
-        at += 1
+            said = formatted(text, filled(text, said, known), literal.start, last.end, known)
+        runs = not group.grows and _run(text, literal, last)
+        written.append(worked_out(text, said, group.end, runs=runs))
+        at = group.last + 1
     return written, used
 
 
-def _after_holes(text: str, literal: Literal) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """Where a string begins to speak, and its holes from there on: what is put in before, in lines of its own, may be
-    other statements."""
-    for number, (start, end) in enumerate(literal.holes):
-        begin = literal.body if number == 0 else literal.holes[number - 1][1]
+def _run(text: str, first: Literal, last: Literal) -> bool:
+    """Whether a call is given the text from one string to another one as it is, and runs it."""
+    before = text[max(0, first.start - _BEFORE) : first.start]
+    if first.heredoc:
+        return _RUNS.search(_HEREDOC.sub("", before)) is not None
+    return _RUNS.search(before) is not None and _ENDS_CALL.match(text, last.end) is not None
+
+
+def _after_holes(text: str, literal: Literal) -> int:
+    """Where a string begins to speak: what is put in before, in lines of its own, may be other statements."""
+    begin = literal.body
+    for start, end in literal.holes:
         if text[begin:start].strip() or not _ALONE.match(text, end, literal.close):
-            return begin, literal.holes[number:]
-    return literal.holes[-1][1] if literal.holes else literal.body, ()
+            break
+        begin = end
+    return begin
 
 
 _ALONE = re.compile(r"[ \t]*;?[ \t]*\r?\n")
@@ -228,27 +236,9 @@ def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     return place >= 0 and spans[place][0] <= at < spans[place][1]
 
 
-_COMMENTS = re.compile(r"//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|(?<![^\s])\#[^\n]*+")
-
-
-def _joint(text: str, literal: Literal, follower: Literal, language: Language) -> Piece | None:
-    """What stands between two strings that make one: nothing, or something unknown; None where they do not."""
-    gap = _COMMENTS.sub("", text[literal.end : follower.start])
-    if re.fullmatch(language.adjacent, gap):
-        return Piece(literal.close, follower.body, "", exact=False)
-    if re.fullmatch(rf"\s*{language.joins}\s*(?:{_EXPRESSION})\s*{language.joins}\s*", gap):
-        return Piece(literal.close, follower.body, "", exact=False, hole=True)
-    return None
-
-
-def _tail(text: str, literal: Literal, language: Language) -> Piece | None:
-    """Something unknown that is put behind a string."""
-    found = re.compile(rf"\s*{language.joins}\s*(?:{_EXPRESSION})").match(text, literal.end)
-    return Piece(literal.close, found.end(), "", exact=False, hole=True) if found is not None else None
-
-
-def worked_out(text: str, group: Sequence[Piece], end: int) -> Written:
-    """What the pieces of some strings say, at their place; ``end`` is where the last one ends."""
+def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = False) -> Written:
+    """What the pieces of some strings say, at their place; ``end`` is where the last one ends. ``runs``: they are
+    surely SQL, and whole."""
     if not group:
         return Written(end, end, "", [], [])
     parts = [filler(text[each.start : each.end]) if each.hole else each.said for each in group]
@@ -274,7 +264,7 @@ def worked_out(text: str, group: Sequence[Piece], end: int) -> Written:
             written.filled.append((piece.start, piece.end))
     written.filled += [(place(start), place(stop - 1) + 1) for start, stop in lexed.placeholders]
     holes = [(starts[number], starts[number] + len(parts[number])) for number, each in enumerate(group) if each.hole]
-    sql = _judged(lexed, written, [*holes, *lexed.placeholders], place)
+    sql = _judged(lexed, written, [*holes, *lexed.placeholders], place, runs=runs)
 
     rendered: list[str] = []
     for number, piece in enumerate(group):
@@ -356,10 +346,13 @@ def _comment_end(said: str, start: int) -> int:
     return len(said)
 
 
-def _judged(lexed: _Lexed, written: Written, unknown: Sequence[tuple[int, int]], place: Callable[[int], int]) -> str:
-    """The text without what is no statement about a publication or a subscription although it begins like one, or has
-    no end."""
+def _judged(
+    lexed: _Lexed, written: Written, unknown: Sequence[tuple[int, int]], place: Callable[[int], int], *, runs: bool
+) -> str:
+    """The text without what only begins like a statement about a publication or a subscription, and without the rest
+    of what has no end, unless it is known that nothing follows at run time."""
     sql = lexed.sql
+    ended = runs or sql.rstrip().endswith(";")
     out: list[str] = []
     start = 0
     for number, end in enumerate([*lexed.ends, len(sql)]):
@@ -367,12 +360,17 @@ def _judged(lexed: _Lexed, written: Written, unknown: Sequence[tuple[int, int]],
         last = number == len(lexed.ends)
         touched = any(a < end and b > start for a, b in unknown)
         about = _ABOUT.match(chunk)
-        if about is not None and ((last and not lexed.whole) or _SHAPE.match(chunk) is None or _PROSE.match(chunk)):
-            cut = about["publication"] and (touched or (last and (not lexed.whole or _CUT.match(chunk))))
-            if cut and not _PROSE.match(chunk) and written.unseen < 0:
+        broken = last and not lexed.whole
+        prose = not runs and _PROSE.match(chunk) is not None
+        shaped = not prose and ((runs and not touched) or _SHAPE.match(chunk) is not None)
+        whole = ended and not touched
+        written.sent = written.sent or (about is not None and whole)
+        if about is not None and not (shaped and (whole or not broken)):
+            cut = about["publication"] and (touched or (last and (broken or _CUT.match(chunk))))
+            if cut and not prose and written.unseen < 0:
                 written.unseen = place(start + len(chunk) - len(chunk.lstrip()))
             chunk = blank(chunk)
-        elif last and not lexed.whole:
+        elif about is None and broken:
             chunk = blank(chunk)
         elif about is not None and about["publication"] and written.about < 0:
             written.about = place(start + len(chunk) - len(chunk.lstrip()))

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.sources.psql import HOME
 from pubcheck.sources.text import View
@@ -98,7 +99,7 @@ def shell(text: str) -> View:
         sheet.put(place, command)
         at = place + len(command)
     sheet.put(at, view.text[at:])
-    return View(sheet.text(), view.filled, joined((*_conditions(text), *unplaced)), view.edits, view.notes, quoted=True)
+    return replace(view, text=sheet.text(), perhaps=joined((*_conditions(text), *unplaced)))
 
 
 _DOUBLED = re.compile(r"(?P<pairs>(?:\$\$){2,})|\$\$(?P<next>[A-Za-z_{(]?)")
@@ -143,7 +144,8 @@ def given(text: str, start: int, end: int, *, within: str = "", quoted: bool = F
                 continue
         elif begins_statement(text, each.body, each.close) or (of_psql and _ARGUMENT.search(command)):
             group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
-            found.append(Given(worked_out(text, group, each.close), before, each.start, here=False, within=within))
+            written = worked_out(text, group, each.close, runs=of_psql and _ARGUMENT.search(command) is not None)
+            found.append(Given(written, before, each.start, here=False, within=within))
             continue
         if _PSQL.search(text, each.body, each.close) and MENTION.search(text, each.body, each.close):
             # A command in a command: `sh -c "psql -c '...'"`, or `ssh host <<EOF`.

@@ -25,7 +25,7 @@ def xml(text: str) -> View:
     """A change log's statements. Which of its changes are run is known to Liquibase alone."""
     if MENTION.search(text) is None:
         return View(blank(text))
-    written = [worked_out(text, list(_pieces(text, *body)), body[1]) for body in _bodies(text)]
+    written = [worked_out(text, list(_pieces(text, *body)), body[1], runs=True) for body in _bodies(text)]
     view = assembled(text, written, [each.unseen for each in written if each.unseen >= 0], in_order=False)
     return replace(view, named=tuple((found.start(1), found[1]) for found in _TABLE.finditer(text)))
 
