@@ -13,12 +13,14 @@ from pubcheck.checks.write import WRITING, Met
 from pubcheck.diagnostics import Certainty
 from pubcheck.fold import WITH_FILTERS, Fold
 from pubcheck.fold.doubts import (
+    TO_DROP,
     doubt_changes,
     doubt_publication,
     doubt_refused,
     doubt_statement,
     names_made,
     names_taken,
+    net_changes,
 )
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
 from pubcheck.postgres.ddl import apply
@@ -175,7 +177,8 @@ class Inside:
         sure = not session.assumed and not made_of_unseen(journal.entries[mark:])
         if sure and fold.perhaps_made:
             sure = fold.perhaps_made.isdisjoint(names_made(journal.entries[mark:]))
-        if standing.doubtful or (standing.handled and not sure):
+        in_branch = standing.in_branch and name not in TO_DROP
+        if not in_branch and (standing.doubtful or (standing.handled and not sure)):
             doubt_statement(fold.catalog, name, mark)
         unseen = [error for error in session.unseen if not standing.excuse(error, True)]
         if unseen:
@@ -248,13 +251,12 @@ class Inside:
 
     def doubt(self, mark: _Mark) -> None:
         journal = self.fold.catalog.journal
-        changes, before = journal.entries[mark.entries :], journal.mark()
+        changes, before = net_changes(journal.entries[mark.entries :]), journal.mark()
         self.fold.perhaps_made.update((*names_made(changes), *names_taken(changes)))
         self.fold.perhaps_made.discard("")
         doubt_changes(self.fold.catalog, changes)
-        first = {(id(heap), key): (heap, key, former) for heap, key, former in reversed(changes)}
         kinds = (Relation, Publication, Type, Proc)
-        if any(isinstance(former, kinds) and key not in heap for heap, key, former in first.values()):
+        if any(isinstance(former, kinds) and key not in heap for heap, key, former in changes):
             # What was taken away may still be there.
             self.session.unfollowed(self.statement.text)
         for heap, key, former in changes:
@@ -265,6 +267,13 @@ class Inside:
                 # The table may have the identity of before: that with which more is refused, and only assumed.
                 journal.entries.append((heap, key, row))
                 heap[key] = replace(row, identity=former.identity)
+        if not self.rehearsing:
+            self.fold.follow_back(self.source, self.statement.index, journal.entries[before:])
+
+    def skip(self, mark: _Mark) -> None:
+        journal = self.fold.catalog.journal
+        before = journal.mark()
+        doubt_changes(self.fold.catalog, journal.entries[mark.entries :])
         if not self.rehearsing:
             self.fold.follow_back(self.source, self.statement.index, journal.entries[before:])
 

@@ -21,6 +21,7 @@ from pubcheck.postgres.catalog.rows import (
 )
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tree import without_locations
 
 
 def _wider(former: Relation, row: Relation) -> bool:
@@ -29,12 +30,51 @@ def _wider(former: Relation, row: Relation) -> bool:
     return row.columns[:count] == former.columns and replace(row, columns=former.columns) == former
 
 
-def doubt_changes(catalog: Catalog, changes: list[Change]) -> None:
-    """What a statement with a filled-in placeholder made is there by assumption."""
+def net_changes(changes: Iterable[Change]) -> list[Change]:
+    """Return what changes come to: each row once, with its first former value, and without rows that are as before.
+
+    A row that was removed and one like it that was added cancel out: their oids differ, and nobody can tell.
+    """
+    first: dict[tuple[int, Any], Change] = {}
     for heap, key, former in changes:
+        first.setdefault((id(heap), key), (heap, key, former))
+    net = [
+        (heap, key, former)
+        for heap, key, former in first.values()
+        if former is not heap.get(key) and not (key in heap and heap[key] == former)
+    ]
+    removed = {_likeness(former) for heap, key, former in net if key not in heap}
+    added = {_likeness(heap[key]) for heap, key, former in net if key in heap and not isinstance(former, Struct)}
+    cancelled = (removed & added) - {None}
+    if not cancelled:
+        return net
+    return [
+        (heap, key, former)
+        for heap, key, former in net
+        if (key in heap and isinstance(former, Struct)) or _likeness(heap.get(key, former)) not in cancelled
+    ]
+
+
+def _likeness(row: object) -> object:
+    """Return a value that two rows share if they differ by their oids and places only; None for other kinds of rows."""
+    if isinstance(row, PublicationRel):
+        condition = None if row.filter is None else str(without_locations(row.filter.tree))
+        return row.publication, row.relation, row.columns, condition
+    if isinstance(row, PublicationNamespace):
+        return row.publication, row.namespace
+    if isinstance(row, Index):
+        return None if row.trees or row.expressions else replace(row, oid=0, signature=())
+    if isinstance(row, Constraint) and row.kind in "pux":
+        return replace(row, oid=0, index=0)
+    if isinstance(row, Relation) and row.kind == "i":
+        return replace(row, oid=0, place=None)
+    return None
+
+
+def doubt_changes(catalog: Catalog, changes: Iterable[Change]) -> None:
+    """What these changes come to is there by assumption."""
+    for heap, key, former in net_changes(changes):
         row = heap.get(key)
-        if former is row or (key in heap and row == former):
-            continue
         if isinstance(row, Relation):
             if not (isinstance(former, Relation) and _wider(former, row)):
                 unsee(catalog, heap, key)
@@ -73,7 +113,7 @@ def doubt_statement(catalog: Catalog, name: str, mark: int) -> None:
     What it took away may still be there: it is, by assumption.
     """
     journal = catalog.journal
-    if name not in _TO_DROP:
+    if name not in TO_DROP:
         doubt_changes(catalog, journal.entries[mark:])
         return
     taken = [
@@ -86,7 +126,7 @@ def doubt_statement(catalog: Catalog, name: str, mark: int) -> None:
         unsee(catalog, heap, key)
 
 
-_TO_DROP = ("DropStmt", "DropOwnedStmt")
+TO_DROP = ("DropStmt", "DropOwnedStmt")
 
 
 def unsee(catalog: Catalog, heap: dict[Any, Any], key: Any) -> None:

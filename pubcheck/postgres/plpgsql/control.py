@@ -106,9 +106,10 @@ def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node
                 before = machine.frame.snapshot()
                 open_ended = True
                 machine.doubt.ways += 1
-            assumed = suppose(machine, condition) if known is UNKNOWN else []
-            way = machine.statements(body)
-            unsuppose(machine, assumed)
+            with machine.branch():
+                assumed = suppose(machine, condition) if known is UNKNOWN else []
+                way = machine.statements(body)
+                unsuppose(machine, assumed)
             perhaps += everything(way)
             after.append(machine.frame.snapshot())
             machine.restore(before)

@@ -17,6 +17,8 @@ class Doubt(Struct):
     ``shaky``: how many statements so far rest on something unseen, and so may have failed; ``risks``: how many may by
     the data at hand, where a handler around would take that. ``unproven``: something may have failed that nobody took,
     and so all of it never happened. ``handlers``: the conditions that the handlers of the blocks around take.
+    ``compared``: a statement that is in doubt in this many ways is part of a branch whose effects are compared at its
+    end with the state before it.
     """
 
     ways: int = 0
@@ -25,11 +27,23 @@ class Doubt(Struct):
     risks: int = 0
     unproven: bool = False
     handlers: list[list[str]] = []
+    compared: int = 0
 
     @property
     def at_hand(self) -> bool:
         """Whether it is not known that the statement at hand is run."""
         return self.ways > 0 or self.fallen
+
+    @property
+    def in_branch(self) -> bool:
+        """Whether the statement at hand runs if the branch around it does."""
+        return self.ways == self.compared > 0 and not self.fallen
+
+    def after_risk(self) -> None:
+        """The statements that follow run unless an error undid everything since the handler's block began: the block
+        is compared as a whole."""
+        self.compared += self.ways == self.compared
+        self.ways += 1
 
     def taken(self, error: ServerError) -> bool:
         """Whether a handler around takes an error."""

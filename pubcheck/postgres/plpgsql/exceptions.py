@@ -21,7 +21,8 @@ def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Way:
         [one["PLpgSQL_condition"]["condname"] for one in handler["PLpgSQL_exception"]["conditions"]]
         for handler in handlers
     ]
-    mark, shaky, doubts, risks = host.mark(), machine.doubt.shaky, machine.doubt.ways, machine.doubt.risks
+    mark, shaky, risks = host.mark(), machine.doubt.shaky, machine.doubt.risks
+    doubts, compared = machine.doubt.ways, machine.doubt.compared
     variables, unproven = machine.frame.snapshot(), machine.doubt.unproven
     depth = len(machine.frames)
     machine.doubt.handlers.append([name for each in conditions for name in each])
@@ -33,7 +34,7 @@ def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Way:
             raise
         del machine.frames[depth:]
         host.undo(mark)
-        machine.doubt.ways, machine.doubt.unproven = doubts, unproven
+        machine.doubt.ways, machine.doubt.compared, machine.doubt.unproven = doubts, compared, unproven
         if takes_all(conditions[taken]) and raised.error.sqlstate not in EXISTENCE:
             host.swallowed(raised)
         machine.doubt.handlers.pop()
@@ -50,14 +51,12 @@ def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Way:
         if any(takes_all(each) for each in conditions) or not any(map(takes_data, machine.doubt.handlers)):
             machine.doubt.risks = risks
     if machine.doubt.shaky > shaky or risky:
+        host.skip(mark)
         # Something may have failed after all: then what a handler does is done as well.
         before = machine.frame.snapshot()
-        machine.doubt.ways += 1
-        try:
-            for handler in handlers:
+        for handler in handlers:
+            with machine.branch():
                 way = Way(way.certain, [*way.perhaps, *everything(handle(machine, handler, None))])
-        finally:
-            machine.doubt.ways -= 1
         machine.frame.blur(before)
         machine.frame.blur(variables)
     return way
@@ -65,7 +64,7 @@ def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Way:
 
 def protected(machine: Machine, nodes: Sequence[Node]) -> Way:
     """As ``Machine.statements``; after a statement that may have failed, and then been taken, the rest is in doubt."""
-    doubts = machine.doubt.ways
+    doubts, compared = machine.doubt.ways, machine.doubt.compared
     perhaps: list[Signal] = []
     try:
         for node in nodes:
@@ -74,11 +73,13 @@ def protected(machine: Machine, nodes: Sequence[Node]) -> Way:
             perhaps += way.perhaps
             if way.certain is not None:
                 return Way(None, [*perhaps, way.certain]) if machine.doubt.ways > doubts else Way(way.certain, perhaps)
-            if way.perhaps or machine.doubt.shaky > shaky or machine.doubt.risks > risks:
+            if way.perhaps or machine.doubt.shaky > shaky:
                 machine.doubt.ways += 1
+            elif machine.doubt.risks > risks:
+                machine.doubt.after_risk()
         return Way(None, perhaps)
     finally:
-        machine.doubt.ways = doubts
+        machine.doubt.ways, machine.doubt.compared = doubts, compared
 
 
 def handle(machine: Machine, handler: Node, raised: Raised | None) -> Way:

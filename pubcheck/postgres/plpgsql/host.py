@@ -28,13 +28,15 @@ class Standing(Struct, frozen=True):
     """What is known of a statement before it is done.
 
     ``doubtful``: whether it is run is not known; ``unsure``: one before it may have failed; ``handled``: there are
-    handlers around it, so that nobody would hear of it if it failed.
+    handlers around it, so that nobody would hear of it if it failed. ``in_branch``: it runs if the branch around it
+    does, whose effects the interpreter compares as a whole.
     """
 
     doubtful: bool
     unsure: bool
     handled: bool
     excuse: Excuse
+    in_branch: bool = False
 
 
 class Raised(Exception):
@@ -80,6 +82,10 @@ class Host(Protocol):
 
     def doubt(self, mark: Any) -> None:
         """What was done since ``mark`` has perhaps been taken back."""
+        ...
+
+    def skip(self, mark: Any) -> None:
+        """The branch that began at ``mark`` was perhaps skipped: what it changed is there by assumption."""
         ...
 
     def finish(self, *, commit: bool) -> bool:

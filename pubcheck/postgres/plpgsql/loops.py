@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from pubcheck.postgres.errors import ServerError
@@ -45,9 +46,9 @@ def rounds(machine: Machine, node: Node, values: Sequence[Any] | None, bind: Cal
     try:
         if values is None:
             before = machine.frame.snapshot()
-            machine.doubt.ways += 1
-            bind(None)
-            way, _ = loop_body(machine, node, label)
+            with machine.branch():
+                bind(None)
+                way, _ = loop_body(machine, node, label)
             machine.frame.blur(before)
             machine.frame.put("found", UNKNOWN)
             return Way(None, [signal for signal in everything(way) if signal.kind != "perhaps over"])
@@ -152,7 +153,8 @@ def over(machine: Machine, node: Node, found: queries.Rows) -> Way:
     machine.doubt.ways += 1
     try:
         for values in [values for values, surely in found.rows[:LIMIT] if not surely]:
-            way = rounds(machine, node, [values], lambda row: machine.assign_to(node["var"], row, found.columns))
+            with machine.branch():
+                way = rounds(machine, node, [values], lambda row: machine.assign_to(node["var"], row, found.columns))
             perhaps += everything(way)
         if found.open:
             perhaps += everything(rounds(machine, node, None, lambda _: machine.assign_to(node["var"], (), ())))
@@ -187,24 +189,19 @@ def while_loop(machine: Machine, node: Node) -> Way:
 
 def repeat(machine: Machine, node: Node, goes_on: Callable[[], Value]) -> Way:
     label = node.get("label", "")
-    doubts = machine.doubt.ways
     perhaps: list[Signal] = []
-    try:
-        for _ in range(LIMIT):
-            truth = goes_on()
-            if truth is False or truth is None:
-                return Way(None, perhaps)
-            before = machine.frame.snapshot()
-            if truth is UNKNOWN:
-                machine.doubt.ways += 1
+    for _ in range(LIMIT):
+        truth = goes_on()
+        if truth is False or truth is None:
+            return Way(None, perhaps)
+        before = machine.frame.snapshot()
+        with machine.branch() if truth is UNKNOWN else nullcontext():
             way, over = loop_body(machine, node, label)
-            perhaps += [signal for signal in way.perhaps if signal.kind != "perhaps over"]
-            if way.perhaps or truth is UNKNOWN:
-                # How many rounds there are is not known: one stands for all of them.
-                machine.frame.blur(before)
-                return Way(None, [*perhaps, *([way.certain] if way.certain else [])])
-            if way.certain is not None or over:
-                return Way(way.certain, perhaps)
-        raise Exhausted
-    finally:
-        machine.doubt.ways = doubts
+        perhaps += [signal for signal in way.perhaps if signal.kind != "perhaps over"]
+        if way.perhaps or truth is UNKNOWN:
+            # How many rounds there are is not known: one stands for all of them.
+            machine.frame.blur(before)
+            return Way(None, [*perhaps, *([way.certain] if way.certain else [])])
+        if way.certain is not None or over:
+            return Way(way.certain, perhaps)
+    raise Exhausted

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from pubcheck.postgres.catalog.rows import Proc
@@ -107,10 +108,22 @@ class Machine(Memory):
         else:
             self.fail(ServerError("2F005", "control reached end of function without RETURN"))
 
+    @contextmanager
+    def branch(self) -> Iterator[None]:
+        """Run statements that are perhaps skipped, all of them."""
+        doubt, host = self.doubt, self.host
+        ways, compared, mark = doubt.ways, doubt.compared, host.mark()
+        doubt.ways = doubt.compared = ways + 1
+        try:
+            yield
+            host.skip(mark)
+        finally:
+            doubt.ways, doubt.compared = ways, compared
+
     def statements(self, nodes: Sequence[Node]) -> Way:
         """Runs statements one after the other; after one that perhaps leads away the rest is in doubt."""
         perhaps: list[Signal] = []
-        doubts = self.doubt.ways
+        doubts, compared = self.doubt.ways, self.doubt.compared
         try:
             for node in nodes:
                 risks = self.doubt.risks
@@ -128,10 +141,10 @@ class Machine(Memory):
                             return Way(None, [*perhaps, way.certain])
                         return Way(way.certain, perhaps)
                 if self.doubt.risks > risks:
-                    self.doubt.ways += 1
+                    self.doubt.after_risk()
             return Way(None, perhaps) if perhaps else ON
         finally:
-            self.doubt.ways = doubts
+            self.doubt.ways, self.doubt.compared = doubts, compared
 
     def inner(self, node: Node, field: str) -> Inner:
         """A statement's SQL with where it stands."""

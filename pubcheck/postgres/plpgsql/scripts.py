@@ -94,7 +94,8 @@ def do(machine: Machine, inner: Inner, name: str, node: Node) -> None:
     if refused is not None:
         machine.fail(refused, inner)
         return
-    standing = Standing(machine.doubt.at_hand, machine.doubt.shaky > 0, any(machine.doubt.handlers), machine.excuse)
+    doubt = machine.doubt
+    standing = Standing(doubt.at_hand, doubt.shaky > 0, any(doubt.handlers), machine.excuse, doubt.in_branch)
     outcome = machine.host.do(inner, name, node, standing)
     if isinstance(outcome, ServerError):
         machine.doubt.failed_perhaps(outcome)
