@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import cache
 from typing import Protocol
 
 from msgspec import Struct
@@ -73,9 +75,28 @@ def majors_of(plan: Plan) -> tuple[int, ...]:
 
 
 def platform_of(plan: Plan) -> str:
-    """The habit of a unit, or "supabase" where a file of it lies in a folder of that name, in whatever order."""
+    """Return the convention of a unit. It is "supabase" if a file of it is in a folder of that name, or if a folder
+    above it in its repository holds a Supabase project."""
     inside = any("supabase" in file.label.split("/")[:-1] for file in plan.files)
-    return "supabase" if inside else plan.habit
+    on_disk = {os.path.dirname(os.path.abspath(file.path)) for file in plan.files if file.content is None}
+    return "supabase" if inside or any(map(_has_supabase, on_disk)) else plan.habit
+
+
+@cache
+def _has_supabase(folder: str) -> bool:
+    """Whether a folder, or one above it in the same Git repository, has a subfolder that is a Supabase project."""
+    found = any(os.path.exists(os.path.join(folder, "supabase", name)) for name in ("config.toml", "migrations"))
+    above = os.path.dirname(folder)
+    if os.path.exists(os.path.join(folder, ".git")):
+        return found
+    # Outside of a repository the folders above are somebody else's.
+    return above != folder and (_in_repository(above) and (found or _has_supabase(above)))
+
+
+@cache
+def _in_repository(folder: str) -> bool:
+    above = os.path.dirname(folder)
+    return os.path.exists(os.path.join(folder, ".git")) or (above != folder and _in_repository(above))
 
 
 def concerns(diagnostic: Diagnostic, context: frozenset[str]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pubcheck.config import Config
@@ -77,3 +79,37 @@ def test_a_star_stands_for_no_dot() -> None:
     assert not platform.has_table("auth", "x.y")
     assert platform.has_table("any", "a+b")
     assert not platform.has_publication("")
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ("ADD TABLE t, DROP TABLE t, DROP TABLE t", 'relation "t" is not part of the publication'),
+        ("DROP TABLE t, DROP TABLE t", 'relation "t" is not part of the publication'),
+        ("SET TABLE u, DROP TABLE t", 'relation "t" is not part of the publication'),
+        ("DROP TABLES IN SCHEMA s, DROP TABLES IN SCHEMA s", 'tables from schema "s" are not part of the publication'),
+        ("DROP TABLE t, ADD TABLE t, DROP TABLE t", None),
+        ("DROP TABLE t", None),
+    ],
+)
+def test_a_member_that_the_unit_removed_from_the_platform_s_publication_is_not_removed_twice(
+    members: str, message: str | None
+) -> None:
+    """These are the answers of PostgreSQL 15 and 18 if the publication begins FOR TABLE t, TABLES IN SCHEMA s."""
+    changes = "".join(f"ALTER PUBLICATION supabase_realtime {change};" for change in members.split(", "))
+    tables = "CREATE SCHEMA s; CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY);"
+    refused = [one for one in lint(tables + changes, habit="supabase") if one.server is not None]
+    assert [(one.server.message, one.certainty) for one in refused if one.server] == (
+        [(message, "assumed")] if message else []
+    )
+
+
+@pytest.mark.parametrize(("top", "there"), [(".", True), ("elsewhere", False)])
+def test_any_folder_of_a_repository_of_supabase_has_its_publication(tmp_path: Path, top: str, there: bool) -> None:
+    folder = tmp_path / "db" / "sql"
+    folder.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / top / "supabase" / "migrations").mkdir(parents=True)
+    (folder / "a.sql").write_text(MEMBER)
+    plan = Plan("a.sql", (File(str(folder / "a.sql"), "a.sql"),), "file", "")
+    assert (judge(plan, Linter(), excerpts=False).diagnostics == ()) is there

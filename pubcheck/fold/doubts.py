@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.checks.history import Change
-from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog import PUBLICATION_NAMESPACE, PUBLICATION_REL, Catalog
 from pubcheck.postgres.catalog.rows import (
     Constraint,
     Index,
@@ -80,6 +80,8 @@ def doubt_changes(catalog: Catalog, changes: Iterable[Change]) -> None:
                 unsee(catalog, heap, key)
         elif isinstance(row, Publication | Type):
             unsee(catalog, heap, key)
+        elif heap is catalog.gone and key[0] in (PUBLICATION_REL, PUBLICATION_NAMESPACE):
+            catalog.gone.remove(key)
         other = row if row is not None else former
         if isinstance(other, PublicationRel | PublicationNamespace):
             unsee(catalog, catalog.publications, other.publication)

@@ -114,7 +114,8 @@ class Catalog:
         self.publications_for_all: Heap[int, None] = Heap(journal)
         """FOR ALL TABLES publications, in the order they were made."""
         self.gone: Heap[tuple[Any, ...], bool] = Heap(journal)
-        """Names that the unit itself dropped or renamed away: (class, namespace, name)."""
+        """Names that the unit itself dropped or renamed away: (class, namespace, name). And what it removed from
+        publications: (class, publication, relation or schema), with 0 for all that are not members since SET."""
         self.settings: Heap[str, Any] = Heap(journal)
         self.databases: Heap[str, int] = Heap(journal)
         """The owners of the server's databases by name; one that is not among them was made elsewhere."""
@@ -368,6 +369,7 @@ class Catalog:
     def add_publication_rel(self, row: PublicationRel) -> None:
         self.publication_rels.put(row.oid, row)
         self.members.put((row.publication, row.relation), row.oid)
+        self.gone.remove((PUBLICATION_REL, row.publication, row.relation))
         self.members_of.add(row.publication, row.oid)
         self.memberships.add(row.relation, row.oid)
         member = (PUBLICATION_REL, row.oid, 0)
@@ -384,12 +386,14 @@ class Catalog:
         row = self.publication_rels[oid]
         self.publication_rels.remove(oid)
         self.members.remove((row.publication, row.relation))
+        self.gone.put((PUBLICATION_REL, row.publication, row.relation), True)
         self.members_of.remove(row.publication, oid)
         self.memberships.remove(row.relation, oid)
 
     def add_publication_namespace(self, row: PublicationNamespace) -> None:
         self.publication_namespaces.put(row.oid, row)
         self.schema_members.put((row.publication, row.namespace), row.oid)
+        self.gone.remove((PUBLICATION_NAMESPACE, row.publication, row.namespace))
         self.schemas_of.add(row.publication, row.oid)
         self.schema_publications.add(row.namespace, row.oid)
         member = (PUBLICATION_NAMESPACE, row.oid, 0)
@@ -400,6 +404,7 @@ class Catalog:
         row = self.publication_namespaces[oid]
         self.publication_namespaces.remove(oid)
         self.schema_members.remove((row.publication, row.namespace))
+        self.gone.put((PUBLICATION_NAMESPACE, row.publication, row.namespace), True)
         self.schemas_of.remove(row.publication, oid)
         self.schema_publications.remove(row.namespace, oid)
 

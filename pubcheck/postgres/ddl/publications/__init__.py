@@ -6,6 +6,7 @@ Here: what both statements begin with, and how they are refused.
 
 from __future__ import annotations
 
+from pubcheck.postgres.catalog.rows import Publication
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.expressions import grammar
 from pubcheck.postgres.parse import Node
@@ -19,6 +20,12 @@ def check_text(session: Session, node: Node) -> None:
         from pubcheck.postgres.expressions.escapes import read_escapes
 
         read_escapes(session, node)
+
+
+def is_removed(session: Session, kind: str, publication: Publication, member: int) -> bool:
+    """Whether the unit itself removed a table or schema, so that it is not a member of a publication made elsewhere."""
+    gone = session.catalog.gone
+    return (kind, publication.oid, member) in gone or (kind, publication.oid, 0) in gone
 
 
 def about(error: ServerError, publication: str, relation: str | None = None) -> ServerError:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import PG_CATALOG, PG_TOAST, PUBLICATION_NAMESPACE, TEMPORARY
 from pubcheck.postgres.catalog.rows import Namespace, Publication, PublicationNamespace
-from pubcheck.postgres.ddl.publications import about
+from pubcheck.postgres.ddl.publications import about, is_removed
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 
@@ -34,9 +34,10 @@ def alter_schemas(
     elif action == "AP_DropObjects":
         for namespace, location in schemas:
             held = catalog.schema_members.get((publication.oid, namespace.oid))
+            removed = is_removed(session, PUBLICATION_NAMESPACE, publication, namespace.oid)
             if held is not None:
                 catalog.remove(PUBLICATION_NAMESPACE, held)
-            elif publication.seen and namespace.seen:
+            elif removed or (publication.seen and namespace.seen):
                 session.assumed = session.assumed or session.joined
                 error = ServerError(
                     "42704",
@@ -45,11 +46,14 @@ def alter_schemas(
                     culprit=location,
                 )
                 raise about(error, publication.name)
+            else:
+                catalog.gone.put((PUBLICATION_NAMESPACE, publication.oid, namespace.oid), True)
     else:
         wanted = {namespace.oid for namespace, _ in schemas}
         for oid in catalog.schemas_of.get(publication.oid):
             if catalog.publication_namespaces[oid].namespace not in wanted:
                 catalog.remove(PUBLICATION_NAMESPACE, oid)
+        catalog.gone.put((PUBLICATION_NAMESPACE, publication.oid, 0), True)
         add_schemas(session, publication, schemas, if_not_exists=True)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from pubcheck.postgres.catalog import FIRST_UNPINNED, PUBLICATION_REL
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
-from pubcheck.postgres.ddl.publications import about, denied
+from pubcheck.postgres.ddl.publications import about, denied, is_removed
 from pubcheck.postgres.ddl.publications.objects import (
     Member,
     Objects,
@@ -153,6 +153,7 @@ def alter_tables(session: Session, publication: Publication, objects: Objects, a
     for oid in catalog.members_of.get(publication.oid):
         if not _stays(session, catalog.publication_rels[oid], members, publication.name):
             catalog.remove(PUBLICATION_REL, oid)
+    catalog.gone.put((PUBLICATION_REL, publication.oid, 0), True)
     add_tables(session, publication, members, if_not_exists=True)
 
 
@@ -213,7 +214,9 @@ def _drop_tables(session: Session, publication: Publication, members: list[Membe
             )
             raise about(error, publication.name, session.qualified(relation))
         oid = catalog.members.get((publication.oid, relation.oid))
-        if oid is None and publication.seen and relation.seen:
+        if oid is None and (
+            is_removed(session, PUBLICATION_REL, publication, relation.oid) or (publication.seen and relation.seen)
+        ):
             session.assumed = session.assumed or session.joined
             error = ServerError(
                 "42704",
@@ -232,3 +235,5 @@ def _drop_tables(session: Session, publication: Publication, members: list[Membe
             raise about(error, publication.name, session.qualified(relation))
         if oid is not None:
             catalog.remove(PUBLICATION_REL, oid)
+        else:
+            catalog.gone.put((PUBLICATION_REL, publication.oid, relation.oid), True)
