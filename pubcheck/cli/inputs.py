@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from pubcheck.cli.app import NoInput
 from pubcheck.cli.work import ready
 from pubcheck.config import Config
-from pubcheck.sources.files import STDIN, Plan
+from pubcheck.sources.files import STDIN, UNNAMED, Plan
 from pubcheck.sources.plans import Disk, Survey, survey
 from pubcheck.sources.traits import Traits
 
@@ -43,7 +43,10 @@ config_option = click.option(
     help="Configuration to read instead of the nearest pubcheck.toml or pyproject.toml.",
 )
 stdin_option = click.option(
-    "--stdin-filename", metavar="NAME", default="<stdin>", help="What standard input is called in the report."
+    "--stdin-filename",
+    metavar="NAME",
+    default=UNNAMED,
+    help="The file whose content comes from standard input; it is linted in that file's history.",
 )
 
 

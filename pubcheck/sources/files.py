@@ -10,6 +10,8 @@ from msgspec import Struct
 from pubcheck.patterns import pattern_later
 
 STDIN = "-"
+UNNAMED = "<stdin>"
+"""The label of standard input that is no file's content."""
 
 
 class File(Struct, frozen=True):

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.sources.discover import folders_of, join, walk
-from pubcheck.sources.files import GUESSED, STDIN, File, Plan, label_of, view_of
+from pubcheck.sources.files import GUESSED, STDIN, UNNAMED, File, Plan, label_of, view_of
 from pubcheck.sources.opening import content_of
 from pubcheck.sources.traits import HEAD, Traits, kind_of, traits
 from pubcheck.sources.units.anchors import history_of
@@ -46,13 +46,13 @@ def find_plans(
     together: bool = False,
     schema: Sequence[str] = (),
     stdin: bytes | None = None,
-    stdin_label: str = "<stdin>",
+    stdin_label: str = UNNAMED,
 ) -> list[Plan]:
     """The units that ``paths`` mean, in the order given, each file once: where it is reached first.
 
     ``together`` makes them one unit. ``schema`` are files and folders that come first in every unit, as context.
-    ``stdin`` is what stands for the path `-`. A path that does not exist, and a folder that cannot be listed, is a unit
-    of one file with an ``error``.
+    ``stdin`` is what stands for the path `-`; its label, unless it is ``UNNAMED``, is the path of the file that it
+    replaces. A path that does not exist, and a folder that cannot be listed, is a unit of one file with an ``error``.
     """
     return survey(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_label).plans
 
@@ -64,17 +64,19 @@ def survey(
     together: bool = False,
     schema: Sequence[str] = (),
     stdin: bytes | None = None,
-    stdin_label: str = "<stdin>",
+    stdin_label: str = UNNAMED,
     disk: Disk | None = None,
 ) -> Survey:
     """As ``find_plans``, with what is passed over. ``disk`` opens the files; one that is told of many before they are
     asked for may open them in other processes."""
     finder = _Finder(config, disk or Disk(), alone=together or bool(schema), distinct=len(paths) == 1)
+    if stdin is not None and stdin_label != UNNAMED:
+        finder.buffer(stdin_label, stdin)
     folders = [os.path.abspath(path) for path in paths if os.path.isdir(path)]
     later = []
     for path in paths:
         if path == STDIN and stdin is not None:
-            finder.add(Plan(stdin_label, (File(STDIN, stdin_label, content=stdin),), "stdin", "standard input"))
+            finder.standard_input(stdin_label, stdin)
         elif config.force_exclude and (why := _why_not(path, config)):
             finder.pass_over(path, why)
         elif os.path.isdir(path):
@@ -136,6 +138,7 @@ class _Finder:
         self._undone: dict[str, str] = {}
         self._places: dict[tuple[str, ...], int] = {}
         self._configured: list[Plan] | None = None
+        self._buffer: str | None = None
         self._indexes: dict[int, dict[str, int]] = {}
 
     def add(self, plan: Plan) -> None:
@@ -178,6 +181,24 @@ class _Finder:
             plans.sort(key=lambda plan: (plan.files[0].label.split("/")[:-1], plan.files[0].label))
         for plan in plans:
             self.add(plan)
+
+    def buffer(self, path: str, content: bytes) -> None:
+        """Content that a file is to have, whatever is on the disk."""
+        self._buffer = os.path.abspath(path)
+        self._look.know_content(self._buffer, content)
+
+    def standard_input(self, label: str, content: bytes) -> None:
+        """What comes from there: in the history of the file whose name it bears, as that file would be."""
+        history = self._history(label) if self._buffer is not None else None
+        if history is not None:
+            file = File(label, label_of(label), content=content, view=view_of(label))
+            self._report(history, {os.path.abspath(label): file})
+        elif self._buffer is not None and (why := self._undone.get(self._buffer)):
+            self.pass_over(label, why)
+        else:
+            view = view_of(label) if self._buffer is not None else "sql"
+            file = File(STDIN, label, content=content, view=view)
+            self.add(Plan(label, (file,), "stdin", "standard input"))
 
     def file(self, path: str) -> None:
         history = self._history(path)
@@ -226,9 +247,9 @@ class _Finder:
 
     def _history(self, path: str) -> Plan | None:
         """The unit, of the configuration or by a tool's habit, in which a file given by name is linted."""
-        if self._alone or not os.path.isfile(path):
-            return None
         absolute = os.path.abspath(path)
+        if self._alone or not (absolute == self._buffer or os.path.isfile(path)):
+            return None
         for plan in self._units():
             if absolute in self._members(plan):
                 return plan
@@ -247,8 +268,12 @@ class _Finder:
 
     def _below(self, place: str) -> list[str]:
         if os.path.isdir(place):
-            return walk(place, self._config).files
-        return [place] if os.path.isfile(place) else []
+            found = walk(place, self._config).files
+        else:
+            found = [place] if os.path.isfile(place) else []
+        if self._buffer is not None and self._buffer not in found and self._buffer.startswith(join(place, "")):
+            found.append(self._buffer)  # not yet on the disk
+        return found
 
     def _kind(self, path: str) -> str | None:
         return self._look.kind(path)
@@ -323,6 +348,11 @@ class Disk:
     def know(self, paths: Sequence[str], found: Sequence[Traits]) -> None:
         """Takes over what somebody else found of files."""
         self._traits.update(zip(paths, found, strict=True))
+
+    def know_content(self, path: str, content: bytes) -> None:
+        """Content that stands for what the disk holds."""
+        self._kept[path] = content
+        self._traits[path] = traits(path, content)
 
     def traits(self, path: str) -> Traits:
         known = self._traits.get(path)

@@ -82,3 +82,43 @@ def test_what_is_said_to_be_context_comes_first_in_every_unit(grow: Grow) -> Non
         ["(schema.sql)", "x.sql"],
         ["schema.sql"],
     ]
+
+
+def read_from_stdin(label: str, content: str) -> list[tuple[str, str | None]]:
+    """The files of the unit, with the content of the one that standard input holds."""
+    [plan] = find_plans(["-"], stdin=content.encode(), stdin_label=label)
+    return [
+        (f"({file.label})" if file.context else file.label, None if file.content is None else file.content.decode())
+        for file in plan.files
+    ]
+
+
+@pytest.mark.parametrize("habit", HISTORIES)
+def test_standard_input_is_linted_in_the_history_of_the_file_whose_name_it_bears(grow: Grow, habit: str) -> None:
+    first, second = HISTORIES[habit]
+    grow(first, second)
+    assert read_from_stdin(second, "SELECT 1;") == [(f"({first})", None), (second, "SELECT 1;")]
+    assert read_from_stdin(f"./{first}", "") == [(first, ""), (f"({second})", None)]
+
+
+def test_standard_input_may_bear_the_name_of_a_migration_that_is_not_saved_yet(grow: Grow) -> None:
+    grow("db/migrations/1_a.sql", "db/migrations/3_c.sql")
+    assert read_from_stdin("db/migrations/2_b.sql", "SELECT 1;") == [
+        ("(db/migrations/1_a.sql)", None),
+        ("db/migrations/2_b.sql", "SELECT 1;"),
+        ("(db/migrations/3_c.sql)", None),
+    ]
+
+
+def test_the_marks_of_what_standard_input_holds_count_and_not_those_on_the_disk(grow: Grow) -> None:
+    grow("db/2.sql")
+    plant({"db/1.sql": "-- +goose Up\nSELECT 1;"})
+    up = "-- +goose Up\nSELECT 1;"
+    assert read_from_stdin("db/2.sql", up) == [("(db/1.sql)", None), ("db/2.sql", up)]
+    assert read_from_stdin("db/x.sql", "SELECT 1;") == [("db/x.sql", "SELECT 1;")]
+
+
+def test_standard_input_with_the_name_of_a_program_is_one(grow: Grow) -> None:
+    grow()
+    [plan] = find_plans(["-"], stdin=b"", stdin_label="app/publish.py")
+    assert [file.view for file in plan.files] == ["python"]
