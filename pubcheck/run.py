@@ -211,6 +211,9 @@ class Run:
             self.stand_ins.called.add(name.lower().rpartition(".")[2])
             if in_any_order(source):
                 continue
+            if not name:
+                self.databases.unfollowed(_ANY_TABLE)
+                continue
             quoted = ".".join(f'"{part}"' for part in name.split("."))
             for fold in self.databases.folds:
                 row = fold.session.regclass(quoted)
@@ -354,6 +357,8 @@ class Run:
                     )
 
 
+_ANY_TABLE = "ALTER TABLE, PRIMARY KEY, UNIQUE INDEX, REPLICA IDENTITY"
+"""What is known of a call for which a framework may change any table."""
 _COMMENT = pattern_later(r"comment\s+on\s+publication\b", re.IGNORECASE)
 _EXPLAINED = pattern_later(
     r"explain\b(?:(?!\b(?:insert|merge)\b).)*?\b(?:create|into)\b|\w+\b.*?\b(?:create|alter|drop)\s+publication\b",

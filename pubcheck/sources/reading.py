@@ -10,6 +10,7 @@ from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.rulebook import remark
 from pubcheck.sources import views
 from pubcheck.sources.files import File, interpreter_of
+from pubcheck.sources.frameworks.operations import Project
 from pubcheck.sources.opening import content_of
 from pubcheck.sources.text import Source, decode
 
@@ -27,6 +28,7 @@ _EIGHT_BIT = {"windows-1252": "Windows-1252", "iso-8859-1": "ISO 8859-1"}
 def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
     """Reads a unit's files; what cannot be read, or is no text, becomes a diagnostic for ``majors`` and is left out."""
     sources, diagnostics = [], []
+    project = Project()
     for file in files:
         try:
             decoded = decode(_content(file))
@@ -41,7 +43,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             diagnostics.append(remark("not-text", message, Span(Source(file.label, ""), 0, 0), majors, help))
             continue
         view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
-        source = views.source(file.label, decoded.text, view or file.view)
+        source = views.source(file.label, decoded.text, view or file.view, project)
         sources.append(source)
         if decoded.encoding in _EIGHT_BIT:
             start = next(at for at, char in enumerate(decoded.text) if char > "\x7f")

@@ -47,7 +47,7 @@ from pubcheck.sources.lexical import (
     run,
     whole,
 )
-from pubcheck.sources.text import Source
+from pubcheck.sources.text import Call, Source
 
 
 class Statement(Struct, frozen=True, gc=False):
@@ -180,6 +180,7 @@ class Splitter:
         self._no_comment_end = self._size
         self._endless_comment = self._size
         self._last_dollar_quote: dict[str, int] | None = None
+        self._calls = deque(source.view.calls if source.view is not None else ())
 
     def __iter__(self) -> Iterator[Statement | PsqlCommand]:
         return self
@@ -194,6 +195,8 @@ class Splitter:
             self._skip_data(self._data)
             self._data = -1
         text = self._text
+        if self._calls and self._calls[0].start <= SKIPPED.match(text, self._pos).end():  # type: ignore[union-attr]
+            return self._called(self._calls.popleft())
         while True:
             if self._hole is None and self._pos >= self._stretch and not self._ends:
                 start, limit = self._pos, self._size
@@ -258,6 +261,27 @@ class Splitter:
         self._pos = lexed.resume
         self._data = -1
         return self._made(statement.start, lexed)
+
+    def _called(self, call: Call) -> Statement:
+        """The statement that a framework sends for a call."""
+        start = call.start
+        edits = tuple((a - start, b - start, sent) for a, b, sent in call.edits)
+        text = self._text[start : call.end]
+        keyword = FIRST_WORD.match("".join(sent for *_, sent in edits))
+        statement = Statement(
+            self._index,
+            start,
+            call.end,
+            text,
+            keyword[1].lower() if keyword else "",
+            text,
+            (),
+            edits,
+            perhaps=call.perhaps,
+        )
+        self._index += 1
+        self._last, self._last_resume, self._last_hole = statement, start, self._hole
+        return statement
 
     def _ordinary(self, matched: re.Match[str]) -> Statement | None:
         """The statement of one match of ``whole``, or None where it must be looked at more closely."""

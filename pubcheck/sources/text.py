@@ -18,6 +18,19 @@ class Note(Struct, frozen=True):
     help: str | None = None
 
 
+class Call(Struct, frozen=True):
+    """A call in a program, from ``start`` to ``end``, for which a framework sends a statement to the server.
+
+    ``edits`` are ascending (start, end, sent) offsets that cover the call: ``sent``, joined, is the statement.
+    ``perhaps``: the file does not tell whether it runs.
+    """
+
+    start: int
+    end: int
+    edits: tuple[tuple[int, int, str], ...]
+    perhaps: bool = False
+
+
 class View(Struct, frozen=True):
     """A text of any kind as SQL **of the same length, with the same line breaks**: every offset stays what it was.
 
@@ -25,9 +38,11 @@ class View(Struct, frozen=True):
     in ``filled`` something stands in for a placeholder, so a statement that touches one is *assumed*; what stands in
     ``perhaps`` runs at times or under conditions that the text does not tell. ``edits`` are the (start, end, sent)
     where what PostgreSQL is given has another length than what is written: escapes of the host language. ``named``: the
-    (offset, name) of what calls of a program name that may make, change or drop a table. ``quoted``: the statements
-    stand in strings of another language, so that no text can simply be put into them. ``sent``: the spans of strings
-    to which nothing is added at run time, so that a statement ends where its string ends, whatever it leaves open.
+    (offset, name) of what calls of a program name that may make, change or drop a table; an empty name is any table.
+    ``calls``: the statements that a framework sends for calls, in the order in which they run. ``quoted``: the
+    statements stand in strings of another language, so that no text can simply be put into them. ``sent``: the spans of
+    strings to which nothing is added at run time, so that a statement ends where its string ends, whatever it leaves
+    open.
     """
 
     text: str
@@ -38,6 +53,7 @@ class View(Struct, frozen=True):
     quoted: bool = False
     named: tuple[tuple[int, str], ...] = ()
     sent: tuple[tuple[int, int], ...] = ()
+    calls: tuple[Call, ...] = ()
 
 
 class Source(Struct, frozen=True, eq=False):

@@ -1,5 +1,6 @@
 """Folders of numbered files, in the order of the numbers: those of migrations, whoever runs them, and others whose
-files do not make the same tables. Migrations in other languages take part when they hold a publication."""
+files do not make the same tables. Migrations in other languages take part when the history is about a publication or a
+replica identity."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ def plans(tree: Tree) -> Iterator[Group]:
     for folder in sorted({*tree.sql, *tree.programs}):
         history = is_history(last(folder))
         names = [name for name in tree.sql.get(folder, ()) if NUMBERED.fullmatch(name)]
-        programs = [name for name in tree.programs.get(folder, ()) if history and _migrates(tree, folder, name)]
+        programs = _programs(tree, folder, names) if history else []
         if len(names) < (1 if history else 2) and not programs:
             continue
         if not history and _same_tables(tree, folder, names):
@@ -34,9 +35,15 @@ def plans(tree: Tree) -> Iterator[Group]:
         yield tree.group(shown(folder), files, habit, "numbered files in order")
 
 
-def _migrates(tree: Tree, folder: str, name: str) -> bool:
-    traits = tree.look.traits(tree.path(folder, name))
-    return traits.may_publish and (bool(traits.revision) or NUMBERED.fullmatch(name) is not None)
+def _programs(tree: Tree, folder: str, names: list[str]) -> list[str]:
+    """The migrations of a history that are programs, if any migration of it, or of the ``names``, is about a
+    publication or a replica identity."""
+    known = {name: tree.look.traits(tree.path(folder, name)) for name in tree.programs.get(folder, ())}
+    programs = [name for name, traits in known.items() if traits.revision or NUMBERED.fullmatch(name) is not None]
+    concerned = any(known[name].concerned for name in programs)
+    if not concerned and programs:
+        concerned = any(tree.look.traits(tree.path(folder, name)).concerned for name in names)
+    return programs if concerned else []
 
 
 def _same_tables(tree: Tree, folder: str, names: list[str]) -> bool:

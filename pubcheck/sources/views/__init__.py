@@ -14,6 +14,10 @@ from msgspec.structs import replace
 from pubcheck.sources.text import Note, Source, View
 from pubcheck.sources.views.marks import marked
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.sources.frameworks.operations import Project
+
 __all__ = ["VIEWS", "Note", "View", "source"]
 
 
@@ -49,11 +53,13 @@ def _xml(text: str) -> View:
     return xml(text)
 
 
-def _program(language: str, text: str) -> View:
+def _program(language: str, text: str, project: Project | None = None) -> View:
     from pubcheck.sources.views.quoted import program
 
-    return program(text, language)
+    return program(text, language, project)
 
+
+_LANGUAGES = ("python", "ruby", "javascript", "go", "elixir", "java", "csharp", "php", "rust")
 
 VIEWS: Mapping[str, Callable[[str], View]] = {
     "sql": _sql,
@@ -61,17 +67,15 @@ VIEWS: Mapping[str, Callable[[str], View]] = {
     "make": _make,
     "yaml": _yaml,
     "xml": _xml,
-    **{
-        language: partial(_program, language)
-        for language in ("python", "ruby", "javascript", "go", "elixir", "java", "csharp", "php", "rust")
-    },
+    **{language: partial(_program, language) for language in _LANGUAGES},
 }
 """By the name of a kind, what turns a text of that kind into SQL."""
 
 
-def source(label: str, text: str, kind: str = "sql") -> Source:
-    """A file's text as the source that the engine is given. ``kind`` is a key of ``VIEWS``; others are SQL."""
-    make = VIEWS.get(kind, _sql)
+def source(label: str, text: str, kind: str = "sql", project: Project | None = None) -> Source:
+    """A file's text as the source that the engine is given. ``kind`` is a key of ``VIEWS``; others are SQL.
+    ``project``: what is known of the migrations before it in its unit."""
+    make = partial(_program, kind, project=project) if kind in _LANGUAGES else VIEWS.get(kind, _sql)
     if "\r" in text and "\n" not in text:
         # Lines that end with CR alone: views look for LF, and have the same characters in between.
         view = make(text.replace("\r", "\n"))

@@ -101,10 +101,15 @@ _HABITS = {
 }
 
 
+def migrates(text: str, language: str) -> bool:
+    """Whether a program is a migration."""
+    return any(all(re.search(part, text, re.MULTILINE) for part in mark) for mark in _HABITS[language].marks)
+
+
 def undone(text: str, language: str, found: Sequence[Literal]) -> tuple[bool, list[tuple[int, int]]]:
     """Whether a program is a migration, and the ascending spans of what undoes it."""
     habit = _HABITS[language]
-    if not any(all(re.search(part, text, re.MULTILINE) for part in mark) for mark in habit.marks):
+    if not migrates(text, language):
         return False, []
     spans: list[tuple[int, int]] = []
     starts = [each.start for each in found]

@@ -19,6 +19,10 @@ from pubcheck.sources.views.canvas import Canvas, blank, filler, joined, padded
 from pubcheck.sources.views.decoding import Piece
 from pubcheck.sources.views.literals import LANGUAGES, Language, Literal, literals
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.sources.frameworks.operations import Project
+
 MENTION = re.compile(r"(?ai:\b(?:create|alter|drop)(?:[\s\"'`+.\\<>]|\\[nrt]){1,60}publication\b)")
 """Where a text may hold a statement about a publication."""
 
@@ -99,11 +103,15 @@ class Written(Struct):
     """Whether nothing is added to it at run time."""
 
 
-def program(text: str, language: str) -> View:
-    """A program's statements. ``language`` is a key of ``literals.LANGUAGES``."""
-    if MENTION.search(text) is None:
+def program(text: str, language: str, project: Project | None = None) -> View:
+    """A program's statements. ``language`` is a key of ``literals.LANGUAGES``; ``project``: what the migrations before
+    it did."""
+    from pubcheck.sources.views.programs import migrates
+
+    if MENTION.search(text) is None and not migrates(text, language):
         return View(blank(text))
-    # Loaded only for programs that speak of publications.
+    # Loaded only for migrations and for programs that speak of publications.
+    from pubcheck.sources.frameworks import operations_of
     from pubcheck.sources.views.constants import constants
     from pubcheck.sources.views.programs import code_of, doubtful, names_in_calls, undone
 
@@ -122,6 +130,9 @@ def program(text: str, language: str) -> View:
             if spans is None or any(start <= each.start < end for start, end in spans)
         ]
         view = replace(view, perhaps=tuple(perhaps))
+    done = operations_of(text, language, project) if migration else None
+    if done is not None:
+        return replace(view, named=tuple(sorted(done.doubted)), calls=tuple(done.calls))
     calls = [each for number, each in enumerate(found) if number not in used and not _inside(each.start, down)]
     return replace(view, named=names_in_calls(text, language, code, calls, view.text))
 

@@ -274,12 +274,14 @@ def test_folders_of_migrations_go_by_several_names(grow: Grow, folder: str) -> N
     assert units()[folder][0] == "migrations"
 
 
-def test_migrations_in_other_languages_take_part_when_they_publish(grow: Grow) -> None:
+def test_migrations_in_other_languages_take_part_when_one_of_them_publishes(grow: Grow) -> None:
     grow()
     execute = 'execute "ALTER PUBLICATION p ADD TABLE t"\n'
     plant({"repo/db/migrate/20240102_b.rb": execute, "repo/db/migrate/20240101_a.rb": execute})
     plant({"repo/db/migrate/20240103_c.rb": "add_column :t, :a, :int\n", "repo/app/models/t.rb": "class T; end\n"})
-    assert units() == {"db/migrate": ("migrations", ["db/migrate/20240101_a.rb", "db/migrate/20240102_b.rb"])}
+    plant({"repo/other/migrate/20240103_c.rb": "add_column :t, :a, :int\n"})
+    files = [f"db/migrate/{name}" for name in ("20240101_a.rb", "20240102_b.rb", "20240103_c.rb")]
+    assert units() == {"db/migrate": ("migrations", files)}
 
 
 def test_migrations_of_alembic_run_in_the_order_of_their_revisions(grow: Grow) -> None:
@@ -295,7 +297,7 @@ def test_migrations_of_alembic_run_in_the_order_of_their_revisions(grow: Grow) -
             "repo/alembic/versions/ccc_first.py": migration("ccc", None),
         }
     )
-    files = ["alembic/versions/ccc_first.py", "alembic/versions/aaa_last.py"]
+    files = [f"alembic/versions/{name}.py" for name in ("ccc_first", "bbb_middle", "aaa_last")]
     assert units() == {"alembic/versions": ("migrations", files)}
 
 

@@ -1,0 +1,23 @@
+"""What migrations do through the API of a framework: Alembic's operations and their like, as the statements that the
+framework sends to PostgreSQL for them.
+
+Each framework has a module that is loaded when a migration of it is read. An operation of which a part is computed, or
+that is not known, is not rendered: the table that it names, or any table, is in doubt from there on.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.sources.frameworks.operations import Operations, Project
+
+
+def operations_of(text: str, language: str, project: Project | None) -> Operations | None:
+    """What the operations of a migration do; None where they are of no framework that is known here, or where the file
+    cannot be read. ``project``: what the migrations before it did."""
+    if language == "python" and "upgrade" in text:
+        from pubcheck.sources.frameworks.alembic import alembic
+        from pubcheck.sources.frameworks.operations import Project
+
+        return alembic(text, Project() if project is None else project)
+    return None

@@ -1,0 +1,80 @@
+"""The statements that operations of migrations make, put together with the places that their parts come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pubcheck.sources.text import Call
+
+Place = tuple[int, int]
+
+
+class Project:
+    """What the migrations of a unit have in common, filled in while its files are read in order."""
+
+    def __init__(self) -> None:
+        self.parts: set[tuple[str, str]] = set()
+        """The (table, name) of constraints and indexes that operations made: only such a one is known to be there."""
+
+
+class Operations:
+    """What is read of one file: ``calls`` that make statements, the (offset, name) of tables that are ``doubted``, and
+    the spans of what is ``read``."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self.doubted: list[tuple[int, str]] = []
+        self.read: list[Place] = []
+
+    def doubt(self, at: int, name: str = "") -> None:
+        """A table, or any table, may be changed at an offset."""
+        self.doubted.append((at, name))
+
+
+class Sql:
+    """A statement that an operation makes: pieces in order, some with the place in the file that they come from."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._pieces: list[tuple[str, Place | None]] = []
+
+    def add(self, text: str, place: Place | None = None) -> Sql:
+        self._pieces.append((text, place))
+        return self
+
+    def name(self, name: str, place: Place | None = None) -> Sql:
+        return self.add(quoted(name), place)
+
+    def names(self, names: Iterable[tuple[str, Place | None]]) -> Sql:
+        """Names in parentheses."""
+        for number, (name, place) in enumerate(names):
+            self.add(", " if number else "(").name(name, place)
+        return self.add(")")
+
+    def call(self, *, perhaps: bool = False) -> Call:
+        """The statement. A piece keeps its place where it comes after the one before it in the file, too."""
+        at, end = self._place
+        edits: list[tuple[int, int, str]] = []
+        pending = ""
+        for text, place in self._pieces:
+            if place is None or place[0] < at or place[1] > end:
+                pending += text
+                continue
+            if pending or place[0] > at:
+                edits.append((at, place[0], pending))
+                pending = ""
+            edits.append((*place, text))
+            at = place[1]
+        if pending or at < end:
+            edits.append((at, end, pending))
+        return Call(*self._place, tuple(edits), perhaps)
+
+
+def quoted(name: str) -> str:
+    """A name as a statement that keeps its letters as they are."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A string constant."""
+    return "'" + text.replace("'", "''") + "'"
