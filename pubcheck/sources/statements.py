@@ -195,8 +195,10 @@ class Splitter:
             self._skip_data(self._data)
             self._data = -1
         text = self._text
-        if self._calls and self._calls[0].start <= SKIPPED.match(text, self._pos).end():  # type: ignore[union-attr]
-            return self._called(self._calls.popleft())
+        if self._calls:
+            self._pos = SKIPPED.match(text, self._pos).end()  # type: ignore[union-attr]
+            if self._calls[0].start <= self._pos:
+                return self._called(self._calls.popleft())
         while True:
             if self._hole is None and self._pos >= self._stretch and not self._ends:
                 start, limit = self._pos, self._size
