@@ -32,7 +32,8 @@ INDEXES = (
 )
 CONSTRAINTS = (
     "SELECT format('%s %s %s', conrelid::regclass, contype, CASE contype WHEN 'f' THEN confrelid::regclass::text ||"
-    " ' ' || confdeltype::text END) FROM pg_constraint WHERE conrelid >= 16384 AND contype IN ('f', 'c', 'u', 'p') ORDER BY 1"
+    " ' ' || confdeltype::text END) FROM pg_constraint WHERE conrelid >= 16384 AND"
+    " contype IN ('f', 'c', 'u', 'p') ORDER BY 1"
 )
 
 QUERIES = {"columns": COLUMNS, "indexes": INDEXES, "constraints": CONSTRAINTS}
