@@ -4,6 +4,7 @@ from typing import Any
 
 # code, name, phase, severity, postgres, sqlstate, spec, fix, default
 ROWS: tuple[tuple[Any, ...], ...] = (
+    ('PUB000', 'internal-error', 'ddl', 'error', (15, 16, 17, 18), (), (), False, True),
     ('PUB001', 'unreadable-file', 'ddl', 'error', (15, 16, 17, 18), (), (), False, True),
     ('PUB002', 'not-text', 'ddl', 'error', (15, 16, 17, 18), (), (), False, True),
     ('PUB003', 'read-as-windows-1252', 'ddl', 'note', (15, 16, 17, 18), (), (), False, True),

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from pubcheck.diagnostics import Applicability, Diagnostic, Edit, Span
 from pubcheck.report.document import Finding
+from pubcheck.rulebook import INTERNAL_ERROR
 from pubcheck.sources.files import SUFFIXES, File, Plan, view_of
 from pubcheck.sources.text import Source, decode
 from pubcheck.suppress import UNCLEAR, UNUSED, Comment, comments
@@ -89,7 +90,7 @@ def add_ignores(plan: Plan, judge: Judge, *, wanted: Wanted = everything) -> Cha
 
     def edits(judged: Judged) -> Iterator[tuple[str, tuple[Edit, ...]]]:
         found = [each for each, yes in zip(judged.diagnostics, wanted(judged.findings), strict=True) if yes]
-        yield from _comments_for(found)
+        yield from _comments_for([each for each in found if each.rule != INTERNAL_ERROR])
 
     return _change(plan, judge, edits, 1)
 

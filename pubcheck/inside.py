@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -95,18 +96,21 @@ class Inside:
         interpreter = Interpreter(self, self.routine_of)
         interpreter.doubt.ways = int(self.filled)
         interpreter.atomic = interpreter.in_transaction = not self.implicit
-        try:
-            self._interpreted(interpreter, name, node)
-            interpreter.settle()
-        except Raised as raised:
+        with self.fold.faults.guard(self.statement) as guard:
+            try:
+                self._interpreted(interpreter, name, node)
+                interpreter.settle()
+            except Raised as raised:
+                self.undo(self.begun)
+                self._refuse(raised, certain=not interpreter.doubt.unproven)
+            except (Exhausted, TooDeep, RecursionError):
+                self.unfollowed(None, self.statement.text)
+        if guard.failed:
             self.undo(self.begun)
-            self._refuse(raised, certain=not interpreter.doubt.unproven)
-        except (Exhausted, TooDeep, RecursionError):
             self.unfollowed(None, self.statement.text)
-        finally:
-            if self.implicit and session.transaction is not None:
-                apply(session, "TransactionStmt", {"kind": "TRANS_STMT_COMMIT"})
-            session.forget_path()
+        if self.implicit and session.transaction is not None:
+            apply(session, "TransactionStmt", {"kind": "TRANS_STMT_COMMIT"})
+        session.forget_path()
 
     def _interpreted(self, interpreter: Interpreter, name: str, node: Node) -> None:
         if name != "DoStmt":
@@ -419,6 +423,10 @@ def _refused_body(fold: Fold, found: Routine) -> NotParsed | None:
     return None
 
 
+_GIVEN_UP = (NotParsed, TooDeep, Exhausted, RecursionError, Raised)
+"""With what following a function that nothing calls may end."""
+
+
 def rehearse(fold: Fold) -> None:
     """Runs what functions that nothing called say about publications, in doubt, and takes it all back."""
     session, catalog = fold.session, fold.catalog
@@ -434,20 +442,17 @@ def rehearse(fold: Fold) -> None:
         session.begin()
         inside = Inside(fold, statement, found.source)
         inside.rehearsing = True
-        placed = _at_its_place(inside, found)
         kept = session.blind, session.healed, session.joined, set(session.doubted)
         mark = inside.mark()
-        interpreter = Interpreter(inside, inside.routine_of)
-        interpreter.atomic = True
-        try:
-            interpreter.rehearse(placed)
-        except (NotParsed, TooDeep, Exhausted, RecursionError, Raised):
-            pass
-        finally:
-            catalog.journal.undo(mark.entries)
-            catalog.journal.undone.clear()
-            session.rollback()
-            session.blind, session.healed, session.joined, session.doubted = kept
+        with fold.faults.guard(statement):
+            interpreter = Interpreter(inside, inside.routine_of)
+            interpreter.atomic = True
+            with suppress(*_GIVEN_UP):
+                interpreter.rehearse(_at_its_place(inside, found))
+        catalog.journal.undo(mark.entries)
+        catalog.journal.undone.clear()
+        session.rollback()
+        session.blind, session.healed, session.joined, session.doubted = kept
 
 
 def _at_its_place(inside: Inside, found: Routine) -> Routine:

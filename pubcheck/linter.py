@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
+from pubcheck.faults import Fault
 from pubcheck.fold import Fold
 from pubcheck.run import Run
 from pubcheck.sources.text import Source
@@ -26,18 +27,20 @@ class Unit(Struct, frozen=True):
 
 class Result(Struct, frozen=True):
     """What was found in a unit: diagnostics in the order of design section 5, the majors judged, statements counted,
-    and these in each source."""
+    these in each source, and pubcheck's own errors, which are among the diagnostics too."""
 
     diagnostics: tuple[Diagnostic, ...]
     postgres: tuple[int, ...]
     statements: int
     counts: tuple[int, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 class Followed(Struct, frozen=True):
     """A unit followed to its end: what was found, one fold a major in the order of ``result.postgres``.
 
-    ``found`` is what the selected rules say, that too which comments and the configuration keep out of the result.
+    ``found`` is what the selected rules say, that too which comments and the configuration keep out of the result, and
+    internal errors.
     """
 
     result: Result
@@ -61,7 +64,8 @@ class Linter:
         """As ``lint``, and what the judgement rests on: the final state of each major."""
         run = Run(self.config, unit)
         found = run.found()
-        return Followed(_result(run, found), tuple(run.databases.folds), run.statements, found)
+        result = _result(run, found)
+        return Followed(result, tuple(run.databases.folds), run.statements, (*found, *run.internal()))
 
     def _idle(self, unit: Unit) -> bool:
         if self.config.variables or sum(len(source.text) for source in unit.sources) > _SMALL:
@@ -71,7 +75,7 @@ class Linter:
 
 def _result(run: Run, found: tuple[Diagnostic, ...]) -> Result:
     counts = run.counts()
-    return Result(run.reported(found), run.majors, sum(counts), counts)
+    return Result(run.reported(found), run.majors, sum(counts), counts, run.faults())
 
 
 _SMALL = 1 << 20

@@ -67,6 +67,9 @@ class Rule(Struct, frozen=True):
 RULES: Mapping[str, Rule] = {row[0]: Rule(*row) for row in _rulebook_index.ROWS}
 """Every rule by its code, in the order of the codes."""
 
+INTERNAL_ERROR = "PUB000"
+"""The code of internal errors, which are reported whatever is selected or ignored."""
+
 _BY_SPEC: dict[str, list[Rule]] = {}
 for _rule in RULES.values():
     for _spec in _rule.spec:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,12 @@ from pubcheck.anew import Made, in_any_order
 from pubcheck.config import Config
 from pubcheck.databases import Databases
 from pubcheck.diagnostics import Diagnostic, Span
+from pubcheck.faults import Fault, Faults
 from pubcheck.fold import Fold
 from pubcheck.notes import Notes
 from pubcheck.patterns import pattern_later
 from pubcheck.platform import Platform
+from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.scan import tokens
@@ -97,6 +99,7 @@ class Run:
         self.notes.diagnostics += [*unit.remarks, *note]
         platform = Platform(config, unit.habit)
         self.statements = Statements(unit.sources)
+        self._faults = Faults(self.majors, self.statements)
         folds = [
             Fold(
                 major,
@@ -127,17 +130,43 @@ class Run:
         """Follow the unit to its end: what the selected rules say of it, in the order of design section 5."""
         # What runs at no known time is followed last: what it does is assumed, and shall not put the rest in doubt.
         for number, source in sorted(enumerate(self.unit.sources), key=lambda each: in_any_order(each[1])):
-            self._source(number, source)
+            with self._faults.guard(Span(source, 0, 0)) as guard:
+                self._source(number, source)
+            if guard.failed:
+                self.databases.unfollowed(None)
         reported = selected(self.config.select, self.config.ignore, self.config.extend_select)
         diagnostics = self.notes.diagnostics
         for fold in self.databases.all():
-            fold.end(reported)
+            with self._faults.guard(None):
+                fold.end(reported)
             diagnostics.extend(fold.diagnostics)
         told = (each for each in _merged(diagnostics) if each.rule in reported and not self.stand_ins.speaks(each))
         return tuple(sorted(told, key=Diagnostic.sort_key))
 
+    def faults(self) -> tuple[Fault, ...]:
+        """The internal errors so far."""
+        return tuple(each for one in self._all_faults() for each in one.faults)
+
+    def _all_faults(self) -> Iterator[Faults]:
+        yield self._faults
+        for fold in self.databases.all():
+            yield fold.faults
+
     def reported(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-        """What is left of what was found when comments and the configuration have had their say."""
+        """What is left of what was found when comments and the configuration have had their say, and the internal
+        errors, in which they have none."""
+        with self._faults.guard(None) as guard:
+            left = self._settled(found)
+        if guard.failed:
+            left = found
+        internal = self.internal()
+        return tuple(sorted((*left, *internal), key=Diagnostic.sort_key)) if internal else left
+
+    def internal(self) -> list[Diagnostic]:
+        """The findings of internal errors."""
+        return _merged([each for one in self._all_faults() for each in one.diagnostics])
+
+    def _settled(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         config, sources = self.config, self.unit.sources
         if not config.per_file_ignores and not config.severity and not any(marked(each.shown) for each in sources):
             return found
@@ -178,20 +207,23 @@ class Run:
             runs = branches is None or branches.runs
             if runs is False:
                 continue
-            if named and named[-1][0] < item.start:
-                self._call(source, named, item.start)
-            if item.keyword not in _PASSED_OVER or _judged_all_the_same(item) or item.restartable():
-                before = StatementText(source, item.index, item.start, item.text)
-                if item.edits:
-                    before = replace(before, text=item.sent(), edits=item.edits)
-                    self.statements.keep(number, before)
-                if not self._statement(number, before, item, splitter, perhaps=runs is None):
-                    return
-            else:
-                if branches is not None:
+            with self._faults.guard(Place(number, item.index, 0, 0)) as guard:
+                if named and named[-1][0] < item.start:
+                    self._call(source, named, item.start)
+                if item.keyword not in _PASSED_OVER or _judged_all_the_same(item) or item.restartable():
                     before = StatementText(source, item.index, item.start, item.text)
-                for fold in self.databases.folds:
-                    fold.pass_over(source, number, item, perhaps=runs is None)
+                    if item.edits:
+                        before = replace(before, text=item.sent(), edits=item.edits)
+                        self.statements.keep(number, before)
+                    if not self._statement(number, before, item, splitter, perhaps=runs is None):
+                        return
+                else:
+                    if branches is not None:
+                        before = StatementText(source, item.index, item.start, item.text)
+                    for fold in self.databases.folds:
+                        fold.pass_over(source, number, item, perhaps=runs is None)
+            if guard.failed:
+                self.databases.unfollowed(item.text)
         if named:
             self._call(source, named, len(source.text))
         if self.made is not None:
@@ -289,7 +321,8 @@ class Run:
             return True
         name, node = parsed
         if name in _PUBLICATION_NODES and not item.placeholders and not item.variables:
-            self._long_names(statement)
+            with self._faults.guard(statement):
+                self._long_names(statement)
         if unsure:
             # What it changes is doubted where it changes it. Only of what it names by a stand-in that is not known.
             unknown = self.stand_ins.take(statement, item)

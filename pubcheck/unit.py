@@ -11,6 +11,7 @@ from msgspec import Struct
 from pubcheck import rulebook
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
+from pubcheck.faults import Fault, fault_of
 from pubcheck.linter import Result, Unit
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report.document import Finding, Resolver
@@ -29,15 +30,15 @@ class Lints(Protocol):
 
 class Judged(Struct, frozen=True):
     """What came of a unit: its findings, the diagnostics that they show, the majors judged, and the statements counted
-    that are not of its context. ``reading`` is what was read of its files; ``error`` an error of the linter's own, with
-    which only the findings of reading are left."""
+    that are not of its context. ``reading`` is what was read of its files; ``faults`` are pubcheck's own errors, each
+    among the findings unless it cost them all but those of reading."""
 
     findings: tuple[Finding, ...]
     diagnostics: tuple[Diagnostic, ...]
     postgres: tuple[int, ...]
     statements: int
     reading: Reading
-    error: Exception | None = None
+    faults: tuple[Fault, ...] = ()
 
 
 def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
@@ -47,26 +48,29 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
     majors = config.postgres or (DEFAULT_MAJOR,)
     reading = read_unit(plan.files, majors)
     context = frozenset(file.label for file in plan.files if file.context)
-    diagnostics, statements, caught = reading.diagnostics, 0, None
+    diagnostics, statements, judged = reading.diagnostics, 0, False
+    faults: tuple[Fault, ...] = ()
     if reading.sources:
         try:
             result = linter.lint(Unit(reading.sources, majors_of(plan), platform_of(plan), reading.diagnostics))
         except Exception as error:
-            caught = error
+            faults = (fault_of(error, plan.files[0].label),)
         else:
+            judged, faults = True, result.faults
             diagnostics, statements, majors = result.diagnostics, result.statements, result.postgres
             if context:
                 counted = zip(reading.sources, result.counts, strict=True)
                 statements = sum(count for source, count in counted if source.label not in context)
-    if not reading.sources or caught is not None:
+    if not judged:
         # Loaded only where nothing was judged.
         from pubcheck.suppress import configured
 
         diagnostics = tuple(configured(diagnostics, config))
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
+    reported |= {rulebook.INTERNAL_ERROR}
     chosen = tuple(each for each in diagnostics if each.rule in reported and concerns(each, context))
     findings = Resolver(excerpts=excerpts).findings(chosen)
-    return Judged(tuple(findings), chosen, majors, statements, reading, caught)
+    return Judged(tuple(findings), chosen, majors, statements, reading, faults)
 
 
 def majors_of(plan: Plan) -> tuple[int, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -50,6 +50,10 @@ class Filtered(Struct, frozen=True):
     relation: Relation
 
     @property
+    def place(self) -> Place:
+        return self.entry.place
+
+    @property
     def certain(self) -> bool:
         return (
             self.publication.seen
@@ -58,6 +62,15 @@ class Filtered(Struct, frozen=True):
             and (self.entry.filter.judged)
         )
 
+
+class Placed(Protocol):
+    """A row that was written somewhere."""
+
+    @property
+    def place(self) -> Place | None: ...
+
+
+_Row = TypeVar("_Row", bound=Placed)
 
 MENTIONED = 3
 """How many names a sentence lists before it counts the rest."""
@@ -78,6 +91,23 @@ class Ground:
         self.catalog: Catalog = session.catalog
         self.history = history
         self._refused, self._sources = refused, sources
+        self.at: Placed | None = None
+        """What a rule is looking at."""
+        self.left_out: set[int] = set()
+        """What a rule failed at and is not to look at again, by identity."""
+
+    def each(self, rows: Iterable[_Row]) -> Iterator[_Row]:
+        """Rows that a rule looks at one by one, so that it is known at which one it fails."""
+        before = self.at
+        for row in rows:
+            if id(row) not in self.left_out:
+                self.at = row
+                yield row
+        self.at = before
+
+    def looking_at(self) -> Placed | None:
+        """What a rule is looking at, or failed at."""
+        return self.at
 
     @cached_property
     def refused(self) -> dict[tuple[int, Write], tuple[Refusal, Place]]:

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from pubcheck.checks.write import WRITES, Refusal, Write, refusals, refused_by
+from pubcheck.faults import Faults
 from pubcheck.postgres.catalog.rows import (
     Index,
     Other,
@@ -32,8 +33,8 @@ class RefusedWrites:
     can only take one away: then most tables need not be judged against all of theirs again.
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, faults: Faults) -> None:
+        self._session, self._faults = session, faults
         self._catalog = session.catalog
         self._since: dict[tuple[int, Write], _Since] = {}
         self._ended: dict[tuple[int, Write, Place], tuple[int, int]] = {}
@@ -46,22 +47,26 @@ class RefusedWrites:
         """Take in what a statement changed; ``source`` and ``statement`` are its numbers, as in a Place."""
         if not self._catalog.publications and not self._since:
             return
-        here = (source, statement)
-        touched = self._touched(changes)
+        here, place = (source, statement), Place(source, statement, 0, 0)
+        touched = self._faults.value(place, _Touched(), self._touched, changes)
         for oid in touched.again:
-            self._judge(oid, here)
+            with self._faults.guard(place):
+                self._judge(oid, here)
         for publication, oids in touched.joined:
             for oid in oids:
-                self._join(publication, oid, here)
+                with self._faults.guard(place):
+                    self._join(publication, oid, here)
         for publication_oid, oids in touched.left:
             for oid in oids:
-                if any(self._rests_on(publication_oid, oid, write) for write in WRITES):
-                    self._judge(oid, here)
+                with self._faults.guard(place):
+                    if any(self._rests_on(publication_oid, oid, write) for write in WRITES):
+                        self._judge(oid, here)
 
     def refused(self) -> Iterator[tuple[Refusal, Place]]:
         """Each write that is refused as things stand, with the culprit in the statement since which it has been."""
         for oid in sorted({oid for oid, _ in self._since}):
-            found = refusals(self._catalog, self._catalog.relations[oid])
+            relation = self._catalog.relations[oid]
+            found = self._faults.value(relation.place, {}, refusals, self._catalog, relation)
             for write, refusal in sorted(found.items()):
                 yield refusal, self._since[oid, write].place
 

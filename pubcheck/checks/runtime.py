@@ -24,6 +24,8 @@ _CALLS = frozenset(("FuncExpr", "OpExpr", "ScalarArrayOpExpr", "RowCompareExpr",
 _TYPE_WORDS = {INT2: "smallint", INT4: "integer", INT8: "bigint"}
 _JSONB_WORDS = {"bool": "boolean", "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real"}
 _JSONB_WORDS |= {"float8": "double precision", "numeric": "numeric"}
+_CASTS = {"int2": (2, "smallint"), "int4": (4, "integer"), "int8": (8, "bigint"), "oid": (4, "OID")}
+"""By function of a cast, the bytes of what it makes and what the server calls that."""
 _WIDTH = {INT2: 2, INT4: 4, INT8: 8, NUMERIC: 99, FLOAT4: 99, FLOAT8: 99}
 
 _DIVISION = pattern_later(r"(int\d+|numeric_|float\d+|cash_|interval_)(div|mod)(_.*)?|mod|div")
@@ -128,18 +130,19 @@ def _of_call(cache: SysCache, expr: Expr, checked: frozenset[int]) -> Danger | N
     location = expr.start if expr.location < 0 else expr.location
     if _DIVISION.fullmatch(name) and len(expr.args) == 2:
         return _division(expr, location, checked)
-    argument = expr.args[0]
     if _is_constant(expr):
         return None
+    argument = expr.args[0]
     guarded = bool(_columns(expr)) and _columns(expr) <= checked
-    if len(expr.args) >= 1 and argument.type == JSONB and name in _JSONB_WORDS:
+    if argument.type == JSONB and name in _JSONB_WORDS:
         answer = ServerAnswer("22023", f"cannot cast jsonb string to type {_JSONB_WORDS[name]}")
         way = "test jsonb_typeof(...) in a CASE before the cast, or compare the text (->>) instead"
         return Danger(location, "jsonb of another type is cast to " + _JSONB_WORDS[name], way, answer, guarded=guarded)
-    if name in ("int2", "int4", "int8") and _WIDTH.get(argument.type, 0) > _WIDTH[expr.type]:
-        if _is_small_remainder(cache, argument, _WIDTH[expr.type]):
+    # By the function and not by the type of the cast: int4() makes an oid, too, of a smallint.
+    width, word = _CASTS.get(name, (99, ""))
+    if _WIDTH.get(argument.type, 0) > width:
+        if name != "oid" and _is_small_remainder(cache, argument, width):
             return None
-        word = _TYPE_WORDS[expr.type]
         way = "compare without the cast: the constant can have the column's type"
         answer = ServerAnswer("22003", f"{word} out of range")
         # Of a part of a moment it takes an infinite one, or seconds since 1970.

@@ -64,7 +64,7 @@ def column_lists_conflict(ground: Ground) -> Iterator[Finding]:
     seen: set[tuple[int, int, int]] = set()
     by_columns: dict[int, dict[tuple[int, ...], list[int]]] = {}
     groups: dict[int, tuple[dict[int, PublicationRel], dict[int, None]]] = {}
-    for entry in reversed(ground.entries):
+    for entry in ground.each(reversed(ground.entries)):
         if entry.columns is None or ground.is_subscribed(entry.publication):
             continue
         here, relation = entry.publication, catalog.relations[entry.relation]
@@ -125,7 +125,7 @@ def generated_columns_conflict(ground: Ground) -> Iterator[Finding]:
         return
     yield from _of_subscriptions(ground, "generated-columns-conflict")
     groups: dict[tuple[int, ...], list[Relation]] = {}
-    for relation in catalog.relations.values():
+    for relation in ground.each(catalog.relations.values()):
         if not is_publishable(relation) or not any(column.generated for column in relation.live()):
             continue
         bare: list[Publication] = []
@@ -276,7 +276,7 @@ def publication_missing(ground: Ground) -> Iterator[Finding]:
     catalog, session = ground.catalog, ground.session
     closed = session.complete and not session.blind
     stops = catalog.major.number < _SKIPS_MISSING
-    for subscription in catalog.subscriptions.values():
+    for subscription in ground.each(catalog.subscriptions.values()):
         taken = {event.name for event in ground.history.publication_events if _after(event, subscription)}
         missing = [
             (name, place)

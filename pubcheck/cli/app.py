@@ -81,7 +81,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
             return complain(f"cannot write: {error.strerror}")
         if isinstance(error, FileNotFoundError) and not _in_folder():
             return complain("the current folder no longer exists; change to another one")
-        return complain(internal_error("", error))
+        from pubcheck.faults import fault_of, told
+
+        return complain(told([fault_of(error)]) or "")
     return int(status or 0)
 
 
@@ -99,19 +101,6 @@ def complain(message: str) -> int:
     with suppress(OSError):
         click.echo(f"pubcheck: {message}", err=True)
     return WRONG
-
-
-def internal_error(where: str, error: BaseException) -> str:
-    """What to tell of an error that is pubcheck's own: one line, and the traceback when PUBCHECK_TRACEBACK is set."""
-    text = (
-        f"internal error{where}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
-    )
-    text += "; this is a bug in pubcheck, please report it with the statement that causes it"
-    if not os.environ.get("PUBCHECK_TRACEBACK"):
-        return f"{text} (PUBCHECK_TRACEBACK=1 shows the traceback)"
-    from traceback import format_exception
-
-    return text + "\n" + "".join(format_exception(error)).rstrip()
 
 
 def forget_stdout() -> None:

@@ -8,13 +8,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck import rulebook
-from pubcheck.cli.app import internal_error
 from pubcheck.cli.work import named
 from pubcheck.config import Config
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.explain.build import Wanted, explained
 from pubcheck.explain.document import UnitExplained
 from pubcheck.explain.sampling import sampler
+from pubcheck.faults import fault_of, told
 from pubcheck.linter import Linter, Unit
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report.document import Finding, Resolver
@@ -56,9 +56,11 @@ def explain_unit(task: Task) -> Explained:
         # What is said of a table is true or not; whether the run fails is a matter of the files that are asked for.
         unit = explained(fold, followed.statements, followed.found, labels, task.wanted, sampler(fold))
         settled = Resolver(excerpts=False).findings(found for found in result.diagnostics if concerns(found, context))
+        failing = fails(unit, settled, task.config)
     except Exception as error:
-        return Explained(None, crash=internal_error(f" in {named(plan)}", error))
-    return Explained(unit, result.postgres, result.statements, fails(unit, settled, task.config))
+        return Explained(None, crash=told([fault_of(error, named(plan))]))
+    crash = told((*result.faults, *fold.faults.faults))
+    return Explained(unit, result.postgres, result.statements, failing, crash)
 
 
 def died(task: Task) -> Explained:

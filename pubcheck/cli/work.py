@@ -32,7 +32,7 @@ class Task(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What came of a unit: findings, over what, and in ``crash`` what to tell of an error of pubcheck's own.
+    """What came of a unit: findings, over what, and in ``crash`` what to tell of pubcheck's own errors.
 
     ``known`` are the fingerprints of findings that the baseline knows, which are not among ``findings``. ``rewritten``
     are the files as the change that was asked for makes them, ``done`` how many findings it took care of.
@@ -49,7 +49,8 @@ class Outcome(Struct, frozen=True):
 
 
 def lint_unit(task: Task) -> Outcome:
-    """Reads and lints a unit. A crash of the engine loses this unit's diagnostics, not those of reading its files."""
+    """Reads and lints a unit."""
+    from pubcheck.faults import told
     from pubcheck.linter import Linter
     from pubcheck.unit import judge
 
@@ -64,12 +65,7 @@ def lint_unit(task: Task) -> Outcome:
     known: tuple[str, ...] = ()
     if task.baseline is not None:
         findings, known = task.baseline.split(findings)
-    crash = None
-    if judged.error is not None:
-        from pubcheck.cli.app import internal_error
-
-        crash = internal_error(f" in {named(task.plan)}", judged.error)
-    files = own_files(task.plan)
+    files, crash = own_files(task.plan), told(judged.faults)
     return Outcome(findings, judged.postgres, files, judged.statements, crash, known, rewritten, done)
 
 

@@ -9,7 +9,16 @@ from msgspec.structs import replace
 
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.explain.copies import Copies
-from pubcheck.explain.document import Answer, Identity, NotSent, Publication, Table, UnitExplained
+from pubcheck.explain.document import (
+    Answer,
+    Identity,
+    InitialCopy,
+    NotSent,
+    Publication,
+    Table,
+    UnitExplained,
+    Widening,
+)
 from pubcheck.explain.facts import Facts
 from pubcheck.explain.neighbours import Neighbours
 from pubcheck.explain.rows import Samples, changes_of, examples_of
@@ -52,6 +61,9 @@ def publications_of(
     return publications, {facts.name: facts.identity for facts in builder.facts.known.values()}
 
 
+_NO_SAMPLES = Samples(why="pubcheck failed to look for one")
+
+
 class _Builder:
     def __init__(
         self,
@@ -61,7 +73,9 @@ class _Builder:
         wanted: Wanted,
         sampler: Sampler,
     ) -> None:
-        self.catalog, self.statements = fold.catalog, statements
+        self.catalog, self.statements, self.faults = fold.catalog, statements, fold.faults
+        self._told = len(self.faults.diagnostics)
+        """The internal errors that ``diagnostics`` tell of."""
         self.wanted, self.sampler = wanted, sampler
         self.said = Said(diagnostics, wanted.tables)
         self.facts = Facts(fold, statements, self.said.refused)
@@ -99,11 +113,13 @@ class _Builder:
 
     def publications(self) -> tuple[Publication, ...]:
         self._find_not_sent()
-        return tuple(self._publication(row) for row in self.shown)
+        made = (self.faults.value(row.place, None, self._publication, row) for row in self.shown)
+        return tuple(publication for publication in made if publication is not None)
 
     def unit(self, paths: Sequence[str]) -> UnitExplained:
         publications = self.publications()
-        subscriptions = tuple(self.subscriptions.of(names) for names in self._together())
+        asked = (self.faults.value(None, None, self.subscriptions.of, names) for names in self._together())
+        subscriptions = tuple(each for each in asked if each is not None)
         reached: dict[int, None] = {}
         for row in self.shown:
             for sent in self.sent[row.oid]:
@@ -113,11 +129,14 @@ class _Builder:
                 if self.catalog.relations[lost].partition:
                     for oid in reversed(self.facts.family(lost)):
                         reached[oid] = None
-        findings = self.said.resolver.findings(self.said.left)
+        rows = [self.catalog.relations[oid] for oid in reached]
+        tables = (self.faults.value(row.place, None, self._table, row) for row in rows)
+        made = tuple(table for table in tables if table is not None)
+        findings = self.said.resolver.findings([*self.said.left, *self.faults.diagnostics[self._told :]])
         return UnitExplained(
             tuple(paths),
             tuple(self.catalog.publication_names),
-            tuple(self._table(oid) for oid in reached),
+            made,
             publications,
             subscriptions,
             tuple(finding.entry for finding in sorted(findings, key=lambda finding: finding.order)),
@@ -137,8 +156,8 @@ class _Builder:
                 alike[key] = [each for each in found if self.catalog.relations[each[0]].kind != "S"]
             self.not_sent[row.oid] = alike[key]
 
-    def _table(self, oid: int) -> Table:
-        relation, facts = self.catalog.relations[oid], self.facts.of(oid)
+    def _table(self, relation: rows.Relation) -> Table:
+        facts = self.facts.of(relation.oid)
         parent = self.facts.name(relation.parents[0]) if relation.partition and relation.parents else None
         kind = "partitioned" if relation.kind == "p" else "partition" if relation.partition else "table"
         certainty = "certain" if relation.seen else "assumed"
@@ -204,11 +223,19 @@ class _Builder:
             None if sent.arrives_as == sent.relation else sent.arrives_as,
             None if sent.filter is None else (self.facts.reading(sent), facts.identity),
             tuple(self.facts.written(each).sql for each in self.facts.unused(sent)),
-            None if facts.alone else self.copies.of(row.oid, sent),
+            None if facts.alone else self._copies(row, sent),
             tuple(self.facts.columns_of(sent)) if listed else None,
             frozenset(found.rule for found in self.said.about(self.facts, sent, row.name)),
-            tuple(self.neighbours.widening(sent)) if sent.filter is not None else (),
+            self._widening(sent),
         )
+
+    def _copies(self, row: rows.Publication, sent: Sent) -> InitialCopy | None:
+        return self.faults.value(row.place, None, self.copies.of, row.oid, sent)
+
+    def _widening(self, sent: Sent) -> tuple[Widening, ...]:
+        if sent.filter is None or sent.entry is None:
+            return ()
+        return tuple(self.faults.value(sent.entry.place, [], self.neighbours.widening, sent))
 
     def _answer(self, row: rows.Publication, members: list[Sent]) -> Answer:
         first = members[0]
@@ -226,7 +253,8 @@ class _Builder:
         samples = Samples()
         if first.filter is not None:
             source = self.catalog.relations[entry.relation] if entry is not None else relation
-            samples = self.sampler(first.filter, source)
+            place = entry.place if entry is not None else row.place
+            samples = self.faults.value(place, _NO_SAMPLES, self.sampler, first.filter, source)
         noted = self.said.tables(row.name)
         notes = [
             found
@@ -249,11 +277,11 @@ class _Builder:
             tuple(self.said.refused.get(facts.name, ())),
             changes_of(samples) if first.filter is not None and "update" in operations else (),
             examples_of(samples),
-            tuple(self.neighbours.widening(first)) if first.filter is not None else (),
-            tuple(self.neighbours.same(first)) if first.filter is not None else (),
+            self._widening(first),
+            tuple(self.faults.value(row.place, [], self.neighbours.same, first)) if first.filter is not None else (),
             self.said.noted(notes),
             "certain" if first.certain and (first.filter is None or first.filter.judged) else "assumed",
-            self.copies.of(row.oid, first),
+            self._copies(row, first),
             self.neighbours.not_compared(first) if first.filter is not None else 0,
         )
 

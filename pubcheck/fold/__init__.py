@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 from pubcheck.checks.history import Change, RefusedWrites
 from pubcheck.checks.write import WRITING
 from pubcheck.config import Config
+from pubcheck.faults import Faults
 from pubcheck.fold.at_hand import AtHand
 from pubcheck.fold.doubts import doubt_changes, doubt_drop, doubt_publication, doubt_refused, doubt_statement
 from pubcheck.patterns import pattern_later
 from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
@@ -62,9 +64,10 @@ class Fold:
         self.catalog = Catalog(major, database, database_known=database != Config().database)
         self.session = Session(self.catalog, complete=complete, platform=platform)
         self.major = major
-        self.at_hand = AtHand(self.session)
+        self.faults = Faults((major,), self.statements)
+        self.at_hand = AtHand(self.session, self.faults)
         self.diagnostics = self.at_hand.diagnostics
-        self._refused_writes = RefusedWrites(self.session)
+        self._refused_writes = RefusedWrites(self.session, self.faults)
         self._history: History | None = None
         self.perhaps_made: set[str] = set()
         """Names of what blocks made, or took away, that perhaps failed."""
@@ -90,7 +93,8 @@ class Fold:
                 Inside(self, statement, source, filled=filled).run(name, node)
                 return
         if name in WRITING and self._refused_writes and not filled:
-            self.stopped.judge(statement, source, name, node)
+            with self.faults.guard(statement):
+                self.stopped.judge(statement, source, name, node)
         session, journal = self.session, self.catalog.journal
         session.begin_statement(source, statement.index, statement.text)
         guarded = EVENT_TRIGGERS in self.catalog.settings and self._guarded(name, node)
@@ -99,6 +103,31 @@ class Fold:
         if not mark:
             journal.entries.clear()
         journal.undone.clear()
+        with self.faults.guard(statement, TooDeep) as guard:
+            if not self._applied(statement, name, node, mark):
+                return
+            if guarded:
+                doubt_statement(self.catalog, name, mark)
+            elif filled:
+                doubt_changes(self.catalog, journal.entries[mark:])
+            if name == "DropStmt":
+                doubt_drop(session, node, journal.entries[mark:])
+        if guard.failed:
+            journal.undo(mark)
+            session.forget_path()
+            session.unfollowed(statement.text)
+            return
+        if session.unseen:
+            self.at_hand.tell_unseen(statement, session.unseen)
+        if name in WITH_FILTERS:
+            self.at_hand.tell_filters(statement, journal.entries[mark:])
+            doubt_publication(session, name, node, journal.entries[mark:])
+        if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
+            self.follow(name, node, source, statement.index, journal.entries[mark:], journal.undone)
+
+    def _applied(self, statement: StatementText, name: str, node: Node, mark: int) -> bool:
+        """Change the catalog as the server would; False where it refuses. ``mark``: the journal's before it."""
+        session, journal = self.session, self.catalog.journal
         try:
             apply(session, name, node)
             if name == "CreateFunctionStmt" and self.catalog.routines and "publication" in statement.text.lower():
@@ -112,24 +141,12 @@ class Fold:
                 self.at_hand.refuse(statement, error)
                 if session.assumed:
                     doubt_refused(session, name, node)
-            return
+            return False
         except RecursionError:
             journal.undo(mark)
             session.forget_path()
             raise TooDeep from None
-        if guarded:
-            doubt_statement(self.catalog, name, mark)
-        elif filled:
-            doubt_changes(self.catalog, journal.entries[mark:])
-        if name == "DropStmt":
-            doubt_drop(session, node, journal.entries[mark:])
-        if session.unseen:
-            self.at_hand.tell_unseen(statement, session.unseen)
-        if name in WITH_FILTERS:
-            self.at_hand.tell_filters(statement, journal.entries[mark:])
-            doubt_publication(session, name, node, journal.entries[mark:])
-        if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
-            self.follow(name, node, source, statement.index, journal.entries[mark:], journal.undone)
+        return True
 
     def _guarded(self, name: str, node: Node) -> bool:
         """Whether an event trigger perhaps refuses the statement at hand."""
@@ -178,7 +195,8 @@ class Fold:
                 from pubcheck.checks.later import History
 
                 self._history = History(self.session)
-            self._history.follow(name, node, changes)
+            with self.faults.guard(Place(source, number, 0, 0)):
+                self._history.follow(name, node, changes)
             self._refused_writes.follow(source, number, itertools.chain(changes, undone))
 
     def follow_back(self, source: int, number: int, undone: list[Change]) -> None:
@@ -220,5 +238,5 @@ class Fold:
             # Loaded only where there may be something to say.
             from pubcheck.fold.outcome import Outcome
 
-            self.outcome = Outcome(self.session, self.statements, refused, self._history, stopped)
+            self.outcome = Outcome(self.session, self.statements, refused, self._history, stopped, self.faults)
             self.diagnostics.extend(self.outcome.diagnostics(wanted))

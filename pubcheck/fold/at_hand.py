@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from pubcheck.checks.history import Change
 from pubcheck.checks.refusals import NOT_CREATED, explain, explain_unseen, frozen_words, unjudged_words
 from pubcheck.diagnostics import Applicability, Certainty, Diagnostic, Edit, Fix, ServerAnswer, Span, StatementRef
+from pubcheck.faults import Faults
 from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, PublicationRel
 from pubcheck.postgres.errors import ServerError
@@ -38,8 +39,8 @@ class _Answer(TypedDict):
 class AtHand:
     """Turns the server's answers of one major into diagnostics."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, session: Session, faults: Faults) -> None:
+        self.session, self._faults = session, faults
         self.majors = (session.catalog.major.number,)
         self.diagnostics: list[Diagnostic] = []
         self.repeats: list[tuple[int, Place, str]] = []
@@ -52,23 +53,24 @@ class AtHand:
         """The server refuses the statement, or perhaps does."""
         rule = rule_for_spec(error.rule or "", error.sqlstate)
         certainty: Certainty = "assumed" if self.session.assumed else "certain"
-        answer, told = self.answer(statement, error), self._told(error)
+        told = self._faults.value(statement, None, self._told, error)
+        answer = self.answer(statement, error)
         if told is None:
-            message, help_text = explain(error)
+            message, help_text = self._faults.value(statement, (error.message, None), explain, error)
             if error.sqlstate == _DUPLICATE:
                 # Loaded only where something is said twice.
                 from pubcheck.checks.chain.earlier import said_before
 
-                before = said_before(self.session, error)
+                before = self._faults.value(statement, None, said_before, self.session, error)
                 if before is not None:
                     self.repeats.append((len(self.diagnostics), *before))
-            mended = self._mended(rule, statement, error, certain=certainty == "certain")
+            mended = self._fixes(rule, statement, error, certain=certainty == "certain")
             span = statement.span(error.culprit or 0)
             found = rule.diagnostic(certainty, self.majors, message, span, help=help_text, fixes=mended, **answer)
             self.diagnostics.append(found)
             return
         span = statement.span(told.start, told.end)
-        fixes = () if told.title else self._mended(rule, statement, error, certain=certainty == "certain")
+        fixes = () if told.title else self._fixes(rule, statement, error, certain=certainty == "certain")
         if told.title:
             end = statement.offset(told.edit_end, end=True)
             edited = Span(statement.source, statement.offset(told.edit_start), end)
@@ -91,11 +93,14 @@ class AtHand:
         self._rewritings += 1
         return tell(error, with_rewriting=self._rewritings <= _MAX_REWRITINGS)
 
-    def _mended(self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool) -> tuple[Fix, ...]:
+    def _fixes(self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool) -> tuple[Fix, ...]:
         """How to write the statement at hand so that it is not refused, where that is known."""
         self._rewritings += rule.fix
         if not rule.fix or self._rewritings > _MAX_REWRITINGS:
             return ()
+        return self._faults.value(statement, (), self._mended, rule, statement, error, certain=certain)
+
+    def _mended(self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool) -> tuple[Fix, ...]:
         # Loaded only where a statement is refused that can be mended.
         from pubcheck import edits
         from pubcheck.checks.mending import mend
@@ -110,13 +115,15 @@ class AtHand:
             row = heap.get(key)
             if not isinstance(row, PublicationRel) or row.filter is None or row == former:
                 continue
-            if not row.filter.judged and self.session.catalog.relations[row.relation].seen:
-                self._of_filter("filter-not-judged", row, row.place, statement, said, row.filter.unknown)
+            with self._faults.guard(statement):
+                if not row.filter.judged and self.session.catalog.relations[row.relation].seen:
+                    self._of_filter("filter-not-judged", row, row.place, statement, said, row.filter.unknown)
             for place, frozen_by in row.filter.frozen:
-                # What the unit itself sets is the same for whoever runs it.
-                kinds = [kind for kind in frozen_by if self.session.setting(_SETTINGS.get(kind, "")) is None]
-                if kinds:
-                    self._of_filter("filter-literal-frozen", row, place, statement, said, *kinds)
+                with self._faults.guard(statement):
+                    # What the unit itself sets is the same for whoever runs it.
+                    kinds = [kind for kind in frozen_by if self.session.setting(_SETTINGS.get(kind, "")) is None]
+                    if kinds:
+                        self._of_filter("filter-literal-frozen", row, place, statement, said, *kinds)
 
     def _of_filter(
         self,
@@ -154,6 +161,10 @@ class AtHand:
 
     def tell_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
         """One note for all names of a statement that are not visible, with the server's answer for the first."""
+        with self._faults.guard(statement):
+            self._tell_unseen(statement, errors)
+
+    def _tell_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
         first = errors[0]
         rule = rule_for_spec(first.rule or "")
         message, help_text = explain_unseen(first, [error.message for error in errors[1:]])
@@ -190,9 +201,11 @@ class AtHand:
     def complete(self, statements: Statements) -> None:
         """Add to what was said of statements what is known when the unit is over."""
         for number, message, kind, namespace, name in self.missing:
-            self._created_later(statements, number, message, kind, (namespace, name))
+            with self._faults.guard(None):
+                self._created_later(statements, number, message, kind, (namespace, name))
         for number, place, message in self.repeats:
-            self.diagnostics[number] = replace(self.diagnostics[number], related=(statements.span(place, message),))
+            with self._faults.guard(place):
+                self.diagnostics[number] = replace(self.diagnostics[number], related=(statements.span(place, message),))
 
     def _created_later(
         self, statements: Statements, number: int, message: str, kind: str, called: tuple[int, str]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pubcheck.checks.write import Refusal
 from pubcheck.diagnostics import Diagnostic, Fix, Span
+from pubcheck.faults import Faults
 from pubcheck.postgres.catalog.rows import Place, PublicationRel
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import DEFAULT_PATH
@@ -33,11 +34,12 @@ class Outcome:
         refused: Sequence[tuple[Refusal, Place]],
         history: History | None,
         stopped: Stopped | None,
+        faults: Faults,
     ) -> None:
         """``refused`` is what is refused in the end, with the place after which it was; ``stopped``, if there are any,
         the statements that are refused for what they write."""
         self.session, self.statements, self.majors = session, statements, (session.catalog.major.number,)
-        self.refused, self.history, self._stopped = refused, history, stopped
+        self.refused, self.history, self._stopped, self._faults = refused, history, stopped, faults
         self._keys: Keys = {}
 
     def diagnostics(self, wanted: frozenset[str]) -> Iterator[Diagnostic]:
@@ -45,14 +47,18 @@ class Outcome:
         if self._stopped is not None:
             self._stopped.end(self.refused)
         for found, place in self.refused:
-            yield self._write(found, place)
+            with self._faults.guard(place):
+                yield self._write(found, place)
         if self._stopped is not None:
-            yield from self._stopped.mended(self.statements)
+            with self._faults.guard(None):
+                yield from self._stopped.mended(self.statements)
         if self.history is not None:
             # Loaded only where there are publications or subscriptions.
             from pubcheck.checks.silent import afterwards
 
-            yield from map(self._silent, afterwards(self.ground(self.history), wanted))
+            for finding in afterwards(self.ground(self.history), wanted, self._faults):
+                with self._faults.guard(finding.place):
+                    yield self._silent(finding)
 
     def ground(self, history: History) -> Ground:
         """What the rules about silent losses look at."""
@@ -68,21 +74,22 @@ class Outcome:
         from pubcheck.checks.ways import ways_out
 
         catalog = self.session.catalog
-        ways = ways_out(self.session, found, self._written, self._keys)
-        stopped = self._stopped.still(found, place) if self._stopped is not None else ()
+        attempt = self._faults.value
+        ways = attempt(place, [], ways_out, self.session, found, self._written, self._keys)
+        stopped = attempt(place, (), self._stopped.still, found, place) if self._stopped is not None else ()
         return rule_for_spec(found.rule).diagnostic(
             "certain" if found.certain and not self.session.healed else "assumed",
             self.majors,
             texts.headline(catalog, found),
             self.statements.span(place),
-            help=texts.help_text(self.session, found, ways),
+            help=attempt(place, None, texts.help_text, self.session, found, ways),
             related=(*self._related(found, place), *stopped),
             statement=self.statements.at(place).ref(),
             object=self.session.qualified(catalog.relations[found.relation]),
             publications=tuple(catalog.publications[oid].name for oid in found.publications),
             operation=found.operation,
             server=found.server,
-            fixes=self._way_out(found, ways),
+            fixes=attempt(place, (), self._way_out, found, ways),
         )
 
     def _way_out(self, found: Refusal, ways: Sequence[Way]) -> tuple[Fix, ...]:

@@ -59,7 +59,11 @@ def measurable(fold: Fold, statements: Statements, name: str) -> Measurable:
     for publication in sorted(catalog.publications.values(), key=lambda row: row.oid):
         sents = [each for each in sent_by(catalog, publication.oid) if each.relation in wanted]
         if sents:
-            found.append(_sending(fold, statements, publication.name, sents, len(leaves)))
+            failed = Sending(publication.name, sents[0].operations, certain=False, reason="pubcheck failed at it")
+            attempt = fold.faults.value
+            found.append(
+                attempt(publication.place, failed, _sending, fold, statements, publication.name, sents, len(leaves))
+            )
     return Measurable(fold.session.qualified(relation), relation, tuple(found))
 
 

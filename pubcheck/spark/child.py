@@ -17,6 +17,7 @@ from time import perf_counter
 import msgspec
 from msgspec import Struct
 
+from pubcheck.faults import Fault, fault_of
 from pubcheck.linter import Followed, Linter, Result, Unit
 from pubcheck.report.document import Entry
 from pubcheck.rulebook import selected
@@ -218,14 +219,16 @@ def main() -> None:
             for each in (*judged.reading.diagnostics, *judged.diagnostics)
             if each.rule in _ASIDE
         }
-        failure = _failure(judged.error) if judged.error is not None else None
+        faults = list(judged.faults)
         rows: tuple[Published, ...] = ()
         followed = following.taken()
         if followed is not None:
             try:
                 rows = tuple(published(followed, refusals_known=refusals_known))
             except Exception as error:
-                failure = _failure(error)
+                faults.append(fault_of(error))
+            faults += [fault for fold in followed.folds for fault in fold.faults.faults]
+        failure = _failure(faults) if faults else None
         entries = tuple(finding.entry for finding in judged.findings)
         unread = tuple(aside.values())
         failure = failure or _unfit(entries, unread, judged.statements, len(files))
@@ -245,7 +248,7 @@ def main() -> None:
                 with _alarm(limits.patience(asked) + _GRACE):
                     reply = encode(answer(asked))
             except Exception as error:  # beside the linter: too little memory, a text that is no Unicode
-                reply = encode(Reply((), (), (), (), 0, 0.0, _failure(error)))
+                reply = encode(Reply((), (), (), (), 0, 0.0, _failure([fault_of(error)])))
             replies.send_bytes(reply)
     except MemoryError:  # not even enough to be told what to do, or to tell
         os._exit(OUT_OF_MEMORY)
@@ -272,13 +275,11 @@ def _unfit(findings: Iterable[Entry], unread: Sequence[Unread], statements: int,
 TOO_LITTLE_MEMORY = "the unit needs more memory than it may take (--unit-memory)"
 
 
-def _failure(error: BaseException) -> Failure:
-    from traceback import format_exception
-
-    if isinstance(error, MemoryError):
+def _failure(faults: Sequence[Fault]) -> Failure:
+    """Why a unit is quarantined that pubcheck failed at; what else was found in it is kept."""
+    if any(fault.memory for fault in faults):
         return Failure("memory", TOO_LITTLE_MEMORY)
-    text = f"{type(error).__name__}: {error}"
-    return Failure("internal-error", text, "".join(format_exception(error)))
+    return Failure("internal-error", faults[0].text, faults[0].trace)
 
 
 def _limit_memory(size: int) -> None:

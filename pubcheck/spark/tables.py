@@ -161,7 +161,7 @@ QUARANTINE = (
         _TEXT,
         "unreadable, not-text, too-large, duplicate (a path twice in a repository), not-postgresql (written for another"
         " database, or most statements cannot be read; findings are kept), time-out, memory, crashed or internal-error"
-        " (findings are kept when it was only explaining that failed)",
+        " (what else was found is kept)",
     ),
     Column("detail", _TEXT, "for people"),
     Column("trace", _TEXT, "the traceback of an internal error, the fault handler's of a crash"),

@@ -40,7 +40,7 @@ def found_in(sample: Path) -> dict[str, Any]:
 
 def _findings(plan: Plan, config: Any) -> list[str]:
     judged = judge(plan, Linter(config), excerpts=False)
-    assert judged.error is None
+    assert not judged.faults
     entries = [finding.entry for finding in judged.findings]
     return [
         f"{entry.path}:{entry.line}:{entry.column} {entry.rule} {entry.certainty} {entry.severity}"

@@ -14,7 +14,7 @@ def index_gone(ground: Ground) -> Iterator[Finding]:
     """The index is dropped, relreplident stays 'i' and means NOTHING; the primary key does not take its place."""
     catalog = ground.catalog
     dropped = ground.history.events.unidentified
-    for relation in catalog.relations.values():
+    for relation in ground.each(catalog.relations.values()):
         # Before there was a publication, nobody took note of where.
         place = dropped.get(relation.oid, relation.place)
         if relation.identity != "i" or place is None or relation.kind != "r" or _has_one(ground, relation):

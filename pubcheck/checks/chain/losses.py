@@ -20,7 +20,7 @@ def set_drops_members(ground: Ground) -> Iterator[Finding]:
     """ALTER PUBLICATION ... SET with less than there was: other members leave, filters and lists are taken off."""
     catalog, history = ground.catalog, ground.history
     groups: dict[tuple[int, Place], list[Taken]] = {}
-    for taken in history.taken:
+    for taken in ground.each(history.taken):
         if taken.by == "set" and still_out(catalog, taken.entry.publication, taken.entry.relation):
             groups.setdefault((taken.entry.publication, taken.place), []).append(taken)
     for (oid, place), found in groups.items():
@@ -125,7 +125,7 @@ _BARES = {"set": "SET names it", "added": "it is dropped and added again"}
 def cascade_unpublishes(ground: Ground) -> Iterator[Finding]:
     """CASCADE takes a table out of a publication whose filter or list uses what is dropped."""
     catalog = ground.catalog
-    for taken in ground.history.taken:
+    for taken in ground.each(ground.history.taken):
         entry = taken.entry
         if taken.by != "cascade" or not still_out(catalog, entry.publication, entry.relation):
             continue
@@ -170,7 +170,7 @@ def no_longer_published(ground: Ground) -> Iterator[Finding]:
             publications=tuple(lost),
         )
     yield from _schemas_made_anew(ground)
-    for moved in ground.history.moved:
+    for moved in ground.each(ground.history.moved):
         if moved.by not in ("schema", "unlogged") or moved.relation not in catalog.relations:
             continue
         relation = catalog.relations[moved.relation]
@@ -230,7 +230,7 @@ def columns_beside_lists(ground: Ground) -> Iterator[Finding]:
     """Columns added to a table that is published with a column list."""
     catalog = ground.catalog
     groups: dict[int, list[tuple[PublicationRel, Added, str]]] = {}
-    for added in ground.history.added:
+    for added in ground.each(ground.history.added):
         relation = catalog.relations.get(added.relation)
         # It may be rolled back, or dropped again.
         if relation is None or len(relation.columns) < added.column or relation.columns[added.column - 1].dropped:
@@ -266,7 +266,7 @@ def columns_beside_lists(ground: Ground) -> Iterator[Finding]:
 def partitions_moved(ground: Ground) -> Iterator[Finding]:
     """ATTACH brings rows that were never sent, DETACH ends publication."""
     catalog = ground.catalog
-    for moved in ground.history.moved:
+    for moved in ground.each(ground.history.moved):
         relation = catalog.relations.get(moved.relation)
         if relation is None or moved.by not in ("attached", "detached") or not is_publishable(relation):
             continue

@@ -13,7 +13,7 @@ from pubcheck.replication.published import arrival, is_publishable
 def names_changed(ground: Ground) -> Iterator[Finding]:
     """Tables that publications name, and columns of theirs, that are called otherwise now: so are their changes."""
     catalog = ground.catalog
-    for former in ground.history.renamed.values():
+    for former in ground.each(ground.history.renamed.values()):
         relation = catalog.relations.get(former.relation)
         if relation is None or not is_publishable(relation):
             continue

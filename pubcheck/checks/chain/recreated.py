@@ -17,7 +17,7 @@ def recreated(ground: Ground) -> Iterator[Finding]:
     """What a publication had and the next one of its name has not: members, filters and lists, options."""
     catalog = ground.catalog
     unsent: dict[int, list[Relation]] = {}
-    for former in ground.history.events.former:
+    for former in ground.each(ground.history.events.former):
         made, since = former.anew, former.since
         current = catalog.publication_names.get(former.row.name)
         if made is None or since is None or current is None or current == former.row.oid:

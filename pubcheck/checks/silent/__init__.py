@@ -8,6 +8,7 @@ from pubcheck.checks import subscribe
 from pubcheck.checks.chain import cascades, identities, losses, names, recreated, tools
 from pubcheck.checks.findings import Finding, Ground
 from pubcheck.checks.silent import filters, operation, partitions, several
+from pubcheck.faults import Faults
 from pubcheck.rulebook import by_name
 
 Check = Callable[[Ground], Iterator[Finding]]
@@ -51,8 +52,31 @@ CHECKS: dict[str, Check] = {
 """By the name of the rule's page."""
 
 
-def afterwards(ground: Ground, wanted: frozenset[str]) -> Iterator[Finding]:
+def afterwards(ground: Ground, wanted: frozenset[str], faults: Faults) -> Iterator[Finding]:
     """What the rules of these codes find, rule by rule."""
     for name, check in CHECKS.items():
         if by_name(name).code in wanted:
-            yield from check(ground)
+            yield from _found(check, ground, faults)
+
+
+_ATTEMPTS = 20
+"""Publications and members at which a rule may fail before it is given up for the unit."""
+
+
+def _found(check: Check, ground: Ground, faults: Faults) -> list[Finding]:
+    """What a rule finds. Where it fails at a publication or a member of one, it runs again without that."""
+    found: list[Finding] = []
+    ground.left_out.clear()
+    while len(ground.left_out) < _ATTEMPTS:
+        found.clear()
+        ground.at = None
+        try:
+            found.extend(check(ground))
+        except Exception as error:
+            at = ground.looking_at()
+            faults.tell(error, at.place if at is not None else None)
+            if at is not None:
+                ground.left_out.add(id(at))
+                continue
+        break
+    return found

@@ -23,7 +23,7 @@ def analysed(filtered: Filtered) -> Expr | None:
 def once_a_place(ground: Ground) -> Iterator[Filtered]:
     """The filters in use; of one that children of its table have as well, the first."""
     seen: set[tuple[int, Place]] = set()
-    for filtered in ground.filtered:
+    for filtered in ground.each(ground.filtered):
         key = (filtered.entry.publication, filtered.entry.place)
         if key not in seen:
             seen.add(key)
@@ -240,7 +240,7 @@ def truncate_ignores_filter(ground: Ground) -> Iterator[Finding]:
 def _leaf_truncates(ground: Ground) -> Iterator[Finding]:
     """Under the root, TRUNCATE of one partition is not sent at all."""
     catalog = ground.catalog
-    for publication in catalog.publications.values():
+    for publication in ground.each(catalog.publications.values()):
         place = ground.place_of(publication)
         if not (publication.truncate and publication.via_root) or place is None:
             continue
@@ -271,12 +271,14 @@ def published_roots(ground: Ground, publication: Publication) -> list[Relation]:
     return [catalog.relations[oid] for oid in dict.fromkeys(found) if catalog.relations[oid].kind == "p"]
 
 
-def by_publication(ground: Ground) -> list[tuple[Publication, list[Filtered]]]:
+def by_publication(ground: Ground) -> Iterator[tuple[Publication, list[Filtered]]]:
     """The filters in use, together for each publication."""
     groups: dict[int, list[Filtered]] = {}
-    for filtered in ground.filtered:
+    for filtered in ground.each(ground.filtered):
         groups.setdefault(filtered.publication.oid, []).append(filtered)
-    return [(filters[0].publication, filters) for filters in groups.values()]
+    for filters in groups.values():
+        for publication in ground.each((filters[0].publication,)):
+            yield publication, filters
 
 
 def _of_filters(

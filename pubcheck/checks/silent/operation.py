@@ -57,7 +57,7 @@ def _publishes(publication: Publication) -> list[str]:
 def information_schema(ground: Ground) -> Iterator[Finding]:
     """Tables of information_schema, and the schema itself: accepted, and nothing of them is ever sent."""
     catalog = ground.catalog
-    for entry in ground.entries:
+    for entry in ground.each(ground.entries):
         relation = catalog.relations[entry.relation]
         if relation.oid < FIRST_NORMAL_OID:
             yield from _about(
@@ -83,7 +83,7 @@ def information_schema(ground: Ground) -> Iterator[Finding]:
 
 def left_out(ground: Ground) -> Iterator[Finding]:
     """Tables that FOR ALL TABLES and TABLES IN SCHEMA pass over."""
-    for publication in ground.catalog.publications.values():
+    for publication in ground.each(ground.catalog.publications.values()):
         if not publication.all_tables and not ground.catalog.schemas_of.has(publication.oid):
             continue
         found = [
@@ -111,7 +111,7 @@ def not_replicated(ground: Ground) -> Iterator[Finding]:
     for number, row in enumerate(catalog.constraints.values()):
         if row.kind == "f" and row.references in catalog.relations and row.relation in catalog.relations:
             keys.setdefault(row.relation, []).append((number, row))
-    for publication in catalog.publications.values():
+    for publication in ground.each(catalog.publications.values()):
         if not _has_members(ground, publication):
             continue
         if publication.all_tables or catalog.schemas_of.has(publication.oid):
@@ -165,7 +165,7 @@ def _foreign_keys(
 
 def publishes_nothing(ground: Ground) -> Iterator[Finding]:
     """publish = '': accepted, no change is sent, the initial copy runs."""
-    for publication in ground.catalog.publications.values():
+    for publication in ground.each(ground.catalog.publications.values()):
         if publication.seen and not _publishes(publication):
             yield from _about(
                 ground,
@@ -180,7 +180,7 @@ def publishes_nothing(ground: Ground) -> Iterator[Finding]:
 def updates_without_inserts(ground: Ground) -> Iterator[Finding]:
     """publish with update and without insert: updates of rows that the subscriber never got."""
     firsts = {publication.oid: filters[0] for publication, filters in by_publication(ground)}
-    for publication in ground.catalog.publications.values():
+    for publication in ground.each(ground.catalog.publications.values()):
         if not publication.update or publication.insert or not _has_members(ground, publication):
             continue
         filtered = firsts.get(publication.oid)
@@ -214,7 +214,7 @@ def updates_without_inserts(ground: Ground) -> Iterator[Finding]:
 def empty(ground: Ground) -> Iterator[Finding]:
     """No table at all: no FOR clause, schemas without tables, or all members gone."""
     catalog = ground.catalog
-    for publication in catalog.publications.values():
+    for publication in ground.each(catalog.publications.values()):
         if not publication.seen or publication.all_tables or catalog.members_of.has(publication.oid):
             continue
         schemas = [catalog.publication_namespaces[oid].namespace for oid in catalog.schemas_of.get(publication.oid)]
@@ -235,7 +235,7 @@ def empty(ground: Ground) -> Iterator[Finding]:
 def initial_copy(ground: Ground) -> Iterator[Finding]:
     """The initial copy knows no publish option; subscribers before 15 know neither filters nor column lists."""
     catalog = ground.catalog
-    for publication in catalog.publications.values():
+    for publication in ground.each(catalog.publications.values()):
         if not _has_members(ground, publication):
             continue
         name = publication.name
@@ -300,7 +300,7 @@ def generated_columns(ground: Ground) -> Iterator[Finding]:
 def identity_full(ground: Ground) -> Iterator[Finding]:
     """Tables with REPLICA IDENTITY FULL whose updates or deletes are published."""
     catalog = ground.catalog
-    for relation in catalog.relations.values():
+    for relation in ground.each(catalog.relations.values()):
         if relation.identity != "f" or relation.kind != "r" or not is_publishable(relation):
             continue
         publications = [row for row in publications_of(catalog, relation) if row.update or row.delete]

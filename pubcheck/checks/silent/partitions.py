@@ -26,7 +26,7 @@ def unused(ground: Ground) -> Iterator[Finding]:
     """Filters and column lists of partitions whose changes are sent as their root's."""
     catalog = ground.catalog
     groups: dict[int, list[tuple[PublicationRel, Relation, PublicationRel | None]]] = {}
-    for entry in ground.entries:
+    for entry in ground.each(ground.entries):
         relation = catalog.relations[entry.relation]
         if not relation.partition or (entry.filter is None and entry.columns is None):
             continue
@@ -70,7 +70,7 @@ def overruled(ground: Ground) -> Iterator[Finding]:
     catalog = ground.catalog
     groups: dict[tuple[int, str], list[tuple[PublicationRel, Relation, Publication]]] = {}
     arriving: dict[int, list[tuple[Publication, Arrival]]] = {}
-    for entry in ground.entries:
+    for entry in ground.each(ground.entries):
         relation = catalog.relations[entry.relation]
         if not relation.partition:
             continue
@@ -173,7 +173,7 @@ def _leaks(
 
 def row_moves(ground: Ground) -> Iterator[Finding]:
     """An UPDATE that moves a row to another partition is a DELETE and an INSERT, which must both be published."""
-    for publication in ground.catalog.publications.values():
+    for publication in ground.each(ground.catalog.publications.values()):
         place = ground.place_of(publication)
         missing = [name for name in ("insert", "delete") if not getattr(publication, name)]
         if not publication.update or not missing or place is None:
@@ -207,7 +207,7 @@ def unpublishable(ground: Ground) -> Iterator[Finding]:
     """Unlogged and foreign partitions of published trees."""
     catalog = ground.catalog
     groups: dict[int, list[tuple[Relation, list[Publication]]]] = {}
-    for relation in catalog.relations.values():
+    for relation in ground.each(catalog.relations.values()):
         if not relation.partition or unpublishable_kind(relation) not in ("foreign", "unlogged"):
             continue
         publications = [row for row in publications_of(catalog, relation) if _through_tree(ground, row, relation)]
@@ -268,7 +268,7 @@ def _new_partitions(ground: Ground) -> Iterator[Finding]:
     """Partitions made where a publication names each one of those before by itself."""
     catalog = ground.catalog
     siblings: dict[tuple[int, int], list[PublicationRel]] = {}
-    for entry in ground.entries:
+    for entry in ground.each(ground.entries):
         row = catalog.relations[entry.relation]
         parent = row.parents[0] if row.partition else ground.history.detached.get(row.oid)
         if parent is not None and parent in catalog.relations:
@@ -302,7 +302,7 @@ def _new_children(ground: Ground) -> Iterator[Finding]:
     """Children made after their parent was named in a publication, which named all there were then."""
     catalog, history = ground.catalog, ground.history
     groups: dict[int, list[tuple[Relation, Place, PublicationRel]]] = {}
-    for entry in ground.entries:
+    for entry in ground.each(ground.entries):
         parent = catalog.relations[entry.relation]
         if parent.kind == "p" or not catalog.children.has(parent.oid) or entry.oid in history.only:
             continue

@@ -19,7 +19,7 @@ def schema_voids_filter(ground: Ground) -> Iterator[Finding]:
     """A filter on a table whose schema is in the same publication."""
     catalog = ground.catalog
     groups: dict[int, list[PublicationRel]] = {}
-    for entry in ground.entries:
+    for entry in ground.each(ground.entries):
         if entry.filter is not None and _schema_entry(ground, entry) is not None:
             groups.setdefault(entry.publication, []).append(entry)
     for oid, entries in groups.items():
@@ -67,7 +67,7 @@ def widened(ground: Ground) -> Iterator[Finding]:
     if len(ground.catalog.publications) < 2:
         return
     unfiltered: dict[int, dict[int, Publication]] = {}
-    for filtered in ground.filtered:
+    for filtered in ground.each(ground.filtered):
         if filtered.relation.oid not in unfiltered:
             unfiltered[filtered.relation.oid] = {one.oid: one for one in _unfiltered(ground, filtered.relation)}
     for publication, filters in by_publication(ground):

@@ -1,0 +1,149 @@
+"""Internal errors: each costs what it interrupted, becomes a finding (PUB000), and the run goes on.
+
+What may fail without harm to the rest is done under a guard: one check of a statement, one rule of one publication,
+the help of one finding. A guard catches whatever is raised, lack of memory and of stack included.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from msgspec import Struct
+
+from pubcheck.diagnostics import Diagnostic, Span, StatementRef
+from pubcheck.postgres.catalog.rows import Place
+from pubcheck.rulebook import INTERNAL_ERROR, RULES
+from pubcheck.sources.text import Source
+from pubcheck.statements import StatementText
+
+if TYPE_CHECKING:
+    from pubcheck.statements import Statements
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Where = StatementText | Place | Span | None
+"""What was being looked at; None for the unit."""
+
+
+class Fault(Struct, frozen=True):
+    """An internal error: ``where`` as a user reads it (`schema.sql:3`), ``text`` (`KeyError: 26`), the traceback.
+
+    ``memory``: it was lack of memory, so that another process may do better.
+    """
+
+    where: str
+    text: str
+    trace: str
+    memory: bool = False
+
+
+def fault_of(error: BaseException, where: str = "") -> Fault:
+    """An error as a fault."""
+    from traceback import format_exception
+
+    first = str(error).splitlines()[0] if str(error) else "no message"
+    trace = "".join(format_exception(error))
+    return Fault(where, f"{type(error).__name__}: {first}", trace, isinstance(error, MemoryError))
+
+
+def told(faults: Iterable[Fault]) -> str | None:
+    """What to tell a user of internal errors: one line, and the tracebacks when PUBCHECK_TRACEBACK is set."""
+    every = list({(fault.where, fault.text): fault for fault in faults}.values())
+    if not every:
+        return None
+    first, more = every[0], f" (and {len(every) - 1} more)" if len(every) > 1 else ""
+    text = f"internal error{first.where and ' in '}{first.where}: {first.text}{more}"
+    text += "; this is a bug in pubcheck, please report it with the statement that causes it"
+    if not os.environ.get("PUBCHECK_TRACEBACK"):
+        return f"{text} (PUBCHECK_TRACEBACK=1 shows the traceback)"
+    return "\n".join((text, *(fault.trace.rstrip() for fault in every)))
+
+
+class Faults:
+    """Collects the internal errors of one unit; ``majors`` are those that were being judged."""
+
+    def __init__(self, majors: tuple[int, ...], statements: Statements) -> None:
+        self._majors, self._statements = majors, statements
+        self.diagnostics: list[Diagnostic] = []
+        self.faults: list[Fault] = []
+        self._known: set[tuple[object, ...]] = set()
+
+    def guard(self, where: Where, *passing: type[Exception]) -> Guard:
+        """What is done in its `with` block may fail; ``passing`` are exceptions that are somebody else's."""
+        return Guard(self, where, passing)
+
+    def value(self, where: Where, default: T, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+        """What ``work`` returns, or ``default`` where it fails."""
+        with self.guard(where):
+            return work(*args, **named)
+        return default
+
+    def tell(self, error: Exception, where: Where) -> None:
+        """Take in an internal error. The same one at the same place is told once."""
+        span, statement = self._located(where)
+        line = span.source.text.count("\n", 0, span.start) + 1
+        fault = fault_of(error, f"{span.source.label}:{line}")
+        origin = _origin(error)
+        key = (span.source.label, span.start, origin, fault.text)
+        if key in self._known:
+            return
+        self._known.add(key)
+        self.faults.append(fault)
+        self.diagnostics.append(
+            RULES[INTERNAL_ERROR].diagnostic(
+                "certain",
+                self._majors,
+                f"an internal error of pubcheck cost a finding here: {fault.text} ({origin})",
+                span,
+                help="report it with this statement; everything else was checked",
+                statement=statement,
+            )
+        )
+
+    def _located(self, where: Where) -> tuple[Span, StatementRef | None]:
+        if isinstance(where, Span):
+            return where, None
+        try:
+            if isinstance(where, Place):
+                return self._statements.span(where), self._statements.at(where).ref()
+            if where is not None:
+                return where.span(0), where.ref()
+        except Exception:  # what failed may have left a place that is none
+            where = None
+        sources = self._statements.sources
+        return Span(sources[0] if sources else Source("", ""), 0, 0), None
+
+
+class Guard:
+    """A `with` block in which an internal error costs only what is in it; ``failed`` says whether there was one."""
+
+    __slots__ = ("_faults", "_passing", "_where", "failed")
+
+    def __init__(self, faults: Faults, where: Where, passing: tuple[type[Exception], ...]) -> None:
+        self._faults, self._where, self._passing = faults, where, passing
+        self.failed = False
+
+    def __enter__(self) -> Guard:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, self._passing):
+            return False
+        self.failed = True
+        self._faults.tell(error, self._where)
+        return True
+
+
+def _origin(error: Exception) -> str:
+    """The line that raised it, with its module's path from the package's folder."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    if at is None:
+        return ""
+    path = at.tb_frame.f_code.co_filename.replace(os.sep, "/")
+    return f"{path.rpartition('/pubcheck/')[2]}:{at.tb_lineno}"

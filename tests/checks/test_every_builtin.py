@@ -1,0 +1,68 @@
+"""Every built-in cast, function and operator in a row filter: no rule meets a type that it cannot take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from pubcheck.checks.naming import identifier
+from pubcheck.config import Config
+from pubcheck.explain.build import Wanted, explained
+from pubcheck.explain.sampling import sampler
+from pubcheck.linter import Linter, Unit
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.builtins.objects import Objects, _file
+from pubcheck.postgres.versions import MAJORS
+from pubcheck.sources.text import Source
+
+MAJOR = MAJORS[-1]
+TYPES = {
+    oid: f'pg_catalog."{name}"'
+    for (schema, name), oid in sorted(builtins(MAJOR).types.items())
+    if schema == "pg_catalog" and not name.startswith("pg_")
+}
+
+
+def conditions() -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Expressions over columns c0, c1 ..., and the types of these."""
+    plain = {oid: name for oid, name in TYPES.items() if '"_' not in name}
+    yield from ((f"c0::{target}", (source,)) for source in plain for target in plain.values())
+    objects = Objects(MAJOR)
+    for name in _file().procs_named:
+        for proc in objects.procs(name):
+            if proc.volatility == "i" and set(proc.arguments) <= TYPES.keys():
+                columns = ", ".join(f"c{at}" for at in range(len(proc.arguments)))
+                yield f"pg_catalog.{identifier(proc.name)}({columns})", tuple(proc.arguments)
+    for oid in map(int, _file().operators):
+        row = objects.operator(oid)
+        if row is not None and {row.left or row.right, row.right} <= TYPES.keys():
+            operands = (row.left, row.right) if row.left else (row.right,)
+            written = f"OPERATOR(pg_catalog.{row.name}) c{len(operands) - 1}"
+            yield (f"c0 {written}" if row.left else written), operands
+
+
+def units(found: Iterable[tuple[str, tuple[int, ...]]]) -> Iterator[str]:
+    """Some hundreds of filters each, over one table for each list of types."""
+    tables: dict[tuple[int, ...], int] = {}
+    statements: list[str] = []
+    for number, (condition, types) in enumerate(found):
+        if types not in tables:
+            tables[types] = len(tables)
+            columns = "".join(f", c{at} {TYPES[oid]}" for at, oid in enumerate(types))
+            statements.append(f"CREATE TABLE t{tables[types]} (id int PRIMARY KEY{columns});")
+        filtered = f"t{tables[types]} WHERE ({condition} IS NOT NULL)"
+        statements.append(f"CREATE PUBLICATION p{number} FOR TABLE {filtered} WITH (publish = 'insert');")
+        if number % 1000 == 999:
+            yield "\n".join(statements)
+            tables, statements = {}, []
+    yield "\n".join(statements)
+
+
+@pytest.mark.parametrize("sql", [*units(conditions())], ids=lambda sql: f"{len(sql)}")
+def test_no_rule_and_no_example_fails_at_a_builtin(sql: str) -> None:
+    config = Config(postgres=(MAJOR,), complete=True, select=("PUB",))
+    followed = Linter(config).follow(Unit((Source("every.sql", sql),)))
+    fold = followed.folds[-1]
+    explained(fold, followed.statements, followed.found, ["every.sql"], Wanted(), sampler(fold))
+    assert [fault.trace for fault in (*followed.result.faults, *fold.faults.faults)] == []

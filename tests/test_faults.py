@@ -1,0 +1,261 @@
+"""Internal errors: a check that fails costs its own finding, and everything else is reported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pubcheck.checks import runtime, silent
+from pubcheck.checks.findings import Finding, Ground
+from pubcheck.cli.app import run as command
+from pubcheck.config import Config
+from pubcheck.diagnostics import Diagnostic
+from pubcheck.linter import Linter, Result, Unit
+from pubcheck.postgres.ddl import apply
+from pubcheck.replication.measurable import measurable
+from pubcheck.rulebook import INTERNAL_ERROR, by_name
+from pubcheck.sources.text import Source
+
+Where = tuple[str, str]
+
+
+class Broken(Exception):
+    """Raised by a check that was made to fail."""
+
+
+def fail(*arguments: object, **named: object) -> Any:
+    raise Broken("made to fail")
+
+
+SHOP = (Path(__file__).parent.parent / "corpus" / "samples" / "shop.sql").read_text()
+MORE = """
+CREATE TABLE one (id int PRIMARY KEY, a text, b int);
+CREATE TABLE two (id int PRIMARY KEY, a text, b int);
+CREATE TABLE two (id int);
+CREATE PUBLICATION first FOR TABLE one WHERE (a = 'x' AND b / (b - 1) > 2), two WHERE (b = 'q');
+CREATE PUBLICATION first FOR TABLE one;
+CREATE PUBLICATION second FOR TABLE one WHERE (a = 'x'), two (id, b) WHERE (random() > b);
+CREATE PUBLICATION second FOR TABLE one WHERE (a = 'x'), two (id, a);
+CREATE PUBLICATION third FOR TABLE missing, TABLES IN SCHEMA nowhere WITH (publish = 'update, delete');
+ALTER PUBLICATION first ADD TABLE one;
+UPDATE one SET b = 1;
+ALTER TABLE two DROP COLUMN a;
+DO $$ BEGIN EXECUTE 'ALTER PUBLICATION second ADD TABLE two'; END $$;
+ALTER PUBLICATION second SET TABLE one WHERE (id > 5);
+DROP TABLE two;
+CREATE TABLE three (id int PRIMARY KEY, at timestamptz);
+CREATE PUBLICATION the_publication_whose_name_is_longer_than_a_name_may_be_in_postgresql FOR TABLE three;
+CREATE PUBLICATION fourth FOR TABLE three WHERE (at > '2020-01-01');
+UPDATE three SET id = 1;
+ALTER TABLE three REPLICA IDENTITY FULL;
+ALTER PUBLICATION fourth ADD TABLE later;
+CREATE TABLE later (id int PRIMARY KEY);
+"""
+
+
+def lint(*texts: str, rules: tuple[str, ...] = ("PUB",)) -> Result:
+    sources = tuple(Source(f"{number}.sql", text) for number, text in enumerate(texts, 1))
+    return Linter(Config(postgres=(18,), select=rules)).lint(Unit(sources))
+
+
+def split(result: Result) -> tuple[list[Diagnostic], list[Diagnostic]]:
+    """Internal errors, and what else was found."""
+    internal = [each for each in result.diagnostics if each.rule == INTERNAL_ERROR]
+    return internal, [each for each in result.diagnostics if each.rule != INTERNAL_ERROR]
+
+
+def places(found: list[Diagnostic]) -> list[tuple[object, ...]]:
+    """The rule and the statement of findings, with the server's answer."""
+    return [(each.rule, each.span.source.label, each.statement and each.statement.index, each.server) for each in found]
+
+
+def bare(found: list[Diagnostic]) -> list[tuple[object, ...]]:
+    """Findings without their help and fixes."""
+    return [
+        (*place, each.span.start, each.message, each.certainty)
+        for place, each in zip(places(found), found, strict=True)
+    ]
+
+
+def whole(found: list[Diagnostic]) -> list[tuple[object, ...]]:
+    """Findings with all that people read."""
+    return [
+        (*place, each.help, [fix.title for fix in each.fixes], [span.start for span in each.related])
+        for place, each in zip(bare(found), found, strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> list[Diagnostic]:
+    internal, found = split(lint(SHOP, MORE))
+    assert not internal
+    assert len({each.rule for each in found}) > 15
+    return found
+
+
+@pytest.mark.parametrize("name", silent.CHECKS)
+def test_a_rule_of_the_final_state_costs_itself_alone(
+    name: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(silent.CHECKS, name, fail)
+    internal, found = split(lint(SHOP, MORE))
+    assert [each.message for each in internal]
+    assert "Broken: made to fail" in internal[0].message
+    assert whole(found) == whole([each for each in undisturbed if each.rule != by_name(name).code])
+
+
+@pytest.mark.parametrize("name", silent.CHECKS)
+def test_a_rule_that_fails_at_the_end_keeps_what_it_found(
+    name: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check, errors = silent.CHECKS[name], (Broken("once"), MemoryError(), RecursionError("deep"))
+    error = errors[len(name) % len(errors)]
+
+    def failing(ground: Ground) -> Iterator[Finding]:
+        yield from check(ground)
+        raise error
+
+    monkeypatch.setitem(silent.CHECKS, name, failing)
+    internal, found = split(lint(SHOP, MORE))
+    assert len(internal) == 1
+    assert whole(found) == whole(undisturbed)
+
+
+def test_a_rule_that_fails_at_one_filter_finds_what_it_finds_at_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    dangers, text = (
+        runtime.dangers,
+        "".join(
+            f"CREATE TABLE t{at} (id int PRIMARY KEY, n bigint);\n"
+            f"CREATE PUBLICATION p{at} FOR TABLE t{at} WHERE (10 / n > {at}) WITH (publish = 'insert');\n"
+            for at in range(9)
+        ),
+    )
+
+    def failing(cache: Any, expr: Any) -> Any:
+        if any(arg.value in ("3", 3, "6", 6) for arg in expr.args):
+            raise KeyError(26)
+        return dangers(cache, expr)
+
+    monkeypatch.setattr("pubcheck.checks.subscribe.dangers", failing)
+    internal, found = split(lint(text, rules=("PUB605",)))
+    assert [(each.statement and each.statement.index) for each in internal] == [7, 13]
+    assert [each.object for each in found] == [f"public.t{at}" for at in range(9) if at not in (3, 6)]
+
+
+AROUND_A_STATEMENT: list[tuple[str, str]] = [
+    # What fails, and the only rules of which findings may then be missing or less certain ("": their help and fixes).
+    ("pubcheck.fold.at_hand.AtHand._mended", ""),
+    ("pubcheck.fold.at_hand.AtHand._told", "words"),
+    ("pubcheck.fold.at_hand.explain", "words"),
+    ("pubcheck.fold.at_hand.AtHand._tell_unseen", "PUB106 PUB107 PUB112"),
+    ("pubcheck.fold.at_hand.AtHand._of_filter", "PUB214 PUB215"),
+    ("pubcheck.fold.at_hand.AtHand._created_later", "words"),
+    ("pubcheck.checks.chain.earlier.said_before", ""),
+    ("pubcheck.checks.ways.ways_out", ""),
+    ("pubcheck.checks.texts.help_text", ""),
+    ("pubcheck.fold.outcome.Outcome._way_out", ""),
+    ("pubcheck.fold.outcome.Outcome._write", "PUB301 PUB302 PUB303 PUB304 PUB406"),
+    ("pubcheck.checks.stopped.Stopped.judge", "PUB138"),
+    ("pubcheck.checks.stopped.Stopped.mended", "PUB138"),
+    ("pubcheck.checks.stopped.Stopped.still", ""),
+    ("pubcheck.run.Run._long_names", "PUB104"),
+]
+
+
+@pytest.mark.parametrize(("what", "costs"), AROUND_A_STATEMENT, ids=lambda each: each)
+def test_what_is_said_of_a_statement_costs_only_that(
+    what: str, costs: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(what, fail)
+    internal, found = split(lint(SHOP, MORE))
+    assert internal
+    if costs == "words":
+        assert places(found) == places(undisturbed)
+    else:
+        kept = [each for each in undisturbed if each.rule not in costs.split()]
+        assert bare([each for each in found if each.rule not in costs.split()]) == bare(kept)
+
+
+def test_a_statement_whose_folding_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(session: Any, name: str, node: Any) -> None:
+        apply(session, name, node)
+        if name == "CreatePublicationStmt" and node["pubname"] == "p3":
+            raise KeyError(26)
+
+    monkeypatch.setattr("pubcheck.fold.apply", failing)
+    text = "CREATE TABLE t (id int PRIMARY KEY, a int);\n" + "".join(
+        f"CREATE PUBLICATION p{at} FOR TABLE t WHERE (a > 0);\n" for at in range(6)
+    )
+    result = lint(text, rules=())
+    internal, found = split(result)
+    assert [each.statement and each.statement.index for each in internal] == [4]
+    named = {name for each in found if each.phase == "write" for name in each.publications}
+    assert named == {"p0", "p1", "p2", "p4", "p5"}
+    (fault,) = {each.text for each in result.faults}
+    assert fault == "KeyError: 26"
+
+
+Pubcheck = Callable[..., Any]
+CRASHING = "CREATE TABLE t (id int PRIMARY KEY, a int);\nCREATE PUBLICATION p FOR TABLE t WHERE (a / a = 1);\n"
+
+
+@pytest.mark.parametrize("arguments", [(), ("--select", "PUB301"), ("--ignore", "PUB0"), ("--exit-zero",)])
+def test_the_run_ends_with_2_and_the_finding_cannot_be_taken_away(
+    arguments: tuple[str, ...], tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(silent.CHECKS, "null-never-matches", fail)
+    path = tmp_path / "shop.sql"
+    path.write_text("-- pubcheck: ignore-file[PUB000]\n" + CRASHING)
+    assert command(["lint", "--format", "json", *arguments, "--extend-select", "PUB603", str(path)]) == 2
+    out, err = capsys.readouterr()
+    rules = [each["rule"] for each in json.loads(out)["diagnostics"]]
+    assert INTERNAL_ERROR in rules
+    assert "PUB301" in rules
+    assert "pubcheck: internal error in " in err
+    assert "Broken: made to fail" in err
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "pubcheck.postgres.evaluation.sample.example_rows",
+        "pubcheck.explain.neighbours.Neighbours.widening",
+        "pubcheck.explain.neighbours.Neighbours.same",
+        "pubcheck.explain.copies.Copies.of",
+        "pubcheck.explain.subscriptions.Subscriptions.of",
+        "pubcheck.explain.build._Builder._table",
+        "pubcheck.explain.build._Builder._answer",
+        "pubcheck.fold.outcome.Outcome._silent",
+    ],
+)
+def test_explain_shows_the_rest(
+    what: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "shop.sql"
+    path.write_text(CRASHING + "CREATE PUBLICATION q FOR TABLE t WHERE (id > 1);\nCREATE PUBLICATION r FOR TABLE t;")
+    together = ("--subscription", "p,q")
+    command(["explain", "--format", "json", *together, str(path)])
+    usual = json.loads(capsys.readouterr().out)["units"][0]
+    monkeypatch.setattr(what, fail)
+    assert command(["explain", "--format", "json", *together, str(path)]) == 2
+    out, err = capsys.readouterr()
+    unit = json.loads(out)["units"][0]
+    assert err.startswith("pubcheck: internal error in ")
+    assert INTERNAL_ERROR in [each["rule"] for each in unit["findings"]]
+    if not what.endswith("_answer"):
+        assert [each["name"] for each in unit["publications"]] == [each["name"] for each in usual["publications"]]
+    if not what.endswith("_table"):
+        assert unit["tables"] == usual["tables"]
+
+
+def test_what_can_be_measured_is_measured_of_the_other_publications(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = CRASHING + "CREATE PUBLICATION q FOR TABLE t;\n"
+    followed = Linter(Config(postgres=(18,))).follow(Unit((Source("1.sql", text),)))
+    monkeypatch.setattr("pubcheck.replication.measurable.spark_filter", fail)
+    table = measurable(followed.folds[-1], followed.statements, "t")
+    assert [(each.publication, each.reason) for each in table.sendings] == [("p", "pubcheck failed at it"), ("q", None)]
+    assert [each.where for each in followed.folds[-1].faults.faults] == ["1.sql:2"]
