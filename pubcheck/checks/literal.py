@@ -429,7 +429,9 @@ def _infers(catalog: Catalog, row: Relation, aim: _Aim) -> bool:
     if len(columns) < len(names) or None in columns:
         return False
     rows = [catalog.indexes[oid] for oid in catalog.indexes_of.get(row.oid)]
-    return any(one.unique and one.immediate and one.valid and not one.partial and set(one.keys) == keys for one in rows)
+    # A predicate that always holds is none to the planner.
+    whole = [one for one in rows if one.always or not one.partial]
+    return any(one.unique and one.immediate and one.valid and set(one.keys) == keys for one in whole)
 
 
 def _as_query(aim: _Aim) -> Node:

@@ -8,8 +8,8 @@ from pubcheck.config import Config
 from pubcheck.linter import Linter, Unit
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.sources.text import Source
+from tests.differential import folded, followed
 from tests.differential.compare import compare
-from tests.differential.followed import SCRIPTS
 from tests.differential.later import Later
 from tests.differential.scripts import Script
 from tests.differential.trees import Trees
@@ -31,9 +31,12 @@ def test_scripts_are_judged_as_the_server_judges_them(major: int, servers: Serve
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("major", [min(MAJORS), max(MAJORS)])
-def test_what_other_statements_are_refused_for_is_followed(major: int, servers: Servers) -> None:
-    compared = {name: compare(servers[major], list(script)) for name, script in SCRIPTS.items()}
+@pytest.mark.parametrize("scripts", [followed.SCRIPTS, folded.SCRIPTS], ids=["followed", "folded"])
+@pytest.mark.parametrize("major", MAJORS)
+def test_what_other_statements_are_refused_for_is_followed(
+    scripts: dict[str, tuple[str, ...]], major: int, servers: Servers
+) -> None:
+    compared = {name: compare(servers[major], list(script)) for name, script in scripts.items()}
     assert not {name: found.differences for name, found in compared.items() if found.differences}
     assert not [probe for found in compared.values() for probe in found.probes if not probe.agrees]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 # gc=False: rows refer to no row, so that they can be in no cycle, and the collector need not look at 100,000 of them.
@@ -125,16 +127,27 @@ class Index(Struct, frozen=True, gc=False):
     exclusion: bool = False
     immediate: bool = True
     valid: bool = True
-    partial: bool = False
-    expressions: bool = False
     identity: bool = False
     nulls_not_distinct: bool = False
     method: str = "btree"
     parent: int = 0
     only: bool = False
-    signature: tuple[object, ...] = ()
-    trees: tuple[object, ...] = ()
-    """Its expressions and its predicate, with the names that their columns have; nothing where that is not known."""
+    expressions: tuple[dict[str, Any], ...] = ()
+    """The expressions among its columns, with the names that their columns have."""
+    predicate: dict[str, Any] | None = None
+    """indpred, as ``expressions``."""
+    always: bool | None = False
+    """Whether its predicate is TRUE once its constants are folded (RelationGetIndexPredicate then finds none); None
+    where that is not known."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether pg_index has a predicate, which is what foreign keys, CLUSTER and the relation cache look at."""
+        return self.predicate is not None
+
+    @property
+    def trees(self) -> tuple[object, ...]:
+        return self.expressions if self.predicate is None else (*self.expressions, self.predicate)
 
 
 class Constraint(Struct, frozen=True, gc=False):

@@ -83,7 +83,7 @@ def _end(session: Session, item: Node, column: Column | None) -> tuple[int, Any]
         return _ENDS[word]
     value = _value(session, item, column)
     if value is not None and value[0] is None:
-        raise ServerError("42P16", "cannot specify NULL in range bound")
+        raise ServerError("42P17", "cannot specify NULL in range bound")
     return (0, value[0]) if value is not None and column is not None and ordered(column) else None
 
 
@@ -103,9 +103,9 @@ def _value(session: Session, item: Node, column: Column | None) -> tuple[Any] | 
     value = read_value(session, column, constant) if constant is not None else None
     if value is None:
         # Loaded only where it does not show at a glance.
-        from pubcheck.postgres.ddl.tables.partition_expressions import refuse_value
+        from pubcheck.postgres.ddl.tables.partition_expressions import value_of
 
-        refuse_value(session, column, item)
+        return value_of(session, column, item)
     return value
 
 

@@ -40,6 +40,20 @@ def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
         refuse_system_columns(expr, "check constraint")
 
 
+def refuse_failing(session: Session, relation: Relation, tree: Node) -> None:
+    """Raises ServerError where a CHECK cannot be tested of any row, as the table's rows are when it is added to it: its
+    constants are folded for that."""
+    if shows_boolean(relation, tree):
+        return
+    from pubcheck.postgres.ddl.held_expressions import analyzed
+    from pubcheck.postgres.evaluation.planned import planned
+    from pubcheck.postgres.expressions.coerce import coerce_to_boolean
+
+    with only_certain(session):
+        p, condition = analyzed(session, relation, tree, "check constraints")
+        planned(p, coerce_to_boolean(p, condition, "CHECK"))
+
+
 def shows_boolean(relation: Relation, tree: Node) -> bool:
     """Whether it shows at a glance that a condition is one: most are, and a closer look takes all that reads
     expressions."""

@@ -146,7 +146,8 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
         raise ServerError("42704", f'index "{name}" does not exist')
     if catalog.owner_of_index(index.oid) is not None:
         raise ServerError("55000", f'index "{name}" is already associated with a constraint')
-    if not index.valid or not index.unique or index.expressions or index.partial or row.kind == "p":
+    filters = index.partial and index.always is False
+    if not index.valid or not index.unique or index.expressions or filters or row.kind == "p":
         raise ServerError("42809", f'index "{name}" cannot be used for this constraint')
     if kind == "p":
         _refuse_second_primary_key(session, row)

@@ -6,13 +6,14 @@ Nobody is told of a refusal here; there is then no such index.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pubcheck.postgres import oids
-from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.catalog.rows import Index, Relation
 from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.check_expressions import shows_boolean
+from pubcheck.postgres.ddl.columns import renamed
 from pubcheck.postgres.ddl.held_expressions import analyzed
 from pubcheck.postgres.ddl.lookup import all_seen
 from pubcheck.postgres.ddl.typenames import collation_of
@@ -27,16 +28,58 @@ if TYPE_CHECKING:
     from pubcheck.postgres.expressions.state import ParseState
 
 
-def refuse_predicate(session: Session, relation: Relation, tree: Node) -> None:
-    """Raises ServerError where the server certainly refuses the WHERE of an index."""
+def read_predicate(session: Session, relation: Relation, tree: Node) -> tuple[Node | None, bool | None]:
+    """The predicate that an index with this WHERE gets, and ``Index.always``: the literal TRUE is no predicate at all
+    (make_ands_implicit). Raises ServerError where the server certainly refuses it.
+    """
+    if not relation.seen:
+        return tree, None
     if shows_boolean(relation, tree):
-        return
+        return tree, False
     # Loaded only where it does not show at a glance.
+    from pubcheck.postgres.evaluation.planned import always_true
     from pubcheck.postgres.expressions.coerce import coerce_to_boolean
 
+    read: list[tuple[Node | None, bool | None]] = [(tree, None)]
     with only_certain(session):
         p, condition = analyzed(session, relation, tree, "index predicates")
-        _refuse_parts(p, coerce_to_boolean(p, condition, "WHERE"), "predicate")
+        expr = coerce_to_boolean(p, condition, "WHERE")
+        read += [(None, False) if always_true(expr) else (tree, always_true(_planned_parts(p, expr, "predicate")))]
+    return read[-1]
+
+
+def planned_form(session: Session, relation: Relation, index: Index) -> list[object] | None:
+    """The expressions and the predicate of an index as the planner leaves them, in a form that can be compared; columns
+    have their names. None where that is not known, which equals nothing known.
+    """
+    found: list[list[object]] = []
+    with only_certain(session):
+        found.append(list(_forms(session, relation, index)))
+    return found[0] if found else None
+
+
+def _forms(session: Session, relation: Relation, index: Index) -> Iterator[object]:
+    from pubcheck.postgres.evaluation.planned import always_true, planned
+    from pubcheck.postgres.expressions.coerce import coerce_to_boolean
+    from pubcheck.postgres.expressions.collate import assign_collations
+
+    for tree in index.expressions:
+        p, expr = analyzed(session, relation, renamed(tree), "index expressions")
+        assign_collations(p, expr)
+        yield _form(relation, planned(p, expr))
+    if index.predicate is not None:
+        p, condition = analyzed(session, relation, renamed(index.predicate), "index predicates")
+        expr = coerce_to_boolean(p, condition, "WHERE")
+        assign_collations(p, expr)
+        left = planned(p, expr)
+        if not always_true(left):
+            yield _form(relation, left)
+
+
+def _form(relation: Relation, expr: Expr) -> tuple[object, ...]:
+    value = relation.columns[expr.value - 1].name if expr.node == "Var" and expr.value else repr(expr.value)
+    below = [_form(relation, arg) for arg in expr.args]
+    return expr.node, expr.type, expr.typmod, expr.functions, expr.operators, expr.input_collation, value, *below
 
 
 def refuse_expression(session: Session, relation: Relation, element: Node, method: str) -> None:
@@ -48,7 +91,7 @@ def refuse_expression(session: Session, relation: Relation, element: Node, metho
 
     with only_certain(session):
         p, expr = analyzed(session, relation, tree, "index expressions")
-        _refuse_parts(p, expr, "expression")
+        _planned_parts(p, expr, "expression")
         if expr.type == oids.RECORD:
             raise ServerError("42P16", "an index expression has the pseudo-type record")
         if method == "btree" and "opclass" in element:
@@ -57,7 +100,8 @@ def refuse_expression(session: Session, relation: Relation, element: Node, metho
             raise classless(session, expr.type, method)
 
 
-def _refuse_parts(p: ParseState, expr: Expr, what: str) -> None:
+def _planned_parts(p: ParseState, expr: Expr, what: str) -> Expr:
+    """An expression or a predicate as the planner leaves it. Raises ServerError for what an index cannot have in it."""
     from pubcheck.postgres.ddl.mutability import refuse_mutable
     from pubcheck.postgres.expressions.collate import assign_collations
     from pubcheck.postgres.expressions.nodes import nodes
@@ -65,7 +109,7 @@ def _refuse_parts(p: ParseState, expr: Expr, what: str) -> None:
     assign_collations(p, expr)
     if any(node.node == "Var" and node.value is not None and node.value < 0 for node in nodes(expr)):
         raise ServerError("0A000", "index creation on system columns is not supported")
-    refuse_mutable(p, expr, f"functions in index {what} must be marked IMMUTABLE")
+    return refuse_mutable(p, expr, f"functions in index {what} must be marked IMMUTABLE")
 
 
 def _is_plain(relation: Relation, tree: Node) -> bool:

@@ -64,6 +64,10 @@ class IndexSpec(Struct, frozen=True):
     only: bool = False
     parent: int = 0
     parent_constraint: int = 0
+    copied: bool = False
+    """It is that of an index that exists, so that its expressions are known to be accepted."""
+    always: bool | None = False
+    """Of a copied one, ``Index.always``."""
 
 
 def create_index(session: Session, node: Node) -> None:
@@ -128,14 +132,15 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         raise ServerError("42501", f"permission denied for schema {catalog.namespaces[relation.namespace].name}")
     if spec.kind:
         refuse_unknown_columns(session, relation, _mentioned(spec.elements, spec.where))
-    if not spec.parent:
+    where, always = _read_predicate(session, relation, spec)
+    if not spec.copied:
         _look_closer(session, relation, spec)
     if spec.method != "btree":
         # Loaded only for indexes of another kind.
         from pubcheck.postgres.ddl.access_methods import refuse_unsupported
 
         refuse_unsupported(spec)
-    if any("expr" in element and _bare_column(relation, element) is None for element in spec.included):
+    if any("expr" in element and _bare_column(session, relation, element) is None for element in spec.included):
         raise ServerError("0A000", "expressions are not supported in included columns")
     if spec.primary and any(catalog.indexes[oid].primary for oid in catalog.indexes_of.get(relation.oid)):
         raise ServerError("42P16", f'multiple primary keys for table "{relation.name}" are not allowed')
@@ -144,7 +149,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     relation = catalog.relations[relation.oid]
     _refuse_classless(session, relation, spec.method, spec.elements, keys)
     computed = (element for element in spec.elements if "expr" in element)
-    expressions = [element["expr"] for element in computed if _bare_column(relation, element) is None]
+    expressions = [element["expr"] for element in computed if _bare_column(session, relation, element) is None]
     if relation.kind == "p":
         _refuse_in_partitions(session, relation, spec, keys)
     name = spec.name or _choose_name(session, relation, spec)
@@ -173,14 +178,13 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         exclusion=spec.exclusion,
         immediate=not spec.deferrable,
         valid=not (relation.kind == "p" and spec.only and catalog.children.has(relation.oid)),
-        partial=spec.where is not None,
-        expressions=bool(expressions),
         nulls_not_distinct=spec.nulls_not_distinct,
         method=spec.method,
         parent=spec.parent,
         only=spec.only,
-        signature=(repr(expressions), repr(spec.where)) if expressions or spec.where else (),
-        trees=tuple(tree for tree in (*expressions, spec.where) if tree),
+        expressions=tuple(expressions),
+        predicate=where,
+        always=always,
     )
     catalog.add_index(index)
     constraint = _constraint(session, relation, spec, name, index) if spec.kind else None
@@ -191,21 +195,26 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
     return index
 
 
+def _read_predicate(session: Session, relation: Relation, spec: IndexSpec) -> tuple[Node | None, bool | None]:
+    """The predicate that the index gets, and whether it always holds (``Index.always``). Raises ServerError."""
+    if spec.where is None or spec.copied:
+        return spec.where, spec.always
+    # Loaded only for indexes that have something of the kind.
+    from pubcheck.postgres.ddl.index_elements import read_predicate
+
+    return read_predicate(session, relation, spec.where)
+
+
 def _look_closer(session: Session, relation: Relation, spec: IndexSpec) -> None:
-    """Raises ServerError for a predicate, expressions, COLLATE and operator classes that certainly are refused."""
+    """Raises ServerError for expressions, COLLATE and operator classes that certainly are refused."""
     if not relation.seen:
         return
-    if spec.where:
-        # Loaded only for indexes that have something of the kind.
-        from pubcheck.postgres.ddl.index_elements import refuse_predicate
-
-        refuse_predicate(session, relation, spec.where)
     for element in spec.elements:
         if not ("opclass" in element or "collation" in element or element.get("expr")):
             continue
         from pubcheck.postgres.ddl.index_elements import refuse_column, refuse_expression
 
-        name = element.get("name") or _bare_column(relation, element)
+        name = element.get("name") or _bare_column(session, relation, element)
         column = relation.column(name) if name else None
         if column is not None:
             refuse_column(session, element, column.type, spec.method)
@@ -246,7 +255,7 @@ def _keys(session: Session, relation: Relation, elements: Sequence[Node], *, uni
     """Attribute numbers of an index's columns. A unique one over a system column could be an identity: judged."""
     keys = []
     for element in elements:
-        name = element.get("name") or _bare_column(relation, element)
+        name = element.get("name") or _bare_column(session, relation, element)
         if name is None:
             keys.append(0)
         elif name in SYSTEM_COLUMNS:
@@ -333,12 +342,18 @@ def _has_class(session: Session, method: str, oid: int) -> bool:
     return bool(session.syscache.default_class(oid, method)[0])
 
 
-def _bare_column(relation: Relation, element: Node) -> str | None:
-    """A column in parentheses is no expression to the server, COLLATE or not (ComputeIndexAttrs); a whole row is, and
-    so is a function of it, which is written like a column of the table."""
+def _bare_column(session: Session, relation: Relation, element: Node) -> str | None:
+    """A column in parentheses is not an expression to the server, COLLATE or a cast to its own type or not
+    (ComputeIndexAttrs); a whole row is, and so is a function of it, which is written like a column of the table."""
     expression = element.get("expr", {})
     while "CollateClause" in expression:
         expression = expression["CollateClause"].get("arg", {})
+    cast = expression.get("TypeCast")
+    if cast is not None and "typmods" not in cast["typeName"]:
+        inner = _bare_column(session, relation, {"expr": cast["arg"]})
+        column = relation.column(inner) if inner is not None else None
+        own = column is not None and column.type != 0 and session.type_oid(cast["typeName"]) == column.type
+        return inner if own else None
     fields = expression.get("ColumnRef", {}).get("fields", ())
     name: str | None = fields[-1].get("String", {}).get("sval") if fields else None
     if name is None or relation.column(name) is not None:
@@ -409,22 +424,14 @@ def adopt_index(
     catalog = session.catalog
     if child.kind == "f":
         return
-    wanted = tuple(_name_of(parent, key) for key in index.keys)
-    included = tuple(_name_of(parent, key) for key in index.included)
     same_kind = spec is None and catalog.major.attaches_same_kind
     for oid in catalog.indexes_of.get(child.oid):
         candidate = catalog.indexes[oid]
         held = catalog.owner_of_index(oid)
         if (
             not candidate.parent
-            and candidate.unique == index.unique
-            and candidate.method == index.method
-            and candidate.nulls_not_distinct == index.nulls_not_distinct
-            and candidate.partial == index.partial
-            and candidate.signature == index.signature
-            and tuple(_name_of(child, key) for key in candidate.keys) == wanted
-            and tuple(_name_of(child, key) for key in candidate.included) == included
             and (constraint is None or (held is not None and (held.kind == constraint.kind or not same_kind)))
+            and match(session, parent, index, child, candidate)
         ):
             attach_index(session, index, candidate, constraint, held)
             return
@@ -437,10 +444,35 @@ def adopt_index(
             spec,
             name="",
             only=False,
+            where=index.predicate,
+            copied=True,
+            always=index.always,
             parent=index.oid,
             parent_constraint=constraint.oid if constraint else 0,
         ),
     )
+
+
+def match(session: Session, parent: Relation, index: Index, child: Relation, candidate: Index) -> bool:
+    """Whether an index of a partition may be the part of a partitioned one (CompareIndexInfo)."""
+    return (
+        candidate.unique == index.unique
+        and candidate.method == index.method
+        and candidate.nulls_not_distinct == index.nulls_not_distinct
+        and [_name_of(child, key) for key in candidate.keys] == [_name_of(parent, key) for key in index.keys]
+        and [_name_of(child, key) for key in candidate.included] == [_name_of(parent, key) for key in index.included]
+        and _same_expressions(session, parent, index, child, candidate)
+    )
+
+
+def _same_expressions(session: Session, parent: Relation, index: Index, child: Relation, candidate: Index) -> bool:
+    """Whether the expressions and predicates of two indexes are equal once their constants are folded."""
+    if not (index.trees or candidate.trees):
+        return True
+    # Loaded only where there are any.
+    from pubcheck.postgres.ddl.index_elements import planned_form
+
+    return planned_form(session, parent, index) == planned_form(session, child, candidate)
 
 
 def attach_index(
@@ -482,9 +514,10 @@ def rebuild_indexes(session: Session, relation: int) -> None:
 
 
 def spec_of(session: Session, relation: Relation, index: Index, constraint: Constraint | None) -> IndexSpec:
-    """An existing index as what another table's index is to be (generateClonedIndexStmt); expressions stay opaque."""
+    """An existing index as what another table's index is to be (generateClonedIndexStmt)."""
+    expressions = iter(index.expressions)
     return IndexSpec(
-        tuple({"name": _name_of(relation, key)} if key else {"expr": {}} for key in index.keys),
+        tuple({"name": _name_of(relation, key)} if key else {"expr": next(expressions)} for key in index.keys),
         tuple({"name": _name_of(relation, key)} for key in index.included),
         unique=index.unique and not index.exclusion,
         primary=index.primary,
@@ -492,9 +525,11 @@ def spec_of(session: Session, relation: Relation, index: Index, constraint: Cons
         without_overlaps=index.unique and index.exclusion,
         deferrable=not index.immediate,
         nulls_not_distinct=index.nulls_not_distinct,
-        where={} if index.partial else None,
+        where=index.predicate,
         method=index.method,
         kind=constraint.kind if constraint else "",
+        copied=True,
+        always=index.always,
     )
 
 

@@ -49,7 +49,9 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
         raise _refused(session, row, "0A000", f'cannot use non-immediate index "{name}" as replica identity')
     if index.expressions:
         raise _refused(session, row, "0A000", f'cannot use expression index "{name}" as replica identity')
-    if index.partial:
+    if index.partial and index.always is None:
+        session.assumed = True
+    if index.partial and not index.always:
         raise _refused(session, row, "0A000", f'cannot use partial index "{name}" as replica identity')
     for key in index.keys:
         column = row.columns[key - 1]

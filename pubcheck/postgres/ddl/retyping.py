@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import FIRST_NORMAL_OID, RELATION
-from pubcheck.postgres.catalog.rows import Column, Index, Relation
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.columns import put_columns, renamed
 from pubcheck.postgres.ddl.descriptions import quote
@@ -124,20 +124,12 @@ def _read_again(session: Session, was: Relation, row: Relation, changed: list[Co
         for column in changed:
             if index.method == "btree" and column.number in index.keys and not _indexable(session, column.type):
                 raise ServerError("42704", "data type has no default operator class")
-        if index.expressions or index.partial:
-            if not names.isdisjoint(column_names(list(index.trees))):
-                _read(session, was, row, index.trees)
-            elif not index.trees and _depends(session, index, row.oid, numbers):
-                raise Unknowable("an index")
+        if index.trees and not names.isdisjoint(column_names(list(index.trees))):
+            _read(session, was, row, index.trees)
 
 
 def _indexable(session: Session, oid: int) -> bool:
     return session.syscache.default_class(oid, "b") != (0, 0)
-
-
-def _depends(session: Session, index: Index, relation: int, numbers: Iterable[int]) -> bool:
-    entries = session.catalog.dependencies.get((RELATION, index.oid))
-    return any(key == (RELATION, relation) and entry[1] in numbers for key, entry in entries)
 
 
 def _read(session: Session, was: Relation, row: Relation, trees: Iterable[Any]) -> None:

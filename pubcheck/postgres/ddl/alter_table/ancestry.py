@@ -7,8 +7,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import NORMAL, RELATION, TYPE
+from pubcheck.postgres.catalog.rows import Index
 from pubcheck.postgres.ddl.columns import difference
-from pubcheck.postgres.ddl.indexes import attach_index, validate_partitioned
+from pubcheck.postgres.ddl.indexes import attach_index, match, validate_partitioned
 from pubcheck.postgres.ddl.partitions import add_inherit, attach_partition, detach_partition, drop_inherit
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -25,8 +26,26 @@ def attach(session: Session, relation: int, command: Node, recurse: bool) -> Non
     part = catalog.indexes.get(child.oid)
     if part is None:
         raise ServerError("42809", f'"{child.name}" is not an index')
-    attach_index(session, index, part, catalog.owner_of_index(index.oid), catalog.owner_of_index(part.oid))
+    if part.parent != index.oid:
+        _refuse_part(session, index, part)
+        attach_index(session, index, part, catalog.owner_of_index(index.oid), catalog.owner_of_index(part.oid))
     validate_partitioned(session, index.oid)
+
+
+def _refuse_part(session: Session, index: Index, part: Index) -> None:
+    """ATExecAttachPartitionIdx. Raises ServerError 55000 and 42P17."""
+    catalog = session.catalog
+    table, parent = catalog.relations[part.table], catalog.relations[index.table]
+    others = (catalog.indexes[oid] for oid in catalog.indexes_of.get(table.oid))
+    message = (
+        f'cannot attach index "{catalog.relations[part.oid].name}" as a partition of index '
+        f'"{catalog.relations[index.oid].name}"'
+    )
+    if part.parent or any(one.parent == index.oid for one in others) or parent.oid not in table.parents:
+        raise ServerError("55000", message)
+    lacks = catalog.owner_of_index(index.oid) is not None and catalog.owner_of_index(part.oid) is None
+    if lacks or not match(session, parent, index, table, part):
+        raise ServerError("42P17", message)
 
 
 def detach(session: Session, relation: int, command: Node, recurse: bool) -> None:

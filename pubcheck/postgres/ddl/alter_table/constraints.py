@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import CONSTRAINT
 from pubcheck.postgres.catalog.rows import Constraint
 from pubcheck.postgres.ddl import not_null
+from pubcheck.postgres.ddl.check_expressions import refuse_failing
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.errors import ServerError
@@ -58,7 +59,11 @@ def set_not_null(session: Session, relation: int, command: Node, recurse: bool) 
 
 
 def add(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    add_constraint(session, relation, command["def"]["Constraint"], recurse)
+    constraint = command["def"]["Constraint"]
+    add_constraint(session, relation, constraint, recurse)
+    row = session.catalog.relations[relation]
+    if constraint["contype"] == "CONSTR_CHECK" and row.kind == "r" and not constraint.get("skip_validation"):
+        refuse_failing(session, row, constraint["raw_expr"])
 
 
 def validate(session: Session, relation: int, command: Node, recurse: bool) -> None:

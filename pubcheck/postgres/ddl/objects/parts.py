@@ -81,7 +81,9 @@ def _rename_in_trees(session: Session, relation: int, number: int, old: str, new
     for oid in catalog.indexes_of.get(relation):
         index = catalog.indexes[oid]
         if index.trees:
-            catalog.indexes.put(oid, replace(index, trees=tuple(renamed(tree, old, new) for tree in index.trees)))
+            expressions = tuple(renamed(tree, old, new) for tree in index.expressions)
+            predicate = renamed(index.predicate, old, new)
+            catalog.indexes.put(oid, replace(index, expressions=expressions, predicate=predicate))
 
 
 def rename_constraint(session: Session, node: Node) -> None:

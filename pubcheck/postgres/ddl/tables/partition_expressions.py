@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.held_expressions import analyzed, refuse_out_of_place
@@ -11,12 +13,12 @@ from pubcheck.postgres.ddl.indexes import classless
 from pubcheck.postgres.ddl.mutability import refuse_mutable
 from pubcheck.postgres.ddl.typenames import type_collation
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.evaluation import Context, prepare
+from pubcheck.postgres.evaluation.planned import planned
 from pubcheck.postgres.expressions.coerce import coerce_to_target_type
 from pubcheck.postgres.expressions.collate import assign_collations
 from pubcheck.postgres.expressions.nodes import IMPLICIT, nodes
 from pubcheck.postgres.expressions.state import NOTHING
-from pubcheck.postgres.oids import RECORD, UNKNOWN
+from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NUMERIC, RECORD, TEXT, UNKNOWN, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
@@ -45,14 +47,18 @@ def _type_of(session: Session, row: Relation, tree: Node) -> int:
             raise ServerError("42P17", "partition key expressions cannot contain system column references")
         if node.node == "Var" and node.value and row.columns[node.value - 1].generated:
             raise ServerError("42P17", "cannot use generated column in partition key")
-    refuse_mutable(p, expr, "functions in partition key expression must be marked IMMUTABLE")
-    if all(node.node != "Var" for node in nodes(expr)):
+    left = refuse_mutable(p, expr, "functions in partition key expression must be marked IMMUTABLE")
+    if left.node == "Const":
         raise ServerError("42P17", "cannot use constant expression as partition key")
     return expr.type
 
 
-def refuse_value(session: Session, column: Column, tree: Node) -> None:
-    """Raises ServerError where the server certainly refuses a value of a bound (transformPartitionBoundValue)."""
+def value_of(session: Session, column: Column, tree: Node) -> tuple[Any] | None:
+    """The value of an expression in a bound, as ``bound_values.read_value`` gives it (transformPartitionBoundValue).
+
+    Raises ServerError where the server certainly refuses it.
+    """
+    found: list[tuple[Any]] = []
     refuse_out_of_place(tree, "partition bound", columns="partition bound expression")
     with only_certain(session):
         p, expr = analyzed(session, NOTHING, tree, "partition bound")
@@ -60,6 +66,11 @@ def refuse_value(session: Session, column: Column, tree: Node) -> None:
         if made is None:
             shown = session.syscache.format_type(column.type)
             raise ServerError("42804", f'specified value cannot be cast to type {shown} for column "{column.name}"')
-        failure = prepare(made, Context(p.inputs)).failure
-        if isinstance(failure, ServerError):
-            raise failure
+        left = planned(p, made)
+        if left.node == "Const" and (left.null or column.type in _AS_EVALUATED):
+            found.append((left.value,))
+    return found[0] if found else None
+
+
+_AS_EVALUATED = frozenset((INT2, INT4, INT8, NUMERIC, BOOL, TEXT, VARCHAR))
+"""Types whose values are the same for ``evaluation`` and for bounds."""
