@@ -63,7 +63,7 @@ def _likeness(row: object) -> object:
     if isinstance(row, PublicationNamespace):
         return row.publication, row.namespace
     if isinstance(row, Index):
-        return None if row.trees or row.expressions else replace(row, oid=0, signature=())
+        return None if row.trees else replace(row, oid=0)
     if isinstance(row, Constraint) and row.kind in "pux":
         return replace(row, oid=0, index=0)
     if isinstance(row, Relation) and row.kind == "i":
