@@ -29,7 +29,7 @@ def correction(sql: str) -> Mending | None:
     ]
     while found and found[-1].word == ";":
         found.pop()
-    for propose in (_beta, _plural, _singular, _schema, _no_kind, _other_kind, _if_not_exists, _or_replace, _member_if):
+    for propose in _PROPOSALS:
         proposal = propose(found, data)
         if proposal is not None and _is_accepted(applied(proposal, sql), proposal):
             return proposal
@@ -47,11 +47,18 @@ def applied(proposal: Mending, sql: str) -> str:
 def _is_accepted(sql: str, proposal: Mending) -> bool:
     """Whether the grammar takes the corrected statement; of a block, the statement in it; of two, the second."""
     new = proposal.changes[0][2]
-    whole = re.fullmatch(r"DO \$pubcheck\$\nBEGIN\n(.*)\nEXCEPTION .*|DROP [^;]*;(.*)", new, re.DOTALL)
+    whole = _WITHIN.fullmatch(new)
     try:
-        return parse(sql if whole is None else whole[1] or whole[2]) is not None
+        return parse(sql if whole is None else whole["block"] or whole["second"]) is not None
     except (SyntaxRefused, TooDeep):
         return False
+
+
+_WITHIN = re.compile(
+    r"DO \$pubcheck\$\nBEGIN\n(?:  IF [^\n]* THEN\n)?(?P<block>.*)\n(?:  END IF;\nEND|EXCEPTION )[^;]*(?:;[^;]*)?"
+    r"|DROP [^;]*;(?P<second>.*)",
+    re.DOTALL,
+)
 
 
 def _words(found: Sequence[_Token], at: int, count: int) -> str:
@@ -109,9 +116,16 @@ def _no_kind(found: Sequence[_Token], data: bytes) -> Mending | None:
     """A name right after FOR, ADD, SET or DROP: of a table, most likely."""
     if len(found) < 5 or found[1].word != "publication" or found[3].word not in _BEFORE:
         return None
-    if not found[4].name or found[4].word in ("all", "schema", "schemas", "table", "tables"):
+    if not found[4].name or _KINDS.fullmatch(found[4].word):
         return None
     return Mending("Write TABLE", ((found[4].start, found[4].start, _like("table ", data, found[3])),), safe=False)
+
+
+_KINDS = re.compile(
+    r"all|any|every(?:thing)?|schemas?|foreign|materialized|(?:column|database|domain|function|index|partition|procedure"
+    r"|role|routine|sequence|table|trigger|type|view)s?|indexes"
+)
+"""Words for kinds of objects, which are unlikely to be meant as the name of a table."""
 
 
 def _other_kind(found: Sequence[_Token], data: bytes) -> Mending | None:
@@ -135,6 +149,37 @@ def _other_kind(found: Sequence[_Token], data: bytes) -> Mending | None:
             edits.append((token.start, token.start, _like("tables in schema ", data, found[3])))
     title = "Write TABLE" if schemas else "Write TABLES IN SCHEMA"
     return Mending(title, tuple(edits)) if edits else None
+
+
+def _filter(found: Sequence[_Token], data: bytes) -> Mending | None:
+    """WHERE without parentheses around the whole row filter. DROP takes no filter at all."""
+    if _words(found, 3, 1) == "drop":
+        return None
+    edits: list[Change] = []
+    depth, start = 0, None
+    for at, token in enumerate((*found, _END)):
+        ends = token is _END or token.word == "," or (token.word == "with" and _words(found, at + 1, 1) == "(")
+        if depth == 0 and start is not None and ends:
+            if start < at and not _is_group(found[start:at]):
+                edits += [(found[start].start, found[start].start, "("), (found[at - 1].end, found[at - 1].end, ")")]
+            start = None
+        depth += (token.word in ("(", "[")) - (token.word in (")", "]"))
+        if depth == 0 and start is None and token.word == "where":
+            start = at + 1
+    return Mending("Put parentheses around the row filter", tuple(edits)) if edits else None
+
+
+_END = _Token("", 0, 0, "")
+
+
+def _is_group(found: Sequence[_Token]) -> bool:
+    """Whether one pair of parentheses stands around all of these tokens."""
+    depth = 0
+    for at, token in enumerate(found):
+        depth += (token.word == "(") - (token.word == ")")
+        if depth == 0:
+            return at > 0 and at == len(found) - 1
+    return False
 
 
 def _like(word: str, data: bytes, token: _Token) -> str:
@@ -177,6 +222,20 @@ def _member_if(found: Sequence[_Token], data: bytes) -> Mending | None:
     return _block(f"Do it in a block that passes over a table {what}", statement, condition, found)
 
 
+def _alter_if(found: Sequence[_Token], data: bytes) -> Mending | None:
+    """ALTER PUBLICATION IF EXISTS."""
+    if _words(found, 0, 4) != "alter publication if exists" or len(found) < 6 or not found[4].name:
+        return None
+    statement = (data[: found[2].start] + data[found[4].start : found[-1].end])[found[0].start :]
+    literal = found[4].name.replace("'", "''")
+    text = (
+        f"DO $pubcheck$\nBEGIN\n  IF EXISTS (SELECT FROM pg_publication WHERE pubname = '{literal}') THEN\n"
+        f"    {statement.decode(errors='surrogatepass')};\n  END IF;\nEND\n$pubcheck$"
+    )
+    title = "Do it in a block that looks first whether the publication exists"
+    return Mending(title, ((found[0].start, found[-1].end, text),), safe=False)
+
+
 def _lists_several(found: Sequence[_Token]) -> bool:
     depth = 0
     for token in found:
@@ -190,3 +249,18 @@ def _block(title: str, statement: bytes, condition: str, found: Sequence[_Token]
     inner = statement[found[0].start :].decode(errors="surrogatepass")
     text = f"DO $pubcheck$\nBEGIN\n  {inner};\nEXCEPTION WHEN {condition} THEN NULL;\nEND\n$pubcheck$"
     return Mending(title, ((found[0].start, found[-1].end, text),), safe=False)
+
+
+_PROPOSALS = (
+    _beta,
+    _plural,
+    _singular,
+    _schema,
+    _no_kind,
+    _other_kind,
+    _filter,
+    _if_not_exists,
+    _or_replace,
+    _member_if,
+    _alter_if,
+)

@@ -73,7 +73,7 @@ _SYNTAX = (
     (r" (?:for|add|set|drop) tables (?!in\b)", "write TABLE, in the singular, before names of tables"),
     (r" (?:for|add|set|drop) schemas? ", "write TABLES IN SCHEMA before names of schemas"),
     (
-        r" (?:for|add|set|drop) (?:sequences?|(?:materialized )?views?|foreign tables?|index(?:es)?) ",
+        r" (?:for|add|set|drop) (?:sequences?|(?:materialized )?views?|foreign tables?|index(?:es)?)\b",
         "publications hold tables only",
     ),
     (rf"^create publication {_NAME} (?:tables?|all)\b", "write FOR before the list"),
