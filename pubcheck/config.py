@@ -33,7 +33,8 @@ class Config(Struct, frozen=True, kw_only=True):
     folder of the configuration ("" for the current one). ``force_exclude``: what is passed over in a folder is so too
     when it is given by name. ``extend_select`` adds to ``select``, or to the rules that are
     on by default. ``platform_publications`` and ``platform_tables`` are names, or patterns with `*`, of what exists
-    without being made in the unit. ``variables`` are psql's, as `-v name=value` sets them.
+    without being made in the unit. ``variables`` are psql's, as `-v name=value` sets them. ``docs_url`` is where the
+    pages of the rules are published, for reports that link to them.
     """
 
     postgres: tuple[int, ...] = ()
@@ -55,6 +56,7 @@ class Config(Struct, frozen=True, kw_only=True):
     platform_tables: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     baseline: str = ""
+    docs_url: str = ""
     root: str = ""
 
 
@@ -205,6 +207,15 @@ def _read_text(value: object) -> str:
     return value
 
 
+def _read_url(value: object) -> str:
+    url = _read_text(value)
+    scheme, colon, rest = url.partition("://")
+    fields = url.replace("{code}", "").replace("{name}", "")
+    if not colon or not rest or not scheme.isalpha() or not url.isascii() or any(sign in fields for sign in ' {}<>"'):
+        raise ConfigError(f"must be an address such as https://example.com/rules/{{code}}, not {value!r}")
+    return url
+
+
 def _read_severity(value: object) -> Severity:
     for severity in SEVERITIES:
         if value == severity:
@@ -337,6 +348,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "platform-tables": _patterns("names"),
     "variables": _read_variables,
     "baseline": _read_text,
+    "docs-url": _read_url,
 }
 """Every option by its key, with what reads its value and raises ConfigError."""
 

@@ -118,6 +118,17 @@ def page(code: str) -> str:
         return file.read().replace("\r\n", "\n")
 
 
+def body(code: str) -> str:
+    """The Markdown of a rule's page without its front matter. Raises as ``page``."""
+    return page(code).partition("\n---\n")[2].strip() + "\n"
+
+
+def summary(code: str) -> str:
+    """The first paragraph of a rule's page, which says what happens, on one line. Raises as ``page``."""
+    text = body(code).partition("\n## What happens\n")[2].strip()
+    return " ".join(text.partition("\n\n")[0].split())
+
+
 # --- Which rules speak --------------------------------------------------------------------------------------------
 
 

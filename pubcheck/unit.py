@@ -69,7 +69,7 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
     reported |= {rulebook.INTERNAL_ERROR}
     chosen = tuple(each for each in diagnostics if each.rule in reported and concerns(each, context))
-    findings = Resolver(excerpts=excerpts).findings(chosen)
+    findings = Resolver(excerpts=excerpts, docs_url=config.docs_url).findings(chosen)
     return Judged(tuple(findings), chosen, majors, statements, reading, faults)
 
 

@@ -49,6 +49,7 @@ def test_every_option_can_be_written(tmp_path: Path) -> None:
         'postgres = [18, 15]\ncomplete = true\nselect = ["PUB3", "pub107"]\nignore = ["PUB301"]\n'
         'fail-on = "error"\nfail-on-assumed = true\ndatabase = "shop"\nextend-select = "PUB604"\n'
         'include = ["db/**/*.ddl"]\nexclude = "db/seed"\nrespect-gitignore = false\nbaseline = "known.json"\n'
+        'docs-url = "https://example.com/{code}"\n'
         'platform-publications = ["ours_*"]\nplatform-tables = ["auth.*", "migrations"]\n'
         '[per-file-ignores]\n"old/**" = ["PUB3", "all"]\n"*.ddl" = "PUB101"\n'
         '[severity]\nPUB603 = "error"\n"PUB8" = "note"\n'
@@ -69,6 +70,7 @@ def test_every_option_can_be_written(tmp_path: Path) -> None:
         exclude=("db/seed",),
         respect_gitignore=False,
         baseline="known.json",
+        docs_url="https://example.com/{code}",
         platform_publications=("ours_*",),
         platform_tables=("auth.*", "migrations"),
         per_file_ignores=(("old/**", ("PUB3", "PUB")), ("*.ddl", ("PUB101",))),
@@ -94,6 +96,8 @@ def test_a_file_given_by_name_may_be_a_pyproject(tmp_path: Path) -> None:
         ("postgres = ", "not valid TOML"),
         ("postgres = 19", "pubcheck.toml: postgres: PostgreSQL 19 is not supported"),
         ("fail_on = 'error'", "pubcheck.toml: fail_on: there is no such option; did you mean fail-on?"),
+        ("docs-url = 'rules/'", "docs-url: must be an address such as https://example.com/rules/{code}, not 'rules/'"),
+        ("docs-url = 'https://a/{id}'", "docs-url: must be an address such as"),
         ("nonsense = 1", "nonsense: there is no such option; there are postgres, complete, "),
         ("[tool.pubcheck]\ncomplete = true", "tool.pubcheck: in a file of this name the options stand outside of any"),
         ("[[unit]]\nfile = 'a.sql'", "pubcheck.toml: unit 1: file: there is no such option; did you mean files?"),

@@ -14,6 +14,7 @@ from pubcheck.cli.output import put
 from pubcheck.cli.spark import (
     check_installed,
     conf_option,
+    failed,
     failures,
     master_option,
     pair,
@@ -229,7 +230,7 @@ def command(
     except Lost as error:
         return complain(str(error))
     except failures() as error:
-        return complain(f"the Spark job failed: {reason(str(error))}")
+        return failed(error)
     if not quiet:
         show(f"{line}\n" for line in summarised(summary, output, page, document))
     if unwritten is not None:

@@ -13,11 +13,11 @@ from pubcheck.cli.inputs import complete_option, config_option, read_plans, sche
 from pubcheck.cli.spark import (
     check_installed,
     conf_option,
+    failed,
     failures,
     master_option,
     pair,
     progress_of,
-    reason,
     remote_option,
 )
 from pubcheck.config import Config, ConfigError, from_options, load
@@ -131,7 +131,7 @@ def command(
     try:
         counted = _counted(given, tables, master, remote, conf, quiet=quiet)
     except failures() as error:
-        return complain(f"the Spark job failed: {reason(str(error))}")
+        return failed(error)
     document = report.Measurement(__version__, report.SCHEMA_VERSION, followed.result.postgres[-1], counted)
     show([report.json(document)] if format_ == "json" else (f"{line}\n" for line in report.text(document)))
     for entry in missing[:_TOLD]:

@@ -36,11 +36,10 @@ def command(code: str | None, color: str) -> None:
         else:
             near = suggestion(code.lower(), [rule.name for rule in rulebook.RULES.values()])
         raise click.UsageError(f"there is no rule {code}{near if 'mean' in near else '; `pubcheck rules` lists them'}")
-    page = rulebook.page(rule.code)
     if use_color(color):
-        show(f"{line}\n" for line in terminal(page.partition("\n---\n")[2].strip()))
+        show(f"{line}\n" for line in terminal(rulebook.body(rule.code).strip()))
     else:
-        show([page.partition("\n---\n")[2].lstrip() if sys.stdout.isatty() else page])
+        show([rulebook.body(rule.code) if sys.stdout.isatty() else rulebook.page(rule.code)])
 
 
 def terminal(markdown: str) -> list[str]:

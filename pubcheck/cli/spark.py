@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pubcheck.cli.app import complain
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
@@ -50,14 +52,23 @@ def progress_of(spark: SparkSession, *, quiet: bool) -> AbstractContextManager[C
 
 
 def failures() -> tuple[type[Exception], ...]:
-    """What Spark raises."""
+    """What Spark raises, and what is raised when its Java dies."""
     from pyspark.errors import PySparkException
 
     try:
-        from py4j.protocol import Py4JJavaError
+        from py4j.protocol import Py4JError
     except ImportError:  # a client of Spark Connect alone
         return (PySparkException,)
-    return PySparkException, Py4JJavaError
+    return PySparkException, Py4JError
+
+
+def failed(error: Exception) -> int:
+    """Tells why a job of Spark failed, after what Java wrote meanwhile; the exit status."""
+    from pubcheck.spark.session import log
+
+    for line in log():
+        click.echo(line, err=True)
+    return complain(f"the Spark job failed: {reason(str(error))}")
 
 
 def reason(error: str) -> str:

@@ -135,10 +135,11 @@ MOST_LINES = 6
 
 
 class Resolver:
-    """Turns the diagnostics of a unit into findings; keeps one line index for each source."""
+    """Turns the diagnostics of a unit into findings; keeps one line index for each source. ``docs_url`` is where the
+    pages of the rules are published (``url_of``)."""
 
-    def __init__(self, *, excerpts: bool = True) -> None:
-        self._excerpts = excerpts
+    def __init__(self, *, excerpts: bool = True, docs_url: str = "") -> None:
+        self._excerpts, self._docs_url = excerpts, docs_url
         self._indexes: dict[int, tuple[Source, LineIndex]] = {}
 
     def findings(self, diagnostics: Iterable[Diagnostic]) -> list[Finding]:
@@ -173,6 +174,7 @@ class Resolver:
             server=given.server,
             notices=given.notices,
             fixes=tuple(self._fix(fix) for fix in given.fixes),
+            url=url_of(self._docs_url, given.rule, given.name),
         )
         if not self._excerpts:
             return Finding(entry)
@@ -234,6 +236,15 @@ class Resolver:
                 )
             )
         return lines
+
+
+def url_of(docs_url: str, code: str, name: str) -> str | None:
+    """The address of a rule's page: ``docs_url`` with `{code}` and `{name}` replaced, or with the code after it."""
+    if not docs_url:
+        return None
+    if "{" not in docs_url:
+        return f"{docs_url.rstrip('/')}/{code}"
+    return docs_url.replace("{code}", code).replace("{name}", name)
 
 
 def _indent(text: str, begin: int, end: int) -> int:

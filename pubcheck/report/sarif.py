@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from pubcheck import __version__
+from pubcheck.diagnostics import SEVERITIES, Certainty, Severity
 from pubcheck.report.document import Entry, FixEntry, Related, Report, encode
 from pubcheck.report.fingerprints import fingerprints
 from pubcheck.report.prose import described
-from pubcheck.rulebook import RULES, page
+from pubcheck.rulebook import RULES, body, summary
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _Object = dict[str, Any]
@@ -37,19 +38,40 @@ def render(report: Report) -> Iterator[str]:
     yield "\n]}]}\n" if entries else "]}]}\n"
 
 
-def _rule(code: str, entries: Iterable[Entry]) -> _Object:
+def _rule(code: str, entries: Sequence[Entry]) -> _Object:
     rule = RULES.get(code)
     if rule is None:  # a finding of another version
         return {"id": code, "name": next(entry.name for entry in entries if entry.rule == code)}
-    text = page(code)
-    return {
+    text = body(code)
+    own = [entry for entry in entries if entry.rule == code]
+    described: _Object = {
         "id": code,
         "name": rule.name,
         "shortDescription": {"text": rule.name.replace("-", " ")},
+        "fullDescription": {"text": summary(code)},
         "help": {"text": text, "markdown": text},
         "defaultConfiguration": {"level": rule.severity},
-        "properties": {"phase": rule.phase, "sqlstate": rule.sqlstate, "tags": ["postgresql", rule.phase]},
+        "properties": {
+            "phase": rule.phase,
+            "sqlstate": rule.sqlstate,
+            "tags": ["postgresql", rule.phase],
+            "problem.severity": _PROBLEMS[max((entry.severity for entry in own), key=SEVERITIES.index)],
+            "precision": _precision({entry.certainty for entry in own}),
+        },
     }
+    url = next((entry.url for entry in own if entry.url), None)
+    return described if url is None else {**described, "helpUri": url}
+
+
+_PROBLEMS: Mapping[Severity, str] = {"error": "error", "warning": "warning", "note": "recommendation"}
+"""Severities in the words of GitHub's code scanning, which it reads of the rule."""
+
+
+def _precision(certainties: set[Certainty]) -> str:
+    """How often findings of a rule are right, in the words of GitHub, by how sure those of this report are."""
+    if certainties == {"certain"}:
+        return "very-high"
+    return "high" if "certain" in certainties else "medium"
 
 
 def _result(entry: Entry, rule: int, fingerprint: str) -> _Object:
@@ -70,6 +92,7 @@ def _result(entry: Entry, rule: int, fingerprint: str) -> _Object:
     if fixes:
         result["fixes"] = fixes
     result["properties"] = {
+        "precision": _precision({entry.certainty}),
         "certainty": entry.certainty,
         "phase": entry.phase,
         "postgres": entry.postgres,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from tempfile import TemporaryFile
 
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
@@ -30,7 +32,7 @@ def session(
     if remote is not None:
         if remote.startswith("local"):  # a server of its own on this machine
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        return builder.remote(remote).getOrCreate()
+        return _started(builder.remote(remote), aside=remote.startswith("local") and LEVEL not in conf)
     if master is not None:
         builder = builder.master(master)
     given = {"MASTER", "SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", "PYSPARK_GATEWAY_PORT"}
@@ -40,7 +42,7 @@ def session(
         if master is None and "spark.master" not in conf:
             builder = builder.master("local[*,4]")  # [*] alone: a worker that is killed ends the job
         settings = {
-            "spark.log.level": "ERROR",
+            LEVEL: "ERROR",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",  # the progress is shown by pubcheck
             # The work is Python's. What Java's second compiler, and a collector that runs beside, take from it in a run
@@ -54,7 +56,64 @@ def session(
         for key, value in {**settings, **(local or {})}.items():
             if key not in conf:
                 builder = builder.config(key, value)
-    return builder.appName(name).getOrCreate()
+    return _started(builder.appName(name), aside="PYSPARK_GATEWAY_PORT" not in os.environ and LEVEL not in conf)
+
+
+def _started(builder: SparkSession.Builder, *, aside: bool) -> SparkSession:
+    """The session of a builder. ``aside``: what a Java that is started for it writes is kept, and not shown."""
+    if not aside or _found is not None:
+        return builder.getOrCreate()
+    with _kept_log():
+        return builder.getOrCreate()
+
+
+LEVEL = "spark.log.level"
+"""The setting by which a user asks for the log."""
+
+
+class _Log:
+    """What the Java of this process writes to standard error; ``start`` is where its greetings end."""
+
+    def __init__(self) -> None:
+        self.file = TemporaryFile()  # noqa: SIM115 - open to the end
+        self.start = 0
+
+    def size(self) -> int:
+        return os.fstat(self.file.fileno()).st_size
+
+
+_log: _Log | None = None
+
+
+@contextmanager
+def _kept_log() -> Iterator[None]:
+    """Lets processes that are started meanwhile, as that of Java, write their errors to a file of no name."""
+    global _log
+    _log = _log or _Log()
+    _log.start = _log.size()
+    sys.stderr.flush()
+    shown = os.dup(2)
+    os.dup2(_log.file.fileno(), 2)
+    try:
+        yield
+        _log.start = _log.size()
+    finally:
+        sys.stderr.flush()
+        os.dup2(shown, 2)
+        os.close(shown)
+
+
+def log() -> list[str]:
+    """The last lines that Java wrote since the session was there, or why there is none. To be shown after a failure."""
+    if _log is None or not hasattr(os, "pread"):  # Windows has none
+        return []
+    # The file is Java's too, with one position for both.
+    written = os.pread(_log.file.fileno(), _SHOWN, max(_log.start, _log.size() - _SHOWN))
+    return written.decode(errors="replace").splitlines()
+
+
+_SHOWN = 16_000
+"""Bytes of a log that are shown: a few errors with their traces."""
 
 
 def silence() -> None:

@@ -16,8 +16,10 @@ from msgspec import structs
 
 from pubcheck import __version__
 from pubcheck.diagnostics import Diagnostic, Edit, Fix, Span
-from pubcheck.report.document import Report
+from pubcheck.report import document
+from pubcheck.report.document import Report, Resolver
 from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
+from pubcheck.rulebook import RULES, body, summary
 from pubcheck.sources.text import Source
 from tests.report.samples import ORDERS, diagnostic, famous, reported, span
 
@@ -46,16 +48,64 @@ def test_golden_file(name: str) -> None:
     golden = (HERE / "golden" / f"{name}.txt").read_text()
     text = rendered(several(), name)
     if name == "sarif":  # the pages of the rules, which change, stand in it
-        document = json.loads(text)
-        for rule in document["runs"][0]["tool"]["driver"]["rules"]:
+        parsed = json.loads(text)
+        for rule in parsed["runs"][0]["tool"]["driver"]["rules"]:
             assert rule["help"].pop("text") == rule["help"].pop("markdown") != ""
-        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+            assert rule.pop("fullDescription")["text"] != ""
+        text = json.dumps(parsed, indent=1, ensure_ascii=False) + "\n"
     assert text.replace(__version__, "VERSION") == golden
 
 
 @pytest.mark.parametrize("report", [several(), reported()], ids=["findings", "none"])
 def test_sarif_is_valid_under_the_schema_of_oasis(report: Report) -> None:
     jsonschema.validate(json.loads(rendered(report, "sarif")), SARIF)
+
+
+def rules_of(report: Report) -> dict[str, Any]:
+    return {rule["id"]: rule for rule in json.loads(rendered(report, "sarif"))["runs"][0]["tool"]["driver"]["rules"]}
+
+
+def test_the_rules_of_sarif_say_what_they_are_without_front_matter() -> None:
+    rule = rules_of(several())["PUB301"]
+    assert rule["help"]["markdown"].startswith("# filter-column-outside-replica-identity (PUB301)\n")
+    assert rule["fullDescription"]["text"].startswith("`CREATE PUBLICATION` succeeds. From then on every `UPDATE`")
+    assert "\n" not in rule["fullDescription"]["text"]
+    assert "helpUri" not in rule
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_every_rule_has_a_description_for_sarif(code: str) -> None:
+    assert not body(code).startswith("---")
+    assert summary(code).endswith((".", ":")) or "." in summary(code)
+
+
+def test_the_rules_of_sarif_say_how_bad_and_how_sure_their_findings_are() -> None:
+    def properties(*found: Diagnostic) -> tuple[str, str]:
+        rule = rules_of(reported(*found))["PUB301"]["properties"]
+        return rule["problem.severity"], rule["precision"]
+
+    certain, assumed = (
+        diagnostic(span(ORDERS, "region"), certainty=each, severity=severity)
+        for each, severity in (("certain", "note"), ("assumed", "warning"))
+    )
+    assert properties(certain) == ("recommendation", "very-high")
+    assert properties(assumed) == ("warning", "medium")
+    assert properties(certain, assumed) == ("warning", "high")
+    assert properties(famous(), assumed) == ("error", "high")
+
+
+@pytest.mark.parametrize(
+    ("docs_url", "expected"),
+    [
+        ("https://example.com/rules/", "https://example.com/rules/PUB301"),
+        ("https://example.com/{code}-{name}.md", f"https://example.com/PUB301-{RULES['PUB301'].name}.md"),
+    ],
+)
+def test_rules_are_linked_where_the_configuration_says(docs_url: str, expected: str) -> None:
+    linked = document.report(Resolver(docs_url=docs_url).findings([famous()]), [18], 1, 1)
+    assert rules_of(linked)["PUB301"]["helpUri"] == expected
+    jsonschema.validate(json.loads(rendered(linked, "sarif")), SARIF)
+    assert json.loads(rendered(linked, "json"))["diagnostics"][0]["url"] == expected
 
 
 def test_a_finding_of_sarif_keeps_its_fingerprint_when_lines_are_put_before_it() -> None:
