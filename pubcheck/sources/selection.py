@@ -2,10 +2,11 @@
 
 A file of SQL is kept where it names, in any case and anywhere, a publication, a subscription or a replica identity, and
 does something: the statement may be put together at run time, or by psql. A program is read by `pubcheck lint` only
-where CREATE [OR REPLACE], ALTER or DROP stands before PUBLICATION with whitespace between them; so it is that, or a
-replica identity, for which it is kept. Where a comment or a psql command comes between those words, it is enough that
-PUBLICATION stands anywhere: so no pattern has to look for a comment's end, and the search takes linear time. Python's
-`re` and Java's regular expressions, which Spark's `rlike` uses, read the patterns alike.
+where CREATE [OR REPLACE], ALTER or DROP stands before PUBLICATION or SUBSCRIPTION with whitespace between them, and
+PUBLICATION stands anywhere, as it does in every CREATE SUBSCRIPTION; so it is that, or a replica identity, for which it
+is kept. Where a comment or a psql command comes between those words, it is enough that PUBLICATION stands anywhere: so
+no pattern has to look for a comment's end, and the search takes linear time. Python's `re` and Java's regular
+expressions, which Spark's `rlike` uses, read the patterns alike.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from pubcheck.sources.files import SUFFIXES
 
 _BREAK = r"\s*(?:--|/\*|\\)"
 WORD = r"(?i)publication"
+_WHAT = r"\s+(?:publication|subscription)"
 STATEMENT = (
-    rf"(?i)(?:alter|drop)(?:{_BREAK}|\s+publication)"
-    rf"|create(?:{_BREAK}|\s+publication|\s+or(?:{_BREAK}|\s+replace(?:{_BREAK}|\s+publication)))"
+    rf"(?i)(?:alter|drop)(?:{_BREAK}|{_WHAT})"
+    rf"|create(?:{_BREAK}|{_WHAT}|\s+or(?:{_BREAK}|\s+replace(?:{_BREAK}|\s+publication)))"
 )
 IDENTITY = r"(?i)replica[^A-Za-z0-9_;]*(?:--|/\*|\\|identity)"
 NAMED = r"(?i)publication|subscription"
@@ -29,8 +31,8 @@ _STATEMENT, _IDENTITY, _DONE = (pattern_later(each.encode()) for each in (STATEM
 
 
 def may_publish(content: bytes, lower: bytes | None = None) -> bool:
-    """Whether a file may hold a statement about a publication as it is written; ``lower`` is its content in lower case.
-    Of UTF-16 with a mark that is not known."""
+    """Whether a file may hold a statement about a publication or a subscription as it is written; ``lower`` is its
+    content in lower case. Of UTF-16 with a mark that is not known."""
     # Far faster than the pattern, and finds the same: in bytes only ASCII letters have a case.
     return content.startswith(UTF16_MARKS) or (
         b"publication" in (content.lower() if lower is None else lower) and _STATEMENT.search(content) is not None

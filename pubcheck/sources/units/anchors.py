@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+from pubcheck.sources.files import language_of
 from pubcheck.sources.units import flyway, initdb, marked, numbered, updown
 
 _SQITCH = frozenset(["deploy", "revert", "verify"])
@@ -55,5 +56,10 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
     kind = kind_of(path) if name.lower().endswith(".sql") else None
     if kind is not None:
         yield (marked.top(folder.replace(os.sep, "/")).replace("/", os.sep) if kind == "liquibase" else folder,)
-    if numbered.is_history(last) and numbered.NUMBERED.fullmatch(name):
+    program = language_of(name) is not None
+    if (
+        (program or numbered.NUMBERED.fullmatch(name))
+        if numbered.is_history(last)
+        else (program and numbered.TIMED.fullmatch(name))
+    ):
         yield (folder,)

@@ -59,6 +59,12 @@ def location(folder: str) -> str:
 def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[Group]:
     ordered: list[tuple[tuple[object, ...], tuple[str, str]]] = []
     baseline: tuple[int, ...] = ()
+    concerned = tree.concerned(
+        (folder, file)
+        for folder in folders
+        for file in (*tree.sql[folder], *tree.programs.get(folder, ()))
+        if NAME.fullmatch(file)
+    )
     for folder in folders:
         for file in [*tree.sql[folder], *tree.programs.get(folder, ())]:
             found, called = NAME.fullmatch(file), _CALLBACK.fullmatch(file)
@@ -66,8 +72,8 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[Group]:
                 continue
             if found is not None and found[1] == "U":
                 tree.drop(folder, [file], "Flyway runs it only to undo")
-            elif file in tree.programs.get(folder, ()) and not tree.look.traits(tree.path(folder, file)).may_publish:
-                tree.drop(folder, [file], "it holds no publication")
+            elif not concerned and file in tree.programs.get(folder, ()):
+                tree.drop(folder, [file], "no file of its history is about publications")
             elif found is not None and found[2]:
                 version = tuple(int(part) for part in re.split(r"[._]", found[2]))
                 baseline = max(baseline, version) if found[1] == "B" else baseline

@@ -1,6 +1,6 @@
 """Folders of numbered files, in the order of the numbers: those of migrations, whoever runs them, and others whose
-files do not make the same tables. Migrations in other languages take part when the history is about a publication or a
-replica identity."""
+files do not create the same tables. Migrations in other languages are part of them if any file is about
+replication."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from pubcheck.sources.units.tree import Group, Tree, last, natural, shown
 _FOLDERS = frozenset(["migration", "migrations", "migrate", "versions"])
 _ENDS = ("_migrate", "_migrations", "-migrations")
 
-NUMBERED = pattern_later(r"(?:v|(?:script|step|patch|part|update|migration|changeset)[ _-]?)?\d+.*", re.S | re.I)
+NUMBERED = pattern_later(
+    r"(?:[vm]|(?:script|step|patch|part|update|migration|version|changeset)[ _-]?)?\d+.*", re.S | re.I
+)
+TIMED = pattern_later(r"(?:[vm]|migration|version)?(?:20\d{6}_?\d{4,6}|\d{13})\D.*", re.S | re.I)
+"""The names of migrations that begin with a time: programs of such names are a history in whatever folder they are."""
+_GENERATED = pattern_later(r"\.Designer\.cs$|ModelSnapshot\.cs$")
+"""What Entity Framework keeps beside its migrations."""
 
 
 def is_history(folder: str) -> bool:
@@ -25,25 +31,26 @@ def plans(tree: Tree) -> Iterator[Group]:
     for folder in sorted({*tree.sql, *tree.programs}):
         history = is_history(last(folder))
         names = [name for name in tree.sql.get(folder, ()) if NUMBERED.fullmatch(name)]
-        programs = _programs(tree, folder, names) if history else []
+        programs = _migrations(tree, folder, names, NUMBERED if history else TIMED)
         if len(names) < (1 if history else 2) and not programs:
             continue
-        if not history and _same_tables(tree, folder, names):
+        if not (history or programs) and _same_tables(tree, folder, names):
             continue
         files = [(folder, name) for name in _ordered(tree, folder, [*names, *programs])]
-        habit = "migrations" if history else "numbered"
+        habit = "migrations" if history or programs else "numbered"
         yield tree.group(shown(folder), files, habit, "numbered files in order")
 
 
-def _programs(tree: Tree, folder: str, names: list[str]) -> list[str]:
-    """The migrations of a history that are programs, if any migration of it, or of the ``names``, is about a
-    publication or a replica identity."""
-    known = {name: tree.look.traits(tree.path(folder, name)) for name in tree.programs.get(folder, ())}
-    programs = [name for name, traits in known.items() if traits.revision or NUMBERED.fullmatch(name) is not None]
-    concerned = any(known[name].concerned for name in programs)
-    if not concerned and programs:
-        concerned = any(tree.look.traits(tree.path(folder, name)).concerned for name in names)
-    return programs if concerned else []
+def _migrations(tree: Tree, folder: str, names: list[str], number: re.Pattern[str]) -> list[str]:
+    """The programs of a history: all of them if one of its files may be about replication, because another one may
+    create the tables that it publishes. ``names`` are its files in SQL, ``number`` is what names of programs match."""
+    programs = [
+        name
+        for name in tree.programs.get(folder, ())
+        if (number.fullmatch(name) is not None and not _GENERATED.search(name))
+        or tree.look.traits(tree.path(folder, name)).revision
+    ]
+    return programs if tree.concerned((folder, name) for name in [*programs, *names]) else []
 
 
 def _same_tables(tree: Tree, folder: str, names: list[str]) -> bool:

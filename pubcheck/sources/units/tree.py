@@ -78,6 +78,10 @@ class Tree:
         beginning = self.path(folder, "")
         return (each for each in self.folders() if each == folder or not folder or each.startswith(beginning))
 
+    def concerned(self, files: Iterable[tuple[str, str]]) -> bool:
+        """Whether one of these (folder, name) may be about replication."""
+        return any(self.look.traits(self.path(*file)).concerned for file in files)
+
     def take(self, folder: str, names: Iterable[str]) -> None:
         """Takes files of a folder: no habit that comes later sees them."""
         taken = set(names)

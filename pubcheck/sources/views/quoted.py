@@ -1,6 +1,6 @@
 """SQL in the strings of a program, of the same length as the program: which strings, joined how, saying what.
 
-A string is SQL if it begins as a statement of DDL does and the program speaks of publications at all. What a string
+A string is SQL if it begins as a statement of DDL does. What a string
 says is worked out (escapes, joined strings, something filled in for what is known at run time only), then written where
 the string stands, escapes behind blanks; what PostgreSQL is given exactly is in the view's edits.
 """
@@ -23,8 +23,8 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
     from pubcheck.sources.frameworks.operations import Project
 
-MENTION = re.compile(r"(?ai:\b(?:create|alter|drop)(?:[\s\"'`+.\\<>]|\\[nrt]){1,60}publication\b)")
-"""Where a text may hold a statement about a publication."""
+MENTION = re.compile(r"(?ai:\b(?:create|alter|drop)(?:[\s\"'`+.\\<>]|\\[nrt]){1,60}(?:publication|subscription)\b)")
+"""Where a text may hold a statement about a publication or a subscription."""
 
 _SPACE = r"(?:\s|(?<=[ \t\n])\|(?!\|)|\\[nrt]|\\\n|--[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)"
 _OBJECTS = (
@@ -96,7 +96,7 @@ class Written(Struct):
     filled: list[tuple[int, int]]
     edits: list[tuple[int, int, str]]
     about: int = -1
-    """Where the first statement about a publication stands."""
+    """Where the first statement about a publication or a subscription is."""
     unseen: int = -1
     """Where a text speaks of a publication that cannot be made out."""
     sent: bool = False
@@ -106,11 +106,7 @@ class Written(Struct):
 def program(text: str, language: str, project: Project | None = None) -> View:
     """A program's statements. ``language`` is a key of ``literals.LANGUAGES``; ``project``: what the migrations before
     it did."""
-    from pubcheck.sources.views.programs import migrates
-
-    if MENTION.search(text) is None and not migrates(text, language):
-        return View(blank(text))
-    # Loaded only for migrations and for programs that speak of publications.
+    # Loaded only for programs that are read: those that speak of publications, and the migrations around them.
     from pubcheck.sources.frameworks import operations_of
     from pubcheck.sources.views.constants import constants
     from pubcheck.sources.views.programs import code_of, doubtful, names_in_calls, undone
@@ -156,7 +152,7 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
         notes.append(
             Note(
                 "statements-of-a-program",
-                "the statements about publications in this file stand in the strings of a program: when they run, "
+                "the statements about publications in this file are in the strings of a program: when they run, "
                 "and in which order, is not known",
                 about,
                 about + 1,
@@ -175,7 +171,7 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
                 "what it changes is not followed",
             )
         )
-    perhaps = () if in_order or (not edits and not filled and about < 0) else ((0, len(text)),)
+    perhaps = () if in_order or not any(each.rendered.strip() for each in written) else ((0, len(text)),)
     return View(sheet.text(), joined(filled), perhaps, tuple(sorted(edits)), tuple(notes), quoted=True, sent=sent)
 
 
@@ -383,7 +379,7 @@ def _judged(
             chunk = blank(chunk)
         elif about is None and broken:
             chunk = blank(chunk)
-        elif about is not None and about["publication"] and written.about < 0:
+        elif about is not None and written.about < 0:
             written.about = place(start + len(chunk) - len(chunk.lstrip()))
         out += (chunk, sql[end : end + 1])
         start = end + 1

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from pubcheck.sources.psql import HOME
 from pubcheck.sources.text import View
-from pubcheck.sources.views.canvas import Canvas, blank, joined
+from pubcheck.sources.views.canvas import Canvas, joined
 from pubcheck.sources.views.decoding import pieces
 from pubcheck.sources.views.quoted import MENTION, Written, assembled, begins_statement, worked_out
 
@@ -86,8 +86,6 @@ class _Text(Struct, frozen=True):
 
 def shell(text: str) -> View:
     """A shell script's statements."""
-    if MENTION.search(text) is None:
-        return View(blank(text))
     found = given(text, 0, len(text))
     unseen = [each.written.unseen for each in found if each.written.unseen >= 0]
     view = assembled(text, [each.written for each in found], unseen, in_order=True)

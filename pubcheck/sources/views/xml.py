@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from pubcheck.sources.text import View
-from pubcheck.sources.views.canvas import blank
 from pubcheck.sources.views.decoding import Piece, pieces
-from pubcheck.sources.views.quoted import MENTION, assembled, worked_out
+from pubcheck.sources.views.quoted import assembled, worked_out
 
 _OPENING = re.compile(r"<!--|<(?P<tag>sql|createProcedure|rollback)\b[^<>]*(?<!/)>")
 _DATA = re.compile(r"<!--|<!\[CDATA\[")
@@ -23,8 +22,6 @@ _TABLE = re.compile(r"\btableName\s*=\s*\"([A-Za-z_]\w{0,62})\"")
 
 def xml(text: str) -> View:
     """A change log's statements. Which of its changes are run is known to Liquibase alone."""
-    if MENTION.search(text) is None:
-        return View(blank(text))
     written = [worked_out(text, list(_pieces(text, *body)), body[1], runs=True) for body in _bodies(text)]
     view = assembled(text, written, [each.unseen for each in written if each.unseen >= 0], in_order=False)
     return replace(view, named=tuple((found.start(1), found[1]) for found in _TABLE.finditer(text)))

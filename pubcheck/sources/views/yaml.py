@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 
 from pubcheck.sources.text import View
-from pubcheck.sources.views.canvas import blank
 from pubcheck.sources.views.decoding import Piece, pieces
 from pubcheck.sources.views.quoted import MENTION, Written, assembled, begins_statement, worked_out
 from pubcheck.sources.views.shell import given
@@ -37,8 +36,6 @@ _VALUE = re.compile(r"\{\{[^{}\n]*+\}\}|\$\{[^{}\n]*+\}|\$\([A-Za-z_]\w*\)")
 
 def yaml(text: str) -> View:
     """A YAML file's statements."""
-    if MENTION.search(text) is None:
-        return View(blank(text))
     written: list[Written] = []
     at = 0
     for start, end in (*_blocks(text), (len(text), len(text))):
