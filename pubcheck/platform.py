@@ -34,6 +34,11 @@ class Platform:
         self._publications = config.platform_publications + publications
         self._tables = config.platform_tables + tables
 
+    @property
+    def publication_names(self) -> list[str]:
+        """Those that are names and not patterns."""
+        return [name for name in self._publications if "*" not in name]
+
     def has_publication(self, name: str) -> bool:
         return self._publication_pattern.fullmatch(name) is not None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from pubcheck.statements import Statements, StatementText
 
 if TYPE_CHECKING:
     from pubcheck.checks.filters import Told
+    from pubcheck.checks.near import Meant, Missing
 
 _DUPLICATE = "42710"
 _SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
@@ -45,8 +46,8 @@ class AtHand:
         self.diagnostics: list[Diagnostic] = []
         self.repeats: list[tuple[int, Place, str]] = []
         """Findings that point at what was said before, by their number: the place, and what is to be said of it."""
-        self.missing: list[tuple[int, str, str, int, str]] = []
-        """Notes that a relation is not created, by their number: what they say, and its kind, namespace and name."""
+        self.missing: list[tuple[int, str, list[Missing]]] = []
+        """Notes that something is not created, by their number: what they say, and what is missing."""
         self._rewritings = 0
 
     def refuse(self, statement: StatementText, error: ServerError) -> None:
@@ -171,8 +172,7 @@ class AtHand:
         related = tuple(
             statement.span(error.culprit, message=error.message) for error in errors[1:] if error.culprit is not None
         )
-        if first.missing and not errors[1:]:
-            self.missing.append((len(self.diagnostics), message, *first.missing))
+        self.missing.append((len(self.diagnostics), message, [error.missing for error in errors if error.missing]))
         self.diagnostics.append(
             rule.diagnostic(
                 "assumed",
@@ -200,22 +200,56 @@ class AtHand:
 
     def complete(self, statements: Statements) -> None:
         """Add to what was said of statements what is known when the unit is over."""
-        for number, message, kind, namespace, name in self.missing:
-            with self._faults.guard(None):
-                self._created_later(statements, number, message, kind, (namespace, name))
+        with self._faults.guard(None):
+            self._complete_missing(statements)
         for number, place, message in self.repeats:
             with self._faults.guard(place):
                 self.diagnostics[number] = replace(self.diagnostics[number], related=(statements.span(place, message),))
 
-    def _created_later(
-        self, statements: Statements, number: int, message: str, kind: str, called: tuple[int, str]
-    ) -> None:
-        """Of a relation that was not created where it was named, and is later: where."""
-        catalog = self.session.catalog
-        oid = catalog.relation_names.get(called) if kind == RELATION else None
-        place = catalog.relations[oid].place if oid is not None else None
-        if place is None or number >= len(self.diagnostics) or self.diagnostics[number].message != message:
+    def _complete_missing(self, statements: Statements) -> None:
+        """Of names that are not created: where they are created later, or which others are near."""
+        # Some were taken back since.
+        said = [
+            (number, missing)
+            for number, message, missing in self.missing
+            if number < len(self.diagnostics) and self.diagnostics[number].message == message
+        ]
+        wanted = {each for _, missing in said for each in missing}
+        if not wanted:
             return
+        # Loaded only where something is missing.
+        from pubcheck.checks.near import meant
+
+        catalog = self.session.catalog
+        near = meant(catalog, wanted, self.session.platform)
+        for number, missing in said:
+            created = [
+                catalog.relations[catalog.relation_names[namespace, name]].place
+                for kind, namespace, name in missing
+                if kind == RELATION and (namespace, name) in catalog.relation_names
+            ]
+            if len(missing) == 1 and created and created[0] is not None:
+                self._created_later(statements, number, created[0])
+            elif found := [each for one in missing for each in near.get(one, ())]:
+                self._misspelt(statements, number, found)
+
+    def _misspelt(self, statements: Statements, number: int, near: Sequence[Meant]) -> None:
+        """Of a name that is not created: the near ones. Where all is followed, it is hardly created elsewhere."""
+        note = self.diagnostics[number]
+        public = "" if '"public.' in note.message else "public."  # as it is written there
+        names = list(dict.fromkeys(f'"{name.removeprefix(public)}"' for name, _ in near))
+        offered = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+        places = tuple(statements.span(place, "created here") for _, place in near if place is not None)
+        self.diagnostics[number] = replace(
+            note,
+            severity="note" if self.session.blind else "warning",
+            message=f"{note.message}; did you mean {offered}?",
+            related=note.related + places,
+        )
+
+    def _created_later(self, statements: Statements, number: int, place: Place) -> None:
+        """Of a relation that was not created where it was named, and is later: where."""
+        message = self.diagnostics[number].message
         span = statements.span(place, "created here")
         here = self.diagnostics[number].span.source
         line = span.source.text.count("\n", 0, span.start) + 1

@@ -1,0 +1,117 @@
+"""Names that are missing and near to one that the files create."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.checks import near
+from pubcheck.config import Config
+from pubcheck.diagnostics import Diagnostic
+from pubcheck.linter import Linter, Unit
+from pubcheck.sources.text import Source
+
+MADE = """\
+CREATE SCHEMA app;
+CREATE SCHEMA warehouse;
+CREATE TABLE public.profiles (id int PRIMARY KEY);
+CREATE TABLE app.customers (id int PRIMARY KEY);
+CREATE TABLE app.boxes (id int PRIMARY KEY);
+CREATE TABLE orders_de (id int PRIMARY KEY);
+CREATE TABLE events_2024 (id int PRIMARY KEY);
+CREATE TABLE roles (id int PRIMARY KEY);
+CREATE TABLE internal_events (id int PRIMARY KEY);
+CREATE TABLE user_messages (id int PRIMARY KEY);
+CREATE TABLE tenant_a.invoices (id int);
+CREATE PUBLICATION feed FOR TABLE profiles;
+"""
+
+
+def found(statement: str, habit: str = "", made: str = MADE) -> Diagnostic:
+    result = Linter(Config()).lint(Unit((Source("a.sql", made + statement),), habit=habit))
+    (each,) = [each for each in result.diagnostics if each.rule in ("PUB106", "PUB107")]
+    return each
+
+
+@pytest.mark.parametrize(
+    ("statement", "meant"),
+    [
+        ("CREATE PUBLICATION p FOR TABLE public.profile", '"public.profiles"'),
+        ("CREATE PUBLICATION p FOR TABLE profile", '"profiles"'),
+        ("CREATE PUBLICATION p FOR TABLE porfiles", '"profiles"'),
+        ("CREATE PUBLICATION p FOR TABLE prfoiles", '"profiles"'),
+        ("CREATE PUBLICATION p FOR TABLE profilees", '"profiles"'),
+        ("CREATE PUBLICATION p FOR TABLE profixes", '"profiles"'),
+        ("CREATE PUBLICATION p FOR TABLE app.box", '"app.boxes"'),
+        ("CREATE PUBLICATION p FOR TABLE customers", '"app.customers"'),
+        ("CREATE PUBLICATION p FOR TABLE public.customers", '"app.customers"'),
+        ("CREATE PUBLICATION p FOR TABLE warehous.customers", None),
+        ("CREATE PUBLICATION p FOR TABLE auth.customers", None),
+        ('CREATE PUBLICATION p FOR TABLE "UserMessages"', '"user_messages"'),
+        ("CREATE PUBLICATION p FOR TABLE users_messages", '"user_messages"'),
+        ("CREATE PUBLICATION p FOR TABLES IN SCHEMA warehuose", '"warehouse"'),
+        ("CREATE PUBLICATION p FOR TABLE orders_dk", None),
+        ("CREATE PUBLICATION p FOR TABLE events_2025", None),
+        ("CREATE PUBLICATION p FOR TABLE rules", None),
+        ("CREATE PUBLICATION p FOR TABLE external_events", None),
+        ("ALTER PUBLICATION feeds ADD TABLE app.customers", '"feed"'),
+        ("DROP PUBLICATION fed", None),
+        ("CREATE PUBLICATION p FOR TABLE profiles, app.customer, unheard_of", '"app.customers"'),
+    ],
+)
+def test_one_slip_is_a_warning_that_says_what_may_be_meant(statement: str, meant: str | None) -> None:
+    each = found(statement)
+    assert each.certainty == "assumed"
+    if meant is None:
+        assert (each.severity, "did you mean" in each.message) == ("note", False)
+    else:
+        assert each.severity == "warning"
+        assert each.message.endswith(f"; did you mean {meant}?")
+
+
+def test_a_table_in_a_misspelt_schema() -> None:
+    each = found(
+        "CREATE PUBLICATION p FOR TABLE warehuose.customers;", made=MADE + "CREATE TABLE warehouse.customers ();"
+    )
+    assert each.message.endswith('; did you mean "warehouse.customers"?')
+    assert [span.message for span in each.related] == ["created here"]
+
+
+def test_names_of_a_series_are_not_offered() -> None:
+    made = "".join(
+        f"CREATE SCHEMA t{number}; CREATE TABLE t{number}.orders (id int PRIMARY KEY);\n" for number in range(5)
+    )
+    assert found("CREATE PUBLICATION p FOR TABLE orders", made=made).severity == "note"
+
+
+def test_a_table_that_is_created_later_is_said_to_be_as_before() -> None:
+    each = found("CREATE PUBLICATION p FOR TABLE profile; CREATE TABLE profile (id int PRIMARY KEY);")
+    assert each.message == 'table "profile" is created only later, on line 13'
+
+
+def test_where_something_is_not_followed_it_stays_a_note() -> None:
+    each = found("\\i other.sql\nCREATE PUBLICATION p FOR TABLE profile;")
+    assert (each.severity, each.message.endswith('did you mean "profiles"?')) == ("note", True)
+
+
+def test_the_publication_of_a_platform_may_be_meant() -> None:
+    each = found("ALTER PUBLICATION supabase_realtim ADD TABLE profiles", habit="supabase")
+    assert each.message.endswith('did you mean "supabase_realtime"?')
+
+
+def test_names_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+    original = near._is_slip
+
+    def counting(first: str, second: str) -> bool:
+        nonlocal compared
+        compared += 1
+        return original(first, second)
+
+    monkeypatch.setattr(near, "_is_slip", counting)
+    letters = "abcdefghijklmnopqrst"
+    words = [f"{a}{b}{c}" for a in letters for b in letters for c in letters]
+    known = [(f"table_of_{word * 3}_parts", word) for word in words]
+    missing = {("r", 0, f"table_of_{word * 3}x_parts"): f"table_of_{word * 3}x_parts" for word in words}
+    matched = near._near(missing, known)
+    assert len(matched) == len(words)
+    assert compared < 20 * len(words)
