@@ -6,6 +6,8 @@ came between is taken for another run, on another database: all that the program
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 from pubcheck.postgres.parse import Node
 from pubcheck.sources.text import Source
 
@@ -26,10 +28,11 @@ class Made:
     def __init__(self) -> None:
         self._made: set[_Key] = set()
 
-    def again(self, name: str, node: Node) -> bool:
-        """Take note of a statement; whether it makes what was made before."""
+    def again(self, name: str, node: Node, unknown: AbstractSet[str]) -> bool:
+        """Take note of a statement; whether it makes what was made before. Each of the ``unknown`` names may be another
+        one every time."""
         key = _key(name, node)
-        if key is not None:
+        if key is not None and key[2] not in unknown:
             if key in self._made:
                 self._made = {key}
                 return True

@@ -26,6 +26,10 @@ class Span(Struct, frozen=True):
     end: int
     message: str = ""
 
+    def touches(self, other: Span) -> bool:
+        """Whether both share a character."""
+        return self.source is other.source and self.start < other.end and other.start < self.end
+
 
 class ServerAnswer(Struct, frozen=True):
     """The ERROR that a server raises, field by field as libpq reports it.

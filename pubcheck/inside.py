@@ -442,7 +442,7 @@ def rehearse(fold: Fold) -> None:
         session.begin()
         inside = Inside(fold, statement, found.source)
         inside.rehearsing = True
-        kept = session.blind, session.healed, session.joined, set(session.doubted)
+        kept = session.blind, session.healed, session.identified, session.joined, set(session.doubted)
         mark = inside.mark()
         with fold.faults.guard(statement):
             interpreter = Interpreter(inside, inside.routine_of)
@@ -452,7 +452,7 @@ def rehearse(fold: Fold) -> None:
         catalog.journal.undo(mark.entries)
         catalog.journal.undone.clear()
         session.rollback()
-        session.blind, session.healed, session.joined, session.doubted = kept
+        session.blind, session.healed, session.identified, session.joined, session.doubted = kept
 
 
 def _at_its_place(inside: Inside, found: Routine) -> Routine:

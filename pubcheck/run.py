@@ -307,7 +307,7 @@ class Run:
             try:
                 parsed = parse(statement.text if item.edits else item.sql)
             except SyntaxRefused:
-                if item.keyword in _PASSED_OVER:
+                if item.keyword in _PASSED_OVER and not _judged_all_the_same(item):
                     raise
                 unsure, parsed = True, self._guessed(item)
                 if parsed is None:
@@ -327,6 +327,9 @@ class Run:
             # What it changes is doubted where it changes it. Only of what it names by a stand-in that is not known.
             unknown = self.stand_ins.take(statement, item)
             self.databases.unfollowed(item.text if unknown and name != "CreateStmt" else "")
+            if unknown and self.stand_ins.is_identified(name, node):
+                for fold in self.databases.folds:
+                    fold.session.identified = True
             if unknown and name in _PUBLICATION_NODES and not in_any_order(statement.source):
                 self.notes.not_seen(
                     statement.span(0),
@@ -337,7 +340,7 @@ class Run:
         if self.made is not None:
             if name == "TransactionStmt":
                 return True
-            if self.made.again(name, node):
+            if self.made.again(name, node, self.stand_ins.names):
                 self._transaction(statement, source, "TRANS_STMT_ROLLBACK")
                 self._transaction(statement, source, "TRANS_STMT_BEGIN")
         try:

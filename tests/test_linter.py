@@ -55,8 +55,11 @@ class TestOpenWorld:
         assert answers(found) == [("3F000", 'schema "auth" does not exist', "assumed")]
         assert writes(found) == []
 
-    def test_a_filter_on_a_table_made_elsewhere_is_assumed_to_break_writes(self) -> None:
-        assert writes(lint("CREATE PUBLICATION p FOR TABLE x WHERE (region = 'EU');")) == [
+    def test_the_identity_of_a_table_made_elsewhere_is_unknown(self) -> None:
+        publication = "CREATE PUBLICATION p FOR TABLE x WHERE (region = 'EU');"
+        assert writes(lint(publication)) == []
+        assert writes(lint(publication + "ALTER TABLE x REPLICA IDENTITY DEFAULT;")) == []
+        assert writes(lint(publication + "ALTER TABLE x ADD PRIMARY KEY (id);")) == [
             ("public.x", "update", "assumed"),
             ("public.x", "delete", "assumed"),
         ]

@@ -472,3 +472,28 @@ def test_the_beginning_of_a_statement_is_no_broken_one(kind: str, text: str) -> 
 def test_what_is_put_together_at_run_time_is_no_syntax_error(kind: str, text: str) -> None:
     schema = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t;\n"
     assert [one for one in lint(text, kind, schema) if one.rule not in ("PUB009", "PUB010")] == []
+
+
+_FULL = (
+    ("python", "for t in tables:\n    run(f'ALTER TABLE \"{t}\" REPLICA IDENTITY FULL')"),
+    ("python", "for t in tables:\n    run('ALTER TABLE %s REPLICA IDENTITY FULL' % t)"),
+    ("python", "for t in tables:\n    run('ALTER TABLE ' + t + ' REPLICA IDENTITY FULL')"),
+    ("javascript", "for (const t of all) { run(`ALTER TABLE ${t} REPLICA IDENTITY FULL`); }"),
+    ("ruby", 'all.each { |t| run("ALTER TABLE #{t} REPLICA IDENTITY FULL") }'),
+)
+
+
+@pytest.mark.parametrize(("language", "loop"), _FULL)
+def test_tables_of_unknown_names_that_get_an_identity_put_that_of_all_in_doubt(language: str, loop: str) -> None:
+    tables = "run('CREATE TABLE t (a int PRIMARY KEY, b text)')\nrun('CREATE TABLE u (a int)')\n"
+    publication = "\nrun(\"CREATE PUBLICATION p FOR TABLE u, t WHERE (b = 'x')\")"
+    assert lint(tables + loop + publication, language) == []
+    assert len(lint(tables + loop.replace("FULL", "DEFAULT") + publication, language)) == 2
+
+
+def test_a_publication_of_unknown_name_is_not_made_again() -> None:
+    text = "def f(pub):\n    run('CREATE TABLE t (a int PRIMARY KEY)')\n" + "".join(
+        f"    run(f'CREATE PUBLICATION {{pub}} FOR TABLE t WITH (publish = \"{what}\")')\n"
+        for what in ("insert", "delete")
+    )
+    assert lint(text.replace('\\"', ""), "python") == []

@@ -203,7 +203,7 @@ def _filter_culprit(
     catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
 ) -> _Culprit | None:
     """pub_rf_contains_invalid_column: a filter column outside the identity; any will do under FULL."""
-    if publication.all_tables or identity.full:
+    if publication.all_tables or identity.full or not identity.known:
         return None
     entry = judged_entry(catalog, publication, relation)
     if entry is None or entry.filter is None:
@@ -213,7 +213,7 @@ def _filter_culprit(
         if identity.columns.isdisjoint(mapped(source, relation, (number,))):
             name = source.columns[number - 1].name
             place = next((place for column, place in entry.filter.places if column == number), None)
-            certain = publication.seen and entry.filter.judged and identity.known
+            certain = publication.seen and entry.filter.judged
             return _Culprit(publication, certain, name, entry, place)
     return None
 

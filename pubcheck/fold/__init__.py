@@ -32,6 +32,7 @@ from pubcheck.statements import Statements, StatementText
 if TYPE_CHECKING:
     from pubcheck.checks.later import History
     from pubcheck.checks.stopped import Stopped
+    from pubcheck.checks.write import Refusal
     from pubcheck.fold.outcome import Outcome
     from pubcheck.platform import Platform
     from pubcheck.sources.statements import Statement
@@ -45,6 +46,7 @@ _MAY_WRITE = frozenset(
     ("copy", "deallocate", "delete", "execute", "explain", "insert", "merge", "prepare", "update", "with")
 )
 _PREPARING = ("prepare", "deallocate")
+_FOR_WANT_OF_IDENTITY = ("ri-none", "ri-filter-column", "ri-partition-filter")
 _ANALYZES = pattern_later(r"analy[sz]e", re.IGNORECASE)
 
 
@@ -224,6 +226,10 @@ class Fold:
         self.catalog.share_roles(other.catalog)
         self.session.defaults = other.session.defaults
 
+    def _identity_unknown(self, refusal: Refusal) -> bool:
+        """Whether a replica identity that the files set for tables of unknown names may allow a refused write."""
+        return self.session.identified and refusal.rule in _FOR_WANT_OF_IDENTITY
+
     def end(self, wanted: frozenset[str]) -> None:
         """The unit is over: say what that comes to; of silent losses, what the rules of these codes find."""
         if any(routine.about for routine in self.catalog.routines.values()):
@@ -232,7 +238,7 @@ class Fold:
 
             rehearse(self)
         self.at_hand.complete(self.statements)
-        refused = list(self._refused_writes.refused())
+        refused = [each for each in self._refused_writes.refused() if not self._identity_unknown(each[0])]
         stopped = self.stopped if "stopped" in self.__dict__ else None
         if refused or stopped is not None or self._history is not None:
             # Loaded only where there may be something to say.

@@ -569,7 +569,8 @@ class Splitter:
         text = self._text
         named = COMMAND_NAME.match(text, pos)
         assert named is not None
-        name = named[1]
+        # The one command that psql takes in any case (command.c: exec_command).
+        name = "copy" if named[1].lower() == "copy" else named[1]
         if not name and text.startswith("\\\\", pos):
             self._pos = pos + 2
             return PsqlCommand(pos, pos + 2, "\\\\")

@@ -82,7 +82,7 @@ def test_tables_of_a_passed_over_script_are_not_those_of_a_publication_for_certa
     postgres = "CREATE PUBLICATION p FOR TABLE orders WHERE (nothing > 1);\n"
     found = run(mysql, postgres).diagnostics
     assert [one.name for one in found if one.certainty == "certain"] == ["other-dialect"]
-    assert [one.server.sqlstate for one in found if one.server] == ["42P10"] * 2
+    assert not [one for one in found if one.server]
 
 
 def test_the_statements_after_a_passed_over_script_are_judged() -> None:

@@ -236,3 +236,20 @@ def test_the_first_server_is_come_back_to() -> None:
     text = "CREATE PUBLICATION p;\n\\c - - otherhost\nCREATE PUBLICATION q;\n"
     text += '\\c "dbname=postgres"\nCREATE PUBLICATION p;\n'
     assert answers(lint(text)) == [("42710", 'publication "p" already exists', "certain")]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE PUBLICATION p FOR TABLE t WITH (publish = :'x');",
+        "CREATE PUBLICATION p FOR TABLE t WHERE (id > :'x');",
+        "CREATE PUBLICATION p FOR TABLE t WHERE (id > :x::int);",
+        "CREATE SUBSCRIPTION s CONNECTION :'x' PUBLICATION p WITH (slot_name = :'y', copy_data = :z);",
+        "COMMENT ON PUBLICATION q IS :'x';",
+    ],
+)
+def test_of_values_that_are_not_known_nothing_is_reported(statement: str) -> None:
+    tables = (
+        "CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY); CREATE PUBLICATION q FOR TABLE u;"
+    )
+    assert [one.rule for one in lint(f"{tables}\n{statement}") if one.rule != "PUB009"] == []

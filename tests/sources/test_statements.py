@@ -144,6 +144,8 @@ def test_a_body_of_begin_atomic_is_one_statement(statement: str) -> None:
         ("COPY t FROM PROGRAM 'x';\nSELECT 1;", ["COPY t FROM PROGRAM 'x'", "SELECT 1"]),
         ("COPY (SELECT 1 FROM stdin) TO stdout;\nSELECT 1;", ["COPY (SELECT 1 FROM stdin) TO stdout", "SELECT 1"]),
         ("\\copy t from stdin\n;'\n\\.\nSELECT 1", ["\\copy t from stdin", "SELECT 1"]),
+        ("\\COPY t from stdin\n;'\n\\.\nSELECT 1", ["\\COPY t from stdin", "SELECT 1"]),
+        ("\\COPY t from 'it''s' \\ ;\nSELECT 1", ["\\COPY t from 'it''s' \\ ;", "SELECT 1"]),
         ("\\copy t from 'it.csv' \\ ;\nSELECT 1", ["\\copy t from 'it.csv' \\ ;", "SELECT 1"]),
         ("\\copy t from pstdin\nSELECT 1", ["\\copy t from pstdin", "SELECT 1"]),
     ],

@@ -17,7 +17,7 @@ from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
 from pubcheck.postgres.plpgsql.scripts import do, parameters, script, seen
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
 from pubcheck.postgres.plpgsql.ways import ON, Way
-from pubcheck.postgres.unfollowed import wording
+from pubcheck.postgres.unfollowed import concerns_nothing_published, wording
 
 
 def plain(machine: Machine, node: Node) -> Way:
@@ -108,7 +108,9 @@ def execute(machine: Machine, node: Node) -> Way:
     if value is None:
         return machine.fail(ServerError("22004", "query string argument of EXECUTE is null"))
     if not isinstance(value, str):
-        machine.host.unfollowed(inner, machine.frame.known and wording(machine.frame.known))
+        own = concerns_nothing_published(expression(inner.text.text))
+        known = inner.text.text if own else machine.frame.known and wording(machine.frame.known)
+        machine.host.unfollowed(inner, known)
         machine.assign_to(node.get("target"), (), ())
         machine.doubt.shake()
         return ON

@@ -15,7 +15,7 @@ from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.scan import find_name
 from pubcheck.postgres.session.rights import Rights
-from pubcheck.postgres.unfollowed import HEALING, taking
+from pubcheck.postgres.unfollowed import HEALING, IDENTIFYING, taking
 from pubcheck.sources.text import utf8
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Visibility(Rights):
         """Something ran that could not be followed: a name that is missing may exist after all."""
         self.healed = False
         """Something that could not be followed may have changed replica identities and keys."""
+        self.identified = False
+        """Something that could not be followed may have given tables another replica identity."""
         self.joined = False
         """Something that could not be followed may have given members to publications."""
         self.restless = False
@@ -71,6 +73,7 @@ class Visibility(Rights):
         """Something runs that is not followed; ``text`` is what is known of it, None for nothing."""
         self.blind = True
         self.healed = self.healed or text is None or HEALING.search(text) is not None
+        self.identified = self.identified or (text is not None and IDENTIFYING.search(text) is not None)
         self.joined = self.joined or text is None or "publication" in text.lower()
         if text is None or taking(text):
             self.doubt_publications()

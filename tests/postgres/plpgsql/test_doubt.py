@@ -160,3 +160,19 @@ def test_what_precedes_a_statement_that_may_fail_in_a_block_with_a_handler_is_as
         " ALTER TABLE other.missing ADD x int; EXCEPTION WHEN OTHERS THEN NULL; END; END $$;"
     )
     assert not [one for one in writes(found) if one[2] == "certain"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "format('REVOKE ALL ON SCHEMA public FROM %I', current_user)",
+        "'GRANT SELECT ON ' || quote_ident((SELECT a FROM u)) || ' TO PUBLIC'",
+        "format('COMMENT ON TABLE %I IS NULL', (SELECT a FROM u))",
+        "concat('REASSIGN OWNED BY ', (SELECT a FROM u), ' TO postgres')",
+    ],
+)
+def test_a_command_that_begins_with_another_matter_puts_no_publication_in_doubt(command: str) -> None:
+    """Although the block around it names a publication; PostgreSQL 15 to 18 refuse the second ADD."""
+    table = "CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t;"
+    block = f"DO $$ BEGIN EXECUTE {command}; DROP PUBLICATION IF EXISTS other; END $$;"
+    assert answers(lint(f"{table} {block} ALTER PUBLICATION p ADD TABLE t;"))[-1][::2] == ("42710", "certain")
