@@ -189,7 +189,7 @@ class Run:
         self._begin(source)
         named = list(reversed(source.view.named)) if source.view is not None else []
         if in_any_order(source):
-            self.made = Made()
+            self.made = Made(source.view.cases if source.view is not None else ())
             self._transaction(before, number, "TRANS_STMT_BEGIN")
         for item in splitter:
             if isinstance(item, PsqlCommand):
@@ -227,7 +227,8 @@ class Run:
         if named:
             self._call(source, named, len(source.text))
         if self.made is not None:
-            self._transaction(before, number, "TRANS_STMT_COMMIT")
+            for kind in (*self.made.reach(len(source.text)), "TRANS_STMT_COMMIT"):
+                self._transaction(before, number, kind)
             self.made = None
         if database != self.databases.at_hand and source.view is not None and source.view.quoted:
             # Where a script of the shell leaves off is no other file's business.
@@ -340,9 +341,8 @@ class Run:
         if self.made is not None:
             if name == "TransactionStmt":
                 return True
-            if self.made.again(name, node, self.stand_ins.names):
-                self._transaction(statement, source, "TRANS_STMT_ROLLBACK")
-                self._transaction(statement, source, "TRANS_STMT_BEGIN")
+            for kind in (*self.made.reach(statement.start), *self.made.take(name, node, self.stand_ins.names)):
+                self._transaction(statement, source, kind)
         try:
             for fold in self.databases.folds:
                 fold.apply(statement, source, name, node, filled=unsure)

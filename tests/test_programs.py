@@ -497,3 +497,44 @@ def test_a_publication_of_unknown_name_is_not_made_again() -> None:
         for what in ("insert", "delete")
     )
     assert lint(text.replace('\\"', ""), "python") == []
+
+
+_OF_A_CASE = {
+    "python": ('def test_{}(db):\n    db.execute("{}")\n    db.execute("{}")\n', "db.execute('{}')\n"),
+    "ruby": ('  it "does {}" do\n    execute "{}"\n    execute "{}"\n  end\n', "execute '{}'\n"),
+    "javascript": (
+        'test("does {}", async () => {{\n  await db.query("{}");\n  await db.query("{}");\n}});\n',
+        "beforeEach(() => db.query('{}'));\n",
+    ),
+    "go": ('func Test{}(t *testing.T) {{\n\tdb.Exec("{}")\n\tdb.Exec("{}")\n}}\n', "var x = db.Exec(`{}`)\n"),
+    "elixir": ('  test "does {}" do\n    query!("{}")\n    query!("{}")\n  end\n', "query!('{}')\n"),
+    "java": (
+        '    @Test\n    void does{}() {{\n        s.execute("{}");\n        s.execute("{}");\n    }}\n',
+        '    static int x = s.execute("{}");\n',
+    ),
+    "csharp": (
+        '    [Fact]\n    public void Does{}()\n    {{\n        Execute("{}");\n        Execute("{}");\n    }}\n',
+        '    int x = Execute("{}");\n',
+    ),
+    "php": (
+        '<?php\nfunction test{}()\n{{\n    query("{}");\n    query("{}");\n}}\n?>\n',
+        "<?php query('{}'); ?>\n",
+    ),
+    "rust": (
+        '    #[tokio::test]\n    async fn does_{}() {{\n        db.execute("{}");\n        db.execute("{}");\n    }}\n',
+        'fn x() {{ db.execute("{}"); }}\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", _OF_A_CASE)
+def test_the_test_cases_of_a_program_have_a_database_each(kind: str) -> None:
+    case, outside = _OF_A_CASE[kind]
+    publish, add = "CREATE PUBLICATION p FOR TABLE t", "ALTER PUBLICATION p ADD TABLE t"
+    together = case.format("a", publish, add)
+    apart = case.format("a", publish, "DROP TABLE u") + case.format("b", "DROP TABLE v", add)
+    table = outside.format("CREATE TABLE t (id int PRIMARY KEY)")
+    assert [one.rule for one in lint(table + together, kind) if one.severity == "error"] == ["PUB130"]
+    assert [one.rule for one in lint(table + apart, kind) if one.severity == "error"] == []
+    assert [one.rule for one in lint(together + table, kind) if one.rule == "PUB107"] == ["PUB107"]
+    assert [one.rule for one in lint(table + together, kind) if one.rule == "PUB107"] == []

@@ -42,7 +42,7 @@ class View(Struct, frozen=True):
     ``calls``: the statements that a framework sends for calls, in the order in which they run. ``quoted``: the
     statements stand in strings of another language, so that no text can simply be put into them. ``sent``: the spans of
     strings to which nothing is added at run time, so that a statement ends where its string ends, whatever it leaves
-    open.
+    open. ``cases``: those of the test cases of a program, each of which has a database of its own.
     """
 
     text: str
@@ -54,6 +54,7 @@ class View(Struct, frozen=True):
     named: tuple[tuple[int, str], ...] = ()
     sent: tuple[tuple[int, int], ...] = ()
     calls: tuple[Call, ...] = ()
+    cases: tuple[tuple[int, int], ...] = ()
 
 
 class Source(Struct, frozen=True, eq=False):

@@ -114,8 +114,8 @@ def undone(text: str, language: str, found: Sequence[Literal]) -> tuple[bool, li
     spans: list[tuple[int, int]] = []
     starts = [each.start for each in found]
     for header in re.finditer(habit.undoing, text, re.MULTILINE):
-        if (not spans or header.start() >= spans[-1][1]) and not _within(header.start(), found, starts):
-            spans.append((header.start(), _block_end(text, header.start(), header.end(), found, starts)))
+        if (not spans or header.start() >= spans[-1][1]) and not within(header.start(), found, starts):
+            spans.append((header.start(), block_end(text, header.start(), header.end(), found, starts)))
     for number, literal in enumerate(found):
         before = text[max(0, literal.start - 80) : literal.start]
         if habit.named and re.search(habit.named, before):
@@ -133,7 +133,7 @@ def _undoing_lists(text: str, listed: str, found: Sequence[Literal]) -> Iterator
     """The spans of lists of strings that undo a migration."""
     starts = [each.start for each in found]
     for opened in re.finditer(listed, text):
-        if _within(opened.start(), found, starts):
+        if within(opened.start(), found, starts):
             continue
         second = opened[0][-1] not in "[(" or opened[0].rstrip().endswith(("RunSQL(", "step("))
         start = opened.end() if second else opened.end() - 1
@@ -150,7 +150,7 @@ def _bracket_end(text: str, start: int, found: Sequence[Literal], starts: Sequen
     """Behind the bracket that closes the one at an offset."""
     depth = 0
     for bracket in re.compile(r"[\[\](){}]").finditer(text, start):
-        if _within(bracket.start(), found, starts):
+        if within(bracket.start(), found, starts):
             continue
         depth += 1 if bracket[0] in "[({" else -1
         if depth == 0:
@@ -208,7 +208,7 @@ def doubtful(text: str, language: str, code: str, statements: Sequence[Literal])
             continue
         line = code.rfind("\n", 0, condition.start()) + 1
         if _BLOCK.match(code, line) is not None:
-            end = _block_end(code, line, condition.end(), (), ())
+            end = block_end(code, line, condition.end(), (), ())
         elif language == "ruby" and condition[0] in ("if", "unless"):
             end = code.find("\n", condition.end()) + 1 or len(code)
         else:
@@ -261,7 +261,8 @@ def names_in_calls(
     return tuple(sorted(named))
 
 
-def _within(at: int, found: Sequence[Literal], starts: Sequence[int]) -> bool:
+def within(at: int, found: Sequence[Literal], starts: Sequence[int]) -> bool:
+    """Whether an offset lies in a string; ``starts`` are where the strings begin."""
     number = bisect_right(starts, at) - 1
     return number >= 0 and found[number].start < at + found[number].heredoc and at < found[number].end
 
@@ -269,12 +270,12 @@ def _within(at: int, found: Sequence[Literal], starts: Sequence[int]) -> bool:
 _LINE = re.compile(r"^([ \t]*)(\S)", re.MULTILINE)
 
 
-def _block_end(text: str, start: int, end: int, found: Sequence[Literal], starts: Sequence[int]) -> int:
+def block_end(text: str, start: int, end: int, found: Sequence[Literal], starts: Sequence[int]) -> int:
     """The end of the block whose first line begins at ``start``: the next line that is not further in, a closing
     bracket of the first line's arguments and the lines of strings apart."""
     header = _LINE.match(text, text.rfind("\n", 0, start + 1) + 1)
     indent = len(header[1].expandtabs(8)) if header is not None else 0
     for line in _LINE.finditer(text, text.find("\n", end) + 1 or len(text)):
-        if len(line[1].expandtabs(8)) <= indent and line[2] not in ")]{" and not _within(line.start(2), found, starts):
+        if len(line[1].expandtabs(8)) <= indent and line[2] not in ")]{" and not within(line.start(2), found, starts):
             return line.start(2)
     return len(text)

@@ -108,6 +108,7 @@ def program(text: str, language: str, project: Project | None = None) -> View:
     it did."""
     # Loaded only for programs that are read: those that speak of publications, and the migrations around them.
     from pubcheck.sources.frameworks import operations_of
+    from pubcheck.sources.views.cases import cases
     from pubcheck.sources.views.constants import constants
     from pubcheck.sources.views.programs import code_of, doubtful, names_in_calls, undone
 
@@ -126,6 +127,8 @@ def program(text: str, language: str, project: Project | None = None) -> View:
             if spans is None or any(start <= each.start < end for start, end in spans)
         ]
         view = replace(view, perhaps=tuple(perhaps))
+    elif written:
+        view = replace(view, cases=cases(text, language, found))
     done = operations_of(text, language, project) if migration else None
     if done is not None:
         return replace(view, named=tuple(sorted(done.doubted)), calls=tuple(done.calls))
