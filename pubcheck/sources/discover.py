@@ -12,7 +12,7 @@ from pubcheck.sources.files import SUFFIXES, language_of, may_be_script
 from pubcheck.sources.ignoring import Patterns, above
 from pubcheck.sources.traits import is_list
 
-_INSTALLED = frozenset(["node_modules", "__pycache__"])
+INSTALLED = frozenset(["node_modules", "__pycache__"])
 """Folders that hold what tools put there."""
 
 
@@ -51,7 +51,7 @@ def walk(top: str, config: Config, *, into: bool = True, tops: dict[str, str | N
                     if name == ".git" and folder != top:
                         found.tops.append(folder)
                     if entry.is_dir(follow_symlinks=False):
-                        if into and not name.startswith(".") and name not in _INSTALLED:
+                        if into and not name.startswith(".") and name not in INSTALLED:
                             folders.append(name)
                     elif name == ".gitignore" or ((included is not None or _by_name(name)) and _may_be_read(entry)):
                         files.append(name)
@@ -89,7 +89,7 @@ def folders_of(folder: str, config: Config) -> list[str]:
                 for entry in entries
                 if entry.is_dir(follow_symlinks=False)
                 and not entry.name.startswith(".")
-                and entry.name not in _INSTALLED
+                and entry.name not in INSTALLED
             )
     except OSError:
         return []
@@ -102,7 +102,7 @@ def readable(paths: Iterable[str]) -> list[str]:
     for path in paths:
         *folders, name = path.split("/")
         if _by_name(name) and not any(
-            (each.startswith(".") and each not in (".", "..")) or each in _INSTALLED for each in folders
+            (each.startswith(".") and each not in (".", "..")) or each in INSTALLED for each in folders
         ):
             kept.append(path)
     return kept

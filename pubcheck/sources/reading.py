@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -43,6 +44,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             diagnostics.append(remark("not-text", message, Span(Source(file.label, ""), 0, 0), majors, help))
             continue
         view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
+        project.begin(os.path.abspath(file.path))
         source = views.source(file.label, decoded.text, view or file.view, project)
         sources.append(source)
         if decoded.encoding in _EIGHT_BIT:

@@ -19,7 +19,8 @@ class Traits(Struct, frozen=True, omit_defaults=True):
     ``may_matter``: or anything else because of which its repository is not passed over in a corpus. ``kind`` is the
     tool whose marks it bears; ``dump`` the major in the header of a pg_dump, 0 where that does not say. ``includes``
     are the files that psql is told to run, as they are written. ``order`` is what a tool's own list of migrations says,
-    ``revision`` an Alembic migration's own identifier and those it comes after.
+    ``revision`` the own identifier of a migration of Alembic or Django and those it comes after; ``order``, of one of
+    Django, are those that it replaces.
     """
 
     may_publish: bool = False
@@ -94,6 +95,12 @@ def traits(path: str, content: bytes) -> Traits:
         order = entries(content)
     head = content[:HEAD]
     revision = _revision(content) if name.endswith(".py") and b"down_revision" in content else ()
+    django = name.endswith(".py") and b"migrations.Migration" in content and b"operations" in content
+    if django:
+        # Loaded only for migrations of Django.
+        from pubcheck.sources.units.django import revision_of
+
+        revision, order = revision_of(path, content)
     lower = content.lower()
     identifies = _IDENTITY.search(lower) is not None
     includes = tuple(name.decode(errors="replace") for name in _INCLUDE.findall(content)) if b"\\i" in content else ()
@@ -102,7 +109,7 @@ def traits(path: str, content: bytes) -> Traits:
         dump = 0
     publishes, matters = may_publish(content, lower), may_matter(name, content, lower)
     scripted = may_be_script(name) and interpreter_of(head[:_FIRST_LINE].decode("latin-1")) is not None
-    kind = SCRIPT if scripted else kind_of(head)
+    kind = SCRIPT if scripted else "django" if django else kind_of(head)
     return Traits(publishes, identifies, kind, dump, includes, order, revision, matters)
 
 

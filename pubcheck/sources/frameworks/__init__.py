@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 def operations_of(text: str, language: str, project: Project | None) -> Operations | None:
     """What the operations of a migration do; None where they are of no framework that is known here, or where the file
     cannot be read. ``project``: what the migrations before it did."""
+    from pubcheck.sources.frameworks.operations import Project
+
+    project = Project() if project is None else project
     if language == "python" and "upgrade" in text:
         from pubcheck.sources.frameworks.alembic import alembic
-        from pubcheck.sources.frameworks.operations import Project
 
-        return alembic(text, Project() if project is None else project)
+        return alembic(text, project)
+    if language == "python" and "django" in text:
+        from pubcheck.sources.frameworks.django import django
+
+        return django(text, project)
     return None

@@ -6,6 +6,10 @@ from collections.abc import Iterable
 
 from pubcheck.sources.text import Call
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.sources.frameworks.django_state import State
+
 Place = tuple[int, int]
 
 
@@ -13,8 +17,17 @@ class Project:
     """What the migrations of a unit have in common, filled in while its files are read in order."""
 
     def __init__(self) -> None:
+        self.app = ""
+        """Django's application of the migration that is read."""
+        self.django: State | None = None
+        """The models that Django's migrations made."""
         self.parts: set[tuple[str, str]] = set()
         """The (table, name) of constraints and indexes that operations made: only such a one is known to be there."""
+
+    def begin(self, path: str) -> None:
+        """The next file is read: Django's migrations lie in ``<application>/migrations``."""
+        folders = path.replace("\\", "/").split("/")[:-1]
+        self.app = folders[-2].lower() if len(folders) > 1 and folders[-1] == "migrations" else ""
 
 
 class Operations:

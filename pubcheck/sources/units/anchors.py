@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+from pubcheck.sources.discover import INSTALLED
 from pubcheck.sources.files import language_of
 from pubcheck.sources.units import flyway, initdb, marked, numbered, updown
 
@@ -56,6 +57,8 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
     kind = kind_of(path) if name.lower().endswith(".sql") else None
     if kind is not None:
         yield (marked.top(folder.replace(os.sep, "/")).replace("/", os.sep) if kind == "liquibase" else folder,)
+    if last == "migrations" and name.endswith(".py") and name[:1].isdigit():
+        yield tuple(_applications(folder))
     program = language_of(name) is not None
     if (
         (program or numbered.NUMBERED.fullmatch(name))
@@ -63,3 +66,22 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
         else (program and numbered.TIMED.fullmatch(name))
     ):
         yield (folder,)
+
+
+def _applications(folder: str) -> Iterator[str]:
+    """The folders of migrations of a project of Django, of which one is given."""
+    from pubcheck.sources.ignoring import top_of
+
+    top, at, root = os.path.dirname(folder), folder, top_of(folder) or folder
+    while at.startswith(root) and at != os.path.dirname(at):
+        at = os.path.dirname(at)
+        if os.path.isfile(os.path.join(at, "manage.py")):
+            top = at
+            break
+    for place, folders, _ in os.walk(top):
+        folders[:] = sorted(
+            each for each in folders if not each.startswith(".") and each not in (*INSTALLED, "site-packages")
+        )
+        if os.path.basename(place) == "migrations":
+            yield place
+            folders.clear()

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pubcheck.sources.units import (
     apart,
     changelogs,
+    django,
     drizzle,
     dumps,
     flyway,
@@ -36,6 +37,7 @@ _HABITS: tuple[Habit, ...] = (
     initdb.plans,
     changelogs.plans,
     marked.plans,
+    django.plans,
     psql.plans,
     numbered.plans,
     dumps.plans,

@@ -336,3 +336,46 @@ def test_the_dump_of_dbmate_has_no_header(grow: Grow) -> None:
         "db/schema.sql": ("dump", ["db/schema.sql"]),
         "db/migrations": ("dbmate", ["db/migrations/1_a.sql"]),
     }
+
+
+DJANGO = "class Migration(migrations.Migration):\n    dependencies = [{}]\n{}    operations = [{}]\n"
+PUBLISHES = 'migrations.RunSQL("CREATE PUBLICATION p")'
+
+
+def test_migrations_of_django_run_after_those_that_they_depend_on(grow: Grow) -> None:
+    grow()
+    plant(
+        {
+            "repo/site/manage.py": "",
+            "repo/site/a/migrations/0001_initial.py": DJANGO.format("('b', '0002_more')", "", PUBLISHES),
+            "repo/site/a/migrations/0002_next.py": DJANGO.format('("a", "0001_initial")', "", ""),
+            "repo/site/a/migrations/__init__.py": "",
+            "repo/site/b/migrations/0001_initial.py": DJANGO.format("", "", ""),
+            "repo/site/b/migrations/0002_more.py": DJANGO.format("\n        ('b', '0001_initial'),\n    ", "", ""),
+            "repo/other/manage.py": "",
+            "repo/other/c/migrations/0001_initial.py": DJANGO.format("", "", ""),
+        }
+    )
+    names = [
+        "b/migrations/0001_initial",
+        "b/migrations/0002_more",
+        "a/migrations/0001_initial",
+        "a/migrations/0002_next",
+    ]
+    assert units() == {"site": ("django", [f"site/{name}.py" for name in names])}
+
+
+def test_of_migrations_that_are_replaced_django_runs_the_one_that_replaces_them(grow: Grow) -> None:
+    grow()
+    replaces = '    replaces = [("a", "0001_initial"), ("a", "0002_more")]\n'
+    plant(
+        {
+            "repo/a/migrations/0001_initial.py": DJANGO.format("", "", ""),
+            "repo/a/migrations/0002_more.py": DJANGO.format('("a", "0001_initial")', "", ""),
+            "repo/a/migrations/0001_squashed.py": DJANGO.format("", replaces, ""),
+            "repo/a/migrations/0003_last.py": DJANGO.format('("a", "0002_more")', "", PUBLISHES),
+        }
+    )
+    names = ["0001_squashed", "0003_last"]
+    assert units() == {"a/migrations": ("django", [f"a/migrations/{name}.py" for name in names])}
+    assert passed_over() == ["a/migrations/0001_initial.py", "a/migrations/0002_more.py"]
