@@ -84,6 +84,17 @@ _PASSED_OVER = frozenset(
 )
 _DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
 _HEADER_LENGTH = 2000
+_OF_READING = frozenset(
+    (
+        "dump-of-another-major",
+        "other-dialect",
+        "read-as-windows-1252",
+        "statement-not-parsed",
+        "statement-too-deep",
+        "text-skipped",
+    )
+)
+"""Rules about how well a file was read, which matter only in a unit with something to check."""
 _REPLICATED = pattern_later(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
 
 
@@ -140,7 +151,13 @@ class Run:
             with self._faults.guard(None):
                 fold.end(reported)
             diagnostics.extend(fold.diagnostics)
-        told = (each for each in _merged(diagnostics) if each.rule in reported and not self.stand_ins.speaks(each))
+        told = (
+            each
+            for each in _merged(diagnostics)
+            if each.rule in reported
+            and not self.stand_ins.speaks(each)
+            and (each.name not in _OF_READING or self.speaks_of_replication)
+        )
         return tuple(sorted(told, key=Diagnostic.sort_key))
 
     def faults(self) -> tuple[Fault, ...]:

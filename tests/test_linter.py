@@ -259,7 +259,7 @@ class TestMajors:
         assert run("-- Dumped from database version 16.3\nSELECT 1;", postgres=()).postgres == (16,)
 
     def test_a_dump_of_another_major_is_judged_as_the_nearest_with_a_note(self) -> None:
-        result = run("-- Dumped from database version 13.3\nSELECT 1;", postgres=())
+        result = run("-- Dumped from database version 13.3\nDROP PUBLICATION IF EXISTS p;", postgres=())
         assert result.postgres == (15,)
         assert [one.name for one in result.diagnostics] == ["dump-of-another-major"]
 
@@ -359,8 +359,23 @@ class TestWhatIsNotFollowed:
 
 def test_a_unit_that_speaks_of_no_replication_is_read_and_what_it_holds_is_counted() -> None:
     result = run("CREATE TABLE t (id int);\nALTER TABLE t ADD UNIQUE (id);\nnonsense here;\n")
-    assert [found.rule for found in result.diagnostics] == ["PUB004"]
+    assert result.diagnostics == ()
     assert result.statements == 3
+
+
+@pytest.mark.parametrize(
+    "named", ["ALTER TABLE t REPLICA IDENTITY FULL;", "DROP SUBSCRIPTION IF EXISTS s;", "CREATE PUBLICATION p;"]
+)
+@pytest.mark.parametrize("rule", ["PUB004", "PUB005", "PUB007"])
+def test_how_well_a_file_was_read_is_said_where_the_unit_is_about_replication(named: str, rule: str) -> None:
+    text = {
+        "PUB004": "CREATE TABLE u (id int);\nnonsense here;\n",
+        "PUB005": "INSERT INTO n VALUES ('it's fine');\nCREATE TABLE v (id int);\n",
+        "PUB007": "-- Dumped from database version 13.3\nSELECT 1;\n",
+    }[rule]
+    assert rule not in [found.rule for found in run(text, postgres=()).diagnostics]
+    about = "CREATE TABLE t (id int PRIMARY KEY);\n" + named
+    assert rule in [found.rule for found in run(text, about, postgres=()).diagnostics]
 
 
 def test_what_is_created_too_late_leaves_only_assumptions() -> None:

@@ -6,7 +6,7 @@ names and their order are those of the JSON document (`schema.json`); msgspec wr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -269,7 +269,47 @@ def _cut(text: str, begin: int, end: int, start: int, stop: int) -> tuple[str, i
 def report(findings: Iterable[Finding], postgres: Iterable[int], files: int, statements: int) -> Report:
     """A report of findings in any order."""
     ordered = sorted(findings, key=lambda finding: finding.order)
-    return Report(tuple(ordered), tuple(sorted(set(postgres))), files, statements)
+    return Report(tuple(_once_a_file(ordered)), tuple(sorted(set(postgres))), files, statements)
+
+
+_ONCE = frozenset(("PUB004", "PUB005", "PUB106", "PUB107"))
+"""Rules whose notes have one cause in a file, such as a schema that is created elsewhere, however often they hold."""
+
+_POINTED_AT = 5
+"""Further places that such a note points at."""
+
+
+def _once_a_file(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Findings in which the notes of one file and cause are one, at the first place."""
+    alike: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        entry = finding.entry
+        if entry.severity == "note" and entry.rule in _ONCE:
+            alike.setdefault((entry.path, entry.rule, entry.postgres, entry.help), []).append(finding)
+    joined = {id(group[0]): _joined(group) for group in alike.values()}
+    left_out = {id(finding) for group in alike.values() for finding in group[1:]}
+    for finding in findings:
+        if id(finding) not in left_out:
+            yield joined.get(id(finding), finding)
+
+
+def _joined(group: Sequence[Finding]) -> Finding:
+    """One finding for several of a file that say the same."""
+    first, rest = group[0], group[1:]
+    if not rest:
+        return first
+    entry, shown = first.entry, rest[:_POINTED_AT]
+    related = tuple(
+        Related(each.path, each.line, each.column, each.end_line, each.end_column, each.message)
+        for each in (finding.entry for finding in shown)
+    )
+    more = f"{len(rest)} more statement{'s' if len(rest) > 1 else ''} of this file"
+    message = f"{entry.message}; the same is true of {more}"
+    lines = tuple(
+        msgspec.structs.replace(line, primary=False) for finding in shown for line in finding.lines if line.primary
+    )
+    entry = msgspec.structs.replace(entry, message=message, related=entry.related + related)
+    return Finding(entry, first.lines + lines)
 
 
 encode = msgspec.json.Encoder().encode

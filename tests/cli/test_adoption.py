@@ -197,7 +197,7 @@ def test_add_ignore_extends_a_comment_that_is_there(pubcheck: Call) -> None:
 
 
 def test_findings_of_a_whole_file_are_ignored_at_its_end(pubcheck: Call) -> None:
-    Path("a.sql").write_text("-- Dumped from database version 14.19\nSELECT 1;")
+    Path("a.sql").write_text("-- Dumped from database version 14.19\nDROP PUBLICATION IF EXISTS p;\nSELECT 1;")
     pubcheck("lint", "--add-ignore", "a.sql")
     assert Path("a.sql").read_text().endswith("SELECT 1;\n-- pubcheck: ignore-file[PUB007]\n")
     assert pubcheck("lint", "a.sql").out.startswith("Nothing found")

@@ -145,6 +145,48 @@ def test_paths_begin_without_the_current_folder(pubcheck: Call, given: str) -> N
         assert "/a.sql" not in called.out
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select * from {{ ref('orders') }} where {% if x %} a {% endif %};\n",
+        "CREATE TABLE `orders` (id INT AUTO_INCREMENT) ENGINE=InnoDB;\n",
+        "CREATE TABLE t (id UInt64) ENGINE = MergeTree ORDER BY id;\nOPTIMIZE TABLE t FINAL;\n",
+        "INSERT INTO notes VALUES ('it's fine');\nCREATE TABLE u (id int);\n",
+        "-- Dumped from database version 9.6\nSELECT 1;\n",
+        "CREATE TABLE caf\xe9 (id int);\n",
+        "SELECT " + "1 + " * 30000 + "1;\n",
+    ],
+)
+def test_a_repository_without_publications_is_silence(pubcheck: Call, text: str) -> None:
+    Path("a.sql").write_bytes(text.encode("latin-1"))
+    called = pubcheck("lint", ".")
+    assert (called.status, called.err) == (0, "")
+    assert called.out.startswith("Nothing found in ")
+    assert called.out.count("\n") == 1
+
+
+def test_notes_of_one_file_and_cause_are_one(pubcheck: Call) -> None:
+    lines = [f"ALTER PUBLICATION p ADD TABLE {name};\n" for name in ("ka", "lb", "mc", "nd")]
+    Path("a.sql").write_text("CREATE PUBLICATION p;\nfoo;\nbar;\n" + "".join(lines))
+    Path("b.sql").write_text("CREATE PUBLICATION q FOR TABLE ka;\n")
+    same = "; the same is true of"
+    found = json.loads(pubcheck("lint", "--together", "a.sql", "b.sql", "--format", "json").out)["diagnostics"]
+    assert [(each["rule"], each["line"], each["message"]) for each in found] == [
+        ("PUB004", 2, f"this statement is not PostgreSQL and was passed over{same} 1 more statement of this file"),
+        ("PUB107", 4, f'table "ka" is not created in these files{same} 3 more statements of this file'),
+    ]
+    assert [(place["line"], place["message"]) for place in found[1]["related"]] == [
+        (line, f'table "{name}" is not created in these files') for line, name in ((5, "lb"), (6, "mc"), (7, "nd"))
+    ]
+    Path("known.json").write_text("")
+    assert pubcheck("lint", "--write-baseline", "known.json", "a.sql").status == 0
+    Path("a.sql").write_text(Path("a.sql").read_text() + "ALTER PUBLICATION p ADD TABLE oe;\n")
+    again = pubcheck("lint", "--baseline", "known.json", "--format", "concise", "a.sql").out
+    assert again.startswith(
+        'a.sql:8:31: note[PUB107] (assumed): table "oe" is not created in these files\nFound 1 note'
+    )
+
+
 def environment() -> dict[str, str]:
     """That of the tests, with the package where it is in them."""
     import pubcheck
