@@ -7,6 +7,7 @@ costs some milliseconds, so that only who meets a filter does. ``snapshot`` writ
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, TypeVar
 
@@ -117,7 +118,8 @@ class AggregateRow(_Row, frozen=True, array_like=True, gc=False):
 
 class _AttributesRow(_Row, frozen=True, array_like=True, gc=False):
     names: tuple[str, ...]
-    types: tuple[tuple[int, int, int], ...]
+    types: tuple[tuple[int, int, int, int], ...]
+    indexes: tuple[str, ...] = ()
 
 
 class _File(Struct, frozen=True):
@@ -236,16 +238,27 @@ class Objects:
         found = self.type(oid)
         return (RECORD_IN, RECORD_OUT) if found is not None and found.kind == "c" else (ARRAY_IN, ARRAY_OUT)
 
+    def _attributes(self, relation: str) -> _AttributesRow | None:
+        raw = self._file.attributes.get(relation)
+        return self._held(_ATTRIBUTES_ROWS.decode(raw)) if raw is not None else None
+
     def columns(self, relation: str) -> tuple[Column, ...] | None:
         """The columns of a relation of pg_catalog."""
-        raw = self._file.attributes.get(relation)
-        row = self._held(_ATTRIBUTES_ROWS.decode(raw)) if raw is not None else None
+        row = self._attributes(relation)
         if row is None:
             return None
         return tuple(
-            Column(number, name, type_oid, typmod=typmod, collation=collation)
-            for number, (name, (type_oid, typmod, collation)) in enumerate(zip(row.names, row.types, strict=True), 1)
+            Column(number, name, type_oid, bool(not_null), typmod=typmod, collation=collation)
+            for number, (name, (type_oid, typmod, collation, not_null)) in enumerate(
+                zip(row.names, row.types, strict=True), 1
+            )
         )
+
+    def indexes(self, relation: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The indexes of a relation of pg_catalog: p(rimary), u(nique) or n(either), and the columns' numbers."""
+        row = self._attributes(relation)
+        for kind, *keys in map(str.split, row.indexes if row is not None else ()):
+            yield kind, tuple(map(int, keys))
 
     def range(self, oid: int) -> RangeRow | None:
         return self._held(self._file.ranges.get(oid))

@@ -145,11 +145,14 @@ _MERGED: dict[str, tuple[str, tuple[Any, ...]]] = {
         """
         SELECT c.relname, array(SELECT a.attname::text FROM pg_attribute a
                                 WHERE a.attrelid = c.oid AND a.attnum > 0 ORDER BY a.attnum),
-               array(SELECT array[a.atttypid::int, a.atttypmod, a.attcollation::int] FROM pg_attribute a
-                     WHERE a.attrelid = c.oid AND a.attnum > 0 ORDER BY a.attnum)
+               array(SELECT array[a.atttypid::int, a.atttypmod, a.attcollation::int, a.attnotnull::int]
+                     FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 ORDER BY a.attnum),
+               array(SELECT concat(CASE WHEN i.indisprimary THEN 'p' WHEN i.indisunique THEN 'u' ELSE 'n' END, ' ',
+                                   i.indkey)
+                     FROM pg_index i WHERE i.indrelid = c.oid ORDER BY i.indexrelid)
         FROM pg_class c WHERE c.oid < 16384 AND c.relkind IN ('r', 'v') AND c.relnamespace = 11
         """,
-        (None, None),
+        (None, None, []),
     ),
 }
 _NAMED = ("procs", "operators")

@@ -207,6 +207,11 @@ class Type(Struct, frozen=True, gc=False):
     checked: bool = False
     bounds: int = 0
 
+    @property
+    def shell(self) -> bool:
+        """Of the unit's types: only its name is known yet (typisdefined is false)."""
+        return self.kind == "p"
+
 
 class Shown(Struct, frozen=True, gc=False):
     """What a view shows that is perhaps automatically updatable (rewriteHandler.c: view_query_is_auto_updatable).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -34,10 +35,10 @@ _POLYMORPHIC = {2276: 2276, 2277: 2283, 5078: 5077}
 """VARIADIC "any", anyarray, anycompatiblearray -> the type of one element."""
 
 
-def type_of(session: Session, node: Node) -> int:
+def type_of(session: Session, node: Node, *, shells: bool = False) -> int:
     """A TypeName's oid; with %TYPE, that of the column; 0 where it is not visible."""
     if not node.get("pct_type"):
-        return session.type_oid(node)
+        return session.type_oid(node, shells=shells)
     parts = names(node["names"])
     row = session.find_relation(range_var(parts[:-1])) if len(parts) > 1 else None
     column = row.column(parts[-1]) if row is not None else None
@@ -68,7 +69,7 @@ def create_function(session: Session, node: Node) -> None:
     for item in node.get("parameters", ()):
         parameter = item["FunctionParameter"]
         mode = _MODES[parameter.get("mode", "FUNC_PARAM_DEFAULT")]
-        oid = type_of(session, parameter["argType"])
+        oid = type_of(session, parameter["argType"], shells=True)
         modes.append(mode)
         parameter_names.append(parameter.get("name", ""))
         types.append(oid)
@@ -97,6 +98,7 @@ def create_function(session: Session, node: Node) -> None:
         raise ServerError("42P13", "parameter name used more than once")
 
     returns, returns_set = _result(session, node, options, outputs, procedure)
+    _refuse_shells(session, _language(options), [*types, returns])
     row = Proc(
         catalog.new_oid(),
         name,
@@ -157,7 +159,7 @@ def _result(
             raise ServerError("42P13", "function result type must be specified")
         return result, False
     try:
-        oid = type_of(session, given)
+        oid = type_of(session, given, shells=True)
     except ServerError:
         # compute_return_type: a function in C may come before its type.
         if _language(options) not in ("c", "internal"):
@@ -166,6 +168,16 @@ def _result(
     if len(outputs) == 1 and oid and outputs[0] and oid != outputs[0]:
         raise ServerError("42P13", "function result type must match OUT parameter because of OUT parameters")
     return oid, given.get("setof", False)
+
+
+def _refuse_shells(session: Session, language: str, types: Iterable[int]) -> None:
+    """Functions in C alone may take or return a shell. Raises ServerError 42P13."""
+    if language in ("c", "internal"):
+        return
+    for oid in types:
+        row = session.catalog.types.get(oid)
+        if row is not None and row.shell:
+            raise ServerError("42P13", f"function cannot accept or return shell type {row.name}")
 
 
 _UTILITIES = {"CreatePublicationStmt": "CREATE PUBLICATION", "AlterPublicationStmt": "ALTER PUBLICATION"}

@@ -187,7 +187,7 @@ def find_type(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
     """A type or a domain, given as a TypeName or a list of strings."""
     try:
         if "TypeName" in node:
-            oid = session.type_oid(node["TypeName"])
+            oid = session.type_oid(node["TypeName"], shells=True)
         else:
             oid = session.named_type(strings(list_items(node)))
     except ServerError:
@@ -204,7 +204,7 @@ def find_type(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
 
 def argument_types(session: Session, nodes: Iterable[Node]) -> tuple[int, ...]:
     """The types of an argument list; 0 for one that is not visible, and for NONE."""
-    return tuple(session.type_oid(node["TypeName"]) if "TypeName" in node else 0 for node in nodes)
+    return tuple(session.type_oid(node["TypeName"], shells=True) if "TypeName" in node else 0 for node in nodes)
 
 
 def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = False) -> Proc | None:
@@ -236,7 +236,7 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
             # Of a procedure the arguments may be given with or without the OUT ones.
             parameters = [item["FunctionParameter"] for item in node["objfuncargs"]]
             given_in = [item for item in parameters if item.get("mode") not in ("FUNC_PARAM_OUT", "FUNC_PARAM_TABLE")]
-            everything = tuple(session.type_oid(item["argType"]) for item in given_in)
+            everything = tuple(session.type_oid(item["argType"], shells=True) for item in given_in)
         rows = [row for row in rows if row.arguments in (given, everything)]
     if not rows:
         if all_seen(session) and not missing_ok:

@@ -377,7 +377,7 @@ def _changed(
 def drop_owned(session: Session, node: Node) -> None:
     """DROP OWNED BY (shdepDropOwned): what the roles own goes, and what they were granted.
 
-    Raises ServerError 42501, 2BP01.
+    What a role owns that a whole unit did not create is perhaps still there. Raises ServerError 42501, 2BP01.
     """
     from pubcheck.postgres.ddl.deletion import perform_deletion
 
@@ -390,10 +390,21 @@ def drop_owned(session: Session, node: Node) -> None:
         if any(grantee in roles for grantee, _ in row.acl):
             acl = tuple(entry for entry in row.acl if entry[0] not in roles)
             catalog.namespaces.put(row.oid, replace(row, acl=acl))
-    doomed = _owned(session, roles)
+    unseen = {oid for oid in roles if session.complete and not catalog.roles[oid].seen}
+    _doubt(session, _owned(session, unseen))
+    doomed = _owned(session, roles - unseen)
     if doomed:
         perform_deletion(session, doomed, cascade=node.get("behavior") == "DROP_CASCADE")
     session.forget_path()
+
+
+def _doubt(session: Session, objects: list[Object]) -> None:
+    """Publications and relations are there by assumption from now on."""
+    catalog = session.catalog
+    for kind, oid, _ in objects:
+        if kind == RELATION:
+            catalog.relations.put(oid, replace(catalog.relations[oid], seen=False))
+    session.doubt_publications([oid for kind, oid, _ in objects if kind == PUBLICATION])
 
 
 def reassign_owned(session: Session, node: Node) -> None:

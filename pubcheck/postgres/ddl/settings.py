@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PROC, RELATION, SUPERUSER, TEMPORARY, TYPE, Object
+from pubcheck.postgres.catalog import SUPERUSER, TEMPORARY
 from pubcheck.postgres.ddl.names import truncate
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -22,6 +22,7 @@ _READ_ONLY = (READ_ONLY, "default_transaction_read_only")
 _FOLLOWED = frozenset(("search_path", "role", "session_authorization"))
 
 VALUES: dict[str, tuple[str, ...]] = {
+    "allow_system_table_mods": ("on", "off"),
     "array_nulls": ("on", "off"),
     "bytea_output": ("hex", "escape"),
     "check_function_bodies": ("on", "off"),
@@ -216,10 +217,16 @@ def _role(session: Session, name: str) -> int:
 
 
 def _set_role(session: Session, name: str, role: str, local: bool) -> None:
-    """SET ROLE asks what the session's user may be; SET SESSION AUTHORIZATION what its authenticated user is."""
+    """SET ROLE asks what the session's user may be; SET SESSION AUTHORIZATION what its authenticated user is.
+
+    A whole unit that did not create the role does not say whether the server refuses it: nothing is held against such
+    a role, so that it makes no difference but for "$user" and for DROP OWNED. The session's role stays what it is.
+    """
     if name == "session_authorization":
         oid = _role(session, role)
         user = session.catalog.roles[SUPERUSER]
+        if _perhaps_missing(session, oid):
+            return
         if oid != user.oid and not user.superuser:
             raise ServerError("42501", f'permission denied to set session authorization "{role}"')
         session.set(name, oid, local=local)
@@ -230,9 +237,15 @@ def _set_role(session: Session, name: str, role: str, local: bool) -> None:
         session.set("role", user.oid, local=local)
         return
     oid = _role(session, role)
+    if _perhaps_missing(session, oid):
+        return
     if not session.member_of(oid, user):
         raise ServerError("42501", f'permission denied to set role "{role}"')
     session.set("role", oid, local=local)
+
+
+def _perhaps_missing(session: Session, role: int) -> bool:
+    return session.complete and not session.catalog.roles[role].seen
 
 
 def _reset(session: Session, name: str, local: bool) -> None:
@@ -356,15 +369,11 @@ def transaction(session: Session, node: Node) -> None:
 
 
 def _commit(session: Session) -> None:
-    """COMMIT; temporary tables made ON COMMIT DROP go (PreCommit_on_commit_actions)."""
-    catalog = session.catalog
-    rows = [catalog.relations[oid] for oid in catalog.relations_in.get(TEMPORARY)]
-    doomed: list[Object] = [(RELATION, row.oid, 0) for row in rows if row.on_commit_drop]
-    if doomed:
-        from pubcheck.postgres.ddl.deletion import perform_deletion
+    """COMMIT; temporary tables made ON COMMIT DROP go."""
+    if TEMPORARY in session.catalog.namespaces:
+        from pubcheck.postgres.ddl.temporary import drop_at_commit
 
-        perform_deletion(session, doomed, cascade=True)
-        session.notices.clear()  # PERFORM_DELETION_QUIETLY
+        drop_at_commit(session)
     session.commit()
 
 
@@ -379,23 +388,6 @@ def discard(session: Session, node: Node) -> None:
         _reset_all(session)
         session.prepared.clear()
     if TEMPORARY in session.catalog.namespaces:
-        _drop_temporary(session)
+        from pubcheck.postgres.ddl.temporary import drop_temporary
 
-
-def _drop_temporary(session: Session) -> None:
-    """RemoveTempRelations: all that is in the temporary schema, quietly."""
-    catalog = session.catalog
-    doomed: list[Object] = [
-        (RELATION, oid, 0) for oid in catalog.relations_in.get(TEMPORARY) if catalog.relations[oid].kind in "rpvmfS"
-    ]
-    doomed += [
-        (TYPE, oid, 0)
-        for oid, row in catalog.types.items()
-        if row.namespace == TEMPORARY and not row.relation and oid >= FIRST_NORMAL_OID
-    ]
-    doomed += [(PROC, oid, 0) for oid, proc in catalog.procs.items() if proc.namespace == TEMPORARY]
-    if doomed:
-        from pubcheck.postgres.ddl.deletion import perform_deletion
-
-        perform_deletion(session, doomed, cascade=True)
-        session.notices.clear()
+        drop_temporary(session)

@@ -35,8 +35,11 @@ class Session(Relations):
 
     # Types (parser/parse_type.c).
 
-    def type_oid(self, node: Node) -> int:
-        """The pg_type oid of a TypeName; 0 when the type is not visible. Raises ServerError 42704 or 3F000."""
+    def type_oid(self, node: Node, *, shells: bool = False) -> int:
+        """The pg_type oid of a TypeName; 0 when the type is not visible. Raises ServerError 42704 or 3F000.
+
+        ``shells``: a type that is only a shell will do (LookupTypeName, where most statements call typenameType).
+        """
         parts = node["names"]
         if "pct_type" in node:
             return 0
@@ -50,6 +53,12 @@ class Session(Relations):
             if oid:
                 return oid
         oid = self.named_type([part["String"]["sval"] for part in parts], "[]" if "arrayBounds" in node else "")
+        if oid >= FIRST_NORMAL_OID and self.catalog.types[oid].shell:
+            written = ".".join(part["String"]["sval"] for part in parts)
+            if "arrayBounds" in node:
+                raise ServerError("42704", f'type "{written}[]" does not exist')
+            if not shells:
+                raise ServerError("42704", f'type "{written}" is only a shell')
         if "arrayBounds" in node and oid:
             if oid < FIRST_NORMAL_OID:
                 return builtins(self.catalog.major.number).array_of(oid)

@@ -169,7 +169,7 @@ class Relations(Schemas):
     def creation_target(self, rv: Node) -> tuple[int, str]:
         """Namespace and persistence for CREATE of a RangeVar (RangeVarGetAndCheckCreationNamespace).
 
-        Raises ServerError 3F000, 42501, 42P16.
+        Raises ServerError 3F000, 42501 (for pg_catalog as heap_create does), 42P16.
         """
         persistence, schema = rv.get("relpersistence", "p"), rv.get("schemaname")
         if persistence == "t" or schema == "pg_temp":
@@ -179,6 +179,12 @@ class Relations(Schemas):
         namespace = self.catalog.namespaces[self.creation_namespace()] if schema is None else self.namespace(schema)
         if not self.may_create_in(namespace):
             raise ServerError("42501", f"permission denied for schema {namespace.name}")
+        if namespace.oid in (PG_CATALOG, PG_TOAST) and self.setting("allow_system_table_mods") != "on":
+            raise ServerError(
+                "42501",
+                f'permission denied to create "{namespace.name}.{rv["relname"]}"',
+                detail="System catalog modifications are currently disallowed.",
+            )
         if namespace.oid == TEMPORARY and persistence == "u":
             raise ServerError("42P16", "only temporary relations may be created in temporary schemas")
         return namespace.oid, ("t" if namespace.oid == TEMPORARY else persistence)

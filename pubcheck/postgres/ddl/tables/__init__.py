@@ -99,6 +99,11 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     _enter(session, row, former)
     session.mentions.setdefault(row.oid, rv.get("location", 0))
     _complete(session, row, node, parents, made)
+    if row.on_commit_drop and session.transaction is None:
+        # The statement is a transaction of its own.
+        from pubcheck.postgres.ddl.temporary import drop_at_commit
+
+        drop_at_commit(session)
 
 
 def _parents(session: Session, node: Node, former: Relation | None, namespace: int, persistence: str) -> list[Relation]:
@@ -158,9 +163,9 @@ def _elements(session: Session, node: Node, parents: list[Relation]) -> _Element
             made.constraints.append(body)
         elif what == "TableLikeClause":
             # Loaded only for LIKE.
-            from pubcheck.postgres.ddl.tables.like import copy_columns
+            from pubcheck.postgres.ddl.tables.like import copy_columns, with_columns
 
-            source = session.relation(body["relation"])
+            source = with_columns(session, session.relation(body["relation"]))
             made.seen = made.seen and source.seen
             if source.kind not in "rvmcfp":
                 raise ServerError("42809", f'relation "{source.name}" is invalid in LIKE clause')

@@ -4,10 +4,13 @@ expandTableLikeClause).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Index, NotNull, Relation
-from pubcheck.postgres.ddl.indexes import define_index, spec_of
+from pubcheck.postgres.ddl.indexes import IndexSpec, define_index, spec_of
 from pubcheck.postgres.ddl.tables.inheritance import copy_check
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
@@ -39,6 +42,19 @@ def copy_columns(columns: list[Column], taken: set[str], source: Relation, optio
         )
 
 
+def with_columns(session: Session, source: Relation) -> Relation:
+    """What LIKE names, with its columns and their types: those of the server's own catalogs are not kept with it."""
+    known = session.syscache.builtin.columns(source.name) if source.oid < FIRST_NORMAL_OID else None
+    return source if known is None else replace(source, columns=known)
+
+
+def _indexes_of_catalog(session: Session, source: Relation) -> Iterator[IndexSpec]:
+    """Nothing in pg_depend says that they are of constraints (get_index_constraint), so that their copies are not."""
+    for kind, keys in session.syscache.builtin.indexes(source.name):
+        elements = tuple({"name": source.columns[key - 1].name} for key in keys)
+        yield IndexSpec(elements, unique=kind != "n", primary=kind == "p", copied=True)
+
+
 def copy_constraints(session: Session, source: Relation, target: int, options: int) -> None:
     """LIKE: named NOT NULL constraints come with the columns; CHECK constraints by INCLUDING CONSTRAINTS."""
     catalog = session.catalog
@@ -54,6 +70,10 @@ def copy_indexes(session: Session, source: Relation, target: int, options: int) 
     """LIKE ... INCLUDING INDEXES: indexes and keys under names made anew (expandTableLikeClause)."""
     catalog = session.catalog
     if not options & LIKE_INDEXES:
+        return
+    if source.oid < FIRST_NORMAL_OID:
+        for spec in _indexes_of_catalog(session, source):
+            define_index(session, catalog.relations[target], spec)
         return
     for oid in catalog.indexes_of.get(source.oid):
         index: Index = catalog.indexes[oid]

@@ -13,31 +13,48 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 
 
-def free_type_name(session: Session, namespace: int, name: str, *, shell: bool = False) -> Type | None:
+def free_type_name(session: Session, namespace: int, name: str) -> None:
     """Make sure that a type may be called so; an array type in the way gets another name (moveArrayTypeName).
 
-    Answers the shell type of that name where ``shell`` says that it may be filled in. Raises ServerError 42710.
+    Raises ServerError 42710.
     """
     catalog = session.catalog
     oid = catalog.type_names.get((namespace, name))
     if oid is not None:
-        row = catalog.types[oid]
-        if row.kind == "p" and shell:
-            return row
-        _move_array(session, row)
-        return None
+        _move_array(session, catalog.types[oid])
+        return
     relation = session.relation_in(namespace, name)
     if relation is not None and relation.seen and relation.kind in "rpvmf":
         raise ServerError("42710", f'type "{name}" already exists')
-    return None
+
+
+def shell_named(session: Session, namespace: int, name: str) -> Type | None:
+    """The shell type of that name, or None."""
+    oid = session.catalog.type_names.get((namespace, name))
+    row = session.catalog.types[oid] if oid is not None else None
+    return row if row is not None and row.shell else None
+
+
+def new_type_oid(session: Session, namespace: int, name: str) -> int:
+    """The oid of a type that is created: that of the shell of its name, which it fills in, or a new one (TypeCreate).
+
+    Raises ServerError 42710.
+    """
+    shell = shell_named(session, namespace, name)
+    if shell is not None:
+        return shell.oid
+    free_type_name(session, namespace, name)
+    return session.catalog.new_oid()
 
 
 def free_row_type_name(session: Session, namespace: int, name: str) -> None:
-    """As free_type_name for the type of a new relation's rows, which is made when it is first asked for."""
+    """As new_type_oid for the type of a new relation's rows, which is made when it is first asked for."""
     oid = session.catalog.type_names.get((namespace, name))
     if oid is not None:
         row = session.catalog.types[oid]
-        if row.seen and not row.relation:
+        if row.shell:
+            session.catalog.remove(TYPE, oid)
+        elif row.seen and not row.relation:
             _move_array(session, row)
 
 

@@ -7,7 +7,7 @@ from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.ddl.creation import creation_name
 from pubcheck.postgres.ddl.lookup import functions_named
 from pubcheck.postgres.ddl.typenames import DEFAULT_COLLATION
-from pubcheck.postgres.ddl.types import free_type_name, make_shell, new_type
+from pubcheck.postgres.ddl.types import free_type_name, make_shell, new_type, shell_named
 from pubcheck.postgres.definitions import says_yes, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -19,7 +19,9 @@ def create_base(session: Session, node: Node) -> None:
     """CREATE TYPE x, a shell, and CREATE TYPE x (...), which fills one in (DefineType)."""
     catalog = session.catalog
     namespace, name = creation_name(session, names(node["defnames"]))
-    shell = free_type_name(session, namespace, name, shell=True)
+    shell = shell_named(session, namespace, name)
+    if shell is None:
+        free_type_name(session, namespace, name)
     owner = session.setting("role")
     if "definition" not in node:
         if shell is not None:

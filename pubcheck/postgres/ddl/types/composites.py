@@ -12,7 +12,7 @@ from pubcheck.postgres.ddl.alter_table import alter_typed
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, put_columns, require_column
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.typenames import collation_of, typmod_of
-from pubcheck.postgres.ddl.types import free_type_name, new_type
+from pubcheck.postgres.ddl.types import new_type, new_type_oid
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -24,7 +24,7 @@ def create_composite(session: Session, node: Node) -> None:
     rv = node["typevar"]
     namespace, _ = session.creation_target(rv)
     name = rv["relname"]
-    free_type_name(session, namespace, name)
+    oid = new_type_oid(session, namespace, name)
     session.free_name(namespace, name)
     columns: list[Column] = []
     for number, item in enumerate(node.get("coldeflist", ()), 1):
@@ -34,7 +34,7 @@ def create_composite(session: Session, node: Node) -> None:
     owner = session.setting("role")
     relation = Relation(catalog.new_oid(), name, namespace, "c", owner, tuple(columns), identity="n")
     catalog.add_relation(relation)
-    row = Type(catalog.new_oid(), name, namespace, owner, "c", relation=relation.oid, category="C")
+    row = Type(oid, name, namespace, owner, "c", relation=relation.oid, category="C")
     row = new_type(session, row)
     catalog.depend((RELATION, relation.oid, 0), (TYPE, row.oid, 0), INTERNAL)
     for column in columns:

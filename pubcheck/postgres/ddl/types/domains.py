@@ -13,7 +13,7 @@ from pubcheck.postgres.ddl.lookup import functions_called
 from pubcheck.postgres.ddl.names import make_object_name
 from pubcheck.postgres.ddl.tables.default_values import refuse_default
 from pubcheck.postgres.ddl.typenames import collation_of, known_type, typmod_of
-from pubcheck.postgres.ddl.types import free_type_name, new_type
+from pubcheck.postgres.ddl.types import new_type, new_type_oid
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -24,7 +24,7 @@ def create_domain(session: Session, node: Node) -> None:
     """CREATE DOMAIN (DefineDomain)."""
     catalog = session.catalog
     namespace, name = creation_name(session, names(node["domainname"]))
-    free_type_name(session, namespace, name)
+    oid = new_type_oid(session, namespace, name)
     type_name = node["typeName"]
     base = session.type_oid(type_name)
     typmod = typmod_of(session, type_name, base) if "typmods" in type_name else -1
@@ -40,7 +40,7 @@ def create_domain(session: Session, node: Node) -> None:
         if kind in said:
             raise ServerError("42601", "constraint not possible for domains")
     row = Type(
-        catalog.new_oid(),
+        oid,
         name,
         namespace,
         session.setting("role"),

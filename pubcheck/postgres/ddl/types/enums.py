@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.ddl.creation import creation_name
 from pubcheck.postgres.ddl.names import NAME_BYTES
-from pubcheck.postgres.ddl.types import free_type_name, new_type
+from pubcheck.postgres.ddl.types import new_type, new_type_oid
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -18,13 +18,13 @@ def create_enum(session: Session, node: Node) -> None:
     """CREATE TYPE ... AS ENUM (DefineEnum)."""
     catalog = session.catalog
     namespace, name = creation_name(session, names(node["typeName"]))
-    free_type_name(session, namespace, name)
+    oid = new_type_oid(session, namespace, name)
     labels = tuple(names(node.get("vals", ())))
     for label in labels:
         _check_label(label)
     if len(set(labels)) < len(labels):
         raise ServerError("23505", 'duplicate key value violates unique constraint "pg_enum_typid_label_index"')
-    row = Type(catalog.new_oid(), name, namespace, session.setting("role"), "e", labels=labels, category="E")
+    row = Type(oid, name, namespace, session.setting("role"), "e", labels=labels, category="E")
     new_type(session, row)
     if session.transaction is not None:
         session.enums.add(row.oid)

@@ -11,7 +11,7 @@ from pubcheck.postgres.ddl.creation import creation_name
 from pubcheck.postgres.ddl.indexes import classless
 from pubcheck.postgres.ddl.names import NAME_BYTES
 from pubcheck.postgres.ddl.typenames import known_type, named_collation, type_collation
-from pubcheck.postgres.ddl.types import free_type_name, new_type
+from pubcheck.postgres.ddl.types import new_type, new_type_oid
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import TEXT
 from pubcheck.postgres.parse import Node
@@ -23,7 +23,7 @@ def create_range(session: Session, node: Node) -> None:
     """CREATE TYPE ... AS RANGE: the range, its multirange, their arrays and constructors (DefineRange)."""
     catalog = session.catalog
     namespace, name = creation_name(session, names(node["typeName"]))
-    shell = free_type_name(session, namespace, name, shell=True)
+    oid = new_type_oid(session, namespace, name)
     subtype, multirange = 0, _multirange_name(name)
     subtype_given = classed = False
     chosen: list[str] = []
@@ -50,11 +50,10 @@ def create_range(session: Session, node: Node) -> None:
             raise ServerError("42809", "range collation specified but subtype does not support collation")
         bounds = named_collation(session, chosen)
     owner = session.setting("role")
-    free_type_name(session, multirange_namespace, multirange)
-    oid = shell.oid if shell is not None else catalog.new_oid()
+    multirange_oid = new_type_oid(session, multirange_namespace, multirange)
     row = Type(oid, name, namespace, owner, "r", base=subtype, category="R", bounds=bounds)
     row = new_type(session, row)
-    many = Type(catalog.new_oid(), multirange, multirange_namespace, owner, "m", base=row.oid, category="R")
+    many = Type(multirange_oid, multirange, multirange_namespace, owner, "m", base=row.oid, category="R")
     many = new_type(session, many)
     row = replace(row, multirange=many.oid)
     catalog.types.put(row.oid, row)
