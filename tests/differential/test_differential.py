@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pubcheck.config import Config
 from pubcheck.linter import Linter, Unit
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.sources.text import Source
-from tests.differential import folded, followed
+from tests.differential import folded, followed, histories
 from tests.differential.compare import compare
 from tests.differential.later import Later
 from tests.differential.scripts import Script
@@ -39,6 +41,21 @@ def test_what_other_statements_are_refused_for_is_followed(
     compared = {name: compare(servers[major], list(script)) for name, script in scripts.items()}
     assert not {name: found.differences for name, found in compared.items() if found.differences}
     assert not [probe for found in compared.values() for probe in found.probes if not probe.agrees]
+
+
+OF_ROLES = re.compile(r'(?:22023|42704) role "\w+" does not exist')
+"""Roles belong to the cluster: one that a unit does not create is taken for granted, or changes nothing."""
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", MAJORS)
+def test_histories_that_once_differed(major: int, servers: Servers) -> None:
+    found: list[object] = []
+    for name, script in histories.SCRIPTS.items():
+        compared = compare(servers[major], list(script))
+        found += [(name, each) for each in compared.differences if not OF_ROLES.match(each.server)]
+        found += [(name, each) for each in compared.probes if not each.agrees]
+    assert not found
 
 
 PROBED = range(30)

@@ -8,11 +8,13 @@ from contextlib import contextmanager, suppress
 from msgspec.structs import replace
 
 from pubcheck.postgres.ddl.certain import only_certain
-from pubcheck.postgres.ddl.queries.columns import Outputs
+from pubcheck.postgres.ddl.queries.columns import Output, Outputs
+from pubcheck.postgres.ddl.typenames import UNSEEN_COLLATION
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.expressions.filters import parse_state
 from pubcheck.postgres.expressions.queries import analyze_query
 from pubcheck.postgres.expressions.scopes import Nested
+from pubcheck.postgres.expressions.scopes import Output as Analysed
 from pubcheck.postgres.expressions.state import NOTHING
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node
@@ -45,13 +47,22 @@ def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
     with only_certain(session), suppress(RecursionError), _for_values():
         found = analyze_query(nested, query)
         certain = session.assumed == before
-    if columns is None or not certain or found is None or nested.outer:
+    if not certain or found is None or nested.outer:
         return columns
+    if columns is None:
+        if any(one.type in (0, RECORD, RECORD_ARRAY) for one in found):
+            return None
+        return [Output(one.name, one.type, one.collation, None, one.typmod) for one in found]
     if [one.name for one in found] != [one.name for one in columns]:
         return columns
     return [
-        known
-        if known.type or one.type in (RECORD, RECORD_ARRAY)
-        else replace(known, type=one.type, typmod=one.typmod, collation=one.collation)
+        replace(known, type=one.type, typmod=one.typmod, collation=one.collation) if _adds(known, one) else known
         for known, one in zip(columns, found, strict=True)
     ]
+
+
+def _adds(known: Output, one: Analysed) -> bool:
+    """Whether analysis found more of a column than reading did: its type, or the collation of a string."""
+    if not known.type:
+        return one.type not in (RECORD, RECORD_ARRAY)
+    return known.type == one.type and known.collation == UNSEEN_COLLATION

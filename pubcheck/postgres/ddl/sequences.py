@@ -24,7 +24,7 @@ SEQUENCE_FUNCTIONS = ("nextval", "currval", "setval")
 def create_sequence(session: Session, node: Node) -> None:
     """CREATE SEQUENCE. Raises ServerError 42P07, and that of its options and OWNED BY."""
     rv = node["sequence"]
-    namespace, persistence = session.creation_target(rv)
+    namespace, persistence = session.creation_target(rv, optional=node.get("if_not_exists", False))
     name = rv["relname"]
     existing = session.relation_in(namespace, name)
     if existing is not None and existing.seen and node.get("if_not_exists"):

@@ -143,7 +143,7 @@ def create_table_as(session: Session, node: Node) -> None:
         raise ServerError("0A000", "materialized views must not use temporary tables or views")
     if materialized and rv.get("relpersistence") == "u":
         raise ServerError("0A000", "materialized views cannot be unlogged")
-    namespace, persistence = session.creation_target(rv)
+    namespace, persistence = session.creation_target(rv, optional=node.get("if_not_exists", False))
     existing = session.relation_in(namespace, rv["relname"])
     if existing is not None and existing.seen and node.get("if_not_exists"):
         session.notices.append(f'relation "{existing.name}" already exists, skipping')

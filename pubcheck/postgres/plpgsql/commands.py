@@ -73,7 +73,7 @@ def may_fail(session: Session, name: str, node: Node) -> bool:
     if name in ("ViewStmt", "CreateTableAsStmt"):
         return words_may_fail(node["query"])
     if name == "AlterTableStmt":
-        return any(item["AlterTableCmd"]["subtype"] in _UNFOLLOWED for item in node.get("cmds", ()))
+        return any(_alteration_may_fail(item["AlterTableCmd"]) for item in node.get("cmds", ()))
     if name == "DropStmt":
         return not node.get("missing_ok") and node["removeType"] not in _RELATIONS
     if name in ("AlterOwnerStmt", "AlterObjectSchemaStmt", "RenameStmt"):
@@ -89,6 +89,15 @@ def may_fail(session: Session, name: str, node: Node) -> bool:
     return True
 
 
+def _alteration_may_fail(command: Node) -> bool:
+    what, name = command["subtype"], command.get("name")
+    if what == "AT_SetTableSpace":
+        return bool(name != "pg_default")
+    if what == "AT_SetAccessMethod":
+        return name not in (None, "heap")
+    return what in _UNFOLLOWED
+
+
 _RELATIONS = frozenset(
     f"OBJECT_{word}"
     for word in ("TABLE", "VIEW", "MATVIEW", "INDEX", "SEQUENCE", "PUBLICATION", "SCHEMA", "COLUMN", "TABCONSTRAINT")
@@ -96,9 +105,8 @@ _RELATIONS = frozenset(
 _UNFOLLOWED = frozenset(
     (
         "AT_EnableTrig", "AT_EnableAlwaysTrig", "AT_EnableReplicaTrig", "AT_DisableTrig", "AT_EnableRule",
-        "AT_EnableAlwaysRule", "AT_EnableReplicaRule", "AT_DisableRule", "AT_SetTableSpace", "AT_SetAccessMethod",
-        "AT_ClusterOn", "AT_GenericOptions", "AT_SetOptions", "AT_SetStatistics", "AT_SetRelOptions", "AT_SetStorage",
-        "AT_SetCompression",
+        "AT_EnableAlwaysRule", "AT_EnableReplicaRule", "AT_DisableRule", "AT_GenericOptions",
+        "AT_SetStorage", "AT_SetCompression",
     )
 )  # fmt: skip
 """Parts of ALTER TABLE that change nothing that the catalog keeps, and name something or take a value."""

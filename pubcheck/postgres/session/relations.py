@@ -166,8 +166,10 @@ class Relations(Schemas):
         self.note_unseen(error, RELATION, namespace, name)
         return row
 
-    def creation_target(self, rv: Node) -> tuple[int, str]:
+    def creation_target(self, rv: Node, *, optional: bool = False) -> tuple[int, str]:
         """Namespace and persistence for CREATE of a RangeVar (RangeVarGetAndCheckCreationNamespace).
+
+        ``optional``: IF NOT EXISTS, with which nothing is created where there is a relation of that name.
 
         Raises ServerError 3F000, 42501 (for pg_catalog as heap_create does), 42P16.
         """
@@ -179,7 +181,8 @@ class Relations(Schemas):
         namespace = self.catalog.namespaces[self.creation_namespace()] if schema is None else self.namespace(schema)
         if not self.may_create_in(namespace):
             raise ServerError("42501", f"permission denied for schema {namespace.name}")
-        if namespace.oid in (PG_CATALOG, PG_TOAST) and self.setting("allow_system_table_mods") != "on":
+        system = namespace.oid in (PG_CATALOG, PG_TOAST) and self.setting("allow_system_table_mods") != "on"
+        if system and not (optional and self.relation_in(namespace.oid, rv["relname"])):
             raise ServerError(
                 "42501",
                 f'permission denied to create "{namespace.name}.{rv["relname"]}"',

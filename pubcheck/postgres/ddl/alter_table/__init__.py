@@ -158,23 +158,33 @@ def _refuse_lost_not_null(session: Session, relation: int, commands: list[Node])
 
 
 def _pass(command: Node) -> int:
-    if command["subtype"] == "AT_ColumnDefault" and "def" not in command:
+    what = command["subtype"]
+    if what == "AT_ColumnDefault" and "def" not in command:
         return 0
-    return _PASSES.get(command["subtype"], 9)
+    if what == "AT_AddConstraint":
+        return _PASSES.get(command["def"]["Constraint"]["contype"], 6)
+    return _PASSES.get(what, 7)
 
 
 _PASSES = {
     "AT_DropColumn": 0,
     "AT_DropConstraint": 0,
+    "AT_DropIdentity": 0,
     "AT_DropNotNull": 0,
     "AT_DropExpression": 0,
     "AT_AlterColumnType": 1,
     "AT_AddColumn": 2,
     "AT_SetExpression": 3,
     "AT_SetNotNull": 4,
-    "AT_AddIdentity": 4,
-    "AT_AddConstraint": 5,
+    "CONSTR_NOTNULL": 4,
+    "CONSTR_PRIMARY": 5,
+    "CONSTR_UNIQUE": 5,
+    "CONSTR_EXCLUSION": 5,
+    "AT_AddIdentity": 6,
+    "AT_ColumnDefault": 6,
 }
+"""AlterTablePass by subcommand or kind of constraint; other constraints come with what adds identity, and all else
+last."""
 
 
 _HOMES = {
@@ -206,7 +216,9 @@ _HOMES = {
     "AT_EnableRule": "relation:enable_rule",
     "AT_EnableTrig": "relation:enable_trigger",
     "AT_ReplicaIdentity": "relation:replica_identity",
+    "AT_ResetOptions": "storage:reset_options",
     "AT_SetExpression": "column_values:set_expression",
+    "AT_SetIdentity": "column_values:set_identity",
     "AT_SetLogged": "persistence:set_logged",
     "AT_SetNotNull": "constraints:set_not_null",
     "AT_SetAccessMethod": "storage:set_access_method",

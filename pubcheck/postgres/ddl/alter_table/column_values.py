@@ -130,8 +130,14 @@ def add_identity(session: Session, relation: int, command: Node, recurse: bool) 
     row = catalog.relations[relation]
     _refuse_part_of_identity(session, row, recurse, "add")
     column = require_column(session, relation, name)
-    if row.seen and (not column.not_null or column.identity or column.has_default):
-        raise ServerError("55000", f'column "{name}" of relation "{row.name}" cannot become an identity column')
+    if row.seen and not column.not_null:
+        raise ServerError(
+            "55000", f'column "{name}" of relation "{row.name}" must be declared NOT NULL before identity can be added'
+        )
+    if column.identity:
+        raise ServerError("55000", f'column "{name}" of relation "{row.name}" is already an identity column')
+    if column.has_default or column.generated:
+        raise ServerError("55000", f'column "{name}" of relation "{row.name}" already has a default value')
     refuse_identity_type(column)
     for oid in _with_partitions(session, relation):
         here = require_column(session, oid, name)
@@ -139,14 +145,28 @@ def add_identity(session: Session, relation: int, command: Node, recurse: bool) 
     attach_default(session, relation, name, body)
 
 
+def set_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetIdentity: SET GENERATED and the options of the sequence, as RESTART."""
+    row = session.catalog.relations[relation]
+    _refuse_part_of_identity(session, row, recurse, "change")
+    column = require_column(session, relation, command["name"])
+    if row.seen and not column.identity:
+        raise ServerError("55000", f'column "{column.name}" of relation "{row.name}" is not an identity column')
+    given = [item["DefElem"] for item in command["def"]["List"]["items"]]
+    generated = [item["arg"]["Integer"]["ival"] for item in given if item["defname"] == "generated"]
+    if generated:
+        for oid in _with_partitions(session, relation):
+            here = require_column(session, oid, column.name)
+            change_columns(session, oid, [here.number], identity=chr(generated[-1]))
+
+
 def _refuse_part_of_identity(session: Session, row: Relation, recurse: bool, verb: str) -> None:
     if not session.catalog.major.partitions_inherit_identity:
         return
+    word = {"add": "add identity to", "drop": "drop identity from", "change": "change identity column of"}[verb]
     if row.partition:
-        word = "add identity to" if verb == "add" else "drop identity from"
         raise ServerError("42P16", f"cannot {word} a column of a partition")
     if row.kind == "p" and not recurse:
-        word = "add identity to" if verb == "add" else "drop identity from"
         raise ServerError("42P16", f"cannot {word} a column of only the partitioned table")
 
 

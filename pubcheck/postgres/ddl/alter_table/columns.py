@@ -23,7 +23,7 @@ from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import add_not_null
 from pubcheck.postgres.ddl.tables.constraints import order_constraints
 from pubcheck.postgres.ddl.tables.default_values import attach_default
-from pubcheck.postgres.ddl.tables.definitions import define_column, depend_on_type
+from pubcheck.postgres.ddl.tables.definitions import define_column, depend_on_type, refuse_pseudo_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -48,6 +48,7 @@ def add_column(session: Session, relation: int, command: Node, recurse: bool) ->
     deferred: list[Node] = []
     owned: list[tuple[str, Node]] = []
     column = define_column(session, body, len(row.columns) + 1, deferred, owned)
+    refuse_pseudo_type(column)
     if column.identity and catalog.children.has(relation) and row.kind != "p":
         raise ServerError("42P16", "cannot recursively add identity column to table that has child tables")
     wanted = column.constraint

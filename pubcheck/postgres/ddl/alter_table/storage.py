@@ -30,6 +30,11 @@ def set_options(session: Session, relation: int, command: Node, recurse: bool) -
         refuse_parameters(session, command["def"]["List"]["items"], "attribute")
 
 
+def reset_options(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    if session.catalog.relations[relation].kind in "rpmf":
+        require_column(session, relation, command["name"])
+
+
 def set_tablespace(session: Session, relation: int, command: Node, recurse: bool) -> None:
     """ATExecSetTableSpace."""
     refuse_tablespace(command["name"])

@@ -25,6 +25,7 @@ from pubcheck.postgres.ddl.objects import (
 from pubcheck.postgres.ddl.objects.names import move, move_type, relation_of_type, rename_relation
 from pubcheck.postgres.ddl.objects.parts import rename_column, rename_constraint
 from pubcheck.postgres.ddl.subscriptions import rename_subscription
+from pubcheck.postgres.ddl.types import refuse_shell
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -132,6 +133,7 @@ def _rename_type(session: Session, oid: int, name: str) -> None:
     row = session.catalog.types.get(oid)
     if row is None:
         raise ServerError("42501", "must be owner of type")
+    refuse_shell(row)
     if not session.owns(row.owner):
         raise ServerError("42501", f"must be owner of type {row.name}")
     relation = relation_of_type(session, row)

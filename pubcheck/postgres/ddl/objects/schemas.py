@@ -4,11 +4,12 @@ commands/tablecmds.c: AlterTableNamespace).
 
 from __future__ import annotations
 
-from pubcheck.postgres.catalog import AUTO, INTERNAL, NAMESPACE, RELATION, TYPE, Object
+from pubcheck.postgres.catalog import AUTO, INTERNAL, NAMESPACE, PG_TOAST, RELATION, TYPE, Object
 from pubcheck.postgres.catalog.rows import Namespace, Relation
 from pubcheck.postgres.ddl.lookup import RELATION_KINDS, find_object
 from pubcheck.postgres.ddl.objects import object_row, relation_to_alter, require_creation, require_object_owner
 from pubcheck.postgres.ddl.objects.names import move, move_row_type, relation_of_type, take_name
+from pubcheck.postgres.ddl.types import refuse_shell
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -30,6 +31,8 @@ def set_schema(session: Session, node: Node) -> None:
     namespace = session.namespace(node["newschema"])
     if found is None or row is None:
         return
+    if found[0] == TYPE:
+        refuse_shell(session.catalog.types[found[1]])
     require_object_owner(session, found, row)
     require_creation(session, namespace)
     if row.namespace == namespace.oid:
@@ -80,6 +83,8 @@ def _move_relation(session: Session, row: Relation, namespace: Namespace) -> Non
     for one in (row.namespace, namespace.oid):
         if catalog.namespaces[one].name.startswith("pg_temp"):
             raise ServerError("0A000", "cannot move objects into or out of temporary schemas")
+        if one == PG_TOAST:
+            raise ServerError("0A000", "cannot move objects into or out of TOAST schema")
     _refuse_taken(session, row, namespace)
     former = row.namespace
     move_row_type(session, row, namespace.oid, row.name)

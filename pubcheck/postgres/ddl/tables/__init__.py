@@ -19,7 +19,7 @@ from pubcheck.postgres.ddl.foreign import SERVER
 from pubcheck.postgres.ddl.lookup import all_seen
 from pubcheck.postgres.ddl.tables.constraints import order_constraints, with_not_nulls
 from pubcheck.postgres.ddl.tables.default_values import attach_default, copy_defaults
-from pubcheck.postgres.ddl.tables.definitions import define_column, depend_on_types, own_defaults
+from pubcheck.postgres.ddl.tables.definitions import define_column, depend_on_types, own_defaults, refuse_pseudo_type
 from pubcheck.postgres.ddl.tables.inheritance import (
     check_parent,
     clone_indexes,
@@ -44,7 +44,7 @@ def create_foreign_table(session: Session, node: Node) -> None:
 def create_table(session: Session, node: Node, kind: str = "") -> None:
     """CREATE TABLE: plain, partitioned, PARTITION OF, INHERITS, OF a type, LIKE."""
     rv, partition = node["relation"], "partbound" in node
-    namespace, persistence = session.creation_target(rv)
+    namespace, persistence = session.creation_target(rv, optional=node.get("if_not_exists", False))
     name = rv["relname"]
     former = session.relation_in(namespace, name)
     if former is not None and former.seen:
@@ -71,6 +71,8 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     bound = read_bound(session, session.catalog.relations[parents[0].oid], node["partbound"]) if partition else None
     of_type = session.type_oid(node["ofTypename"]) if "ofTypename" in node else 0
     made = _elements(session, node, parents)
+    for column in made.columns:
+        refuse_pseudo_type(column)
     if bound is not None:
         refuse_overlap(session, parents[0], name, bound)
     row = Relation(
@@ -170,7 +172,7 @@ def _elements(session: Session, node: Node, parents: list[Relation]) -> _Element
             if source.kind not in "rvmcfp":
                 raise ServerError("42809", f'relation "{source.name}" is invalid in LIKE clause')
             made.likes.append((source, body.get("options", 0)))
-            copy_columns(columns, {*positions, *said}, source, body.get("options", 0))
+            copy_columns(columns, {*positions, *said}, source, body.get("options", 0), made.owned)
             said.update(column.name for column in source.live())
     if parents or made.likes or "ofTypename" in node:
         for at, column in enumerate(columns, 1):

@@ -108,6 +108,11 @@ _PSEUDO = frozenset((705, 2249, *range(2275, 2284), 2287, 2776, 3500, 3831, 3838
 """The oids of the pseudo-types that somebody might take for a column's (CheckAttributeType)."""
 
 
+def refuse_pseudo_type(column: Column) -> None:
+    if column.type in _PSEUDO:
+        raise ServerError("42P16", f'column "{column.name}" has a pseudo-type')
+
+
 def _written_type(session: Session, body: Node) -> tuple[int, int, int, str]:
     """(type, typmod, collation, what a serial is over) of a ColumnDef; of one that says no type nothing is known."""
     type_name = body.get("typeName")
@@ -122,8 +127,6 @@ def _written_type(session: Session, body: Node) -> tuple[int, int, int, str]:
     except ServerError as error:
         error.location = error.culprit = type_name.get("location")
         raise
-    if oid in _PSEUDO:
-        raise ServerError("42P16", f'column "{body["colname"]}" has a pseudo-type')
     typmod = typmod_of(session, type_name, oid) if "typmods" in type_name else -1
     if oid >= FIRST_GENERATED or "collClause" in body:
         return oid, typmod, collation_of(session, body.get("collClause"), oid), serial

@@ -11,20 +11,29 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Index, NotNull, Relation
 from pubcheck.postgres.ddl.indexes import IndexSpec, define_index, spec_of
+from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.ddl.tables.inheritance import copy_check
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 LIKE_CONSTRAINTS, LIKE_DEFAULTS, LIKE_GENERATED, LIKE_IDENTITY, LIKE_INDEXES, LIKE_STORAGE = 4, 8, 16, 32, 64, 256
 """TableLikeOption bits (nodes/parsenodes.h)."""
 
 
-def copy_columns(columns: list[Column], taken: set[str], source: Relation, options: int) -> None:
-    """transformTableLikeClause: names, types and NOT NULL always; the rest as INCLUDING says."""
+def copy_columns(
+    columns: list[Column], taken: set[str], source: Relation, options: int, owned: list[tuple[str, Node]]
+) -> None:
+    """transformTableLikeClause: names, types and NOT NULL always; the rest as INCLUDING says.
+
+    An identity column gets a sequence of its own, which goes to ``owned``.
+    """
     for column in source.live():
         generated = column.generated if options & LIKE_GENERATED else ""
         if column.name in taken:
             raise ServerError("42701", f'column "{column.name}" specified more than once')
+        if column.identity and options & LIKE_IDENTITY:
+            owned.append((column.name, {"contype": "CONSTR_IDENTITY"}))
         columns.append(
             replace(
                 column,
@@ -45,7 +54,12 @@ def copy_columns(columns: list[Column], taken: set[str], source: Relation, optio
 def with_columns(session: Session, source: Relation) -> Relation:
     """What LIKE names, with its columns and their types: those of the server's own catalogs are not kept with it."""
     known = session.syscache.builtin.columns(source.name) if source.oid < FIRST_NORMAL_OID else None
-    return source if known is None else replace(source, columns=known)
+    if known is None:
+        return source
+    if session.catalog.major.named_not_null:
+        # They have no constraints, which is what LIKE copies.
+        known = tuple(replace(column, not_null=False) for column in known)
+    return replace(source, columns=known)
 
 
 def _indexes_of_catalog(session: Session, source: Relation) -> Iterator[IndexSpec]:
@@ -73,7 +87,9 @@ def copy_indexes(session: Session, source: Relation, target: int, options: int) 
         return
     if source.oid < FIRST_NORMAL_OID:
         for spec in _indexes_of_catalog(session, source):
-            define_index(session, catalog.relations[target], spec)
+            copy = define_index(session, catalog.relations[target], spec)
+            if spec.primary:
+                require_not_null(session, target, copy.keys)
         return
     for oid in catalog.indexes_of.get(source.oid):
         index: Index = catalog.indexes[oid]

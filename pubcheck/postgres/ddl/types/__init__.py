@@ -35,6 +35,12 @@ def shell_named(session: Session, namespace: int, name: str) -> Type | None:
     return row if row is not None and row.shell else None
 
 
+def refuse_shell(row: Type) -> None:
+    """Raises ServerError 42704 for a type of which only the name is known."""
+    if row.shell:
+        raise ServerError("42704", f'type "{row.name}" is only a shell')
+
+
 def new_type_oid(session: Session, namespace: int, name: str) -> int:
     """The oid of a type that is created: that of the shell of its name, which it fills in, or a new one (TypeCreate).
 

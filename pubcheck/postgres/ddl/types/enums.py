@@ -16,7 +16,6 @@ from pubcheck.postgres.tree import names
 
 def create_enum(session: Session, node: Node) -> None:
     """CREATE TYPE ... AS ENUM (DefineEnum)."""
-    catalog = session.catalog
     namespace, name = creation_name(session, names(node["typeName"]))
     oid = new_type_oid(session, namespace, name)
     labels = tuple(names(node.get("vals", ())))
