@@ -17,7 +17,8 @@ UNNAMED = "<stdin>"
 class File(Struct, frozen=True):
     """A file yet to be read. ``label`` is how it is reported; ``error`` why it is known already to be unreadable;
     ``content`` what standard input held, None for a file. ``view`` says how its text becomes SQL, a key of
-    ``views.VIEWS``. ``context``: it is read to be followed, and what concerns it alone is not reported."""
+    ``views.VIEWS``. ``context``: it is read to be followed, and what concerns it alone is not reported. ``sometime``:
+    when it is run is not known."""
 
     path: str
     label: str
@@ -25,6 +26,7 @@ class File(Struct, frozen=True):
     content: bytes | None = None
     view: str = "sql"
     context: bool = False
+    sometime: bool = False
 
 
 class Plan(Struct, frozen=True):

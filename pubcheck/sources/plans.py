@@ -414,6 +414,12 @@ def arrange(
     taken: set[str] = set()
     for group in groups:
         members = tuple(known[path] for path in group.members)
+        if group.context:
+            before, own = members[: group.context], members[group.context :]
+            members = (
+                *(replace(file, context=True) for file in before),
+                *(replace(file, sometime=True) for file in own),
+            )
         name = _name(group.name, group.members, members)
         if name in taken:
             name = members[-1].label

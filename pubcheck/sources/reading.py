@@ -45,7 +45,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             continue
         view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
         project.begin(os.path.abspath(file.path))
-        source = views.source(file.label, decoded.text, view or file.view, project)
+        source = views.source(file.label, decoded.text, view or file.view, project, sometime=file.sometime)
         sources.append(source)
         if decoded.encoding in _EIGHT_BIT:
             start = next(at for at, char in enumerate(decoded.text) if char > "\x7f")

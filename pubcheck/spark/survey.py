@@ -311,7 +311,7 @@ def _places(known: _Known, alone: Iterable[Seen]) -> dict[str, _Place]:
     places = {}
     for plan in plans:
         unit = name(plan.name)
-        for ordinal, file in enumerate(plan.files):
+        for ordinal, file in enumerate(file for file in plan.files if not file.context):
             places[file.path] = _Place(unit, plan.habit, ordinal, file.view)
     for each in alone:
         places[_path(each) or ""] = _Place(name(each.label or ""), "folder", 0, "sql")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from pubcheck.sources.discover import INSTALLED
-from pubcheck.sources.files import language_of
+from pubcheck.sources.files import SUFFIXES, language_of
 from pubcheck.sources.units import flyway, initdb, marked, numbered, updown
 
 _SQITCH = frozenset(["deploy", "revert", "verify"])
@@ -32,8 +32,9 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
     if last == "migrations" and os.path.basename(above) == "supabase":
         # Not the whole of `supabase`, for its functions may bring a lot along.
         yield folder, os.path.join(above, "seed.sql")
-    if last == "supabase" and name == "seed.sql":
-        yield os.path.join(folder, "migrations"), path
+    migrations = os.path.join(folder, "migrations" if last == "supabase" else "supabase/migrations")
+    if os.path.isdir(migrations) and name.lower().endswith(SUFFIXES):
+        yield migrations, path
     if last == "schemas" and os.path.basename(above) == "supabase":
         yield (folder,)
     if name in ("migration.sql", "up.sql", "down.sql") and last[:1].isdigit():

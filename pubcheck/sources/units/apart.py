@@ -34,6 +34,8 @@ _ASIDE = frozenset(
         "docs",
     ]
 )
+_UPGRADES = re.compile(r"(?:upgrade|update|patch|upgrade[_-]?script|delta)e?s?", re.I)
+"""Folders that bring an older schema to what the full one beside them is: they are not run after that one."""
 _FAR = 5
 """Folders between two, up and down, beyond which they are taken for two projects of one repository."""
 _TEST = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)\.\w+|.*(?:Test|Tests|IT)\.\w+)", re.S)
@@ -44,7 +46,10 @@ def joined(groups: list[Group], look: Look) -> list[Group]:
     missing = {
         number: wanted
         for number, group in enumerate(groups)
-        if group.habit in _OPEN and _publishes(group, look) and (wanted := _missing(group, look))
+        if group.habit in _OPEN
+        and not _upgrades(group)
+        and _publishes(group, look)
+        and (wanted := _missing(group, look))
     }
     if not missing:
         return groups
@@ -61,7 +66,7 @@ def joined(groups: list[Group], look: Look) -> list[Group]:
     single = frozenset(name for name, numbers in makers.items() if len(numbers) == 1)
     changers: dict[str, set[int]] = defaultdict(set)
     for number, group in enumerate(groups) if single else ():
-        for member in group.members:
+        for member in group.members if not _upgrades(group) else ():
             for name in single & look.names(member, single).needs:
                 changers[name].add(number)
     # By unit those that make what it lacks, and those that change what these make: without the latter too much would
@@ -96,6 +101,10 @@ def _missing(group: Group, look: Look) -> frozenset[str]:
     known = [look.names(member) for member in group.members]
     made = frozenset[str]().union(*(names.makes for names in known))
     return frozenset[str]().union(*(names.needs for names in known)) - made
+
+
+def _upgrades(group: Group) -> bool:
+    return any(_UPGRADES.fullmatch(part) for part in group.members[0].split("/")[-4:-1])
 
 
 def _near(group: Group, other: Group) -> bool:

@@ -53,7 +53,7 @@ def groups_of(
     tree = Tree(paths, look, included)
     found = [group for habit in _HABITS for group in habit(tree)]
     found.sort(key=_place)
-    return apart.joined(found, look), tree.undone
+    return supabase.followed(apart.joined(found, look), look), tree.undone
 
 
 def _place(group: Group) -> tuple[list[str], str]:

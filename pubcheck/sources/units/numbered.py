@@ -13,6 +13,8 @@ from pubcheck.sources.units.tree import Group, Tree, last, natural, shown
 _FOLDERS = frozenset(["migration", "migrations", "migrate", "versions"])
 _ENDS = ("_migrate", "_migrations", "-migrations")
 
+_FEWEST = 3
+"""Files that must create the same table until they are no history in which it is dropped and created again."""
 NUMBERED = pattern_later(
     r"(?:[vm]|(?:script|step|patch|part|update|migration|version|changeset)[ _-]?)?\d+.*", re.S | re.I
 )
@@ -34,7 +36,7 @@ def plans(tree: Tree) -> Iterator[Group]:
         programs = _migrations(tree, folder, names, NUMBERED if history else TIMED)
         if len(names) < (1 if history else 2) and not programs:
             continue
-        if not (history or programs) and _same_tables(tree, folder, names):
+        if _fixtures(tree, folder, names) or (not (history or programs) and _same_tables(tree, folder, names)):
             continue
         files = [(folder, name) for name in _ordered(tree, folder, [*names, *programs])]
         habit = "migrations" if history or programs else "numbered"
@@ -51,6 +53,22 @@ def _migrations(tree: Tree, folder: str, names: list[str], number: re.Pattern[st
         or tree.look.traits(tree.path(folder, name)).revision
     ]
     return programs if tree.concerned((folder, name) for name in [*programs, *names]) else []
+
+
+def _fixtures(tree: Tree, folder: str, names: list[str]) -> bool:
+    """Whether all files that create tables create the same one: then each is a database of its own."""
+    if len(names) < _FEWEST or not tree.concerned((folder, name) for name in names):
+        return False
+    common: frozenset[str] | None = None
+    makers = 0
+    for name in names:
+        makes = tree.look.names(tree.path(folder, name)).makes
+        if makes:
+            makers += 1
+            common = makes if common is None else common & makes
+            if not common:
+                return False
+    return makers >= _FEWEST
 
 
 def _same_tables(tree: Tree, folder: str, names: list[str]) -> bool:

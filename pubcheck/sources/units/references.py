@@ -28,6 +28,10 @@ _TEARS_DOWN = re.compile(
 """Scripts that take all back, by their names: run last they would leave nothing to judge."""
 
 
+_UPGRADES = re.compile(r"(?:.*[._ -])?upgrades?(?:[._ -].*)?\.\w+|.*\d--v?\d.*\.\w+", re.I | re.S)
+"""Scripts that bring an older schema to what the full one beside them is."""
+
+
 def plans(tree: Tree) -> Iterator[Group]:
     for folder in tree.folders():
         yield from _of_folder(tree, folder)
@@ -80,6 +84,9 @@ def together(known: Mapping[str, Names], concerned: Container[str]) -> list[list
     """
     rivals = _rivals(known)
     last = {name for name in known if _TEARS_DOWN.fullmatch(name)}
+    upgrades = {name for name in known if _UPGRADES.fullmatch(name)}
+    if any(names.makes for name, names in known.items() if name not in upgrades):
+        last |= upgrades
     alone = rivals | last
     makers: dict[str, list[str]] = defaultdict(list)
     for file, names in known.items():

@@ -1,6 +1,7 @@
 """Supabase: `supabase/migrations/<time>_<name>.sql` in order, then `supabase/seed.sql`.
 
-What lies in `supabase/schemas` says again what the migrations do: it is a unit of its own.
+What lies in `supabase/schemas` says again what the migrations do: it is a unit of its own. A script beside the project
+or in it that changes tables of the migrations is run by hand, at some time after them.
 """
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pubcheck.sources.units.tree import Group, Tree, last, parent, shown
+from msgspec.structs import replace
 
-_MIGRATION = re.compile(r"\d+_.*\.sql", re.S)
-"""What the command line of Supabase runs; it passes over files of other names."""
+from pubcheck.sources.units.tree import Group, Look, Tree, last, parent, shown
+
+_MIGRATION = re.compile(r"\d+[_-].*\.sql", re.S)
+"""What the command line of Supabase runs, and `<time>-<uuid>.sql`, which tools on top of Supabase write."""
+_GUESSED = frozenset(["file", "folder", "references"])
 
 
 def plans(tree: Tree) -> Iterator[Group]:
@@ -28,3 +32,38 @@ def plans(tree: Tree) -> Iterator[Group]:
         if last(folder) == "schemas" and last(parent(folder)) == "supabase":
             files = [(each, name) for each in tree.below(folder) for name in tree.sql[each]]
             yield tree.group(shown(folder), files, "supabase", "the schema as supabase/schemas declares it")
+
+
+def followed(groups: list[Group], look: Look) -> list[Group]:
+    """The groups, with the migrations as context of the loose scripts that change their tables."""
+    projects = {
+        parent(parent(group.members[0])): group
+        for group in groups
+        if group.habit == "supabase" and last(parent(group.members[0])) == "migrations"
+    }
+    return [_following(group, projects, look) for group in groups] if projects else groups
+
+
+def _following(group: Group, projects: dict[str, Group], look: Look) -> Group:
+    folders = {parent(member) for member in group.members}
+    if group.habit not in _GUESSED or len(folders) != 1:
+        return group
+    folder = folders.pop()
+    project = folder if folder in projects else f"{folder}/supabase".lstrip("/")
+    before = projects.get(project) or projects.get(f"/{project}")
+    if before is None or not any(look.traits(member).concerned for member in group.members):
+        return group
+    names = [look.names(member) for member in group.members]
+    wanted = frozenset[str]().union(*(each.needs for each in names)) - frozenset[str]().union(
+        *(each.makes for each in names)
+    )
+    if wanted.isdisjoint(name for member in before.members for name in look.names(member, wanted).makes):
+        return group
+    return replace(
+        group,
+        members=(*before.members, *group.members),
+        context=len(before.members),
+        habit="supabase",
+        reason="run by hand after",
+        after=before.members[:1],
+    )

@@ -28,7 +28,8 @@ class Look(Protocol):
 
 class Group(Struct, frozen=True):
     """Files that make a unit, by their paths, as a habit finds them. ``postgres``: the majors that they name;
-    ``after``: the first file of each unit that was put before, which ends the ``reason``."""
+    ``after``: the first file of each unit that was put before, which ends the ``reason``. So many of the first members
+    are ``context``: another unit has them, and those that follow are run at some time after them."""
 
     name: str
     members: tuple[str, ...]
@@ -36,6 +37,7 @@ class Group(Struct, frozen=True):
     reason: str
     postgres: tuple[int, ...] = ()
     after: tuple[str, ...] = ()
+    context: int = 0
 
 
 class Tree:

@@ -72,9 +72,11 @@ VIEWS: Mapping[str, Callable[[str], View]] = {
 """By the name of a kind, what turns a text of that kind into SQL."""
 
 
-def source(label: str, text: str, kind: str = "sql", project: Project | None = None) -> Source:
+def source(
+    label: str, text: str, kind: str = "sql", project: Project | None = None, *, sometime: bool = False
+) -> Source:
     """A file's text as the source that the engine is given. ``kind`` is a key of ``VIEWS``; others are SQL.
-    ``project``: what is known of the migrations before it in its unit."""
+    ``project``: what is known of the migrations before it in its unit; ``sometime``: when it runs is not known."""
     make = partial(_program, kind, project=project) if kind in _LANGUAGES else VIEWS.get(kind, _sql)
     if "\r" in text and "\n" not in text:
         # Lines that end with CR alone: views look for LF, and have the same characters in between.
@@ -82,6 +84,8 @@ def source(label: str, text: str, kind: str = "sql", project: Project | None = N
         view = replace(view, text=view.text.replace("\n", "\r"))
     else:
         view = make(text)
+    if sometime:
+        view = replace(view, perhaps=((0, len(text)),))
     if view == View(text):
         return Source(label, text)
     return Source(label, view.text, text, view)
