@@ -10,15 +10,15 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from msgspec import Struct
-
 from pubcheck.sources.views import VIEWS
 from tests.benchmarks.filters import median_milliseconds, tables_and_publications
+from tests.benchmarks.growth import growth
 from tests.benchmarks.measure import BARE_PARSER, BARE_PYTHON, cost, file_of, lint
 from tests.benchmarks.openings import HOSTILE as HOSTILE_TEXTS
 from tests.benchmarks.openings import growth as growth_of_a_view
+from tests.benchmarks.row import Row, table
 from tests.benchmarks.schema import dump, published
-from tests.benchmarks.shapes import HOSTILE, SHAPES
+from tests.benchmarks.shapes import HOSTILE
 from tests.benchmarks.trees import flat, mixed, supabase, tree_of
 
 TABLES = 5_000
@@ -27,20 +27,6 @@ CREATE TABLE orders (id bigint PRIMARY KEY, region text NOT NULL, total numeric(
 ALTER TABLE orders ADD COLUMN note text;
 CREATE PUBLICATION eu FOR TABLE orders WHERE (id > 5);
 """
-
-
-class Row(Struct, frozen=True):
-    """A line of a table. ``value`` is held to ``limit`` where there is one; both are in ``unit``."""
-
-    name: str
-    measured: str
-    value: float | None = None
-    limit: float | None = None
-    unit: str = "x"
-
-    @property
-    def broken(self) -> bool:
-        return self.value is not None and self.limit is not None and self.value > self.limit
 
 
 def start_up() -> Iterator[Row]:
@@ -64,14 +50,6 @@ def publications() -> Iterator[Row]:
         ours, bare, told = cost(lint(path), lint(without), lint(path, "explain"))
     yield Row("lint", f"{_ms(ours.cpu)}, without {_ms(bare.cpu)}", ours.cpu / bare.cpu, 1.5)
     yield Row("explain", f"{_ms(told.cpu)}, lint without {_ms(bare.cpu)}", told.cpu / bare.cpu, 2)
-
-
-def growth() -> Iterator[Row]:
-    """Ten times the tables (columns, partitions...), in shapes that tempt to compare each with each."""
-    for shape in SHAPES:
-        with file_of(shape(TABLES // 10)) as small, file_of(shape(TABLES)) as large:
-            one, ten = cost(lint(small), lint(large), runs=2)
-        yield Row(shape.__name__.replace("_", " "), f"{_ms(one.cpu)} to {_ms(ten.cpu)}", ten.cpu / one.cpu, 11)
 
 
 def filters() -> Iterator[Row]:
@@ -169,11 +147,7 @@ def main(names: list[str]) -> int:
     broken = False
     for name in names or BENCHMARKS:
         print(f"\n{name}: {(BENCHMARKS[name].__doc__ or '').splitlines()[0]}")
-        for row in BENCHMARKS[name]():
-            value = f"{row.value:8,.2f} {row.unit:<2}" if row.value is not None else ""
-            limit = f"{'ABOVE' if row.broken else 'of at most'} {row.limit:g}" if row.limit is not None else ""
-            print(f"  {row.name:<36} {value:<12} {limit:<16} {row.measured}".rstrip(), flush=True)
-            broken = broken or row.broken
+        broken = table(BENCHMARKS[name]()) or broken
     return 1 if broken else 0
 
 

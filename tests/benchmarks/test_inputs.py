@@ -9,6 +9,9 @@ import pytest
 from pubcheck.config import Config
 from pubcheck.linter import Linter, Result, Unit
 from pubcheck.sources.text import Source
+from tests.benchmarks.dimensions import DIMENSIONS
+from tests.benchmarks.dimensions.parts import Dimension
+from tests.benchmarks.growth import exponent
 from tests.benchmarks.schema import dump, published
 from tests.benchmarks.shapes import SHAPES, not_sql, one_list_of_strangers
 
@@ -38,3 +41,20 @@ def test_every_statement_of_a_shape_is_followed(shape: Callable[[int], str]) -> 
     refused = [found for found in result.diagnostics if found.phase == "ddl" and found.severity == "error"]
     assert result.statements >= 1
     assert not refused or shape in (not_sql, one_list_of_strangers)
+
+
+def test_every_dimension_has_a_name_of_its_own() -> None:
+    names = [dimension.name for dimension in DIMENSIONS]
+    assert len(names) == len({*names})
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS, ids=lambda dimension: dimension.name)
+def test_an_input_grows_in_its_dimension(dimension: Dimension) -> None:
+    small, large = (len(str(dimension.make(size))) for size in (100, 400))
+    assert large > small
+
+
+def test_the_exponent_is_the_slope_of_the_upper_doublings() -> None:
+    assert exponent({size: size * 0.01 for size in (1, 2, 4, 8, 16, 32)}) == pytest.approx(1)
+    assert exponent({1: 1, 2: 1, 4: 1, 8: 4, 16: 16, 32: 64}) == pytest.approx(2)
+    assert exponent({8: 10}) == 0
