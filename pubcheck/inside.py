@@ -23,6 +23,7 @@ from pubcheck.fold.doubts import (
     names_taken,
     net_changes,
 )
+from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
@@ -410,7 +411,7 @@ def _refused_body(fold: Fold, found: Routine) -> NotParsed | None:
     """What is wrong with the body of the function that a statement has made."""
     if fold.session.setting("check_function_bodies") == "off":
         return None
-    trial = Trial(fold.session)
+    trial = Trial(fold.session, Budget())
     try:
         if found.language == "plpgsql":
             are_declarable(trial, found.body.text, program(found.header(), found.body.text))

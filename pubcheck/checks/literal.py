@@ -27,7 +27,7 @@ from pubcheck.postgres.session.connection import READ_ONLY
 from pubcheck.postgres.tree import column_names
 from pubcheck.replication.members import members
 
-NAME = r'(?:"(?:[^"]|"")+"|[^\W\d][\w$]*)'
+NAME = r'(?:"(?:[^"]++|"")++"|[^\W\d][\w$]*)'
 _HEAD = re.compile(
     rf"(?:update|delete\s+from|merge\s+into|insert\s+into)\s+(?:only\s+)?(?P<name>{NAME}(?:\.{NAME})*)(?=[\s(]|\Z)",
     re.IGNORECASE,

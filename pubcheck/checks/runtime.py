@@ -91,15 +91,36 @@ _PATTERNS = pattern_later(r"(text|name|bpchar)(ic)?regex(eq|ne)|regexp_.*")
 _LIKES = pattern_later(r"(text|name|bpchar|bytea)(ic)?n?like|like|notlike")
 
 
+class _Look:
+    """A filter that is looked at: the columns that each part of it reads are found once, from below."""
+
+    def __init__(self, cache: SysCache, expr: Expr) -> None:
+        self.cache = cache
+        self._columns: dict[int, frozenset[int]] = {}
+        for at in reversed(list(nodes(expr))):
+            read = {self._columns[id(arg)] for arg in at.args}
+            if at.node == "Var":
+                read.add(frozenset((at.value,)))
+            self._columns[id(at)] = read.pop() if len(read) == 1 else frozenset().union(*read)
+
+    def columns(self, expr: Expr) -> frozenset[int]:
+        """The numbers of the columns that a part reads."""
+        return self._columns[id(expr)]
+
+    def is_constant(self, expr: Expr) -> bool:
+        return not self._columns[id(expr)] and expr.node != "CaseTestExpr"
+
+
 def dangers(cache: SysCache, expr: Expr) -> Iterator[Danger]:
     """The calls of a filter that can fail, in the order of the text; what CASE guards only where no row can pass."""
+    look = _Look(cache, expr)
     todo: list[tuple[Expr, frozenset[int], frozenset[int]]] = [(expr, frozenset(), frozenset())]
     while todo:
         # `kept`: the columns that the conditions of the CASEs around it read; `checked`: those of conditions beside it.
         at, kept, checked = todo.pop()
         if at.node in _CALLS:
-            danger = _of_call(cache, at, checked)
-            if danger is not None and (danger.always or not _is_guarded(cache, at, kept)):
+            danger = _of_call(look, at, checked)
+            if danger is not None and (danger.always or not _is_guarded(look, at, kept)):
                 yield danger
         below: list[tuple[Expr, frozenset[int], frozenset[int]]] = []
         if at.node == "CaseExpr":
@@ -108,32 +129,33 @@ def dangers(cache: SysCache, expr: Expr) -> Iterator[Danger]:
             for number, arg in enumerate(at.args):
                 below.append((arg, kept | conditions if number > first else kept, checked))
                 if number < first or (number - first) % 2 == 0:
-                    conditions |= _columns(arg)
+                    conditions |= look.columns(arg)
         elif at.node == "BoolExpr" and at.value != "NOT":
             for arg in at.args:
                 below.append((arg, kept, checked))
-                checked = checked | _columns(arg)
+                checked = checked | look.columns(arg)
         else:
             below = [(arg, kept, checked) for arg in at.args]
         todo.extend(reversed(below))
 
 
-def _is_guarded(cache: SysCache, expr: Expr, kept: frozenset[int]) -> bool:
-    danger = _of_call(cache, expr, kept) if kept else None
+def _is_guarded(look: _Look, expr: Expr, kept: frozenset[int]) -> bool:
+    danger = _of_call(look, expr, kept) if kept else None
     return danger is not None and danger.guarded
 
 
-def _of_call(cache: SysCache, expr: Expr, checked: frozenset[int]) -> Danger | None:
+def _of_call(look: _Look, expr: Expr, checked: frozenset[int]) -> Danger | None:
     if not expr.functions:
         return None
+    cache = look.cache
     name = cache.proc(expr.functions[0]).name
     location = expr.start if expr.location < 0 else expr.location
     if _DIVISION.fullmatch(name) and len(expr.args) == 2:
-        return _division(expr, location, checked)
-    if _is_constant(expr):
+        return _division(look, expr, location, checked)
+    if look.is_constant(expr):
         return None
     argument = expr.args[0]
-    guarded = bool(_columns(expr)) and _columns(expr) <= checked
+    guarded = bool(look.columns(expr)) and look.columns(expr) <= checked
     if argument.type == JSONB and name in _JSONB_WORDS:
         answer = ServerAnswer("22023", f"cannot cast jsonb string to type {_JSONB_WORDS[name]}")
         way = "test jsonb_typeof(...) in a CASE before the cast, or compare the text (->>) instead"
@@ -160,7 +182,7 @@ def _of_call(cache: SysCache, expr: Expr, checked: frozenset[int]) -> Danger | N
     if name in _POWERS:
         return _power(cache, expr, location, guarded=guarded)
     always = _of_constant_pattern(name, expr, location) or _of_constant_unit(name, expr, location)
-    return always or _by_name(name, expr, location, guarded=guarded)
+    return always or _by_name(look, name, expr, location, guarded=guarded)
 
 
 def _is_small_remainder(cache: SysCache, expr: Expr, width: int) -> bool:
@@ -257,14 +279,14 @@ def _of_constant_pattern(name: str, expr: Expr, location: int) -> Danger | None:
     return None
 
 
-def _by_name(name: str, expr: Expr, location: int, *, guarded: bool) -> Danger | None:
+def _by_name(look: _Look, name: str, expr: Expr, location: int, *, guarded: bool) -> Danger | None:
     known = _BY_NAME.get(name)
-    if known is None and len(expr.args) > 1 and not _is_constant(expr.args[1]):
+    if known is None and len(expr.args) > 1 and not look.is_constant(expr.args[1]):
         if _PATTERNS.fullmatch(name):
             known = _SYNTAX_OF_PATTERN
         elif _LIKES.fullmatch(name):
             known = ("22025", _ESCAPE_AT_END, "a pattern that ends with a backslash")
-    if name in ("substring", "substr") and len(expr.args) == 3 and not _is_constant(expr.args[2]):
+    if name in ("substring", "substr") and len(expr.args) == 3 and not look.is_constant(expr.args[2]):
         known = ("22011", "negative substring length not allowed", "a negative length")
     if known is None:
         return None
@@ -272,20 +294,20 @@ def _by_name(name: str, expr: Expr, location: int, *, guarded: bool) -> Danger |
     return Danger(location, f"{name}() is given {values}", _WAY, ServerAnswer(sqlstate, message), guarded=guarded)
 
 
-def _division(expr: Expr, location: int, checked: frozenset[int]) -> Danger | None:
+def _division(look: _Look, expr: Expr, location: int, checked: frozenset[int]) -> Danger | None:
     divisor = expr.args[1]
-    zero = _zero(divisor)
+    zero = _zero(look, divisor)
     if zero is False:
         return None
     answer = ServerAnswer("22012", "division by zero")
     if zero:
         return Danger(location, "on every row", "write another divisor", answer, always=True)
     way = "write CASE WHEN ... = 0 THEN false ELSE ... END, or divide by NULLIF(..., 0), which gives NULL"
-    columns = _columns(divisor)
+    columns = look.columns(divisor)
     return Danger(location, "the divisor is zero", way, answer, guarded=bool(columns) and columns <= checked)
 
 
-def _zero(expr: Expr) -> bool | None:
+def _zero(look: _Look, expr: Expr) -> bool | None:
     """Whether a divisor is zero: True, False (never, or NULL), or None: on some rows."""
     if expr.node == "Const":
         if expr.null:
@@ -295,12 +317,12 @@ def _zero(expr: Expr) -> bool | None:
         except (TypeError, ValueError):
             return None
     if expr.node == "NullIfExpr":
-        return False if _zero(expr.args[1]) else None
+        return False if _zero(look, expr.args[1]) else None
     if expr.node == "MinMaxExpr" and expr.value == "GREATEST":
         return False if any(_positive(arg) for arg in expr.args) else None
     if expr.node in ("FuncExpr", "OpExpr", "RelabelType") and len(expr.args) == 1:
         # A sign or a cast of a constant.
-        return _zero(expr.args[0]) if _is_constant(expr) else None
+        return _zero(look, expr.args[0]) if look.is_constant(expr) else None
     return None
 
 
@@ -309,11 +331,3 @@ def _positive(expr: Expr) -> bool:
         return expr.node == "Const" and not expr.null and float(expr.value) > 0
     except (TypeError, ValueError):
         return False
-
-
-def _is_constant(expr: Expr) -> bool:
-    return not _columns(expr) and expr.node != "CaseTestExpr"
-
-
-def _columns(expr: Expr) -> frozenset[int]:
-    return frozenset(at.value for at in nodes(expr) if at.node == "Var")

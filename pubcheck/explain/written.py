@@ -8,7 +8,7 @@ from pubcheck.postgres.scan import tokens
 from pubcheck.sources.text import utf8
 
 _COMMENT_OR_BLANKS = re.compile(
-    r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?:\w*)\$.*?\$\w*\$)|(?:\s|--[^\n\r]*|/\*.*?\*/)+""", re.DOTALL
+    r"""('(?:[^']++|'')*+'|"(?:[^"]++|"")*+"|\$(?:\w*)\$.*?\$\w*\$)|(?:\s|--[^\n\r]*|/\*.*?\*/)+""", re.DOTALL
 )
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 _TOKEN = re.compile(
-    rb"""(?P<blank>\s+|--[^\n\r]*|/\*(?:[^*/]|\*(?!/)|/(?!\*))*\*/)
-       | (?P<text>[eE]'(?:[^'\\]|\\.|'')*'|(?:[uU]&|[nNbBxX])?'(?:[^']|'')*'
+    rb"""(?P<blank>\s+|--[^\n\r]*|/\*(?:[^*/]++|\*(?!/)|/(?!\*))*+\*/)
+       | (?P<text>[eE]'(?:[^'\\]++|\\.|'')*+'|(?:[uU]&|[nNbBxX])?'(?:[^']++|'')*+'
            |(?P<quote>\$(?:[A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*)?\$).*?(?P=quote))
-       | (?P<name>(?:[uU]&)?"(?:[^"]|"")*"|[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*)
+       | (?P<name>(?:[uU]&)?"(?:[^"]++|"")*+"|[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*)
        | (?P<number>[0-9][0-9a-zA-Z_.]*)
        | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,

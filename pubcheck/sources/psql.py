@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 
 from msgspec import Struct
 
+from pubcheck.postgres.budget import LARGEST
 from pubcheck.sources.statements import PsqlCommand, Statement
 
 _WORDS = re.compile(r"\\(\S*)\s*(.*)", re.DOTALL)
-_ARGUMENT = re.compile(r"""'(?:[^'\\]|\\.|'')*'|"[^"]*"|[^\s'"]+""")
+_ARGUMENT = re.compile(r"""'(?:[^'\\]++|\\.|'')*+'|"[^"]*"|[^\s'"]+""")
 _DATABASE_NAME = re.compile(r"\bdbname\s*=\s*'?([^\s']+)|^postgres(?:ql)?://[^/?]*/([^/?]+)")
 _CONNINFO = r"\b(host|port)\s*=\s*'?([^\s']+)"
 _ADDRESS = r"://(?:[^/?@]*@)?([^/?]*)"
@@ -26,7 +27,7 @@ _SITE = r""":(?:(?P<plain>\w+)|'(?P<literal>\w+)'|"(?P<name>\w+)"|\{\?(?P<define
 # What ends nothing but itself: no semicolon, comment, backslash, dollar quote or variable outside of quotes.
 _PLAIN = r"""[^'"$;\\:/()\-]++|'[^'\\]*+'|"[^"]*+"|::|-(?!-)|/(?!\*)"""
 _SELF_CONTAINED = rf"(?:{_PLAIN}|\((?:{_PLAIN})*+\))*+"
-_SET_ARGUMENT = r"""(?s)'(?P<quoted>(?:[^'\\]|\\.|'')*)'|"(?P<double>[^"]*)"|(?P<bare>[^\s'"]+)|(?P<blank>\s+)"""
+_SET_ARGUMENT = r"""(?s)'(?P<quoted>(?:[^'\\]++|\\.|'')*+)'|"(?P<double>[^"]*)"|(?P<bare>[^\s'"]+)|(?P<blank>\s+)"""
 _SET_ESCAPE = r"(?s)\\(?P<octal>[0-7]{1,3})|\\x(?P<hex>[0-9A-Fa-f]{1,2})|\\(?P<one>.)|''"
 _SET_LETTERS = {"n": "\n", "t": "\t", "b": "\b", "r": "\r", "f": "\f"}
 _CONDITIONS = frozenset(("if", "elif", "else", "endif"))
@@ -190,14 +191,14 @@ def pieces(
 ) -> list[Piece]:
     """The statements that a text with variables at these offsets is for psql, which reads values as it reads the text.
 
-    None of them where a value is not known or names variables or commands itself, or where the last of them does not
-    end with the text.
+    None of them where a value is not known or names variables or commands itself, where the last of them does not
+    end with the text, or where they are too large.
     """
     expanded: list[tuple[int, int, int, int]] = []
     sent, at = "", 0
     for start, end in sites:
         value = _value(text[start:end], variables)
-        if value is None or "\\" in value or re.search(_SITE, value):
+        if value is None or "\\" in value or re.search(_SITE, value) or len(sent) + len(value) > LARGEST:
             return []
         sent += text[at:start]
         expanded.append((start, end, len(sent), len(sent) + len(value)))
@@ -230,13 +231,14 @@ def interpolated(text: str, variables: Mapping[str, str]) -> str | None:
         return None
     if ":" not in text:
         return text
-    unknown = False
+    unknown, size = False, len(text)
 
     def value(found: re.Match[str]) -> str:
-        nonlocal unknown
+        nonlocal unknown, size
         known = substituted(found[0], variables)
-        unknown = unknown or known is None
-        return known or ""
+        size += len(known or "")
+        unknown = unknown or known is None or size > LARGEST
+        return known or "" if not unknown else ""
 
     said = re.sub(_SITE, value, text)
     return None if unknown else said
@@ -294,7 +296,7 @@ def _set_value(text: str, variables: Mapping[str, str]) -> str | None:
             at += len(word)
             continue
         at = found.end()
-    return "".join(parts)
+    return "".join(parts) if sum(map(len, parts)) <= LARGEST else None
 
 
 def _set_escape(found: re.Match[str]) -> str:

@@ -145,6 +145,10 @@ class _Lexed(Struct, gc=False):
     commands: list[PsqlCommand]
 
 
+_VALUES = 1 << 24
+"""Characters of variables that are put into the statements of a file; what comes after them is not known."""
+
+
 class Splitter:
     """Iterates once over a source's statements and psql commands, in order.
 
@@ -154,6 +158,7 @@ class Splitter:
     def __init__(self, source: Source, variables: Mapping[str, str] | None = None) -> None:
         """``variables`` are psql's with their values; what changes in them holds for the statements not yet read."""
         self._variables: Mapping[str, str] = {} if variables is None else variables
+        self._room = _VALUES
         self._view = source.view
         self._text = source.text
         self._size = len(source.text)
@@ -334,7 +339,8 @@ class Splitter:
         edits: tuple[tuple[int, int, str], ...] = ()
         if variables and self._variables:
             values = [(*site, self._value(body[site[0] : site[1]])) for site in variables]
-            if any(value is None for *_, value in values) and not (lexed.edits or lexed.commands or self._view):
+            plain = not (lexed.edits or lexed.commands or self._view)
+            if plain and self._room >= 0 and any(value is None for *_, value in values):
                 several = self._several(start, body, variables)
                 if several:
                     self._last_resume = start
@@ -361,6 +367,7 @@ class Splitter:
         for piece in pieces(body, variables, self._variables, lambda sent: Splitter(Source("", sent))):
             text = body[piece.start : piece.end]
             sent = edited(text, piece.edits)
+            self._room -= len(sent)
             first = FIRST_WORD.match(sent)
             keyword = first[1].lower() if first else ""
             at = start + piece.start
@@ -376,7 +383,9 @@ class Splitter:
         # Loaded only for scripts of psql that are given values.
         from pubcheck.sources.psql import substituted
 
-        return substituted(site, self._variables)
+        value = substituted(site, self._variables)
+        self._room -= len(value or "")
+        return value if self._room >= 0 else None
 
     def _viewed(self, statement: Statement) -> Statement:
         """The statement with what the source's view says of its place."""
@@ -552,7 +561,7 @@ class Splitter:
         if end < 0:
             self._no_comment_end = pos
             return -1
-        if pos > self._endless_comment or text.find("/*", pos + 2, end) < 0:
+        if pos > self._endless_comment or text.find("/*", pos + 2, end + 1) < 0:
             return end + 2
         depth = 1
         for mark in COMMENT_MARK.finditer(text, pos + 2):

@@ -51,7 +51,7 @@ _TRUE, _FALSE = ("true", "yes"), ("false", "no")
 _STYLES = {"iso": "ISO", "sql": "SQL", "german": "German"}
 _ORDERS = {"ymd": "YMD", "dmy": "DMY", "mdy": "MDY", "us": "MDY"}
 
-_NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^\s,"]+))\s*(,|$)')
+_NAME = re.compile(r'\s*(?:"((?:[^"]++|"")*+)"|([^\s,"]+))\s*(,|$)')
 
 
 def set_variable(session: Session, node: Node) -> None:

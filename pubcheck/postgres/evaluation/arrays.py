@@ -45,10 +45,11 @@ def _ordered(test: Callable[[int, int], bool]) -> Maker:
 
 def _containing(call: Call) -> Callable[[Array, Array, bool], bool]:
     """array_contain_compare: NULLs equal nothing, dimensions do not count."""
-    equal = equality_of(call.context, _element_type(call))
+    equal, budget = equality_of(call.context, _element_type(call)), call.context.budget
 
     def contain(left: Array, right: Array, every: bool) -> bool:
         """Whether all (or any) elements of the left are among those of the right."""
+        budget.spend(len(left.elements) * len(right.elements))
         others = [other for other in right.elements if other is not None]
         for one in left.elements:
             found = one is not None and any(equal(one, other) for other in others)

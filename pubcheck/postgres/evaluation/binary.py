@@ -7,11 +7,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from pubcheck.postgres.budget import room
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.evaluation.calls import Function, Maker
+from pubcheck.postgres.evaluation.calls import Call, Function, Maker
 from pubcheck.postgres.evaluation.compare import bit_order
 from pubcheck.postgres.evaluation.integers import COMPARISONS
-from pubcheck.postgres.evaluation.patterns import like_match
+from pubcheck.postgres.evaluation.matching import like
 from pubcheck.postgres.evaluation.values import failed
 
 FUNCTIONS: dict[str, Function] = {}
@@ -76,8 +77,6 @@ def _shift_right(value: str, by: int) -> str:
 
 
 _GREATEST_BITS = (1 << 31) - 8
-_LARGEST = 1 << 20
-"""Longer bit strings are not made here."""
 
 
 def _to_bits(bits: int) -> Function:
@@ -85,8 +84,7 @@ def _to_bits(bits: int) -> Function:
 
     def cast(value: int, length: int) -> str:
         length = length if 0 < length <= _GREATEST_BITS else 1
-        if length > _LARGEST:
-            raise Unknowable("a bit string of such length")
+        room(length)
         text = f"{value % (1 << bits):0{bits}b}"
         return text[-length:] if length <= bits else ("1" if value < 0 else "0") * (length - bits) + text
 
@@ -108,8 +106,7 @@ def _bit_length_coercion(value: str, length: int, explicit: bool) -> str:
         return value
     if not explicit:
         raise failed("22026", f"bit string length {len(value)} does not match type bit({length})")
-    if length > _LARGEST:
-        raise Unknowable("a bit string of such length")
+    room(length)
     return value[:length].ljust(length, "0")
 
 
@@ -147,8 +144,12 @@ def _decode(text: str, kind: str) -> bytes:
     raise Unknowable(f"what decode() makes of {kind}")
 
 
-def _like(value: bytes, pattern: bytes) -> bool:
-    return like_match(pattern.decode("latin-1"))(value.decode("latin-1")) is not None
+def _like(negated: bool) -> Maker:
+    def make(call: Call) -> Function:
+        budget = call.context.budget
+        return lambda value, pattern: like(value.decode("latin-1"), pattern.decode("latin-1"), budget) is not negated
+
+    return make
 
 
 def _hashed(name: str) -> Function:
@@ -204,8 +205,6 @@ FUNCTIONS |= {
     "varbit(varbit,int4,bool)": _varbit_length_coercion,
     "encode": _encode,
     "decode": _decode,
-    "bytealike": _like,
-    "byteanlike": lambda value, pattern: not _like(value, pattern),
     "md5(bytea)": _md5,
     "md5(text)": lambda text: _md5(text.encode(errors="surrogatepass")),
     "sha224": _hashed("sha224"),
@@ -215,3 +214,4 @@ FUNCTIONS |= {
     "uuid_extract_version": _uuid_version,
     "reverse(bytea)": lambda value: value[::-1],
 }
+MAKERS |= {"bytealike": _like(False), "byteanlike": _like(True)}

@@ -38,8 +38,12 @@ Maker = Callable[[Call], Function]
 
 
 class Implementation(NamedTuple):
-    """``strict``: NULL is given for a constant NULL; ``guarded``: and the function is called without NULLs only."""
+    """``strict``: NULL is given for a constant NULL; ``guarded``: and the function is called without NULLs only.
 
+    What ``function`` does is paid for; who calls ``plain`` pays.
+    """
+
+    plain: Function
     function: Function
     strict: bool
     guarded: bool
@@ -83,9 +87,10 @@ def implementation(context: Context, call: Call) -> Implementation:
             if function is None and name in module.MAKERS:
                 function = _made(module.MAKERS[name], call)
             if function is not None:
-                return Implementation(function, proc.strict, proc.strict and signature not in _INLINED)
+                paid = context.budget.bounded(function)
+                return Implementation(function, paid, proc.strict, proc.strict and signature not in _INLINED)
     unknown = _unknown(Unknowable(f"what {signature} gives"))
-    return Implementation(unknown, proc.strict, proc.strict and signature not in _INLINED)
+    return Implementation(unknown, unknown, proc.strict, proc.strict and signature not in _INLINED)
 
 
 def _made(maker: Maker, call: Call) -> Function:

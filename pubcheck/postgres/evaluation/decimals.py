@@ -63,7 +63,21 @@ def subtract(left: Decimal, right: Decimal) -> Decimal:
     return _checked(WIDE.subtract(left, right))
 
 
+_DIGITS = 10_000
+"""Of a number that is multiplied, divided or raised to a power; larger ones take milliseconds, row for row."""
+
+
+def _sized(*values: Decimal) -> None:
+    """Raises Unknowable for numbers of too many digits."""
+    if any(value.is_finite() and max(value.adjusted(), 0) + scale(value) > _DIGITS for value in values):
+        raise Unknowable("a numeric of so many digits")
+
+
 def _multiply(left: Decimal, right: Decimal) -> Decimal:
+    if left.is_finite() and right.is_finite() and left and right:
+        if left.adjusted() + right.adjusted() >= _GREATEST_WEIGHT:
+            raise failed("22003", "value overflows numeric format")
+        _sized(left, right)
     return _checked(WIDE.multiply(left, right))
 
 
@@ -88,6 +102,7 @@ def division_scale(left: Decimal, right: Decimal) -> int:
 
 def _quotient(left: Decimal, right: Decimal, places: int, rounded: bool) -> Decimal:
     """Exactly divided, then rounded half away from zero or cut."""
+    _sized(left, right)
     shift = places - scale(left) + scale(right)
     numerator, denominator = (abs(int(value.scaleb(scale(value), context=WIDE))) for value in (left, right))
     if shift >= 0:
@@ -156,6 +171,7 @@ def _square_root(value: Decimal) -> Decimal:
         raise failed("2201F", "cannot take square root of a negative number")
     if value.is_infinite():
         return value
+    _sized(value)
     weight = _leading(value)[0] if value else 0
     digits = weight * 4 // 2 + 1 if weight >= 0 else 1 - (1 - weight * 4) // 2
     places = min(max(_SIGNIFICANT - digits, scale(value), 0), _GREATEST_SCALE)
@@ -177,6 +193,8 @@ def _power(base: Decimal, exponent: Decimal) -> Decimal:
             raise failed("2201F", "a negative number raised to a non-integer power yields a complex result")
         raise Unknowable("a fractional power of a numeric")
     if exponent < 0 or exponent > 1000 or base != base.to_integral_value():
+        raise Unknowable("a power of a numeric")
+    if base and base.adjusted() * exponent > _DIGITS:
         raise Unknowable("a power of a numeric")
     value = WIDE.create_decimal(int(base) ** int(exponent))
     # power_var_int shows 16 significant digits and no fewer places than the operands.

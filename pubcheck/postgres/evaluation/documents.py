@@ -259,7 +259,7 @@ def _end(text: str, at: int) -> int:
             return at
 
 
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
 def _members(text: str) -> list[tuple[str, str]] | None:

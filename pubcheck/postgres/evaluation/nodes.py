@@ -193,7 +193,8 @@ class Builder:
     def any_or_all(self, expr: Expr) -> Step:
         """ExecEvalScalarArrayOp."""
         found = self.implementation(expr, expr.functions[0])
-        function, strict, use_or = found.function, found.strict, bool(expr.value)
+        function, strict, use_or = found.plain, found.strict, bool(expr.value)
+        budget = self.context.budget
         left, right = (self.build(arg) for arg in expr.args)
 
         def step(row: Row) -> bool | None:
@@ -205,6 +206,7 @@ class Builder:
             if value is None and strict:
                 return None
             unknown = False
+            budget.spend(len(array.elements))
             for element in array.elements:
                 answer = None if element is None and strict else function(value, element)
                 if answer is None:

@@ -1,6 +1,6 @@
 """LIKE, SIMILAR TO and regular expressions (like.c, like_match.c, regexp.c, regex/).
 
-Regular expressions are Python's where a pattern means the same to both: whether anything matches, not what.
+Single characters are matched by Python's regular expressions, where these mean the same; the rest is ``matching``.
 """
 
 from __future__ import annotations
@@ -9,35 +9,13 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.evaluation.calls import Call, Function, Maker
 from pubcheck.postgres.evaluation.characters import lower
+from pubcheck.postgres.evaluation.matching import Choice, Edge, One, Part, Repeated, Row, Search, like
 from pubcheck.postgres.evaluation.values import failed
 from pubcheck.postgres.expressions.nodes import Expr
-
-Match = Callable[[str], object]
-
-
-@lru_cache(maxsize=256)
-def like_match(pattern: str) -> Match:
-    """Whether a text is LIKE a pattern, whose escape is the backslash."""
-    parts: list[str] = []
-    at = 0
-    while at < len(pattern):
-        one = pattern[at]
-        if one == "\\":
-            at += 1
-            if at == len(pattern):
-                # It is an error only where the match gets so far.
-                raise Unknowable("a LIKE pattern that ends with its escape character")
-            parts.append(re.escape(pattern[at]))
-        elif one == "%":
-            if parts[-1:] != [".*"]:
-                parts.append(".*")
-        else:
-            parts.append("." if one == "_" else re.escape(one))
-        at += 1
-    return re.compile("".join(parts), re.DOTALL).fullmatch
 
 
 def escaped_pattern(pattern: str, escape: str) -> str:
@@ -78,7 +56,7 @@ def _like(negated: bool, folding: bool) -> Maker:
             text = whole(text)
             if folding:
                 text, pattern = lower(context, collation, text), lower(context, collation, pattern)
-            return (like_match(pattern)(text) is not None) is not negated
+            return like(text, pattern, context.budget) is not negated
 
         return test
 
@@ -111,10 +89,15 @@ _BOUND = re.compile(r"\{([0-9]{1,3})(?:(,)([0-9]{1,3})?)?\}")
 _GREATEST_BOUND = 255
 
 
-class _Regex:
-    """Translates an advanced regular expression, and makes texts that it matches.
+_GREATEST_DEPTH = 50
+_LONGEST = 10_000
+_LONG_EXAMPLE = 10_000
 
-    ``ascii``: what it means rests on classes of other characters. Every part is a pair: its translation, and a text.
+
+class _Regex:
+    """Reads an advanced regular expression, and makes texts that it matches.
+
+    ``ascii``: what it means rests on classes of other characters. Every part comes with a text.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -125,22 +108,25 @@ class _Regex:
         """A text for each of the alternatives."""
 
     def unknown(self) -> Unknowable:
-        return Unknowable(f'what the regular expression "{self.pattern}" matches')
+        shown = self.pattern if len(self.pattern) <= 100 else f"{self.pattern[:100]}..."
+        return Unknowable(f'what the regular expression "{shown}" matches')
 
     def peek(self, ahead: int = 0) -> str:
         return self.pattern[self.at + ahead : self.at + ahead + 1]
 
-    def translate(self) -> str:
-        """Raises Unknowable for what is not the same to both, invalid patterns among it."""
-        if self.pattern.startswith(("***", "(?")):
+    def read(self) -> Part:
+        """Raises Unknowable for what is not followed, invalid patterns among it."""
+        if self.pattern.startswith(("***", "(?")) or len(self.pattern) > _LONGEST:
             raise self.unknown()
         found, self.examples = self.alternatives(0)
         if self.at != len(self.pattern):
             raise self.unknown()
         return found
 
-    def alternatives(self, depth: int) -> tuple[str, list[str]]:
-        parts: list[str] = []
+    def alternatives(self, depth: int) -> tuple[Part, list[str]]:
+        if depth > _GREATEST_DEPTH:
+            raise self.unknown()
+        branches: list[list[Part]] = [[]]
         examples = [""]
         while one := self.peek():
             if one == ")":
@@ -149,29 +135,32 @@ class _Regex:
                 break
             if one == "|":
                 self.at += 1
-                parts.append("|")
+                branches.append([])
                 examples.append("")
                 continue
             atom, example = self.atom(one, depth)
-            if atom in ("\\A", "\\Z"):
+            if isinstance(atom, Edge):
                 # A constraint takes no quantifier.
                 if self.peek() and self.peek() in "*+?{":
                     raise self.unknown()
-                parts.append(atom)
+                branches[-1].append(atom)
                 continue
-            sign, times = self.quantifier()
-            parts.append(atom + sign)
+            low, high = self.quantifier()
+            branches[-1].append(atom if low == high == 1 else Repeated(atom, low, high))
+            # At the least once where that is allowed.
+            times = low if high is not None and high <= 1 and low else max(low, 1)
+            if len(examples[-1]) + len(example) * times > _LONG_EXAMPLE:
+                raise self.unknown()
             examples[-1] += example * times
-        return "".join(parts), examples
+        rows = [Row(tuple(branch)) for branch in branches]
+        return rows[0] if len(rows) == 1 else Choice(tuple(rows)), examples
 
-    def atom(self, one: str, depth: int) -> tuple[str, str]:
+    def atom(self, one: str, depth: int) -> tuple[Part, str]:
         self.at += 1
-        if one == "^":
-            return "\\A", ""
-        if one == "$":
-            return "\\Z", ""
+        if one in "^$":
+            return Edge(one == "$"), ""
         if one == ".":
-            return ".", "x"
+            return One("."), "x"
         if one in "*+?" or (one == "{" and self.peek().isdecimal()):
             raise self.unknown()
         if one == "(":
@@ -183,12 +172,9 @@ class _Regex:
             if self.peek() != ")":
                 raise self.unknown()
             self.at += 1
-            return f"(?:{inner})", examples[0]
-        if one == "[":
-            return self.bracket()
-        if one == "\\":
-            return self.escape()
-        return re.escape(one), one
+            return inner, examples[0]
+        said, example = self.bracket() if one == "[" else self.escape() if one == "\\" else (re.escape(one), one)
+        return One(said), example
 
     def escape(self) -> tuple[str, str]:
         one = self.peek()
@@ -202,31 +188,31 @@ class _Regex:
             raise self.unknown()
         return re.escape(one), one
 
-    def quantifier(self) -> tuple[str, int]:
-        """What stands behind an atom, and how often its text is taken."""
+    def quantifier(self) -> tuple[int, int | None]:
+        """How often an atom is taken, at the least and at the most."""
         one = self.peek()
-        found, times = "", 1
+        found: tuple[int, int | None] | None = None
         if one and one in "*+?":
-            found = one
+            found = {"*": (0, None), "+": (1, None), "?": (0, 1)}[one]
             self.at += 1
         elif one == "{":
             match = _BOUND.match(self.pattern, self.at)
             if match is None:
                 if self.peek(1).isdecimal():
                     raise self.unknown()
-                return "", 1
+                return 1, 1
             low, high = int(match[1]), int(match[3]) if match[3] else None
             if max(low, high or 0) > _GREATEST_BOUND or (high is not None and high < low):
                 raise self.unknown()
-            found, times = match[0], low
+            found = low, high if match[2] else low
             self.at = match.end()
-        if found:
+        if found is not None:
             if self.peek() == "?":
                 self.at += 1
             following = self.peek()
             if following in ("*", "+", "?") or (following == "{" and self.peek(1).isdecimal()):
                 raise self.unknown()
-        return found, times
+        return found or (1, 1)
 
     def bracket(self) -> tuple[str, str]:
         parts: list[str] = []
@@ -292,43 +278,44 @@ def texts_matching(pattern: str) -> list[str]:
     """Texts that a regular expression should match; none of one that is not followed."""
     regex = _Regex(pattern)
     try:
-        regex.translate()
+        regex.read()
     except Unknowable:
         return []
     return regex.examples[:4]
 
 
 @lru_cache(maxsize=256)
-def _compiled(pattern: str, folding: bool) -> tuple[Match, bool]:
+def _compiled(pattern: str, folding: bool) -> tuple[Search, bool]:
     """The search and whether it is only certain of texts in ASCII. Raises Unknowable."""
     regex = _Regex(pattern)
-    translated = regex.translate()
-    flags = re.DOTALL | (re.IGNORECASE | re.ASCII if folding else 0)
-    try:
-        return re.compile(translated, flags).search, regex.ascii or folding
-    except (re.error, OverflowError):
-        raise regex.unknown() from None
+    part = regex.read()
+    flags = re.DOTALL | (re.IGNORECASE | re.ASCII if folding else re.DOTALL)
+    return Search(part, flags), regex.ascii or folding
 
 
-def search(pattern: str, folding: bool, text: str) -> bool:
+def search(pattern: str, folding: bool, text: str, budget: Budget) -> bool:
+    """Whether a regular expression matches anything in a text. Raises Unknowable."""
     found, ascii_only = _compiled(pattern, folding)
     if ascii_only and not (text.isascii() and pattern.isascii()):
         raise Unknowable("the classes of characters under the database's collation")
-    return found(text) is not None
+    return found(text, budget)
 
 
 def _regex(negated: bool, folding: bool) -> Maker:
     def make(call: Call) -> Function:
-        whole = stored(call.expr.args[0])
-        return lambda text, pattern: search(pattern, folding, whole(text)) is not negated
+        whole, budget = stored(call.expr.args[0]), call.context.budget
+        return lambda text, pattern: search(pattern, folding, whole(text), budget) is not negated
 
     return make
 
 
-def _regexp_like(text: str, pattern: str, flags: str = "") -> bool:
-    if flags.strip("i"):
-        raise Unknowable("a regular expression with flags")
-    return search(pattern, "i" in flags, text)
+def _regexp_like(call: Call) -> Function:
+    def test(text: str, pattern: str, flags: str = "") -> bool:
+        if flags.strip("i"):
+            raise Unknowable("a regular expression with flags")
+        return search(pattern, "i" in flags, text, call.context.budget)
+
+    return test
 
 
 def similar_pattern(pattern: str, escape: str = "\\") -> str:
@@ -400,8 +387,8 @@ LIKE_MAKERS: dict[str, Maker] = {
     **{f"like({kind},text)": _like(False, False) for kind in ("text", "name")},
     **{f"notlike({kind},text)": _like(True, False) for kind in ("text", "name")},
     "like_escape(text,text)": lambda call: escaped_pattern,
-    "regexp_like(text,text)": lambda call: _regexp_like,
-    "regexp_like(text,text,text)": lambda call: _regexp_like,
+    "regexp_like(text,text)": _regexp_like,
+    "regexp_like(text,text,text)": _regexp_like,
     "similar_to_escape(text)": lambda call: similar_pattern,
     "similar_to_escape(text,text)": lambda call: similar_pattern,
     "similar_escape(text,text)": lambda call: _similar_escape,

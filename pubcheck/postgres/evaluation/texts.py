@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pubcheck.postgres import oids
+from pubcheck.postgres.budget import replaced, room
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.evaluation.calls import Call, Function, Maker
 from pubcheck.postgres.evaluation.characters import lower, title, upper
@@ -22,9 +23,6 @@ from pubcheck.postgres.expressions.nodes import Expr
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {**LIKE_MAKERS}
-
-_LARGEST = 1 << 20
-"""Longer results are not made here; the server refuses them from 1 GB on."""
 
 _GREATEST_LENGTH = 10485760
 """MaxAttrSize, which type modifiers are held to."""
@@ -125,8 +123,7 @@ def _fill(text: str, length: int, fill: str) -> str:
     missing = max(length, 0) - len(text)
     if missing <= 0 or not fill:
         return ""
-    if missing > _LARGEST:
-        raise Unknowable("a text of such length")
+    room(missing)
     return (fill * (missing // len(fill) + 1))[:missing]
 
 
@@ -149,7 +146,7 @@ def _split_part(text: str, separator: str, number: int) -> str:
 
 
 def _replace(text: str, old: str, new: str) -> str:
-    return text.replace(old, new) if old and text else text
+    return replaced(text, old, new) if old and text else text
 
 
 def _translate(text: str, old: str, new: str) -> str:
@@ -158,8 +155,7 @@ def _translate(text: str, old: str, new: str) -> str:
 
 
 def _repeat(text: str, count: int) -> str:
-    if max(count, 0) * len(text) > _LARGEST:
-        raise Unknowable("a text of such length")
+    room(max(count, 0) * len(text))
     return text * max(count, 0)
 
 
@@ -214,6 +210,7 @@ def as_stored(expr: Expr) -> Callable[[str], str]:
     if expr.typmod < 4:
         raise Unknowable("the trailing blanks of a value of type character")
     length = expr.typmod - 4
+    room(length)
     return lambda text: text.ljust(length)
 
 

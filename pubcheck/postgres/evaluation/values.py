@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from pubcheck.postgres import oids
+from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.literals.common import DAY_LENGTH, InputContext
 
@@ -24,16 +25,17 @@ class Context:
 
     ``inputs`` is what literals are read with: the major, the system caches, the settings. ``locale`` is the database's
     collation and character classes ("C", "C.UTF-8", "en_US.UTF-8"...), None where it is not known: whatever rests on it
-    is Unknowable then.
+    is Unknowable then. ``budget`` is for all rows together.
     """
 
-    __slots__ = ("cache", "inputs", "locale", "major")
+    __slots__ = ("budget", "cache", "inputs", "locale", "major")
 
-    def __init__(self, inputs: InputContext, locale: str | None = None) -> None:
+    def __init__(self, inputs: InputContext, locale: str | None = None, budget: Budget | None = None) -> None:
         self.inputs = inputs
         self.cache = inputs.cache
         self.major = inputs.major
         self.locale = locale
+        self.budget = budget or Budget()
 
 
 def failed(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> ServerError:

@@ -13,7 +13,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.syscache import EQUAL, NOT_EQUAL
 from pubcheck.postgres.tree import names as names_of
 
-_MAX_COLUMNS = 1664
+MOST_ENTRIES = 1664
 """MaxTupleAttributeNumber."""
 
 
@@ -23,8 +23,8 @@ def row(p: ParseState, body: Node) -> Expr:
     args: list[Expr] = []
     for argument in body.get("args", ()):
         args += _expanded(p, argument)
-    if len(args) > _MAX_COLUMNS:
-        raise p.error("54011", f"ROW expressions can have at most {_MAX_COLUMNS} entries", location)
+    if len(args) > MOST_ENTRIES:
+        raise p.error("54011", f"ROW expressions can have at most {MOST_ENTRIES} entries", location)
     return Expr("RowExpr", RECORD, args, location, form=IMPLICIT)
 
 

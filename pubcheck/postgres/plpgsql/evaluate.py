@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from pubcheck.postgres.budget import Budget, room
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.ddl.descriptions import relation_name
 from pubcheck.postgres.errors import ServerError, Unknowable
@@ -27,6 +28,7 @@ from pubcheck.postgres.plpgsql.values import (
     equal,
     less,
     negated,
+    size_of,
     text,
     unknown,
 )
@@ -51,7 +53,7 @@ class Scope(Struct):
 class Evaluator:
     """Works out expressions for a session; ``variable`` gives the value of a (qualified) variable, or MISSING."""
 
-    def __init__(self, session: Session, variable: Callable[[tuple[str, ...]], Value]) -> None:
+    def __init__(self, session: Session, variable: Callable[[tuple[str, ...]], Value], budget: Budget) -> None:
         self.session = session
         self.variable = variable
         self.caller: Callable[[Node, Scope | None], Value] | None = None
@@ -60,6 +62,8 @@ class Evaluator:
         self.unsure = 0
         """In how many expressions we are of which it is not known whether they are worked out."""
         self._depth = 0
+        self.budget = budget
+        """For all that a block evaluates."""
 
     def of_text(self, sql: str) -> Value:
         """The value of an expression by its text. Raises Failed."""
@@ -72,16 +76,26 @@ class Evaluator:
             return UNKNOWN
         self._depth += 1
         try:
+            self.budget.spend()
             for kind, body in node.items():
                 found = _NODES.get(kind)
-                return UNKNOWN if found is None else found(self, body, scope)
+                value = UNKNOWN if found is None else found(self, body, scope)
+                return value if kind in _HELD else self._paid(value)
             return UNKNOWN
         except Failed:
             raise
-        except (ServerError, Unknowable, re.error, OverflowError):
+        except (ServerError, Unknowable, re.error, OverflowError, ValueError):
             return UNKNOWN
         finally:
             self._depth -= 1
+
+    def _paid(self, value: Value) -> Value:
+        """A value that was made, unless it is too large."""
+        if isinstance(value, str | list | tuple | dict):
+            size = size_of(value)
+            self.budget.spend(size)
+            room(size)
+        return value
 
     # Names.
 
@@ -131,7 +145,7 @@ class Evaluator:
         if "boolval" in node:
             return node["boolval"].get("boolval", False)
         said = node.get("fval", {}).get("fval", "")
-        return int(said) if re.fullmatch(r"\d+", said) else UNKNOWN
+        return int(said) if re.fullmatch(r"\d{1,40}", said) else UNKNOWN
 
     def _cast(self, node: Node, scope: Scope | None) -> Value:
         value = self.value(node["arg"], scope)
@@ -234,6 +248,11 @@ class Evaluator:
             return UNKNOWN if same is UNKNOWN else None if same is True else left
         if left is MISSING:
             return -right if name == "-" and is_number(right) else UNKNOWN
+        if name in _MATCHERS:
+            left, right = text(left), text(right)
+            if left is None or right is None:
+                return None
+            return UNKNOWN if unknown(left, right) else _MATCHERS[name](self.budget, left, right)
         return _OPERATORS[name](left, right) if name in _OPERATORS else UNKNOWN
 
     @staticmethod
@@ -353,9 +372,17 @@ class Evaluator:
         return bool(catalog.procs) and any(catalog.proc_names.get((namespace, name)) for namespace in before)
 
 
-@lru_cache(maxsize=512)
+_SHORT = 10_000
+"""Characters of a text that is kept with what it was read as."""
+
+
 def expression(sql: str) -> Node | None:
     """The node of an expression by its text; None where it is none, or is not all that the text says."""
+    return (_expression if len(sql) <= _SHORT else _expression.__wrapped__)(sql)
+
+
+@lru_cache(maxsize=512)
+def _expression(sql: str) -> Node | None:
     statement = query("SELECT " + sql)
     if statement is None or "targetList" not in statement:
         return None
@@ -366,9 +393,13 @@ def expression(sql: str) -> Node | None:
     return value
 
 
-@lru_cache(maxsize=512)
 def query(sql: str) -> Node | None:
     """The SelectStmt of a text; None where it is no such statement."""
+    return (_query if len(sql) <= _SHORT else _query.__wrapped__)(sql)
+
+
+@lru_cache(maxsize=512)
+def _query(sql: str) -> Node | None:
     try:
         found = parse(sql)
     except (SyntaxRefused, TooDeep):
@@ -404,43 +435,38 @@ def _arithmetic(apply: Callable[[int, int], int]) -> Callable[[Value, Value], Va
         left, right = coerced(left, "bigint"), coerced(right, "bigint")
         if left is None or right is None:
             return None
-        return apply(left, right) if is_number(left) and is_number(right) else UNKNOWN
+        if not (is_number(left) and is_number(right)):
+            return UNKNOWN
+        found = apply(left, right)
+        return found if -(1 << 63) <= found < 1 << 63 else UNKNOWN
 
     return work
 
 
-def _of_texts(test: Callable[[str, str], Value]) -> Callable[[Value, Value], Value]:
-    """An operator of two texts that gives a Boolean."""
-
-    def work(left: Value, right: Value) -> Value:
-        left, right = text(left), text(right)
-        if left is None or right is None:
-            return None
-        return UNKNOWN if unknown(left, right) else test(left, right)
-
-    return work
+Matcher = Callable[[Budget, str, str], Value]
+"""Whether a text matches a pattern."""
 
 
-def _like(folding: bool, negative: bool) -> Callable[[Value, Value], Value]:
-    def test(left: str, right: str) -> Value:
-        from pubcheck.postgres.evaluation.patterns import like_match
+def _like(folding: bool, negative: bool) -> Matcher:
+    def test(budget: Budget, left: str, right: str) -> Value:
+        from pubcheck.postgres.evaluation.matching import like
 
         if folding:
             if not (left.isascii() and right.isascii()):
                 return UNKNOWN
             left, right = left.lower(), right.lower()
-        return (like_match(right)(left) is not None) != negative
+        return like(left, right, budget) != negative
 
-    return _of_texts(test)
+    return test
 
 
-def _matches(folding: bool, negative: bool) -> Callable[[Value, Value], Value]:
-    def test(left: str, right: str) -> Value:
+def _matches(folding: bool, negative: bool) -> Matcher:
+    def test(budget: Budget, left: str, right: str) -> Value:
         from pubcheck.postgres.evaluation.patterns import search
 
-        return search(right, folding, left) != negative
+        return search(right, folding, left, budget) != negative
 
-    return _of_texts(test)
+    return test
 
 
 _OPERATORS: dict[str, Callable[[Value, Value], Value]] = {
@@ -456,6 +482,8 @@ _OPERATORS: dict[str, Callable[[Value, Value], Value]] = {
     "*": _arithmetic(int.__mul__),
     "/": _divided,
     "%": _remainder,
+}
+_MATCHERS: dict[str, Matcher] = {
     "~~": _like(False, False),
     "!~~": _like(False, True),
     "~~*": _like(True, False),
@@ -466,6 +494,8 @@ _OPERATORS: dict[str, Callable[[Value, Value], Value]] = {
     "!~*": _matches(True, True),
 }
 
+_HELD = frozenset(("A_Const", "ColumnRef", "ParamRef"))
+"""What gives a value that is there already."""
 _NODES: dict[str, Callable[[Evaluator, Node, Scope | None], Value]] = {
     "A_ArrayExpr": Evaluator._array,
     "A_Const": Evaluator._constant,

@@ -116,10 +116,10 @@ def _declared(body: str) -> tuple[frozenset[str], frozenset[str], dict[str, str]
     )
 
 
-_ALIASES = re.compile(r"(\w+)\s+alias\s+for\s+([\w$]+)", re.IGNORECASE)
-_RECORDS = re.compile(r"(\w+)\s+record\b", re.IGNORECASE)
+_ALIASES = re.compile(r"\b(\w+)\s+alias\s+for\s+([\w$]+)", re.IGNORECASE)
+_RECORDS = re.compile(r"\b(\w+)\s+record\b", re.IGNORECASE)
 _LIMITED = re.compile(
-    r"(\w+)\s+(?:constant\s+)?(?:(?:national\s+)?char(?:acter)?(?:\s+varying)?|varchar|bpchar|numeric|decimal|dec|bit"
+    r"\b(\w+)\s+(?:constant\s+)?(?:(?:national\s+)?char(?:acter)?(?:\s+varying)?|varchar|bpchar|numeric|decimal|dec|bit"
     r"(?:\s+varying)?|time\w*|interval)\s*\(",
     re.IGNORECASE,
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pubcheck.postgres.budget import joined, replaced, room
 from pubcheck.postgres.catalog import NAMESPACE, TEMPORARY
 from pubcheck.postgres.ddl.descriptions import quote
 from pubcheck.postgres.parse import Node
@@ -50,7 +51,7 @@ def _format(self: Evaluator, template: Value, *arguments: Value) -> Value:
     if template is None or template is UNKNOWN:
         return template
     pieces: list[str] = []
-    at, next_one = 0, 0
+    at, next_one, size = 0, 0, 0
     for match in _FORMAT.finditer(template):
         between = template[at : match.start()]
         if "%" in between:
@@ -77,6 +78,8 @@ def _format(self: Evaluator, template: Value, *arguments: Value) -> Value:
             said = "NULL" if said is None else literal(said)
         said = said or ""
         width = int(match[3] or 0)
+        size += max(width, len(said)) + len(between)
+        room(size)
         pieces.append(said.ljust(width) if match[2] else said.rjust(width))
     rest = template[at:]
     if "%" in rest:
@@ -110,14 +113,14 @@ def _folded(function: Callable[[str], str]) -> Callable[..., Value]:
 
 def _concat(self: Evaluator, *arguments: Value) -> Value:
     said = [text(argument, cast=False) for argument in arguments if argument is not None]
-    return UNKNOWN if unknown(*said) else "".join(said)
+    return UNKNOWN if unknown(*said) else joined("", said)
 
 
 def _concat_ws(self: Evaluator, separator: Value, *arguments: Value) -> Value:
     said = [text(argument, cast=False) for argument in arguments if argument is not None]
     if separator is None or unknown(separator, *said):
         return separator if separator is None else UNKNOWN
-    return str(text(separator)).join(said)
+    return joined(str(text(separator)), said)
 
 
 def _array_length(self: Evaluator, items: Value, dimension: Value = 1) -> Value:
@@ -138,7 +141,7 @@ def _array_to_string(self: Evaluator, items: Value, separator: Value, null: Valu
         return None
     if unknown(items, separator) or null is not None:
         return UNKNOWN
-    return str(separator).join(str(text(item, cast=False)) for item in items if item is not None)
+    return joined(str(separator), [str(text(item, cast=False)) for item in items if item is not None])
 
 
 def _string_to_array(self: Evaluator, said: Value, separator: Value) -> Value:
@@ -170,6 +173,7 @@ def _padded(left: bool) -> Callable[..., Value]:
         missing = int(size) - len(said)
         if missing <= 0 or not fill:
             return said[: max(0, int(size))]
+        room(missing)
         padding = (fill * missing)[:missing]
         return padding + said if left else said + padding
 
@@ -203,7 +207,7 @@ _PATTERN = re.compile(r"[\\^$.|?*+()\[\]{}]")
 def _regexp_replace(said: str, pattern: str, by: str, flags: str = "") -> Value:
     if not pattern or _PATTERN.search(pattern) or "\\" in by or flags not in ("", "g"):
         return UNKNOWN
-    return said.replace(pattern, by, -1 if flags else 1)
+    return replaced(said, pattern, by, -1 if flags else 1)
 
 
 def _regexp_split(said: str, pattern: str) -> Value:
@@ -267,7 +271,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "quote_nullable": _quote_nullable,
     "regexp_replace": _texts(_regexp_replace),
     "regexp_split_to_array": _texts(_regexp_split),
-    "replace": _texts(lambda said, old, new: said.replace(old, new) if old else said),
+    "replace": _texts(lambda said, old, new: replaced(said, old, new) if old else said),
     "right": _texts(lambda said, number: said[-int(number) :] if int(number) > 0 else UNKNOWN),
     "rpad": _padded(False),
     "rtrim": _texts(lambda said, *more: said.rstrip(more[0] if more else " ")),

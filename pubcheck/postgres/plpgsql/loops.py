@@ -22,6 +22,7 @@ from pubcheck.postgres.plpgsql.ways import Signal, Way, everything
 
 def loop_body(machine: Machine, node: Node, label: str) -> tuple[Way, bool]:
     """One round: what it leads to beyond the loop, and whether the loop is over."""
+    machine.spend()
     way = machine.statements(node.get("body", ()))
     beyond: list[Signal] = []
     for signal in way.perhaps:

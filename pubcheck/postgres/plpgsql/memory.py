@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.budget import STEP, Budget
+from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.body import Text
@@ -15,7 +16,7 @@ from pubcheck.postgres.plpgsql.declarations import are_declarable
 from pubcheck.postgres.plpgsql.doubt import Doubt
 from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, expression, query
 from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
-from pubcheck.postgres.plpgsql.host import Host, Inner, Raised
+from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
 from pubcheck.postgres.plpgsql.program import typname
 from pubcheck.postgres.plpgsql.trial import Trial
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
@@ -33,8 +34,10 @@ class Memory:
         self.doubt = Doubt()
         self.invoked = 0
         """How many functions expressions have called so far."""
-        self.trial = Trial(self.session)
-        self.evaluator = Evaluator(self.session, self.variable)
+        self.budget = Budget()
+        """For all that is run together."""
+        self.trial = Trial(self.session, self.budget)
+        self.evaluator = Evaluator(self.session, self.variable, self.budget)
 
     def fail(self, error: ServerError, inner: Inner | None = None) -> Way:
         """An error that the body raises itself: for certain, or else one that takes the rest with it perhaps."""
@@ -42,6 +45,13 @@ class Memory:
             raise Raised(error, inner)
         self.doubt.failed_perhaps(error)
         return Way(None, [Signal("raised" if self.doubt.taken(error) else "return")])
+
+    def spend(self, amount: int = STEP) -> None:
+        """Raises Exhausted when nothing is left."""
+        try:
+            self.budget.spend(amount)
+        except Unknowable:
+            raise Exhausted from None
 
     def excuse(self, error: ServerError, unseen: bool) -> bool:
         """Whether an assumed refusal is what a guard or a handler is there for."""

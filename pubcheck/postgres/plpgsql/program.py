@@ -38,9 +38,17 @@ class Program(Struct, frozen=True):
     floors: dict[int, int]
 
 
-@lru_cache(maxsize=64)
+_SHORT = 1 << 16
+"""Characters of a body that is kept with what it was read as."""
+
+
 def program(header: str, body: str) -> Program:
     """The program of a body; ``header`` is what comes before ``AS``: ``DO`` or a CREATE FUNCTION. Raises NotParsed."""
+    return (_program if len(body) <= _SHORT else _program.__wrapped__)(header, body)
+
+
+@lru_cache(maxsize=64)
+def _program(header: str, body: str) -> Program:
     tag = "$b$"
     while tag in body:
         tag = f"$b{len(tag)}{tag[1:]}"

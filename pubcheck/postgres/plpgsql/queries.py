@@ -8,7 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from pubcheck.postgres.budget import joined
 from pubcheck.postgres.ddl.names import figure_name
+from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import catalogs
 from pubcheck.postgres.plpgsql.catalogs.scans import Row
@@ -52,10 +54,6 @@ class Rows(Struct):
 UNKNOWN_ROWS = Rows((), [], open=True)
 
 
-class _TooMany(Exception):
-    """More rows than are followed."""
-
-
 class _Item(Struct):
     """Something in FROM: its alias, its columns (None: not known), its node; ``left``: of an outer join, with ``on``.
 
@@ -81,7 +79,7 @@ def run(evaluator: Evaluator, node: Node, outer: Scope | None = None) -> Rows:
     """The rows of a SelectStmt."""
     try:
         return _Query(evaluator, node, outer).result()
-    except _TooMany:
+    except Unknowable:
         return UNKNOWN_ROWS
 
 
@@ -158,8 +156,9 @@ class _Query:
 
     def _step(self) -> None:
         self.steps += 1
+        self.evaluator.budget.spend()
         if self.steps > LIMIT * 20:
-            raise _TooMany
+            raise Unknowable("a query of so many rows")
 
     def _union(self) -> Rows:
         node = self.node
@@ -514,7 +513,7 @@ class _Query:
             separator = self.evaluator.value(arguments[1], self.outer)
             texts = [value for value in values if value is not None]
             if isinstance(separator, str) and all(isinstance(value, str) for value in texts):
-                return separator.join(texts) if texts else None
+                return joined(separator, texts) if texts else None
             return UNKNOWN
         kept = [value for value in values if value is not None]
         if not kept:

@@ -39,6 +39,10 @@ def seen(machine: Machine) -> Iterator[None]:
         frame.parameters = before
 
 
+READ = 8
+"""What it costs to read a character of what is executed."""
+
+
 def script(machine: Machine, inner: Inner) -> None:
     """Every statement of a text. All of it is parsed first, and places are counted from its beginning."""
     from pubcheck.sources.statements import PsqlCommand, Splitter
@@ -49,6 +53,7 @@ def script(machine: Machine, inner: Inner) -> None:
     parsed: list[tuple[Inner, tuple[str, Node]]] = []
     for at, item in enumerate(statements):
         # What stands before it is blanked, so that every offset is that in the whole text.
+        machine.spend(READ * item.end)
         alone = " " * item.start + item.text if item.start else item.text
         number = inner.number if len(statements) == 1 else (*inner.number, at)
         part = Inner(inner.text.part(0, len(alone), alone), number)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from pubcheck.postgres import literals
+from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.ddl.typenames import typmod_of
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.evaluation import Context
@@ -46,8 +47,8 @@ _MOST = 3_000
 class Trial:
     """Looks at what is evaluated in a session."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, session: Session, budget: Budget) -> None:
+        self.session, self._budget = session, budget
         self.followed: frozenset[int] = frozenset()
         """Functions of the query at hand whose bodies are run besides: nothing is said of whether they fail."""
         self._left = _MOST
@@ -184,7 +185,7 @@ class Trial:
     def _analyse(self, query: Node, variables: Variables, targets: Sequence[Type | None], stamp: _Stamp) -> _Analysed:
         used: dict[str, int] = {}
         nested, outputs = self._nested(query, variables, used)
-        folder = Folder(Context(nested.inputs), self.followed)
+        folder = Folder(Context(nested.inputs, budget=self._budget), self.followed)
         steps = [folder.build(part) for part in nested.analysed]
         straight = query.keys() <= _STRAIGHT
         certain = straight and "whereClause" not in query

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from pubcheck.postgres.budget import LARGEST, joined
 from pubcheck.postgres.errors import ServerError
 
 
@@ -41,6 +42,25 @@ class Relid(Struct, frozen=True):
     text: str
 
 
+ITEM = 64
+"""What an item of an array, a row or a record counts; it is copied and looked at each time."""
+
+
+def size_of(value: Value) -> int:
+    """How large a value is, in characters and items, as far as that is no more than is followed."""
+    if isinstance(value, str):
+        return len(value)
+    size, todo = 0, [value]
+    while todo and size <= LARGEST:
+        at = todo.pop()
+        if isinstance(at, str):
+            size += len(at)
+        elif isinstance(at, list | tuple | dict):
+            size += ITEM * len(at)
+            todo.extend(at.values() if isinstance(at, dict) else at)
+    return size
+
+
 def unknown(*values: Value) -> bool:
     """Whether something of a value is unknown."""
     for value in values:
@@ -62,7 +82,8 @@ def text(value: Value, *, cast: bool = True) -> Value:
     if isinstance(value, Relid):
         return value.text
     if isinstance(value, list) and not unknown(value):
-        return "{" + ",".join("NULL" if item is None else _element(text(item, cast=False)) for item in value) + "}"
+        items = ["NULL" if item is None else _element(text(item, cast=False)) for item in value]
+        return "{" + joined(",", items) + "}" if size_of(items) <= LARGEST else UNKNOWN
     return UNKNOWN
 
 
@@ -72,7 +93,7 @@ def _element(item: str) -> str:
     return '"' + item.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-_ITEM = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s{}",\\][^{}",\\]*))\s*([,}])', re.DOTALL)
+_ITEM = re.compile(r'\s*(?:"((?:[^"\\]++|\\.)*+)"|([^\s{}",\\][^{}",\\]*))\s*([,}])', re.DOTALL)
 
 
 def array(value: Value) -> Value:
@@ -106,6 +127,7 @@ def array(value: Value) -> Value:
 _TRUE = ("t", "tr", "tru", "true", "y", "ye", "yes", "on", "1")
 _FALSE = ("f", "fa", "fal", "fals", "false", "n", "no", "of", "off", "0")
 _INTEGERS = frozenset(("int", "integer", "int2", "int4", "int8", "smallint", "bigint", "oid"))
+_INTEGER = re.compile(r"\s*[-+]?\d{1,40}\s*", re.ASCII)
 _TEXTS = frozenset(("text", "varchar", "character varying", "name", "bpchar", "char", "character", "citext"))
 
 
@@ -129,7 +151,7 @@ def coerced(value: Value, type_name: str) -> Value:
         if isinstance(value, bool):
             return int(value)
         if isinstance(value, str):
-            return int(value) if re.fullmatch(r"\s*[-+]?\d+\s*", value, re.ASCII) else UNKNOWN
+            return int(value) if _INTEGER.fullmatch(value) else UNKNOWN
         return value if isinstance(value, int) else UNKNOWN
     if name in ("bool", "boolean"):
         if isinstance(value, str):

@@ -28,6 +28,7 @@ from pubcheck.postgres.ddl.typenames import (
     typmod_of,
 )
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.expressions.rows import MOST_ENTRIES
 from pubcheck.postgres.oids import BOOL, INT4, INT8, NUMERIC, RECORD, RECORD_ARRAY, TEXT
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -106,6 +107,8 @@ class _Reader:
         for target in body.get("targetList", ()):
             found = self._target(target["ResTarget"], star, ctes, scopes)
             outputs = None if outputs is None or found is None else outputs + found
+            if outputs is not None and len(outputs) > MOST_ENTRIES:
+                raise ServerError("54011", f"target lists can have at most {MOST_ENTRIES} entries")
         for clause in ("whereClause", "groupClause", "havingClause", "windowClause", "limitOffset", "limitCount"):
             if clause in body:
                 self._expressions(body[clause], ctes, scopes, tolerant=clause == "groupClause")

@@ -1,0 +1,170 @@
+"""Matching texts in time that is known beforehand: a pattern of somebody else's must not run for ever.
+
+LIKE goes from one % to the next and never back. A regular expression is followed for all places of the text at once
+(it is only asked whether anything matches, never what), so that no pattern backtracks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+
+from pubcheck.postgres.budget import Budget
+from pubcheck.postgres.errors import Unknowable
+
+_LONG = 10_000
+"""Characters of a pattern with wildcards that is followed."""
+
+
+# LIKE.
+
+
+class _Piece:
+    """What stands between two %: characters, of which _ is any."""
+
+    def __init__(self, characters: Sequence[str | None]) -> None:
+        self.length = len(characters)
+        self._any = None in characters
+        if self._any:
+            if self.length > _LONG:
+                raise Unknowable("a pattern of such length")
+            said = "".join("." if one is None else re.escape(one) for one in characters)
+            self._search = re.compile(said, re.DOTALL).search
+        self._text = "".join(one or "" for one in characters)
+
+    def find(self, text: str, start: int, end: int, budget: Budget) -> int:
+        """The first place between two at which it stands, or -1."""
+        if not self._any:
+            budget.spend((end - start) >> 4)
+            return text.find(self._text, start, end)
+        budget.spend(max(0, end - start) * self.length >> 4)
+        found = self._search(text, start, end)
+        return -1 if found is None else found.start()
+
+
+@lru_cache(maxsize=64)
+def _pieces(pattern: str) -> tuple[_Piece, ...]:
+    pieces: list[list[str | None]] = [[]]
+    characters = iter(pattern)
+    for one in characters:
+        if one == "%":
+            pieces.append([])
+        elif one == "\\":
+            escaped = next(characters, None)
+            if escaped is None:
+                # It is an error only where the match gets so far.
+                raise Unknowable("a LIKE pattern that ends with its escape character")
+            pieces[-1].append(escaped)
+        else:
+            pieces[-1].append(None if one == "_" else one)
+    return tuple(map(_Piece, pieces))
+
+
+def like(text: str, pattern: str, budget: Budget) -> bool:
+    """Whether a text is LIKE a pattern, whose escape is the backslash. Raises Unknowable."""
+    budget.spend(len(pattern))
+    pieces = _pieces(pattern) if len(pattern) <= _LONG else _pieces.__wrapped__(pattern)
+    first, last, at, end = pieces[0], pieces[-1], pieces[0].length, len(text) - pieces[-1].length
+    if len(pieces) == 1:
+        return len(text) == first.length and first.find(text, 0, at, budget) == 0
+    if at > end or first.find(text, 0, at, budget) or last.find(text, end, len(text), budget) < 0:
+        return False
+    for piece in pieces[1:-1]:
+        if piece.length:
+            found = piece.find(text, at, end, budget)
+            if found < 0:
+                return False
+            at = found + piece.length
+    return True
+
+
+# Regular expressions.
+
+
+class One(Struct, frozen=True):
+    """A character, as a regular expression of Python's for one."""
+
+    pattern: str
+
+
+class Edge(Struct, frozen=True):
+    """The beginning of the text, or its end."""
+
+    end: bool
+
+
+class Row(Struct, frozen=True):
+    """One after the other."""
+
+    parts: tuple[Part, ...]
+
+
+class Choice(Struct, frozen=True):
+    parts: tuple[Part, ...]
+
+
+class Repeated(Struct, frozen=True):
+    """At least ``low`` times, and at most ``high``."""
+
+    part: Part
+    low: int
+    high: int | None
+
+
+Part = One | Edge | Row | Choice | Repeated
+
+
+class Search:
+    """A regular expression that is looked for in texts."""
+
+    def __init__(self, part: Part, flags: re.RegexFlag) -> None:
+        self._part, self._flags = part, flags
+        self._known: dict[str, dict[str, bool]] = {}
+
+    def __call__(self, text: str, budget: Budget) -> bool:
+        """Whether any part of the text matches. Raises Unknowable."""
+        return bool(self._ends(self._part, set(range(len(text) + 1)), text, budget))
+
+    def _ends(self, part: Part, starts: set[int], text: str, budget: Budget) -> set[int]:
+        """Where what matches may end that begins at one of these places."""
+        if not starts:
+            return starts
+        budget.spend(16 + 4 * len(starts))
+        if isinstance(part, One):
+            return self._after(part.pattern, starts, text)
+        if isinstance(part, Edge):
+            return starts & {len(text) if part.end else 0}
+        if isinstance(part, Row):
+            for each in part.parts:
+                starts = self._ends(each, starts, text, budget)
+            return starts
+        if isinstance(part, Choice):
+            return set().union(*(self._ends(each, starts, text, budget) for each in part.parts))
+        for _ in range(part.low):
+            starts = self._ends(part.part, starts, text, budget)
+        found, new, left = starts, starts, part.high
+        while new and (left is None or left > part.low):
+            # Only from places that were not reached before.
+            new = self._ends(part.part, new, text, budget) - found
+            found = found | new
+            left = None if left is None else left - 1
+            budget.spend(len(found))
+        return found
+
+    def _after(self, pattern: str, starts: set[int], text: str) -> set[int]:
+        known = self._known.get(pattern)
+        if known is None:
+            known = self._known[pattern] = {}
+        end, found = len(text), set[int]()
+        for at in starts:
+            if at < end:
+                one = text[at]
+                takes = known.get(one)
+                if takes is None:
+                    takes = known[one] = re.match(pattern, one, self._flags) is not None
+                if takes:
+                    found.add(at + 1)
+        return found

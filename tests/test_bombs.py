@@ -1,0 +1,78 @@
+"""Bombs: every run ends within its limits, reports no error of its own, and finds what is behind the bomb."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from pubcheck.postgres.budget import Budget
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.evaluation.matching import like
+from pubcheck.postgres.evaluation.patterns import search
+from tests.bombs import BOMBS, run
+from tests.linting import answers, lint
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["lint", "explain"])
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_costs_its_own_answer_alone(name: str, command: str, tmp_path: Path) -> None:
+    bomb = BOMBS[name]
+    path = tmp_path / bomb.file
+    path.write_text(bomb.text)
+    spent = run([command, "--format", "json", str(path)], str(tmp_path))
+    assert spent.status in (0, 1), spent.error[:500]
+    assert "PUB000" not in spent.rules()
+    assert json.loads(spent.out)["files"] == 1
+    if bomb.witnessed:
+        assert "PUB301" in spent.rules()
+
+
+def test_what_is_not_evaluated_is_unknown_and_not_refused() -> None:
+    found = lint(
+        "CREATE TABLE t (id int PRIMARY KEY);"
+        "DO $$ DECLARE s text := lpad('x', 2000000); BEGIN FOR i IN 1..40 LOOP s := s || s; END LOOP;"
+        " EXECUTE s; CREATE PUBLICATION p FOR TABLE t; END $$;"
+    )
+    assert answers(found) == []
+
+
+def test_regular_expressions_match_what_they_matched() -> None:
+    chosen = random.Random(5)
+
+    def pattern(depth: int) -> str:
+        parts = []
+        for _ in range(chosen.randint(1, 3)):
+            atom = chosen.choice(["a", "b", "c", ".", "[ab]", "[^a]"])
+            if depth and chosen.random() < 0.4:
+                atom = f"({pattern(depth - 1)})"
+            parts.append(atom + chosen.choice(["", "", "", "*", "+", "?", "{2}", "{1,2}", "{2,}"]))
+        said = "".join(parts)
+        return f"{said}|{pattern(depth - 1)}" if depth and chosen.random() < 0.2 else said
+
+    for _ in range(3000):
+        said = chosen.choice(["", "^"]) + pattern(2) + chosen.choice(["", "$"])
+        text = "".join(chosen.choice("abc") for _ in range(chosen.randint(0, 7)))
+        expected = re.search(said.replace("$", r"\Z"), text, re.DOTALL) is not None
+        assert search(said, False, text, Budget()) is expected, (said, text)
+
+
+def test_like_matches_what_it_matched() -> None:
+    chosen = random.Random(5)
+    for _ in range(5000):
+        said = "".join(chosen.choice("ab%_%\\") for _ in range(chosen.randint(0, 7)))
+        said = re.sub(r"\\(?=$|[^%_\\])", "a", said) if (len(said) - len(said.rstrip("\\"))) % 2 else said
+        text = "".join(chosen.choice("ab%_") for _ in range(chosen.randint(0, 7)))
+        parts = re.findall(r"\\.|.", said)
+        regex = "".join(".*" if one == "%" else "." if one == "_" else re.escape(one[-1]) for one in parts)
+        expected = re.fullmatch(regex, text, re.DOTALL) is not None
+        assert like(text, said, Budget()) is expected, (said, text)
+
+
+def test_a_budget_ends() -> None:
+    with pytest.raises(Unknowable):
+        search("(a|b)*c", False, "ab" * 10_000, Budget(10_000))
