@@ -20,7 +20,7 @@ class Traits(Struct, frozen=True, omit_defaults=True):
     tool whose marks it bears; ``dump`` the major in the header of a pg_dump, 0 where that does not say. ``includes``
     are the files that psql is told to run, as they are written. ``order`` is what a tool's own list of migrations says,
     ``revision`` the own identifier of a migration of Alembic or Django and those it comes after; ``order``, of one of
-    Django, are those that it replaces.
+    Django, are those that it replaces, and of a schema of Rails the versions that it holds.
     """
 
     may_publish: bool = False
@@ -108,6 +108,11 @@ def traits(path: str, content: bytes) -> Traits:
     if dump is None and b"SET statement_timeout" in head and _OF_DBMATE in content:
         dump = 0
     publishes, matters = may_publish(content, lower), may_matter(name, content, lower)
+    if name in ("structure.sql", "schema.rb"):
+        # Loaded only for what Rails keeps of its migrations.
+        from pubcheck.sources.units.rails import versions_of
+
+        order = versions_of(name, content)
     scripted = may_be_script(name) and interpreter_of(head[:_FIRST_LINE].decode("latin-1")) is not None
     kind = SCRIPT if scripted else "django" if django else kind_of(head)
     return Traits(publishes, identifies, kind, dump, includes, order, revision, matters)

@@ -26,4 +26,8 @@ def operations_of(text: str, language: str, project: Project | None) -> Operatio
         from pubcheck.sources.frameworks.django import django
 
         return django(text, project)
+    if language == "ruby" and "ActiveRecord::" in text:
+        from pubcheck.sources.frameworks.rails import rails
+
+        return rails(text, project)
     return None

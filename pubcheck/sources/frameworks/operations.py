@@ -21,8 +21,11 @@ class Project:
         """Django's application of the migration that is read."""
         self.django: State | None = None
         """The models that Django's migrations made."""
+        self.indexes: dict[str, dict[str, tuple[str, ...]]] = {}
+        """By a table of Rails, its indexes with their columns."""
         self.parts: set[tuple[str, str]] = set()
-        """The (table, name) of constraints and indexes that operations made: only such a one is known to be there."""
+        """The (table, name) of constraints and indexes that operations made: only such a one is known to be there.
+        Types have no table."""
 
     def begin(self, path: str) -> None:
         """The next file is read: Django's migrations lie in ``<application>/migrations``."""

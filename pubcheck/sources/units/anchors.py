@@ -60,6 +60,9 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
         yield (marked.top(folder.replace(os.sep, "/")).replace("/", os.sep) if kind == "liquibase" else folder,)
     if last == "migrations" and name.endswith(".py") and name[:1].isdigit():
         yield tuple(_applications(folder))
+    if last == "migrate" and name.endswith(".rb"):
+        kept = [os.path.join(above, each) for each in ("structure.sql", "schema.rb")]
+        yield *[each for each in kept if os.path.isfile(each)][:1], folder
     program = language_of(name) is not None
     if (
         (program or numbered.NUMBERED.fullmatch(name))

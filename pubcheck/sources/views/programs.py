@@ -56,7 +56,12 @@ _HABITS = {
         r"\breverse_sql\s*=\s*[\[(]|\b(?:RunSQL|step)\(\s*(?=[\[(])",
     ),
     "ruby": _Habit(
-        ((r"<\s*ActiveRecord::Migration\b",), (r"\bSequel\.migration\b",), (r"\bROM::SQL\.migration\b",)),
+        (
+            (r"<\s*ActiveRecord::Migration\b",),
+            (r"^ActiveRecord::Schema\b",),
+            (r"\bSequel\.migration\b",),
+            (r"\bROM::SQL\.migration\b",),
+        ),
         r"^[ \t]*(?:def[ \t]+(?:self\.)?down\b|(?:\w+\.)?down[ \t]+(?:do|\{))",
     ),
     "javascript": _Habit(

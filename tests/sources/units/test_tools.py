@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.sources.plans import find_plans
-from tests.sources.units.trees import PUBLICATION, TABLE, Grow, passed_over, plant, units, write
+from tests.sources.units.trees import PUBLICATION, TABLE, Grow, passed_over, plant, shown, units, write
 
 
 def test_supabase_runs_migrations_by_time_and_then_the_seed(grow: Grow) -> None:
@@ -379,3 +379,28 @@ def test_of_migrations_that_are_replaced_django_runs_the_one_that_replaces_them(
     names = ["0001_squashed", "0003_last"]
     assert units() == {"a/migrations": ("django", [f"a/migrations/{name}.py" for name in names])}
     assert passed_over() == ["a/migrations/0001_initial.py", "a/migrations/0002_more.py"]
+
+
+STRUCTURE = "{}\nINSERT INTO \"schema_migrations\" (version) VALUES\n('20240102000000'),\n('20240101000000');\n"
+RUBY = "class M < ActiveRecord::Migration[7.1]\n  def change\n    {}\n  end\nend\n"
+
+
+def test_migrations_of_rails_start_from_the_structure(grow: Grow) -> None:
+    grow()
+    publishes = RUBY.format('execute "CREATE PUBLICATION p FOR TABLE t"')
+    plant(
+        {
+            "repo/db/structure.sql": STRUCTURE.format(TABLE.format("t")),
+            "repo/db/migrate/20240102000000_b.rb": RUBY.format(""),
+            "repo/db/migrate/20240103000000_c.rb": publishes,
+            "repo/app/db/schema.rb": "ActiveRecord::Schema[7.1].define(version: 2024_01_02_000000) do\nend\n",
+            "repo/app/db/migrate/20240101000000_a.rb": RUBY.format(""),
+            "repo/app/db/migrate/20240103000000_c.rb": publishes,
+        }
+    )
+    assert units() == {
+        "app/db/schema.rb": ("migrations", ["app/db/schema.rb", "app/db/migrate/20240103000000_c.rb"]),
+        "db/structure.sql": ("migrations", ["db/structure.sql", "db/migrate/20240103000000_c.rb"]),
+    }
+    named = shown("repo/db/migrate/20240103000000_c.rb")
+    assert named == [["(repo/db/structure.sql)", "repo/db/migrate/20240103000000_c.rb"]]
