@@ -27,7 +27,7 @@ from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
 from pubcheck.rulebook import by_name, selected
 from pubcheck.sources.statements import PsqlCommand, Splitter, Statement
 from pubcheck.sources.text import Source
-from pubcheck.stand_ins import StandIns
+from pubcheck.stand_ins import MISSING, StandIns
 from pubcheck.statements import Statements, StatementText
 
 if TYPE_CHECKING:
@@ -125,8 +125,6 @@ class Run:
         self.stand_ins = StandIns()
         self.made: Made | None = None
         """What a program has made so far, if the source at hand is one."""
-        self.programs = False
-        """Whether it was said that statements stand in programs: once is enough."""
         self.told_of_files = False
         """And that a file is run which was not read."""
 
@@ -151,14 +149,17 @@ class Run:
             with self._faults.guard(None):
                 fold.end(reported)
             diagnostics.extend(fold.diagnostics)
-        told = (
-            each
-            for each in _merged(diagnostics)
-            if each.rule in reported
-            and not self.stand_ins.speaks(each)
-            and (each.name not in _OF_READING or self.speaks_of_replication)
-        )
-        return tuple(sorted(told, key=Diagnostic.sort_key))
+        told = [each for each in _merged(diagnostics) if each.rule in reported and not self._of_no_use(each)]
+        return tuple(sorted(_explained(told), key=Diagnostic.sort_key))
+
+    def _of_no_use(self, found: Diagnostic) -> bool:
+        """Whether a finding is about what nobody knows, such as a name that a program does not create, which is not the
+        whole database; or about how a unit was read that is not about replication."""
+        if found.name in _OF_READING and not self.speaks_of_replication:
+            return True
+        if found.rule in MISSING and found.severity == "note" and in_any_order(found.span.source):
+            return True
+        return self.stand_ins.speaks(found)
 
     def faults(self) -> tuple[Fault, ...]:
         """The internal errors so far."""
@@ -279,10 +280,6 @@ class Run:
     def _begin(self, source: Source) -> None:
         """What is to be said of how the source became SQL."""
         for note in source.view.notes if source.view is not None else ():
-            if note.rule == "statements-of-a-program":
-                if self.programs:
-                    continue
-                self.programs = True
             span = Span(source, note.start, note.end)
             self.notes.add(note.rule, "certain", note.message, span, help=note.help)
             if note.rule in ("publication-not-seen", "git-lfs-pointer"):
@@ -412,6 +409,21 @@ class Run:
 
 _ANY_TABLE = "ALTER TABLE, PRIMARY KEY, UNIQUE INDEX, REPLICA IDENTITY"
 """What is known of a call for which a framework may change any table."""
+
+
+def _explained(told: list[Diagnostic]) -> Iterator[Diagnostic]:
+    """The findings, with the note that statements are in programs once, where it explains that one is assumed."""
+    assumed = {id(each.span.source) for each in told if each.certainty == "assumed" and each.rule != _NOT_SEEN}
+    said = False
+    for each in told:
+        if each.rule != _OF_A_PROGRAM:
+            yield each
+        elif not said and id(each.span.source) in assumed:
+            said = True
+            yield each
+
+
+_OF_A_PROGRAM, _NOT_SEEN = "PUB010", "PUB009"
 _COMMENT = pattern_later(r"comment\s+on\s+publication\b", re.IGNORECASE)
 _EXPLAINED = pattern_later(
     r"explain\b(?:(?!\b(?:insert|merge)\b).)*?\b(?:create|into)\b|\w+\b.*?\b(?:create|alter|drop)\s+publication\b",

@@ -19,7 +19,7 @@ _OF_WHOLE_LIST = "PUB709"
 """What SET takes out of a publication: a list with something unknown in it may hold everything."""
 _OF_VALUES = ("PUB101", "PUB14", "PUB2")
 """Syntax, connection strings, and the columns, types and literals of row filters."""
-_MISSING = ("PUB106", "PUB107")
+MISSING = ("PUB106", "PUB107")
 
 
 class StandIns:
@@ -71,7 +71,7 @@ class StandIns:
             return True
         said = f"{found.message} {found.server.message if found.server is not None else ''} {found.object}"
         names = _NAMES.findall(said.lower())
-        if found.rule in _MISSING:
+        if found.rule in MISSING:
             unseen = self.variables.get(found.statement, frozenset()) | self.called
             return not (unseen | self.names).isdisjoint(names)
         return not self.names.isdisjoint(names)

@@ -167,9 +167,22 @@ def test_the_beginning_of_a_statement_is_no_syntax_error() -> None:
 
 
 def test_that_statements_stand_in_programs_is_said_once_for_all_files() -> None:
-    sources = [views.source(f"{number}.py", 'run("CREATE PUBLICATION p")', "python") for number in range(3)]
+    texts = ('run("CREATE PUBLICATION p")', *('run("CREATE PUBLICATION p FOR TABLE t WHERE (random() > 1)")',) * 2)
+    sources = [views.source(f"{number}.py", text, "python") for number, text in enumerate(texts)]
     found = Linter(Config(postgres=(18,))).lint(Unit(tuple(sources))).diagnostics
-    assert [(one.rule, one.span.source.label) for one in found if one.rule == "PUB010"] == [("PUB010", "0.py")]
+    assert [(one.rule, one.span.source.label) for one in found if one.rule == "PUB010"] == [("PUB010", "1.py")]
+
+
+@pytest.mark.parametrize("text", ['run("ALTER PUBLICATION p ADD TABLE t")', 'run("DROP PUBLICATION p")'])
+def test_of_a_program_in_which_nothing_is_wrong_nothing_is_said(text: str) -> None:
+    assert Linter(Config(postgres=(18,))).lint(Unit((views.source("x.py", text, "python"),))).diagnostics == ()
+
+
+def test_a_test_that_rolls_back_a_schema_does_not_stop_the_search_for_near_names() -> None:
+    text = (
+        "BEGIN; CREATE SCHEMA s; CREATE PUBLICATION p FOR TABLE s.orders; ROLLBACK;\nCREATE TABLE order_s (id int);\n"
+    )
+    assert [one.rule for one in lint(text, "sql")] == ["PUB107"]
 
 
 def test_a_program_beside_migrations_does_not_put_them_in_doubt() -> None:
@@ -537,5 +550,13 @@ def test_the_test_cases_of_a_program_have_a_database_each(kind: str) -> None:
     table = outside.format("CREATE TABLE t (id int PRIMARY KEY)")
     assert [one.rule for one in lint(table + together, kind) if one.severity == "error"] == ["PUB130"]
     assert [one.rule for one in lint(table + apart, kind) if one.severity == "error"] == []
-    assert [one.rule for one in lint(together + table, kind) if one.rule == "PUB107"] == ["PUB107"]
-    assert [one.rule for one in lint(table + together, kind) if one.rule == "PUB107"] == []
+    before = table + outside.format(publish)
+    again = case.format("a", "DROP TABLE u", add) + case.format("b", "DROP TABLE v", add)
+    assert [one.rule for one in lint(before + again, kind) if one.severity == "error"] == ["PUB130", "PUB130"]
+
+
+def test_a_variable_of_psql_may_hold_a_literal() -> None:
+    text = (
+        "\\set connection '\\'host=a port=' :port '\\''\nCREATE SUBSCRIPTION s CONNECTION :connection PUBLICATION p;\n"
+    )
+    assert lint(text, "sql") == []

@@ -73,7 +73,8 @@ def _relations(catalog: Catalog, missing: set[Missing]) -> dict[Missing, list[Me
         near = _near(wanted, ((row.name, row) for row in tables if row.namespace == namespace))
         for each, rows in near.items():
             found[each] = [(f"{namespaces[namespace].name}.{row.name}", row.place) for row in rows]
-    schemas = {each: namespaces[each[1]] for each in missing if each not in found}
+    # A schema may be gone since, with the transaction that created it.
+    schemas = {each: namespaces[each[1]] for each in missing if each not in found and each[1] in namespaces}
     misspelt = {each: row.name for each, row in schemas.items() if not row.seen}
     near_schemas = _near(misspelt, _schemas(catalog))
     elsewhere: dict[str, list[Missing]] = {}

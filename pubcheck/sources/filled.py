@@ -21,6 +21,10 @@ def filled(statement: Statement) -> Iterator[str]:
     if statement.variables or guesses:
         sql = replaced(sql, [(start, filler(sql[start:end])) for start, end in guesses])
         yield edited(sql, statement.edits)
+    if statement.variables:
+        # A variable may hold a literal, quotes and all.
+        literals = [(start, "'" + "_" * (end - start - 2) + "'") for start, end in statement.variables]
+        yield edited(replaced(statement.sql, literals), statement.edits)
     sites = sorted({*statement.placeholders, *guesses})
     # A placeholder may stand for a whole clause, or for nothing.
     optional = clauses(sql, sites)
