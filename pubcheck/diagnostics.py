@@ -52,9 +52,13 @@ class Edit(Struct, frozen=True):
 
 
 class Fix(Struct, frozen=True):
+    """``whole``: it changes a table, and so ends all causes for which writes of it are refused; then nothing else is
+    done about these at the same time."""
+
     title: str
     applicability: Applicability
     edits: tuple[Edit, ...] = ()
+    whole: bool = False
 
 
 class StatementRef(Struct, frozen=True):
@@ -66,6 +70,13 @@ class StatementRef(Struct, frozen=True):
     index: int
     start: int
     embedded: tuple[int, ...] = ()
+
+
+class Earlier(Struct, frozen=True):
+    """A cause that the server meets before another one: whose, and the code of the rule that reports it."""
+
+    publication: str
+    rule: str
 
 
 class Details(TypedDict, total=False):
@@ -81,6 +92,8 @@ class Details(TypedDict, total=False):
     notices: tuple[str, ...]
     fixes: tuple[Fix, ...]
     also: tuple[str, ...]
+    after: tuple[Earlier, ...]
+    after_count: int
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True):
@@ -88,8 +101,10 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
 
     ``certainty`` has no default on purpose: a rule must say whether all that it rests on was seen. ``postgres`` are the
     majors for which it holds, ascending. ``object`` is the qualified name of the relation the server names;
-    ``publications`` are all culprits in the server's order and ``publication`` the first of them. ``also`` are further
-    relations of which the same is said; reports know them by the message alone.
+    ``publications`` are the culprits in the server's order and ``publication`` the first of them; a refused write has
+    one finding for each. ``also`` are further relations of which the same is said; reports know them by the message
+    alone. Of a refused write ``after`` are the first of the ``after_count`` causes that the server meets before this
+    one, whose answer ``server`` gives once those are gone.
     """
 
     rule: str
@@ -110,6 +125,8 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
     also: tuple[str, ...] = ()
+    after: tuple[Earlier, ...] = ()
+    after_count: int = 0
 
     @property
     def publication(self) -> str | None:

@@ -49,7 +49,7 @@ def _with_terminator(span: Span) -> Span:
     return Span(span.source, line if whole_line else span.start, end)
 
 
-def appended(statements: Statements, wanted: Sequence[str]) -> Fix | None:
+def appended(statements: Statements, wanted: Sequence[str], *, whole: bool) -> Fix | None:
     """The fix that runs statements after all others of a unit; None where its last file is not one to write them in.
 
     Files of Flyway that are run again whenever they change (`R__...`) are passed over.
@@ -70,7 +70,7 @@ def appended(statements: Statements, wanted: Sequence[str]) -> Fix | None:
         edits.append(Edit(Span(last, length, length), "\n"))
     text = "".join(f"{statement};\n" for statement in wanted)
     title = f"Append {wanted[-1]}{', after what it needs' if wanted[1:] else ''}"
-    return Fix(title, "unsafe", (*edits, Edit(Span(last, length, length), text)))
+    return Fix(title, "unsafe", (*edits, Edit(Span(last, length, length), text)), whole=whole)
 
 
 def put_before(ref: StatementRef, wanted: str) -> Fix | None:
@@ -81,4 +81,6 @@ def put_before(ref: StatementRef, wanted: str) -> Fix | None:
     line = max(source.text.rfind("\n", 0, ref.start), source.text.rfind("\r", 0, ref.start)) + 1
     blank = source.text[line : ref.start]
     after = f"\n{blank}" if not blank.strip(" \t") else " "
-    return Fix(f"Insert {wanted}", "unsafe", (Edit(Span(source, ref.start, ref.start), f"{wanted};{after}"),))
+    return Fix(
+        f"Insert {wanted}", "unsafe", (Edit(Span(source, ref.start, ref.start), f"{wanted};{after}"),), whole=True
+    )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.diagnostics import Applicability, Diagnostic, Edit, Span
+from pubcheck.diagnostics import Applicability, Diagnostic, Edit, Fix, Span
 from pubcheck.report.document import Finding
 from pubcheck.rulebook import INTERNAL_ERROR
 from pubcheck.sources.files import SUFFIXES, File, Plan, view_of
@@ -71,16 +71,25 @@ def fix(plan: Plan, judge: Judge, *, unsafe: bool, wanted: Wanted = everything) 
     allowed: frozenset[Applicability] = frozenset(("safe", "unsafe") if unsafe else ("safe",))
 
     def edits(judged: Judged) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-        tables: dict[str, tuple[Edit, ...]] = {}
+        tables: dict[str, Fix] = {}
+        causes: set[object] = set()
         for diagnostic, yes in zip(judged.diagnostics, wanted(judged.findings), strict=True):
             fixes = (each for each in diagnostic.fixes if each.applicability in allowed and each.edits)
             chosen = next(fixes, None) if yes else None
             if chosen is None:
                 continue
             table = diagnostic.object if diagnostic.phase == "write" else None
-            # What lets UPDATE through may let DELETE through as well: one way a table, then look again.
-            if table is None or tables.setdefault(table, chosen.edits) == chosen.edits:
-                yield diagnostic.rule, chosen.edits
+            if table is not None:
+                # What changes the table may end its other causes as well: one such fix a table, then look again.
+                first = tables.setdefault(table, chosen)
+                if (first.whole or chosen.whole) and first.edits != chosen.edits:
+                    continue
+                # UPDATE and DELETE of one cause are one finding.
+                cause = diagnostic.rule, table, diagnostic.publications, chosen.edits
+                if cause in causes:
+                    continue
+                causes.add(cause)
+            yield diagnostic.rule, chosen.edits
 
     return _change(plan, judge, edits, ROUNDS)
 

@@ -221,13 +221,17 @@ class TestHistory:
         found = lint(T + 'CREATE PUBLICATION p FOR TABLE ONLY public . t /* the ( */ ( a , "b" );')
         assert [covered(one.span) for one in found] == ['a , "b"', 'a , "b"']
 
-    def test_all_culprit_publications_are_named_in_the_servers_order(self) -> None:
+    def test_each_publication_at_fault_has_a_finding_in_the_servers_order(self) -> None:
         found = lint(
             T + "CREATE PUBLICATION z FOR TABLE t WHERE (a > 1); CREATE PUBLICATION y FOR TABLE t;"
             "CREATE PUBLICATION x FOR TABLE t WHERE (b = 'x');"
         )
-        assert next(one.publications for one in found if one.phase == "write") == ("z", "x")
-        assert found[0].publication == "z"
+        assert [(one.publications, one.operation, one.after_count) for one in found if one.phase == "write"] == [
+            (("z",), "update", 0),
+            (("z",), "delete", 0),
+            (("x",), "update", 1),
+            (("x",), "delete", 1),
+        ]
 
     def test_a_partitioned_root_gets_none_for_its_leaves(self) -> None:
         found = lint(
@@ -238,8 +242,13 @@ class TestHistory:
 
     def test_the_order_of_files_is_the_order_of_history(self) -> None:
         found = lint(T, "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);", "ALTER TABLE t REPLICA IDENTITY NOTHING;")
-        assert {one.span.source.label for one in found} == {"2.sql"}
-        assert {span.source.label for one in found for span in one.related} == {"1.sql"}
+        assert [(one.rule, one.operation, one.span.source.label) for one in found] == [
+            *(("PUB301", operation, "2.sql") for operation in ("update", "delete")),
+            *(("PUB302", operation, "3.sql") for operation in ("update", "delete")),
+        ]
+        assert [{span.source.label for span in one.related} for one in found] == [{"1.sql"}] * 2 + [
+            {"1.sql", "2.sql"}
+        ] * 2
 
 
 class TestMajors:

@@ -86,7 +86,7 @@ class Ground:
     def __init__(
         self, session: Session, history: History, refused: Sequence[tuple[Refusal, Place]], sources: Sequence[Source]
     ) -> None:
-        """``refused`` are the writes that are refused, each with the place since which they are."""
+        """``refused`` are the causes for which writes are refused, each with the place since which it is one."""
         self.session = session
         self.catalog: Catalog = session.catalog
         self.history = history
@@ -111,8 +111,12 @@ class Ground:
 
     @cached_property
     def refused(self) -> dict[tuple[int, Write], tuple[Refusal, Place]]:
-        """The writes that are refused, by table."""
-        return {(refusal.relation, refusal.operation): (refusal, place) for refusal, place in self._refused}
+        """The writes that are refused, by table, each with the cause that the server reports."""
+        return {
+            (refusal.relation, refusal.operation): (refusal, place)
+            for refusal, place in self._refused
+            if not refusal.number
+        }
 
     @cached_property
     def texts(self) -> list[str]:

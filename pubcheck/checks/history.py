@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from pubcheck.checks.write import WRITES, Refusal, Write, refusals, refused_by
+from pubcheck.checks.write import CHECKS, WRITES, Cause, Refusal, Write, causes_of, refusals
 from pubcheck.faults import Faults
 from pubcheck.postgres.catalog.rows import (
     Index,
@@ -19,6 +19,7 @@ from pubcheck.postgres.catalog.rows import (
     Relation,
 )
 from pubcheck.postgres.session import Session
+from pubcheck.replication.published import publications_of, publishes
 
 Change = tuple[dict[Any, Any], Any, Any]
 """An entry of the journal: (dictionary, key, former value)."""
@@ -29,15 +30,20 @@ _FOLLOWED = (Relation, Index, Other, Publication, PublicationRel, PublicationNam
 class RefusedWrites:
     """Keeps step with a session's catalog, statement by statement.
 
-    Each publication is judged alone, so one that joins a table's others can only add a refusal and one that leaves them
-    can only take one away: then most tables need not be judged against all of theirs again.
+    Each cause is that of a single publication, so one that joins a table's others, or leaves them, changes nothing for
+    those: most tables need not be checked against all of theirs again.
     """
 
     def __init__(self, session: Session, faults: Faults) -> None:
         self._session, self._faults = session, faults
         self._catalog = session.catalog
-        self._since: dict[tuple[int, Write], _Since] = {}
+        self._causes: dict[tuple[int, Write], dict[tuple[int, int], _Since]] = {}
+        """By table and write the causes for which it is refused, by publication and check."""
+        self._since: dict[tuple[int, Write], Place] = {}
+        """By table and write the first cause since which it has been refused, for one cause or another."""
         self._ended: dict[tuple[int, Write, Place], tuple[int, int]] = {}
+        self.clock = 0
+        """How many statements were followed."""
 
     def __bool__(self) -> bool:
         """Whether any write is refused as things stand."""
@@ -45,30 +51,37 @@ class RefusedWrites:
 
     def follow(self, source: int, statement: int, changes: Iterable[Change]) -> None:
         """Take in what a statement changed; ``source`` and ``statement`` are its numbers, as in a Place."""
-        if not self._catalog.publications and not self._since:
+        self.clock += 1
+        catalog = self._catalog
+        if not catalog.publications and not self._since:
             return
         here, place = (source, statement), Place(source, statement, 0, 0)
         touched = self._faults.value(place, _Touched(), self._touched, changes)
         for oid in touched.again:
+            relation = catalog.relations.get(oid)
             with self._faults.guard(place):
-                self._judge(oid, here)
+                self._check(oid, None if relation is None else publications_of(catalog, relation), here)
         for publication, oids in touched.joined:
             for oid in oids:
                 with self._faults.guard(place):
-                    self._join(publication, oid, here)
-        for publication_oid, oids in touched.left:
+                    self._check_one(oid, publication, here)
+        for publication, oids in touched.left:
             for oid in oids:
-                with self._faults.guard(place):
-                    if any(self._rests_on(publication_oid, oid, write) for write in WRITES):
-                        self._judge(oid, here)
+                if any((oid, write) in self._causes for write in WRITES):
+                    with self._faults.guard(place):
+                        self._check_one(oid, publication, here)
 
     def refused(self) -> Iterator[tuple[Refusal, Place]]:
-        """Each write that is refused as things stand, with the culprit in the statement since which it has been."""
-        for oid in sorted({oid for oid, _ in self._since}):
+        """Each cause for which a write is refused as things stand, where it is in the statement that brought it."""
+        for oid in sorted({oid for oid, _ in self._causes}):
             relation = self._catalog.relations[oid]
             found = self._faults.value(relation.place, {}, refusals, self._catalog, relation)
-            for write, refusal in sorted(found.items()):
-                yield refusal, self._since[oid, write].place
+            for write, causes in sorted(found.items()):
+                since = self._causes.get((oid, write), {})
+                for refusal in causes:
+                    # After an internal error there may be no place.
+                    if (known := since.get((refusal.publication, refusal.cause.check))) is not None:
+                        yield refusal, known.place
 
     def is_refused(self, oid: int, write: Write) -> bool:
         """Whether a write of a table is refused as things stand."""
@@ -80,37 +93,59 @@ class RefusedWrites:
         return any((one, write) in self._since for one in below for write in WRITES)
 
     def since(self, oid: int, write: Write) -> Place:
-        """The culprit in the statement since which a write has been refused. KeyError where it is not."""
-        return self._since[oid, write].place
+        """The first cause in the statement since which a write has been refused. KeyError where it is not."""
+        return self._since[oid, write]
+
+    def came(self, refusal: Refusal) -> int:
+        """The ``clock`` of the statement that brought a cause. KeyError where it is gone."""
+        causes = self._causes[refusal.relation, refusal.operation]
+        return causes[refusal.publication, refusal.cause.check].clock
 
     def until(self, oid: int, write: Write, since: Place) -> tuple[int, int] | None:
         """The statement, by source and number, with which a refusal ended; None where it has not."""
         return self._ended.get((oid, write, since))
 
-    def _rests_on(self, publication: int, oid: int, write: Write) -> bool:
-        since = self._since.get((oid, write))
-        return since is not None and since.publication == publication
-
-    def _judge(self, oid: int, here: tuple[int, int]) -> None:
-        relation = self._catalog.relations.get(oid)
-        refused = refusals(self._catalog, relation) if relation is not None else {}
+    def _check(self, oid: int, publications: Sequence[Publication] | None, here: tuple[int, int]) -> None:
+        """A table whose writes any of its publications may now have refused, or no longer. ``publications`` is None
+        where the table is gone."""
+        found = causes_of(self._catalog, self._catalog.relations[oid], publications) if publications else {}
         for write in WRITES:
-            found = refused.get(write)
-            if found is None:
-                ended = self._since.pop((oid, write), None)
-                if ended is not None:
-                    self._ended[oid, write, ended.place] = here
-            else:
-                before = self._since.get((oid, write))
-                place = before.place if before is not None else self._culprit(here, found)
-                # The last one: those made first are mostly dropped first.
-                self._since[oid, write] = _Since(place, found.publications[-1])
+            known = self._causes.get((oid, write), {})
+            self._put(oid, write, self._placed(oid, found.get(write, ()), known, here), here)
 
-    def _join(self, publication: Publication, oid: int, here: tuple[int, int]) -> None:
-        """A publication publishes one more table; nothing else has changed for that table."""
-        for write in refused_by(self._catalog, self._catalog.relations[oid], publication):
-            if (oid, write) not in self._since:
-                self._judge(oid, here)
+    def _check_one(self, oid: int, publication: int, here: tuple[int, int]) -> None:
+        """A table about which nothing has changed but what one publication says of it."""
+        catalog = self._catalog
+        relation, row = catalog.relations.get(oid), catalog.publications.get(publication)
+        published = relation is not None and row is not None and publishes(catalog, row, relation)
+        found = causes_of(catalog, relation, (row,)) if published and relation is not None and row is not None else {}
+        for write in WRITES:
+            causes = self._causes.get((oid, write), {})
+            keys = [(publication, check) for check in CHECKS]
+            known = {key: causes.pop(key) for key in keys if key in causes}
+            causes.update(self._placed(oid, found.get(write, ()), known, here))
+            self._put(oid, write, causes, here)
+
+    def _placed(
+        self, oid: int, found: Iterable[Cause], known: Mapping[tuple[int, int], _Since], here: tuple[int, int]
+    ) -> dict[tuple[int, int], _Since]:
+        """Causes with their places; those that are known keep theirs."""
+        placed = {}
+        for cause in found:
+            key = cause.publication.oid, cause.check
+            placed[key] = known.get(key) or _Since(self._culprit(here, oid, cause), self.clock)
+        return placed
+
+    def _put(self, oid: int, write: Write, causes: dict[tuple[int, int], _Since], here: tuple[int, int]) -> None:
+        """The causes for which a write is refused as things are now."""
+        if causes:
+            self._causes[oid, write] = causes
+            self._since.setdefault((oid, write), next(iter(causes.values())).place)
+            return
+        self._causes.pop((oid, write), None)
+        since = self._since.pop((oid, write), None)
+        if since is not None:
+            self._ended[oid, write, since] = here
 
     def _touched(self, changes: Iterable[Change]) -> _Touched:
         catalog = self._catalog
@@ -150,7 +185,7 @@ class RefusedWrites:
                 elif row is None or publication is None:
                     touched.left.append((known.publication, self._family(oids)))
                 else:
-                    touched.joined.append((publication, self._family(oids)))
+                    touched.joined.append((publication.oid, self._family(oids)))
         touched.again.update(self._family(families))
         return touched
 
@@ -162,7 +197,7 @@ class RefusedWrites:
         if known is not None and known.all_tables:
             tables = [oid for oid, relation in self._catalog.relations.items() if relation.kind == "r"]
             if former is None and row is not None:
-                touched.joined.append((row, tables))
+                touched.joined.append((row.oid, tables))
             elif row is None:
                 touched.left.append((known.oid, tables))
             else:
@@ -184,26 +219,24 @@ class RefusedWrites:
                 found.update(dict.fromkeys(catalog.descendants(oid)))
         return list(found)
 
-    def _culprit(self, here: tuple[int, int], found: Refusal) -> Place:
-        """Where in the statement at hand the reason stands: filter column, column list, table, schema, publication."""
-        catalog = self._catalog
-        candidates = [found.place]
-        if found.entry is not None:
-            candidates.append(found.entry.place)
-        family = (found.relation, *catalog.ancestors(found.relation))
-        for publication in found.publications:
-            for oid in family:
-                member = catalog.members.get((publication, oid))
-                if member is not None:
-                    candidates.append(catalog.publication_rels[member].place)
+    def _culprit(self, here: tuple[int, int], oid: int, cause: Cause) -> Place:
+        """Where in the statement at hand a cause is: filter column, column list, table, schema, publication."""
+        catalog, publication = self._catalog, cause.publication
+        candidates = [cause.place]
+        if cause.entry is not None:
+            candidates.append(cause.entry.place)
+        family = (oid, *catalog.ancestors(oid))
+        for member in family:
+            entry = catalog.members.get((publication.oid, member))
+            if entry is not None:
+                candidates.append(catalog.publication_rels[entry].place)
         mentions = self._session.mentions
-        candidates += [Place(*here, mentions[oid], 0) for oid in family if oid in mentions]
-        for publication in found.publications:
-            for oid in family:
-                schema = catalog.schema_members.get((publication, catalog.relations[oid].namespace))
-                if schema is not None:
-                    candidates.append(catalog.publication_namespaces[schema].place)
-            candidates.append(catalog.publications[publication].place)
+        candidates += [Place(*here, mentions[member], 0) for member in family if member in mentions]
+        for member in family:
+            schema = catalog.schema_members.get((publication.oid, catalog.relations[member].namespace))
+            if schema is not None:
+                candidates.append(catalog.publication_namespaces[schema].place)
+        candidates.append(publication.place)
         for place in candidates:
             if place is not None and (place.source, place.statement) == here:
                 return place
@@ -211,21 +244,21 @@ class RefusedWrites:
 
 
 class _Since(Struct, frozen=True):
-    """The culprit in the statement since which a write has been refused, and a publication that is enough for it."""
+    """Where a cause is in the statement that brought it, and the ``clock`` of that."""
 
     place: Place
-    publication: int
+    clock: int
 
 
 class _Touched(Struct):
     """The tables whose verdict a statement can have changed.
 
-    ``again``: in any way; ``joined``: only by what this publication says of them; ``left``: only for the better, by
-    what the publication of this oid said of them.
+    ``again``: in any way; ``joined`` and ``left``: only by what the publication of this oid says of them, which is new,
+    or what it said, which is gone.
     """
 
     again: set[int] = set()
-    joined: list[tuple[Publication, list[int]]] = []
+    joined: list[tuple[int, list[int]]] = []
     left: list[tuple[int, list[int]]] = []
 
 

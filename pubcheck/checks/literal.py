@@ -278,7 +278,7 @@ def _inserted(view: Relation, aim: _Aim) -> Iterator[str]:
 
 def _refusal(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _Aim) -> Refusal | None:
     operations = [operation for operation in aim.operations if refused.is_refused(row.oid, operation)]
-    return refusals(catalog, row).get(operations[0]) if operations else None
+    return refusals(catalog, row)[operations[0]][0] if operations else None
 
 
 def _of_all(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _Aim) -> _Answer | None:

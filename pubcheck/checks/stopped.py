@@ -36,6 +36,9 @@ class _Stretch(Struct):
     first: Diagnostic
     further: list[Span] = []
     count: int = 0
+    earliest: list[tuple[int, Span]] = []
+    latest: list[tuple[int, Span]] = []
+    """The first few of them and the last few, each with the clock of ``Met``."""
 
 
 _PREPARED = re.compile(rf"(?:prepare|execute|deallocate)\s+(?:prepare\s+)?({NAME})", re.IGNORECASE)
@@ -129,11 +132,11 @@ class Stopped:
             statement.span(stop.start),
             statement=statement.ref(),
             object=self._session.qualified(relation),
-            publications=tuple(catalog.publications[oid].name for oid in refusal.publications),
+            publications=(catalog.publications[refusal.publication].name,),
             operation=refusal.operation,
             server=refusal.server,
         )
-        return Met(key, diagnostic)
+        return Met(key, diagnostic, self._refused.clock)
 
     def take(self, met: Met) -> None:
         """Keep what is to be said of a refused statement."""
@@ -141,6 +144,10 @@ class Stopped:
         assert found.server is not None
         stretches = self._stretches.setdefault(met.key, {})
         stretch = stretches.setdefault((found.server, found.certainty == "certain"), _Stretch(found))
+        stretch.latest.append((met.clock, found.span))
+        del stretch.latest[:-RELATED]
+        if len(stretch.earliest) < RELATED:
+            stretch.earliest.append((met.clock, found.span))
         if stretch.first is not found:
             stretch.count += 1
             if len(stretch.further) < RELATED:
@@ -149,13 +156,16 @@ class Stopped:
     # What it comes to.
 
     def end(self, refused: Iterable[tuple[Refusal, Place]]) -> None:
-        """Take in what is refused in the end, with the place since which it is."""
-        self._still = {(refusal.relation, refusal.operation, since) for refusal, since in refused}
+        """Take in what is refused in the end."""
+        writes = {(refusal.relation, refusal.operation) for refusal, _ in refused}
+        self._still = {(*write, self._refused.since(*write)) for write in writes}
 
-    def still(self, refusal: Refusal, since: Place) -> tuple[Span, ...]:
-        """The statements that what is refused in the end has stopped already."""
-        stretches = self._stretches.get((refusal.relation, refusal.operation, since), {}).values()
-        spans = [span for one in stretches for span in (one.first.span, *one.further)]
+    def still(self, refusal: Refusal) -> tuple[Span, ...]:
+        """The statements that a cause which lasts to the end has stopped already, alone or with others."""
+        key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
+        stretches, came = self._stretches.get(key, {}).values(), self._refused.came(refusal)
+        met = dict.fromkeys(each for one in stretches for each in (*one.earliest, *one.latest))
+        spans = [span for clock, span in met if clock >= came]
         return tuple(replace(span, message="is refused already") for span in spans[:RELATED])
 
     def earliest(self, oid: int) -> StatementRef | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pubcheck.checks.chain.tools import maker
 from pubcheck.checks.naming import identifier
-from pubcheck.checks.ways import Way
+from pubcheck.checks.way import Way
 from pubcheck.checks.write import Refusal
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.session import Session
@@ -23,7 +23,7 @@ def headline(catalog: Catalog, refusal: Refusal) -> str:
 
 def reason(catalog: Catalog, refusal: Refusal) -> str:
     """Why a write is refused."""
-    publication = catalog.publications[refusal.publications[0]].name
+    publication = catalog.publications[refusal.publication].name
     if refusal.rule in ("ri-filter-column", "ri-partition-filter"):
         return (
             f'the row filter of publication "{publication}" reads "{refusal.column}", '
@@ -41,7 +41,7 @@ def reason(catalog: Catalog, refusal: Refusal) -> str:
             f'the replica identity has the generated column "{refusal.column}", '
             f'which publication "{publication}" does not publish'
         )
-    return f'publication "{publication}" publishes {refusal.operation}s and the table has no replica identity'
+    return f'publication "{publication}" publishes the table, which has no replica identity'
 
 
 def help_text(session: Session, refusal: Refusal, found: Sequence[Way]) -> str:
@@ -72,12 +72,21 @@ def help_text(session: Session, refusal: Refusal, found: Sequence[Way]) -> str:
             wanted = "the replica identity is NOTHING: choose another, or publish only inserts"
     if not relation.seen:
         wanted += " (best a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
-    ways = [f"- {'; '.join(way.statements)}  ({way.cost})" for way in found]
+    ways = [f"- {'; '.join(way.statements)}  ({way.cost}{_remaining(refusal, way)})" for way in found]
     made_by = maker(relation) if refusal.rule == "ri-none" else None
     notes = [made_by] if made_by is not None else []
     if not ways:
         return "\n".join([f"{wanted}; none of the usual changes does alone", *notes])
     return "\n".join([f"{wanted}; the best first:" if len(ways) > 1 else f"{wanted}:", *ways, *notes])
+
+
+def _remaining(refusal: Refusal, way: Way) -> str:
+    """What a way leaves: one for this cause ends no other."""
+    ended = {"table": refusal.total, "publication": refusal.own, "cause": 1}[way.ends]
+    remaining = refusal.total - ended
+    if not remaining:
+        return ""
+    return f"; {remaining} other cause{'s remain' if remaining > 1 else ' remains'}"
 
 
 def identity_text(catalog: Catalog, relation: int) -> str:

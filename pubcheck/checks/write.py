@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
@@ -17,79 +18,153 @@ WRITES: tuple[Write, ...] = ("update", "delete")
 WRITING = frozenset(("UpdateStmt", "DeleteStmt", "InsertStmt", "MergeStmt"))
 """The nodes of the statements that write tables; others may have them inside."""
 
+AFTER = 10
+"""How many of the causes before it a refusal names; a table can be in tens of thousands of publications."""
+
 _FILTER = "Column used in the publication WHERE expression is not part of the replica identity."
 _COLUMNS = "Column list used by the publication does not cover the replica identity."
 _GENERATED = "Replica identity must not contain unpublished generated columns."
 
 
-class Refusal(Struct, frozen=True):
-    """Why the server refuses an operation on a table.
+class Cause(Struct, frozen=True):
+    """One check that fails for one publication of a table, so that its UPDATE and DELETE are refused.
 
-    ``rule`` is the specification's. ``publications`` are all whose check fails, in the server's order; ``entry`` is
-    the first one's membership that is at fault, ``column`` the attribute's name and ``place`` where it stands.
+    ``check`` is its number in _CHECKS, ``NO_IDENTITY`` for a table without a replica identity. ``entry`` is the
+    membership that is at fault, ``column`` the attribute's name and ``place`` where it is written.
+    """
+
+    publication: Publication
+    check: int
+    certain: bool
+    column: str = ""
+    entry: PublicationRel | None = None
+    place: Place | None = None
+
+
+class Refusal(Struct, frozen=True):
+    """One cause for which the server refuses an operation on a table, with its answer once the earlier ones are gone.
+
+    ``rule`` is the specification's. ``number`` counts the causes that the server meets before it: 0 for the answer that
+    it gives today; ``after`` are the first of them, as publication and rule. ``total`` counts all causes of this
+    operation on the table, ``own`` those of this publication.
     """
 
     rule: str
     operation: Write
     relation: int
     server: ServerAnswer
-    publications: tuple[int, ...]
+    publication: int
     certain: bool
-    column: str = ""
-    entry: PublicationRel | None = None
-    place: Place | None = None
+    cause: Cause
+    number: int = 0
+    after: tuple[tuple[int, str], ...] = ()
+    total: int = 1
+    own: int = 1
+
+    @property
+    def column(self) -> str:
+        return self.cause.column
+
+    @property
+    def entry(self) -> PublicationRel | None:
+        return self.cause.entry
 
 
 class Met(Struct, frozen=True):
     """A statement of the files that is refused for what it writes (``checks.stopped``): the table that the server
-    names, the operation and the place since which it is refused, and what is to be said of it."""
+    names, the operation and the place since which it is refused, what is to be said of it, and when it was met
+    (``RefusedWrites.clock``)."""
 
     key: tuple[int, Write, Place]
     diagnostic: Diagnostic
+    clock: int
 
 
-class _Culprit(Struct, frozen=True):
-    publication: Publication
-    certain: bool
-    column: str = ""
-    entry: PublicationRel | None = None
-    place: Place | None = None
+def refusals(catalog: Catalog, relation: Relation) -> dict[Write, tuple[Refusal, ...]]:
+    """Why the server refuses EXPLAIN UPDATE and DELETE of one table: the causes in the order in which it meets them.
 
-
-def refusals(catalog: Catalog, relation: Relation) -> dict[Write, Refusal]:
-    """What the server answers to EXPLAIN UPDATE and DELETE of one table, for those of the two that it refuses.
-
-    A partitioned table itself is never refused, its leaves are.
+    Without those of the two that it accepts. A partitioned table itself is never refused, its leaves are.
     """
-    if relation.kind != "r" or not is_publishable(relation):
-        return {}
-    publications = publications_of(catalog, relation)
+    publications = publications_of(catalog, relation) if _is_checked(relation) else []
     if not publications:
         return {}
     identity = replica_identity(catalog, relation)
-    if not any(failing(catalog, relation, identity, publication) for publication in publications):
+    causes = [causes_in(catalog, relation, identity, publication) for publication in publications]
+    if not any(causes):
         # Most tables: nothing is wrong with any of their publications.
         return {}
-    found: dict[Write, Refusal] = {}
-    reported = _reported(catalog, relation, identity, publications)
+    # Loaded only where a write is refused.
+    from pubcheck.checks.server_order import Line
+
+    line = Line(publications, causes, overwrites=catalog.major.publish_generated_columns)
+    found = {}
     for write in WRITES:
-        if _replaced(catalog, relation, write):
-            continue
-        publishing = [publication for publication in publications if getattr(publication, write)]
-        if publishing:
-            refusal = _refusal(catalog, relation, identity, write, publishing, reported.get(write))
-            if refusal is not None:
-                found[write] = refusal
+        if not _replaced(catalog, relation, write) and (met := list(line.of(write))):
+            found[write] = _in_order(catalog, relation, write, met)
     return found
 
 
-def refused_by(catalog: Catalog, relation: Relation, publication: Publication) -> tuple[Write, ...]:
-    """The writes of a table that would be refused if it had no publication but this one of its publications."""
-    if relation.kind != "r" or not (publication.update or publication.delete) or not is_publishable(relation):
-        return ()
-    if not failing(catalog, relation, replica_identity(catalog, relation), publication):
-        return ()
-    return tuple(write for write in WRITES if getattr(publication, write) and not _replaced(catalog, relation, write))
+def causes_of(catalog: Catalog, relation: Relation, publications: Iterable[Publication]) -> dict[Write, list[Cause]]:
+    """Why these publications of a table have its writes refused, in no order of the server's."""
+    if not _is_checked(relation):
+        return {}
+    identity = replica_identity(catalog, relation)
+    causes = [cause for one in publications for cause in causes_in(catalog, relation, identity, one)]
+    if not causes:
+        return {}
+    return {
+        write: [cause for cause in causes if getattr(cause.publication, write)]
+        for write in WRITES
+        if not _replaced(catalog, relation, write)
+    }
+
+
+def _is_checked(relation: Relation) -> bool:
+    return relation.kind == "r" and is_publishable(relation)
+
+
+def _in_order(catalog: Catalog, relation: Relation, operation: Write, met: list[Cause]) -> tuple[Refusal, ...]:
+    """The causes of one operation, each with the server's answer."""
+    seen = relation.seen and all(catalog.relations[oid].seen for oid in catalog.ancestors(relation.oid))
+    rules = [_rule(relation, cause.check) for cause in met]
+    first = tuple((cause.publication.oid, rule) for cause, rule in zip(met[:AFTER], rules, strict=False))
+    own: dict[int, int] = {}
+    for cause in met:
+        own[cause.publication.oid] = own.get(cause.publication.oid, 0) + 1
+    return tuple(
+        Refusal(
+            rule,
+            operation,
+            relation.oid,
+            _answer(relation, operation, cause.check),
+            cause.publication.oid,
+            seen and cause.certain,
+            cause,
+            number,
+            first[:number],
+            len(met),
+            own[cause.publication.oid],
+        )
+        for number, (cause, rule) in enumerate(zip(met, rules, strict=True))
+    )
+
+
+def _rule(relation: Relation, check: int) -> str:
+    filtered = "ri-partition-filter" if relation.partition else "ri-filter-column"
+    return (filtered, "ri-column-list", "ri-generated-column", "ri-none")[check]
+
+
+def _answer(relation: Relation, operation: Write, check: int) -> ServerAnswer:
+    verb = "update" if operation == "update" else "delete from"
+    if check != NO_IDENTITY:
+        detail = (_FILTER, _COLUMNS, _GENERATED)[check]
+        return ServerAnswer("42P10", f'cannot {verb} table "{relation.name}"', detail)
+    gerund = "updating" if operation == "update" else "deleting from"
+    return ServerAnswer(
+        "55000",
+        f'cannot {verb} table "{relation.name}" because it does not have a replica identity and publishes {operation}s',
+        hint=f"To enable {gerund} the table, set REPLICA IDENTITY using ALTER TABLE.",
+    )
 
 
 def others_on(catalog: Catalog, relation: Relation, kind: str) -> list[Other]:
@@ -104,104 +179,22 @@ def _replaced(catalog: Catalog, relation: Relation, write: Write) -> bool:
     return any(rule.instead == write and rule.enabled for rule in others_on(catalog, relation, "rule"))
 
 
-def failing(catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication) -> bool:
-    """Whether any check fails for one publication of a table, whatever that publishes."""
-    if identity.known and not identity.exists:
-        return True
-    if not publication.all_tables and (
-        _filter_culprit(catalog, relation, identity, publication) is not None
-        or _columns_culprit(catalog, relation, identity, publication) is not None
-    ):
-        return True
-    return _generated_culprit(catalog, relation, identity, publication) is not None
-
-
-def _reported(
-    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publications: list[Publication]
-) -> dict[Write, int]:
-    """The check of _CHECKS whose failure is reported for a write, where one is (RelationBuildPublicationDesc).
-
-    Publications are looked at in turn, no further once all four operations are published and one and the same check has
-    failed for UPDATE and for DELETE: what fails in a later one is then never found, though its check would come first.
-    From 18 on a publication whose column list or generated columns fail tells anew which of the two has.
-    """
-    overwrites = catalog.major.publish_generated_columns
-    failed: dict[Write, set[int]] = {write: set() for write in WRITES}
-    published: set[str] = set()
-    for publication in publications:
-        published.update(action for action in _ACTIONS if getattr(publication, action))
-        fails = {
-            number
-            for number, check in enumerate(_CHECKS)
-            if check(catalog, relation, identity, publication) is not None
-        }
-        for write in WRITES:
-            if fails and getattr(publication, write):
-                kept = failed[write] & {0} if overwrites and fails - {0} else failed[write]
-                failed[write] = kept | fails
-        if len(published) == len(_ACTIONS) and failed["update"] & failed["delete"]:
-            break
-    return {write: min(numbers) for write, numbers in failed.items() if numbers}
-
-
-_ACTIONS = ("insert", "update", "delete", "truncate")
-
-
-def _refusal(
-    catalog: Catalog,
-    relation: Relation,
-    identity: ReplicaIdentity,
-    operation: Write,
-    publications: list[Publication],
-    reported: int | None,
-) -> Refusal | None:
-    """The refusal of one operation that some publications publish, given in the server's order.
-
-    ``reported``: by the check of _CHECKS of this number; a missing identity comes after all of them.
-    """
-    seen = relation.seen and all(catalog.relations[oid].seen for oid in catalog.ancestors(relation.oid))
-    verb = "update" if operation == "update" else "delete from"
-    if reported is not None:
-        rule, detail = (
-            ("ri-partition-filter" if relation.partition else "ri-filter-column", _FILTER),
-            ("ri-column-list", _COLUMNS),
-            ("ri-generated-column", _GENERATED),
-        )[reported]
-        check = _CHECKS[reported]
-        culprits = [culprit for p in publications if (culprit := check(catalog, relation, identity, p))]
-        first = culprits[0]
-        return Refusal(
-            rule,
-            operation,
-            relation.oid,
-            ServerAnswer("42P10", f'cannot {verb} table "{relation.name}"', detail),
-            tuple(culprit.publication.oid for culprit in culprits),
-            seen and any(culprit.certain for culprit in culprits),
-            first.column,
-            first.entry,
-            first.place,
-        )
-    if identity.exists or not identity.known:
-        return None
-    gerund = "updating" if operation == "update" else "deleting from"
-    return Refusal(
-        "ri-none",
-        operation,
-        relation.oid,
-        ServerAnswer(
-            "55000",
-            f'cannot {verb} table "{relation.name}" because it does not have a replica identity '
-            f"and publishes {operation}s",
-            hint=f"To enable {gerund} the table, set REPLICA IDENTITY using ALTER TABLE.",
-        ),
-        tuple(publication.oid for publication in publications),
-        seen and any(publication.seen for publication in publications),
-    )
-
-
-def _filter_culprit(
+def causes_in(
     catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
-) -> _Culprit | None:
+) -> tuple[Cause, ...]:
+    """The checks that fail for one publication of a table, whatever that publishes.
+
+    They are those of no other publication: a cause comes and goes without regard to the others.
+    """
+    found = [cause for check in _CHECKS if (cause := check(catalog, relation, identity, publication)) is not None]
+    if identity.known and not identity.exists:
+        found.append(Cause(publication, NO_IDENTITY, publication.seen))
+    return tuple(found)
+
+
+def _filter_cause(
+    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
+) -> Cause | None:
     """pub_rf_contains_invalid_column: a filter column outside the identity; any will do under FULL."""
     if publication.all_tables or identity.full or not identity.known:
         return None
@@ -213,14 +206,13 @@ def _filter_culprit(
         if identity.columns.isdisjoint(mapped(source, relation, (number,))):
             name = source.columns[number - 1].name
             place = next((place for column, place in entry.filter.places if column == number), None)
-            certain = publication.seen and entry.filter.judged
-            return _Culprit(publication, certain, name, entry, place)
+            return Cause(publication, FILTER, publication.seen and entry.filter.judged, name, entry, place)
     return None
 
 
-def _columns_culprit(
+def _columns_cause(
     catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
-) -> _Culprit | None:
+) -> Cause | None:
     """The column-list half of pub_contains_invalid_column: every identity column listed, and no list under FULL."""
     if publication.all_tables:
         return None
@@ -232,17 +224,17 @@ def _columns_culprit(
         first, last = entry.column_places[0][1], entry.column_places[-1][1]
         place = Place(first.source, first.statement, first.start, last.end)
     if identity.full:
-        return _Culprit(publication, publication.seen, "", entry, place)
+        return Cause(publication, COLUMN_LIST, publication.seen, "", entry, place)
     listed = mapped(catalog.relations[entry.relation], relation, entry.columns)
     for number in sorted(identity.columns):
         if number not in listed:
-            return _Culprit(publication, publication.seen, relation.columns[number - 1].name, entry, place)
+            return Cause(publication, COLUMN_LIST, publication.seen, relation.columns[number - 1].name, entry, place)
     return None
 
 
-def _generated_culprit(
+def _generated_cause(
     catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
-) -> _Culprit | None:
+) -> Cause | None:
     """The generated-column half of pub_contains_invalid_column (18 on)."""
     if not catalog.major.publish_generated_columns:
         return None
@@ -255,9 +247,13 @@ def _generated_culprit(
     for number in sorted(generated):
         column = relation.columns[number - 1]
         if column.generated == "v" or publication.generated != "s":
-            return _Culprit(publication, publication.seen, column.name, entry)
+            return Cause(publication, GENERATED, publication.seen, column.name, entry)
     return None
 
 
-_CHECKS = (_filter_culprit, _columns_culprit, _generated_culprit)
+_CHECKS = (_filter_cause, _columns_cause, _generated_cause)
 """In the order in which CheckCmdReplicaIdentity reports what they find."""
+
+CHECKS = range(4)
+FILTER, COLUMN_LIST, GENERATED, NO_IDENTITY = CHECKS
+"""Numbers of checks: of the three above, and of the one that comes after them."""

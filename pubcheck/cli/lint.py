@@ -39,6 +39,7 @@ from pubcheck.config import Config, ConfigError, from_options, load
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report import count
+from pubcheck.report.causes import causes
 from pubcheck.report.document import Finding, Report, report
 from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
 from pubcheck.sources.files import STDIN, Plan
@@ -241,7 +242,11 @@ def _make_known(outcomes: Sequence[Outcome], path: str, quiet: bool) -> int:
 
 
 def _report(outcomes: Sequence[Outcome], config: Config) -> Report:
-    findings = [finding for outcome in outcomes for finding in outcome.findings]
+    findings = [
+        replace(finding, unit=number) if number else finding
+        for number, outcome in enumerate(outcomes)
+        for finding in outcome.findings
+    ]
     majors = {major for outcome in outcomes for major in outcome.postgres} or config.postgres or (DEFAULT_MAJOR,)
     files, statements = (sum(getattr(outcome, field) for outcome in outcomes) for field in ("files", "statements"))
     return report(findings, majors, files, statements)
@@ -355,8 +360,9 @@ def _remarks(
 
 
 def _fixable(found: Report, applicability: str) -> int:
-    """The findings whose best fix is of that applicability."""
-    having = [{fix.applicability for fix in one.entry.fixes if fix.edits} for one in found.findings]
+    """The findings whose best fix is of that applicability; UPDATE and DELETE of one cause are one."""
+    firsts = [each[0].entry for each in causes(found.findings)]
+    having = [{fix.applicability for fix in entry.fixes if fix.edits} for entry in firsts]
     return sum(applicability in each and (applicability == "safe" or "safe" not in each) for each in having)
 
 

@@ -78,7 +78,7 @@ class _Builder:
         """The internal errors that ``diagnostics`` tell of."""
         self.wanted, self.sampler = wanted, sampler
         self.said = Said(diagnostics, wanted.tables)
-        self.facts = Facts(fold, statements, self.said.refused)
+        self.facts = Facts(fold, statements)
         self.shown = [row for row in self._by_place() if not wanted.publications or row.name in wanted.publications]
         self.sent = {row.oid: self._asked(self._sent_by(row.oid)) for row in self.catalog.publications.values()}
         of_table: dict[int, list[Sent]] = {}
@@ -171,7 +171,7 @@ class _Builder:
             facts = self.facts.of(sent.relation)
             # Most tables of large publications: nothing is to be said of them but what they are.
             if sent.entry is None and facts.alone and facts.name not in noted:
-                key: object = (sent.how, sent.certain, facts.kind)
+                key: object = (sent.how, sent.certain, facts.kind, self._refusals(row, facts.name))
             else:
                 key = self._key(row, sent)
             groups.setdefault(key, []).append(sent)
@@ -219,6 +219,7 @@ class _Builder:
             self.catalog.relations[sent.relation].kind,
             sent.certain,
             facts.kind,
+            self._refusals(row, facts.name),
             None if sent.through == sent.relation else sent.through,
             None if sent.arrives_as == sent.relation else sent.arrives_as,
             None if sent.filter is None else (self.facts.reading(sent), facts.identity),
@@ -237,6 +238,11 @@ class _Builder:
             return ()
         return tuple(self.faults.value(sent.entry.place, [], self.neighbours.widening, sent))
 
+    def _refusals(self, row: rows.Publication, table: str) -> object:
+        """What of the refusals of a table's writes must be the same for tables to share an answer."""
+        refused = self.said.refused(table, row.name)
+        return tuple([(each.operation, each.publications, each.detail) for each in refused])
+
     def _answer(self, row: rows.Publication, members: list[Sent]) -> Answer:
         first = members[0]
         relation = self.catalog.relations[first.relation]
@@ -250,6 +256,8 @@ class _Builder:
             identity = replace(identity, columns=())
         filtered = None if first.filter is None else self.facts.condition(first)
         operations = first.operations if relation.kind == "r" else ("truncate",)
+        refused = self.said.refused(facts.name, row.name)
+        never = any(each.operation == "update" and each.certainty == "certain" for each in refused)
         samples = Samples()
         if first.filter is not None:
             source = self.catalog.relations[entry.relation] if entry is not None else relation
@@ -274,8 +282,8 @@ class _Builder:
             tuple(sent_names) if listed else None,
             left_out,
             identity,
-            tuple(self.said.refused.get(facts.name, ())),
-            changes_of(samples) if first.filter is not None and "update" in operations else (),
+            refused,
+            changes_of(samples) if first.filter is not None and "update" in operations and not never else (),
             examples_of(samples),
             self._widening(first),
             tuple(self.faults.value(row.place, [], self.neighbours.same, first)) if first.filter is not None else (),

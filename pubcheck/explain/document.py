@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pubcheck.diagnostics import Certainty, Operation, Severity
+from pubcheck.diagnostics import Certainty, Earlier, Operation, Severity
 from pubcheck.report.document import Entry
 
 SCHEMA_VERSION = 1
@@ -108,7 +108,9 @@ class InitialCopy(Struct, frozen=True):
 
 
 class Refused(Struct, frozen=True):
-    """An operation that the publisher refuses because of publications, with the server's answer for the first table."""
+    """A cause for which the publisher refuses an operation, with the server's answer for the first table: today's where
+    ``after_count`` is 0, or else the one that it gives once as many other causes are gone; ``after`` are the first of
+    these. ``publications`` names the one at fault."""
 
     operation: Literal["update", "delete"]
     publications: tuple[str, ...]
@@ -119,6 +121,8 @@ class Refused(Struct, frozen=True):
     certainty: Certainty
     rule: str
     help: str | None
+    after: tuple[Earlier, ...] = ()
+    after_count: int = 0
 
 
 class Widening(Struct, frozen=True):
@@ -159,8 +163,10 @@ class Answer(Struct, frozen=True):
     null where they are all that the publication's options send (generated columns are told in ``left_out``).
     ``truncate`` is false where TRUNCATE of the table itself is not sent, ``named`` the ancestor that the publication
     names. ``unused_filters`` were accepted and do not count here: the schema is published too, or another table of the
-    partition tree has the filter that does. ``initial_copy`` is null where no rows are copied. ``not_compared`` counts
-    publications of these tables that were too many to be looked at for ``widened_by`` and ``same_filter``.
+    partition tree has the filter that does. ``refused`` are all causes of this publication and the first of others, in
+    the server's order; ``changes`` is empty where UPDATE is certainly refused. ``initial_copy`` is null where no rows
+    are copied. ``not_compared`` counts publications of these tables that were too many to be looked at for
+    ``widened_by`` and ``same_filter``.
     """
 
     tables: tuple[str, ...]

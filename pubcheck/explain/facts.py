@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import cache
 
 from msgspec import Struct
 
-from pubcheck.explain.document import Condition, Identity, Refused
+from pubcheck.explain.document import Condition, Identity
 from pubcheck.explain.written import condition
 from pubcheck.fold import Fold
 from pubcheck.postgres.catalog import rows
@@ -18,7 +18,7 @@ from pubcheck.statements import Statements
 
 class TableFacts(Struct, frozen=True):
     """What does not depend on the publication. ``kind`` is what tables must have in common to share an answer:
-    generated columns, the kind of identity, what is refused. ``alone``: in no partition tree."""
+    generated columns, the kind of identity. ``alone``: in no partition tree."""
 
     name: str
     columns: tuple[str, ...]
@@ -30,10 +30,8 @@ class TableFacts(Struct, frozen=True):
 class Facts:
     """Answers from the final state of a unit, each worked out once."""
 
-    def __init__(self, fold: Fold, statements: Statements, refused: Mapping[str, Sequence[Refused]]) -> None:
-        """``refused``: the writes that are refused, by the table's name."""
+    def __init__(self, fold: Fold, statements: Statements) -> None:
         self.fold, self.catalog, self.statements = fold, fold.catalog, statements
-        self._refused = refused
         self.known: dict[int, TableFacts] = {}
         """By the table, what was worked out."""
         self._conditions: dict[int, Condition] = {}
@@ -59,15 +57,8 @@ class Facts:
             relation = self.catalog.relations[oid]
             live = relation.live()
             name, identity = self.name(oid), self._identity(relation)
-            refused = self._refused.get(name)
             generated = [(column.name, column.generated) for column in live if column.generated]
-            kind = (
-                tuple(generated),
-                identity.kind,
-                None
-                if refused is None
-                else tuple((each.operation, each.publications, each.detail) for each in refused),
-            )
+            kind = (tuple(generated), identity.kind)
             columns = tuple([column.name for column in live])
             alone = relation.kind == "r" and not relation.partition
             known = self.known[oid] = TableFacts(name, columns, identity, kind, alone)

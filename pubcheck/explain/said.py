@@ -15,6 +15,9 @@ from pubcheck.report.document import Resolver
 _OF_THE_FIRST = frozenset(("filter-widened",))
 """Rules that speak of one publication and name the others that have to do with it; all else speaks of each."""
 
+_SHOWN = 3
+"""Causes of a refused write that are shown with every publication of its table, whichever publications they are of."""
+
 
 class Said:
     """The diagnostics of a unit, each where it belongs. ``tables`` are those that were asked for."""
@@ -22,8 +25,10 @@ class Said:
     def __init__(self, diagnostics: Sequence[Diagnostic], tables: tuple[str, ...]) -> None:
         self.resolver = Resolver(excerpts=False)
         self._tables = tables
-        self.refused: dict[str, list[Refused]] = {}
-        """Writes that are refused, by the table."""
+        self._refused: dict[str, dict[str, list[Refused]]] = {}
+        """Why writes are refused, by table and publication."""
+        self._first: dict[str, list[Refused]] = {}
+        """The first causes of each table, in the server's order; worked out when first asked for."""
         self.notes: dict[str, dict[str, list[Diagnostic]]] = {}
         """By publication, "" for those that name none, and table."""
         self._general: dict[str, list[Diagnostic]] = {}
@@ -35,7 +40,8 @@ class Said:
     def _sort(self, diagnostics: Sequence[Diagnostic]) -> None:
         for found in diagnostics:
             if found.phase == "write" and found.object is not None and found.server is not None:
-                self.refused.setdefault(found.object, []).append(_refused(found))
+                of_table = self._refused.setdefault(found.object, {})
+                of_table.setdefault(found.publications[0], []).append(_refused(found))
             elif found.phase in ("silent", "subscribe") and (found.publications or found.object is not None):
                 about = found.publications[:1] if found.name in _OF_THE_FIRST else found.publications
                 for publication in about or ("",):
@@ -47,6 +53,17 @@ class Said:
                         self.notes.setdefault(publication, {}).setdefault(found.object, []).append(found)
             else:
                 self.left.append(found)
+
+    def refused(self, table: str, publication: str) -> tuple[Refused, ...]:
+        """Why writes of a table are refused: all causes of a publication, and the first of the others."""
+        of_table = self._refused.get(table)
+        if of_table is None:
+            return ()
+        if table not in self._first:
+            causes = sorted((each for causes in of_table.values() for each in causes), key=_order)
+            self._first[table] = [each for each in causes if each.after_count < _SHOWN]
+        first = [each for each in self._first[table] if publication not in each.publications]
+        return tuple(sorted((*of_table.get(publication, ()), *first), key=_order))
 
     def about(self, facts: Facts, sent: Sent, publication: str) -> list[Diagnostic]:
         """Notes on a table in a publication, whichever name of its tree they give."""
@@ -121,4 +138,11 @@ def _refused(found: Diagnostic) -> Refused:
         found.certainty,
         found.rule,
         found.help,
+        found.after,
+        found.after_count,
     )
+
+
+def _order(refused: Refused) -> tuple[bool, int]:
+    """UPDATE first, then in the order in which the server meets the causes."""
+    return refused.operation != "update", refused.after_count

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pubcheck.checks.write import Refusal
-from pubcheck.diagnostics import Diagnostic, Fix, Span
+from pubcheck.diagnostics import Diagnostic, Earlier, Fix, Span
 from pubcheck.faults import Faults
 from pubcheck.postgres.catalog.rows import Place, PublicationRel
 from pubcheck.postgres.session import Session
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pubcheck.checks.findings import Finding, Ground
     from pubcheck.checks.later import History
     from pubcheck.checks.stopped import Stopped
-    from pubcheck.checks.ways import Keys, Way
+    from pubcheck.checks.way import Keys, Way
+    from pubcheck.checks.ways import Remedies
 
 _CHANGES_IDENTITY = (" REPLICA IDENTITY ", "CREATE UNIQUE INDEX ", " SET NOT NULL", " (publish_generated_columns = ")
 
@@ -41,6 +42,7 @@ class Outcome:
         self.session, self.statements, self.majors = session, statements, (session.catalog.major.number,)
         self.refused, self.history, self._stopped, self._faults = refused, history, stopped, faults
         self._keys: Keys = {}
+        self._remedies: Remedies | None = None
 
     def diagnostics(self, wanted: frozenset[str]) -> Iterator[Diagnostic]:
         """All that is found, of silent losses what the rules of these codes find."""
@@ -71,12 +73,12 @@ class Outcome:
     def _write(self, found: Refusal, place: Place) -> Diagnostic:
         # Loaded only where a write is refused.
         from pubcheck.checks import texts
-        from pubcheck.checks.ways import ways_out
 
         catalog = self.session.catalog
         attempt = self._faults.value
-        ways = attempt(place, [], ways_out, self.session, found, self._written, self._keys)
-        stopped = attempt(place, (), self._stopped.still, found, place) if self._stopped is not None else ()
+        remedies = attempt(place, None, self._remedies_of, found.relation)
+        ways = attempt(place, [], remedies.of, found) if remedies is not None else []
+        stopped = attempt(place, (), self._stopped.still, found) if self._stopped is not None else ()
         return rule_for_spec(found.rule).diagnostic(
             "certain" if found.certain and not self.session.healed else "assumed",
             self.majors,
@@ -86,47 +88,65 @@ class Outcome:
             related=(*self._related(found, place), *stopped),
             statement=self.statements.at(place).ref(),
             object=self.session.qualified(catalog.relations[found.relation]),
-            publications=tuple(catalog.publications[oid].name for oid in found.publications),
+            publications=(catalog.publications[found.publication].name,),
             operation=found.operation,
             server=found.server,
-            fixes=attempt(place, (), self._way_out, found, ways),
+            fixes=attempt(place, (), self._way_out, found, ways, lists_first=remedies is None or remedies.lists_first),
+            after=tuple(Earlier(catalog.publications[oid].name, rule_for_spec(rule).code) for oid, rule in found.after),
+            after_count=found.number,
         )
 
-    def _way_out(self, found: Refusal, ways: Sequence[Way]) -> tuple[Fix, ...]:
+    def _remedies_of(self, relation: int) -> Remedies:
+        """What can be done about the refused writes of a table; its causes come one after the other."""
+        if self._remedies is None or self._remedies.relation != relation:
+            # Loaded only where a write is refused.
+            from pubcheck.checks.ways import Remedies
+
+            self._remedies = Remedies(self.session, relation, self._written, self._keys)
+        return self._remedies
+
+    def _way_out(self, found: Refusal, ways: Sequence[Way], *, lists_first: bool) -> tuple[Fix, ...]:
         """A wider column list where it stands, or else another replica identity after the last statement of the unit,
         or before the first that the refusal stops.
 
         Whether a table should get another column, or send less, is for people to say.
         """
-        session = self.session
-        if not found.certain or session.healed:
+        if not found.certain or self.session.healed:
             return ()
+        kinds = (self._wider_list, self._other_identity)
+        fixes = (fix(found, ways) for fix in (kinds if lists_first else reversed(kinds)))
+        fix = next(filter(None, fixes), None)
+        return () if fix is None else (fix,)
+
+    def _wider_list(self, found: Refusal, ways: Sequence[Way]) -> Fix | None:
+        entry = found.entry
+        if entry is None or self.history is None or not any(way.lists for way in ways):
+            return None
+        from pubcheck import edits
+        from pubcheck.checks.mending import widened
+
+        statement, then = self.statements.at(entry.place), self.history.columns_then.get(entry.oid, ())
+        mending = widened(self.session.catalog, found, utf8(statement.text).data, then)
+        return None if mending is None else edits.mended(statement, mending, certain=True)
+
+    def _other_identity(self, found: Refusal, ways: Sequence[Way]) -> Fix | None:
         from pubcheck import edits
 
-        listed = found.entry if found.rule == "ri-column-list" and any(way.lists for way in ways) else None
-        if listed is not None and self.history is not None:
-            from pubcheck.checks.mending import widened
-
-            statement, then = self.statements.at(listed.place), self.history.columns_then.get(listed.oid, ())
-            mending = widened(session.catalog, found, utf8(statement.text).data, then)
-            if mending is not None:
-                return (edits.mended(statement, mending, certain=True),)
+        session = self.session
         plain = session.setting("search_path") == DEFAULT_PATH and session.superuser() and session.transaction is None
         way = next((way for way in ways if all(map(_of_identity, way.statements))), None)
         if not plain or way is None:
-            return ()
+            return None
         stopped = self._stopped.earliest(found.relation) if self._stopped is not None else None
         if stopped is None:
-            fix = edits.appended(self.statements, way.statements)
-        elif len(way.statements) == 1 and " REPLICA IDENTITY " in way.statements[0]:
+            return edits.appended(self.statements, way.statements, whole=way.ends == "table")
+        if len(way.statements) == 1 and " REPLICA IDENTITY " in way.statements[0]:
             # The unit's own statements come no further than this.
-            fix = edits.put_before(stopped, way.statements[0])
-        else:
-            fix = None
-        return () if fix is None else (fix,)
+            return edits.put_before(stopped, way.statements[0])
+        return None
 
     def _written(self, entry: PublicationRel) -> str | None:
-        from pubcheck.checks.ways import written_filter
+        from pubcheck.checks.written_filters import written_filter
 
         statement = self.statements.at(entry.place)
         return written_filter(utf8(statement.text).data, entry, self.session.catalog.relations[entry.relation])
@@ -139,16 +159,16 @@ class Outcome:
 
             message = texts.identity_text(self.session.catalog, found.relation)
             yield self.statements.span(table, message)
-        entry = found.place or self._published_at(found)
+        entry = found.cause.place or self._published_at(found)
         if entry is not None and (entry.source, entry.statement) != (place.source, place.statement):
-            name = self.session.catalog.publications[found.publications[0]].name
+            name = self.session.catalog.publications[found.publication].name
             yield self.statements.span(entry, f'publication "{name}"')
 
     def _published_at(self, found: Refusal) -> Place | None:
-        """Where the first publication at fault names the table, an ancestor or their schema, or else its own name."""
+        """Where the publication at fault names the table, an ancestor or their schema, or else its own name."""
         if found.entry is not None:
             return found.entry.place
-        catalog, publication = self.session.catalog, found.publications[0]
+        catalog, publication = self.session.catalog, found.publication
         for oid in (found.relation, *catalog.ancestors(found.relation)):
             if (publication, oid) in catalog.members:
                 return catalog.publication_rels[catalog.members[publication, oid]].place

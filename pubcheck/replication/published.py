@@ -35,6 +35,15 @@ def publications_of(catalog: Catalog, relation: Relation) -> list[Publication]:
     return [catalog.publications[oid] for oid in found]
 
 
+def publishes(catalog: Catalog, publication: Publication, relation: Relation) -> bool:
+    """Whether a publication is one of ``publications_of`` a table."""
+    return publication.all_tables or any(
+        (publication.oid, oid) in catalog.members
+        or (publication.oid, catalog.relations[oid].namespace) in catalog.schema_members
+        for oid in (relation.oid, *catalog.ancestors(relation.oid))
+    )
+
+
 def judged_entry(catalog: Catalog, publication: Publication, relation: Relation) -> PublicationRel | None:
     """The membership whose filter and column list hold for a table in a publication; None where it has neither.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pubcheck.report.causes import causes, message
 from pubcheck.report.document import Report
 from pubcheck.report.text import COLOR, PLAIN, escape, summary
 
@@ -11,11 +12,11 @@ from pubcheck.report.text import COLOR, PLAIN, escape, summary
 def render(report: Report, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
     """The report in pieces, one finding each; ``quiet`` leaves out the closing line."""
     palette = COLOR if color else PLAIN
-    for finding in report.findings:
-        entry = finding.entry
+    for cause in causes(report.findings):
+        entry = cause[0].entry
         place = f"{palette.bold}{escape(entry.path)}{palette.reset}:{entry.line}:{entry.column}"
         assumed = " (assumed)" if entry.certainty == "assumed" else ""
         kind = f"{palette.of(entry.severity)}{entry.severity}[{entry.rule}]{palette.reset}{assumed}"
-        yield f"{place}: {kind}: {escape(entry.message)}\n"
+        yield f"{place}: {kind}: {escape(message(each.entry for each in cause))}\n"
     if not quiet:
         yield summary(report) + "\n"

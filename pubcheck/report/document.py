@@ -15,6 +15,7 @@ from pubcheck.diagnostics import (
     Applicability,
     Certainty,
     Diagnostic,
+    Earlier,
     Edit,
     Fix,
     Operation,
@@ -89,6 +90,8 @@ class Entry(Struct, frozen=True):
     notices: tuple[str, ...]
     fixes: tuple[FixEntry, ...]
     url: str | None = None
+    after: tuple[Earlier, ...] = ()
+    after_count: int = 0
 
 
 class Line(Struct, frozen=True):
@@ -107,10 +110,12 @@ class Line(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """An entry and the lines to show with it, those of the primary place first."""
+    """An entry and the lines to show with it, those of the primary place first. ``unit`` is the same for all findings
+    of one unit of a run."""
 
     entry: Entry
     lines: tuple[Line, ...] = ()
+    unit: int = 0
 
     @property
     def order(self) -> tuple[str, int, int, str]:
@@ -175,6 +180,8 @@ class Resolver:
             notices=given.notices,
             fixes=tuple(self._fix(fix) for fix in given.fixes),
             url=url_of(self._docs_url, given.rule, given.name),
+            after=given.after,
+            after_count=given.after_count,
         )
         if not self._excerpts:
             return Finding(entry)

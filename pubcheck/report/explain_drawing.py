@@ -149,7 +149,7 @@ class _Picture:
             for answer in publication.answers:
                 box = self.box_of[at]
                 how = (box, answer.filter.sql if answer.filter and self.boxes[box].operations is not None else None)
-                verbs = ", ".join(each.operation.upper() for each in answer.refused)
+                verbs = ", ".join(dict.fromkeys(each.operation.upper() for each in answer.refused))
                 for name in answer.tables:
                     sent.setdefault(name, []).append(how)
                     if verbs:

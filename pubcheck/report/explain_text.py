@@ -17,6 +17,7 @@ from pubcheck.explain.document import (
     InitialCopy,
     Note,
     Publication,
+    Refused,
     Row,
     Subscription,
     Together,
@@ -248,19 +249,30 @@ def arrives(answer: Answer) -> str:
 
 
 def handled(answer: Answer) -> Iterator[tuple[str, str]]:
-    """Each operation but UPDATE, and what becomes of it."""
+    """Each operation, and what becomes of it; a filtered UPDATE that the publisher accepts has a table of its own."""
     filtered = answer.filter is not None
+    refused = {each.operation for each in answer.refused if each.certainty == "certain"}
+    doubted = {each.operation for each in answer.refused} - refused
     if "insert" in answer.operations:
         yield "INSERT", "sent if the new row matches" if filtered else "sent"
-    if "update" in answer.operations and not filtered:
-        yield "UPDATE", "sent"
-    if "delete" in answer.operations:
-        yield "DELETE", "sent if the old row matches" if filtered else "sent"
+    if "update" in answer.operations and "update" in refused:
+        yield "UPDATE", _NEVER_SENT
+    elif "update" in answer.operations and not filtered:
+        yield "UPDATE", f"sent{_UNLESS_REFUSED if 'update' in doubted else ''}"
+    if "delete" in answer.operations and "delete" in refused:
+        yield "DELETE", _NEVER_SENT
+    elif "delete" in answer.operations:
+        sent = "sent if the old row matches" if filtered else "sent"
+        yield "DELETE", f"{sent}{_UNLESS_REFUSED if 'delete' in doubted else ''}"
     if "truncate" in answer.operations:
         if answer.truncate:
             yield "TRUNCATE", "always sent: no filter holds it back" if filtered else "sent"
         else:
             yield "TRUNCATE", f"sent if {answer.arrives_as} is truncated, not for the partition alone"
+
+
+_NEVER_SENT = "refused by the publisher, so that none is sent"
+_UNLESS_REFUSED = ", unless the publisher refuses it"
 
 
 def copied(copy: InitialCopy | None, filter_: str | None) -> str:
@@ -279,16 +291,17 @@ def copied(copy: InitialCopy | None, filter_: str | None) -> str:
 
 
 def refusals(answer: Answer, publication: str) -> Iterator[tuple[str, str]]:
-    """What the publisher refuses, and its detail or hint; operations that are refused for one reason together."""
-    found: dict[tuple[str, tuple[str, ...], str, str], list[str]] = {}
+    """What the publisher refuses, and its detail or hint; UPDATE and DELETE that one cause has refused together."""
+    found: dict[object, list[Refused]] = {}
     for refused in answer.refused:
-        key = (refused.sqlstate, refused.publications, refused.detail or refused.hint or "", refused.certainty)
-        found.setdefault(key, []).append(refused.operation.upper())
-    for (sqlstate, publications, detail, certainty), operations in found.items():
-        verbs = " and ".join(operations)
-        assumed = " (assumed)" if certainty == "assumed" else ""
-        others = "" if publications == (publication,) else f", because of {tables_of(publications)}"
-        yield f"{verbs}, by the publisher{others}{assumed}", f"ERROR {sqlstate}: {detail}"
+        key = (refused.rule, refused.publications, refused.certainty)
+        found.setdefault(key, []).append(refused)
+    for causes in found.values():
+        first = causes[0]
+        verbs = " and ".join(refused.operation.upper() for refused in causes)
+        assumed = " (assumed)" if first.certainty == "assumed" else ""
+        others = "" if first.publications == (publication,) else f", because of {tables_of(first.publications)}"
+        yield f"{verbs}, by the publisher{others}{assumed}", f"ERROR {first.sqlstate}: {first.detail or first.hint or ''}"
 
 
 def _answer(given: Answer, publication: Publication, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Block]:

@@ -6,20 +6,20 @@ ActionCommand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pubcheck.diagnostics import Severity
-from pubcheck.report.document import Report
-from pubcheck.report.prose import described
+from pubcheck.report.causes import causes, message
+from pubcheck.report.document import Entry, Report
 from pubcheck.report.text import escape
 
 _COMMANDS: Mapping[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def render(report: Report) -> Iterator[str]:
-    """The report in pieces, one command each."""
-    for finding in report.findings:
-        entry = finding.entry
+    """The report in pieces, one command each: a cause that has UPDATE and DELETE refused is one."""
+    for cause in causes(report.findings):
+        entry = cause[0].entry
         place = [("file", entry.path), ("line", entry.line)]
         if entry.line == entry.end_line:  # GitHub takes columns only of a single line
             place += [("col", entry.column), ("endColumn", max(entry.column, entry.end_column - 1))]
@@ -27,7 +27,20 @@ def render(report: Report) -> Iterator[str]:
             place += [("endLine", entry.end_line)]
         place += [("title", f"{entry.rule} {entry.name}")]
         properties = ",".join(f"{key}={_property(str(value))}" for key, value in place)
-        yield f"::{_COMMANDS[entry.severity]} {properties}::{_data(described(entry))}\n"
+        yield f"::{_COMMANDS[entry.severity]} {properties}::{_data(_text([each.entry for each in cause]))}\n"
+
+
+def _text(entries: Sequence[Entry]) -> str:
+    """What there is room for beside a line: the message, and the best of what helps."""
+    entry = entries[0]
+    assumed = " (assumed)" if entry.certainty == "assumed" else ""
+    text = f"{message(entries)}{assumed}"
+    return "\n".join([text, f"Help: {entry.help}".split("\n- ")[0], *_best(entry.help)]) if entry.help else text
+
+
+def _best(help_text: str) -> list[str]:
+    """The first of several ways out."""
+    return [f"- {way}" for way in help_text.split("\n- ")[1:2]]
 
 
 def _data(text: str) -> str:

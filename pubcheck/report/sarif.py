@@ -100,6 +100,8 @@ def _result(entry: Entry, rule: int, fingerprint: str) -> _Object:
         "publications": entry.publications,
         "operation": entry.operation,
         "server": entry.server,
+        "after": entry.after,
+        "afterCount": entry.after_count,
     }
     return result
 

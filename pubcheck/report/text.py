@@ -11,7 +11,8 @@ from msgspec import Struct
 from pubcheck.diagnostics import ServerAnswer, Severity
 from pubcheck.patterns import pattern_later
 from pubcheck.report import count
-from pubcheck.report.document import Finding, Line, Report
+from pubcheck.report.causes import causes, is_cause, message
+from pubcheck.report.document import Entry, Finding, Line, Report
 
 TAB = 4
 """Columns of a tab stop."""
@@ -56,7 +57,7 @@ COLOR = Palette(
 def render(report: Report, *, color: bool = False, quiet: bool = False) -> Iterator[str]:
     """The report in pieces, one finding or group of findings each; ``quiet`` leaves out the closing line."""
     palette = COLOR if color else PLAIN
-    groups = _groups(report.findings)
+    groups = _side_by_side(_groups(report.findings))
     alike = Counter(_kind(group) for group in groups)
     told: Counter[tuple[str, str, str]] = Counter()
     for group in groups:
@@ -84,10 +85,11 @@ def summary(report: Report) -> str:
     majors = f"PostgreSQL {', '.join(map(str, report.postgres))}"
     if not report.findings:
         return f"Nothing found in {among} ({majors})."
+    entries = [cause[0].entry for cause in causes(report.findings)]
     counts = []
     severities: tuple[Severity, ...] = ("error", "warning", "note")
     for severity in severities:
-        found = [finding.entry.certainty for finding in report.findings if finding.entry.severity == severity]
+        found = [entry.certainty for entry in entries if entry.severity == severity]
         if found:
             assumed = f" ({found.count('assumed')} assumed)" if "assumed" in found else ""
             counts.append(count(len(found), severity, "d") + assumed)
@@ -100,11 +102,25 @@ def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
     for number, finding in enumerate(findings):
         entry = finding.entry
         if (statement := entry.statement) is not None and entry.object is not None:
-            standing = (entry.rule, entry.severity, entry.certainty, entry.postgres)
+            standing = (finding.unit, entry.rule, entry.severity, entry.certainty, entry.postgres)
             groups.setdefault((entry.path, statement.index, statement.embedded, *standing), []).append(finding)
         else:
             groups[number] = [finding]
     return list(groups.values())
+
+
+def _side_by_side(groups: list[list[Finding]]) -> list[list[Finding]]:
+    """The groups that say why writes of one table are refused next to each other, in the server's order."""
+    clusters: dict[object, list[list[Finding]]] = {}
+    for number, group in enumerate(groups):
+        first = group[0]
+        key = (first.unit, first.entry.object) if is_cause(first.entry) else number
+        clusters.setdefault(key, []).append(group)
+    return [
+        group
+        for cluster in clusters.values()
+        for group in sorted(cluster, key=lambda group: group[0].entry.after_count)
+    ]
 
 
 # --- One block ----------------------------------------------------------------------------------------------------
@@ -115,7 +131,7 @@ def _block(group: list[Finding], asked: tuple[int, ...], palette: Palette) -> It
     bold, frame, reset = palette.bold, palette.frame, palette.reset
     assumed = " (assumed)" if entry.certainty == "assumed" else ""
     headline = (
-        f"{palette.of(entry.severity)}{entry.severity}[{entry.rule}]{assumed}{reset}{bold}: {escape(entry.message)}"
+        f"{palette.of(entry.severity)}{entry.severity}[{entry.rule}]{assumed}{reset}{bold}: {escape(_headline(group))}"
     )
     yield headline + reset
     lines = _distinct(line for finding in group[:NAMED] for line in finding.lines)
@@ -130,6 +146,13 @@ def _block(group: list[Finding], asked: tuple[int, ...], palette: Palette) -> It
             yield f"{gutter}   {' ' * len(key)}  {escape(line)}"
 
 
+def _headline(group: list[Finding]) -> str:
+    """What is said of the first table and publication: of UPDATE and DELETE, where both are refused."""
+    first = group[0].entry
+    same = (each.entry for each in group if is_cause(each.entry) and each.entry.object == first.object)
+    return message([first, *(entry for entry in same if entry.publications == first.publications)])
+
+
 def _remarks(group: list[Finding], asked: tuple[int, ...]) -> Iterator[tuple[str, str]]:
     """What stands below the excerpt: a key and a text of one or more lines."""
     entry = group[0].entry
@@ -138,23 +161,38 @@ def _remarks(group: list[Finding], asked: tuple[int, ...]) -> Iterator[tuple[str
         named = ", ".join(objects[:NAMED])
         rest = len(objects) - NAMED
         yield f"{len(objects)} tables", f"{named} and {rest} more" if rest > 0 else named
+    if entry.after_count:
+        yield "after", _earlier(entry)
     for text in _answers(group):
         yield "server", text
     for notice in entry.notices:
         yield "notice", notice
-    if len(entry.publications) > 1:
-        yield "publications", ", ".join(entry.publications)
+    publications = list(dict.fromkeys(name for finding in group for name in finding.entry.publications))
+    if len(publications) > 1:
+        every = len(publications) <= NAMED or not is_cause(entry)
+        more = "" if every else f" and {len(publications) - NAMED} more"
+        yield "publications", ", ".join(publications if every else publications[:NAMED]) + more
     if entry.postgres and entry.postgres != asked:
         yield "postgres", ", ".join(map(str, entry.postgres))
     if entry.certainty == "assumed":
         yield "assumed", "not everything that this rests on stands in the files read"
     if entry.help:
         yield "help", entry.help
-    if len(objects) > 1 and len({finding.entry.fixes for finding in group}) > 1:
+    several = len(objects) > 1 or (len(publications) > 1 and is_cause(entry))
+    if several and len({finding.entry.fixes for finding in group}) > 1:
         yield "fix", "one for each of them"
         return
     for fix in entry.fixes:
         yield "fix", fix.title if fix.applicability == "safe" else f"{fix.title} ({fix.applicability})"
+
+
+def _earlier(entry: Entry) -> str:
+    """Which causes the server meets before this one."""
+    named = [f'publication "{each.publication}" ({each.rule})' for each in entry.after[:NAMED]]
+    rest = entry.after_count - len(named)
+    text = ", ".join(named) + (f" and {rest} more" if rest else "")
+    causes_are = "an earlier cause is" if entry.after_count == 1 else f"{entry.after_count} earlier causes are"
+    return f"PostgreSQL gives this answer once {causes_are} gone: {text}"
 
 
 def _answers(group: list[Finding]) -> list[str]:

@@ -90,9 +90,9 @@ def _rows(
     publication: Publication, identities: Mapping[str, Identity], base: Published, refusals_known: bool
 ) -> Iterator[Published]:
     for answer in publication.answers:
-        refused: dict[str, Refused] = {
-            each.operation: each for each in answer.refused if publication.name in each.publications
-        }
+        refused: dict[str, Refused] = {}
+        for each in sorted(answer.refused, key=lambda each: publication.name not in each.publications):
+            refused.setdefault(each.operation, each)
         condition = answer.filter
         for operation in answer.operations:
             if operation == "truncate" and not answer.truncate:

@@ -60,8 +60,8 @@ DIAGNOSTIC = (
         "the statement it is about, counted from 0 in its file",
     ),
     Column("object", _TEXT, "the relation that the server names"),
-    Column("publication", _TEXT, "the publication whose check fails first"),
-    Column("publications", pa.list_(_TEXT), "all culprits, in the server's order"),
+    Column("publication", _TEXT, "the publication at fault"),
+    Column("publications", pa.list_(_TEXT), "all culprits; of a refused write, which has a row for each cause, one"),
     Column("operation", _TEXT, "insert, update, delete or truncate"),
     Column(
         "server",
@@ -83,6 +83,12 @@ DIAGNOSTIC = (
         "ways to mend it",
     ),
     Column("url", _TEXT, "the page of the rule"),
+    Column(
+        "after",
+        pa.list_(pa.struct([("publication", _TEXT), ("rule", _TEXT)])),
+        "of a refused write: the first causes that the server meets before this one, in its order",
+    ),
+    Column("after_count", _INT, "how many there are of these; 0 for the answer that the server gives today"),
     Column(
         "fingerprint",
         _TEXT,

@@ -218,8 +218,7 @@ def test_execute_is_refused_and_prepare_is_not() -> None:
 def test_a_stretch_of_refused_statements_is_one_finding() -> None:
     (one,) = found(*(f"UPDATE t SET a = {number}" for number in range(9)))
     assert one.message == (
-        'UPDATE of t is refused here: publication "p" publishes updates and the table has no replica identity; so are '
-        "8 more"
+        'UPDATE of t is refused here: publication "p" publishes the table, which has no replica identity; so are 8 more'
     )
     first = len(TABLES) + 1
     after, before = f"run it after line {first + 10}, which mends this", f"run it before line {first}, which forbids it"

@@ -1,4 +1,4 @@
-"""Where a column list is widened by a fix, and what the help says of it: only where that ends the refusal.
+"""Where a column list is widened by a fix, and what the help says of it: only where that ends its cause.
 
 What is left was asked of servers 15 and 18.
 """
@@ -20,7 +20,7 @@ TWO = (
 def titles(script: str) -> set[str]:
     """The fixes of the writes that are refused: UPDATE and DELETE of one table."""
     found = [one for one in lint(script, complete=True) if one.phase == "write"]
-    assert [one.operation for one in found] == ["update", "delete"]
+    assert [one.operation for one in found if not one.after_count] == ["update", "delete"]
     return {fix.title for one in found for fix in one.fixes}
 
 
@@ -69,6 +69,7 @@ def test_a_list_is_left_alone_where_the_identity_has_to_change_as_well() -> None
     assert not any(title.startswith("List") for title in found)
 
 
-def test_a_list_is_left_alone_where_another_publication_refuses_nonetheless() -> None:
-    assert not titles(TWO)
-    assert not any("column list" in each for each in headlines(TWO))
+def test_a_list_is_widened_where_another_publication_refuses_nonetheless() -> None:
+    # The filter of p2 is another cause, for which no column list is to blame.
+    assert titles(TWO) == {"List a too"}
+    assert headlines(TWO) == {"put a into the column list, or publish otherwise; the best first:"}

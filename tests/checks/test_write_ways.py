@@ -1,4 +1,4 @@
-"""Ways out of refused writes: each that is offered ends the refusal, on servers, and says what it costs."""
+"""Ways out of refused writes: each that is offered ends its cause, on servers, and says what it costs and leaves."""
 
 from __future__ import annotations
 
@@ -27,12 +27,17 @@ def lint(sql: str, major: int = 18) -> list[Diagnostic]:
     return [each for each in found if each.phase == "write"]
 
 
+def offered(found: Diagnostic) -> list[tuple[str, str]]:
+    """The SQL of each way out, and its cost."""
+    lines = (found.help or "").split("\n")[1:]
+    ways = [re.fullmatch(r"- (.*?\S)  \((.+)\)", line) for line in lines]
+    assert None not in ways, lines
+    return [(match[1], match[2]) for match in ways if match is not None]
+
+
 def ways(found: Diagnostic) -> list[str]:
     """The SQL of each way out, without its cost."""
-    lines = (found.help or "").split("\n")[1:]
-    offered = [re.fullmatch(r"- (.*\S)  \(.+\)", line) for line in lines]
-    assert None not in offered, lines
-    return [match[1] for match in offered if match is not None]
+    return [way for way, _ in offered(found)]
 
 
 class Example(Struct, frozen=True):
@@ -187,6 +192,31 @@ EXAMPLES = {
         """,
         [INSERTS, "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t"],
     ),
+    "two filters": Example(
+        """
+        CREATE TABLE t (id int PRIMARY KEY, c text NOT NULL, d text NOT NULL);
+        CREATE PUBLICATION a FOR TABLE t WHERE (c = 'x');
+        CREATE PUBLICATION p FOR TABLE t (id, c, d) WHERE (d = 'y');
+        """,
+        [
+            "CREATE UNIQUE INDEX t_identity ON t (id, c, d); ALTER TABLE t REPLICA IDENTITY USING INDEX t_identity",
+            INSERTS,
+            "ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (id, c, d)",
+            "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t (id, c, d)",
+        ],
+    ),
+    "a filter, and lists that keep its column out of the identity": Example(
+        """
+        CREATE TABLE t (id int PRIMARY KEY, c text NOT NULL, d text NOT NULL);
+        CREATE PUBLICATION a FOR TABLE t WHERE (c = 'x');
+        CREATE PUBLICATION b FOR TABLE t (id);
+        CREATE PUBLICATION p FOR TABLE t (d) WHERE (id > 1);
+        """,
+        [
+            "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t (d, id) WHERE (id > 1)",
+            INSERTS,
+        ],
+    ),
     "nothing but leaving the publication": Example(
         "CREATE TABLE t (id int, r text); CREATE PUBLICATION p FOR TABLE t (id) WITH (publish = 'update');",
         ["ALTER PUBLICATION p DROP TABLE t"],
@@ -229,9 +259,11 @@ def test_a_hundred_publications_at_fault_are_not_all_listed() -> None:
 
 
 def disproved(server: Server, statements: list[str], told: Counter[str]) -> Iterator[str]:
-    """The ways out offered for a script's refused writes after which a server still refuses; all are counted."""
+    """The ways out offered for a script's refused writes after which a server still refuses for the same cause; all are
+    counted. What other causes it then gives is what is found of the script with the way at its end."""
+    afterwards: dict[str, list[Diagnostic]] = {}
     with without_roles(server), server.database() as name, server.connect(name) as conn:
-        for statement in (*statements, "COMMIT", "RESET search_path"):
+        for statement in (*statements, *CLOSING):
             answer_alone(conn, statement)
         for found in lint(";\n".join(statements), server.major):
             schema, table = (found.object or "").split(".", 1)
@@ -242,16 +274,26 @@ def disproved(server: Server, statements: list[str], told: Counter[str]) -> Iter
                 (quoted,),
             ).fetchall()[0][0]
             write = {"update": f"UPDATE ONLY {quoted} SET {column} = {column}", "delete": f"DELETE FROM ONLY {quoted}"}
-            for way in ways(found):
+            for way, cost in offered(found):
                 told.update(kind for kind, pattern in KINDS.items() if re.search(pattern, way))
                 execute(conn, "BEGIN")
                 answers = [execute(conn, each) for each in (*split(way), f"EXPLAIN {write[found.operation or '']}")]
                 execute(conn, "ROLLBACK")
-                refused = next((answer for answer in answers if not answer.ok), None)
-                if refused is not None:
-                    yield f"{found.message}\n{way}\n{refused.sqlstate} {refused.message} {refused.detail or ''}"
+                *before, last = answers
+                if way not in afterwards:
+                    afterwards[way] = lint(";\n".join((*statements, *CLOSING, way)), server.major)
+                same = (found.object, found.operation)
+                left = [each for each in afterwards[way] if each.server and (each.object, each.operation) == same]
+                first = next((each.server for each in left if each.server and not each.after_count), None)
+                expected = (first.sqlstate, first.message, first.detail) if first is not None else (None, None, None)
+                gone = (found.publication, found.rule) not in {(each.publication, each.rule) for each in left}
+                agreed = all(answer.ok for answer in before) and (last.sqlstate, last.message, last.detail) == expected
+                remaining = re.search(r"(\d+) other causes? remains?$", cost)
+                if not (gone and agreed and len(left) == (int(remaining[1]) if remaining else 0)):
+                    yield f"{found.message}\n{way}  ({cost})\n{last.sqlstate} {last.message} {last.detail or ''}"
 
 
+CLOSING = ("COMMIT", "RESET search_path")
 PROVED = range(500, 515)
 KINDS = {
     "the primary key": r"REPLICA IDENTITY DEFAULT$",

@@ -27,7 +27,9 @@ def schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_several_reports_of_one_run(schema: str, capsys: pytest.CaptureFixture[str]) -> None:
     status = run(["lint", schema, "--format", "concise", "--output", "sarif:a.sarif", "--output", "json:a.json"])
     assert status == 1
-    assert capsys.readouterr().out.startswith("schema.sql:2:47: error[PUB301]: UPDATE of orders will fail")
+    assert capsys.readouterr().out.startswith(
+        "schema.sql:2:47: error[PUB301]: UPDATE of orders and DELETE from orders will fail"
+    )
     assert len(json.loads(Path("a.sarif").read_text())["runs"][0]["results"]) == 2
     assert [each["operation"] for each in json.loads(Path("a.json").read_text())["diagnostics"]] == ["update", "delete"]
 

@@ -112,7 +112,9 @@ def _judge_ddl(case: Case, major: int, of_setup: list[Diagnostic], of_statement:
 
 def _judge_write(case: Case, major: int, found: Sequence[Diagnostic], refused: list[Diagnostic]) -> Judgement:
     expected = case.answers[major]
-    writes = tuple(d for d in found if d.phase == "write" and d.certainty == "certain" and d.server is not None)
+    # The causes that the server meets first: the others have the answers that it gives once these are gone.
+    met = (d for d in found if d.phase == "write" and d.server is not None and not d.after_count)
+    writes = tuple(d for d in met if d.certainty == "certain")
     if expected.ok:
         operations = operations_of(case.statement)
         tables = written_tables(case)

@@ -99,7 +99,9 @@ def compare(server: Server, statements: list[str]) -> Compared:
     with _watched() as watched:
         found = Linter(config).lint(unit).diagnostics
     writes = [
-        (d.object or "", d.operation or "", _mine(d)) for d in found if d.phase == "write" and d.server is not None
+        (d.object or "", d.operation or "", _mine(d))
+        for d in found
+        if d.phase == "write" and d.server is not None and not d.after_count
     ]
     predicted = _predicted(watched, {(table, operation): said for table, operation, said in writes})
     probes = [

@@ -248,9 +248,9 @@ class Publisher:
 
     def _refuse(self, node: Node, operation: str) -> None:
         for _, relation in self._targets(node["relation"], node.get("whereClause")):
-            refusal = refusals(self.catalog, relation).get(operation)  # type: ignore[call-overload]
-            if refusal is not None:
-                raise Stopped(None, refusal.server.sqlstate, refusal.server.message)
+            causes = refusals(self.catalog, relation).get(operation)  # type: ignore[call-overload]
+            if causes:
+                raise Stopped(None, causes[0].server.sqlstate, causes[0].server.message)
 
     def _truncate(self, node: Node) -> None:
         truncated: dict[int, None] = {}

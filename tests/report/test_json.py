@@ -74,6 +74,8 @@ def test_the_document_of_the_famous_error() -> None:
                 "notices": [],
                 "fixes": [],
                 "url": None,
+                "after": [],
+                "after_count": 0,
             }
         ],
     }

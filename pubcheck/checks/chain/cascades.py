@@ -27,7 +27,7 @@ class _Reach(Struct, frozen=True):
     operation: Write
     place: Place
     certain: bool
-    publications: tuple[int, ...]
+    publication: int
 
 
 def cascades(ground: Ground) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ def _direct(ground: Ground, key: Constraint) -> Iterator[_Reach]:
             refusal, since = found
             place = max(since, ground.history.events.references.get(key.oid, since), key=order)
             certain = refusal.certain and child.seen and not _may_be_pruned(catalog, leaf, key)
-            yield _Reach(by, key, leaf.oid, operation, place, certain, refusal.publications)
+            yield _Reach(by, key, leaf.oid, operation, place, certain, refusal.publication)
             break
 
 
@@ -129,7 +129,7 @@ def _finding(ground: Ground, relation: Relation, ways: list[_Reach], further: li
         certain=relation.seen and any(way.certain for way in ways),
         related=others([one for one in related if order(one[0]) != order(place)]),
         object=ground.session.qualified(relation),
-        publications=tuple(dict.fromkeys(catalog.publications[oid].name for way in ways for oid in way.publications)),
+        publications=tuple(dict.fromkeys(catalog.publications[way.publication].name for way in ways)),
     )
 
 

@@ -1,0 +1,46 @@
+"""Findings for people: UPDATE and DELETE that are refused for one cause are one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pubcheck.report.document import Entry, Finding
+
+_FAILS = " will fail: "
+
+
+def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings, an UPDATE and a DELETE together that one cause has refused; in the order of the first of each."""
+    found: list[list[Finding]] = []
+    waiting: dict[object, list[Finding]] = {}
+    for finding in findings:
+        entry = finding.entry
+        if not is_cause(entry):
+            found.append([finding])
+            continue
+        key = (
+            *(finding.unit, entry.rule, entry.severity, entry.certainty, entry.postgres, entry.object),
+            *(entry.publications, entry.path, entry.line, entry.column, entry.statement),
+        )
+        other = waiting.get(key)
+        if other is not None and other[0].entry.operation != entry.operation:
+            other.append(finding)
+            del waiting[key]
+        else:
+            waiting[key] = [finding]
+            found.append(waiting[key])
+    return found
+
+
+def is_cause(entry: Entry) -> bool:
+    """Whether a finding is one cause for which a write is refused."""
+    return entry.phase == "write" and entry.server is not None and entry.operation in ("update", "delete")
+
+
+def message(entries: Iterable[Entry]) -> str:
+    """One headline for the findings of a cause: "UPDATE of t and DELETE from t will fail: ..."."""
+    messages = list(dict.fromkeys(entry.message for entry in entries))
+    parts = [each.partition(_FAILS) for each in messages]
+    if len(messages) < 2 or len({reason for _, _, reason in parts}) > 1:
+        return messages[0]
+    return f"{' and '.join(head for head, _, _ in parts)}{_FAILS}{parts[0][2]}"
