@@ -301,7 +301,8 @@ def refusals(answer: Answer, publication: str) -> Iterator[tuple[str, str]]:
         verbs = " and ".join(refused.operation.upper() for refused in causes)
         assumed = " (assumed)" if first.certainty == "assumed" else ""
         others = "" if first.publications == (publication,) else f", because of {tables_of(first.publications)}"
-        yield f"{verbs}, by the publisher{others}{assumed}", f"ERROR {first.sqlstate}: {first.detail or first.hint or ''}"
+        why = first.detail or first.hint or ""
+        yield f"{verbs}, by the publisher{others}{assumed}", f"ERROR {first.sqlstate}: {why}"
 
 
 def _answer(given: Answer, publication: Publication, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Block]:
