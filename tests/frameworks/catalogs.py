@@ -92,5 +92,10 @@ def facts(run: Run) -> Mapping[str, list[str]]:
     return {"columns": sorted(columns), "indexes": sorted(indexes), "constraints": sorted(constraints)}
 
 
+def identifying(found: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """All but indexes that are not unique: they decide about no identity."""
+    return {**found, "indexes": [index for index in found["indexes"] if " unique" in index]}
+
+
 def _name(name: str) -> str:
     return name if re.fullmatch("[a-z_][a-z0-9_]*", name) else f'"{name}"'

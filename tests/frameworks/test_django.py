@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from pubcheck.linter import Linter, Unit
 from pubcheck.sources import views
 from pubcheck.sources.frameworks.operations import Project
 from pubcheck.sources.text import Source
-from tests.frameworks.catalogs import answered, facts, followed, sources, statements
+from tests.frameworks.catalogs import answered, facts, followed, identifying, sources, statements
 from tests.support.servers import Servers
 
 HERE = Path(__file__).parents[2] / "corpus" / "frameworks" / "django"
@@ -24,11 +23,6 @@ FILES = (
     "shop/migrations/0003_more.py",
 )
 RECORDED = Source("recorded.sql", (HERE / "recorded.sql").read_text())
-
-
-def identifying(found: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """All but indexes that are not unique: those of ``db_index`` are left out."""
-    return {**found, "indexes": [index for index in found["indexes"] if " unique" in index]}
 
 
 def test_operations_make_the_catalog_that_the_sql_of_django_makes() -> None:

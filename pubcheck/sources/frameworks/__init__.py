@@ -30,4 +30,8 @@ def operations_of(text: str, language: str, project: Project | None) -> Operatio
         from pubcheck.sources.frameworks.rails import rails
 
         return rails(text, project)
+    if language == "javascript" and "schema" in text:
+        from pubcheck.sources.frameworks.knex import knex
+
+        return knex(text, project)
     return None
