@@ -26,9 +26,8 @@ class Span(Struct, frozen=True):
     end: int
     message: str = ""
 
-    def touches(self, other: Span) -> bool:
-        """Whether both share a character."""
-        return self.source is other.source and self.start < other.end and other.start < self.end
+    def is_within(self, other: Span) -> bool:
+        return self.source is other.source and other.start <= self.start and self.end <= other.end
 
 
 class ServerAnswer(Struct, frozen=True):

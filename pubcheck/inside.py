@@ -16,9 +16,10 @@ from pubcheck.fold import WITH_FILTERS, Fold
 from pubcheck.fold.doubts import (
     TO_DROP,
     doubt_changes,
-    doubt_publication,
     doubt_refused,
     doubt_statement,
+    doubt_unknown,
+    made_of_unseen,
     names_made,
     names_taken,
     net_changes,
@@ -29,7 +30,6 @@ from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.body import Text, do_body, language_of
-from pubcheck.postgres.plpgsql.commands import made_of_unseen
 from pubcheck.postgres.plpgsql.compiling import NotParsed
 from pubcheck.postgres.plpgsql.conditions import ALREADY
 from pubcheck.postgres.plpgsql.declarations import are_declarable, first_refusal
@@ -185,13 +185,14 @@ class Inside:
         in_branch = standing.in_branch and name not in TO_DROP
         if not in_branch and (standing.doubtful or (standing.handled and not sure)):
             doubt_statement(fold.catalog, name, mark)
+        elif not standing.doubtful:
+            doubt_unknown(session, name, node, journal.entries[mark:])
         unseen = [error for error in session.unseen if not standing.excuse(error, True)]
         if unseen:
             fold.at_hand.tell_unseen(text, unseen)
         changes = journal.entries[mark:]
         if name in WITH_FILTERS:
             fold.at_hand.tell_filters(text, changes)
-            doubt_publication(session, name, node, changes)
         if not self.rehearsing:
             fold.follow(name, node, self.source, number, changes, journal.undone[undone:])
         return sure

@@ -67,7 +67,7 @@ class StandIns:
         unknown = found.statement in self.unknown or found.statement in self.variables
         if unknown and found.rule.startswith((*_OF_OPTIONS, _OF_WHOLE_LIST)):
             return True
-        if found.rule.startswith(_OF_VALUES) and any(map(found.span.touches, self.sites.get(found.statement, ()))):
+        if found.rule.startswith(_OF_VALUES) and any(map(found.span.is_within, self.sites.get(found.statement, ()))):
             return True
         said = f"{found.message} {found.server.message if found.server is not None else ''} {found.object}"
         names = _NAMES.findall(said.lower())

@@ -70,7 +70,8 @@ class TestOpenWorld:
         )
 
     def test_a_name_that_the_unit_dropped_is_certainly_gone(self) -> None:
-        for sql in (T + "DROP TABLE t;", T + "ALTER TABLE t RENAME TO u;", T + "ALTER TABLE t SET SCHEMA elsewhere;"):
+        moved = "CREATE SCHEMA elsewhere; ALTER TABLE t SET SCHEMA elsewhere;"
+        for sql in (T + "DROP TABLE t;", T + "ALTER TABLE t RENAME TO u;", T + moved):
             found = lint(sql + "CREATE PUBLICATION p FOR TABLE t;")
             assert ("42P01", 'relation "t" does not exist', "certain") in answers(found), sql
 

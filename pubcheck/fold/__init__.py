@@ -17,7 +17,7 @@ from pubcheck.checks.write import WRITING
 from pubcheck.config import Config
 from pubcheck.faults import Faults
 from pubcheck.fold.at_hand import AtHand
-from pubcheck.fold.doubts import doubt_changes, doubt_drop, doubt_publication, doubt_refused, doubt_statement
+from pubcheck.fold.doubts import doubt_changes, doubt_refused, doubt_statement, doubt_unknown
 from pubcheck.patterns import pattern_later
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place
@@ -112,8 +112,7 @@ class Fold:
                 doubt_statement(self.catalog, name, mark)
             elif filled:
                 doubt_changes(self.catalog, journal.entries[mark:])
-            if name == "DropStmt":
-                doubt_drop(session, node, journal.entries[mark:])
+            doubt_unknown(session, name, node, journal.entries[mark:])
         if guard.failed:
             journal.undo(mark)
             session.forget_path()
@@ -123,7 +122,6 @@ class Fold:
             self.at_hand.tell_unseen(statement, session.unseen)
         if name in WITH_FILTERS:
             self.at_hand.tell_filters(statement, journal.entries[mark:])
-            doubt_publication(session, name, node, journal.entries[mark:])
         if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
             self.follow(name, node, source, statement.index, journal.entries[mark:], journal.undone)
 

@@ -9,8 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.checks.history import Change
-from pubcheck.postgres.catalog import PUBLICATION_NAMESPACE, PUBLICATION_REL, Catalog
+from pubcheck.postgres.catalog import PUBLICATION, PUBLICATION_NAMESPACE, PUBLICATION_REL, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import (
+    Column,
     Constraint,
     Index,
     Publication,
@@ -139,22 +140,6 @@ def unsee(catalog: Catalog, heap: dict[Any, Any], key: Any) -> None:
         heap[key] = replace(row, seen=False)
 
 
-def doubt_publication(session: Session, name: str, node: Node, changes: list[Change]) -> None:
-    """What CREATE or ALTER PUBLICATION did, where it names something that is not visible: without that, nothing.
-
-    Of an ALTER that names one thing there is nothing else to doubt.
-    """
-    if not session.assumed or (name == "AlterPublicationStmt" and len(node.get("pubobjects", ())) < 2):
-        return
-    catalog = session.catalog
-    for heap, key, _ in changes:
-        row = heap.get(key)
-        if isinstance(row, PublicationRel | PublicationNamespace):
-            unsee(catalog, catalog.publications, row.publication)
-        elif isinstance(row, Publication):
-            unsee(catalog, heap, key)
-
-
 def doubt_source(catalog: Catalog, source: int) -> None:
     """What a source made is there by assumption: it may not be meant for this database."""
     relations = catalog.relations
@@ -163,17 +148,104 @@ def doubt_source(catalog: Catalog, source: int) -> None:
             relations[oid] = replace(row, seen=False)
 
 
-def doubt_drop(session: Session, node: Node, changes: list[Change]) -> None:
-    """DROP of several things, one of which is not visible: without that all the others are still there."""
-    gone = session.catalog.gone
-    if session.assumed and len(node["objects"]) > 1:
-        for key in [key for heap, key, _ in changes if heap is gone]:
-            gone.remove(key)
+def doubt_unknown(session: Session, name: str, node: Node, changes: list[Change]) -> None:
+    """Doubt what a statement changed that names something unknown: if that is missing, the server refused it all.
+
+    Something else that the statement makes of its own, as CREATE TABLE with a foreign key, is not doubted: where it is
+    missing, there is nothing to report on.
+    """
+    catalog = session.catalog
+    if name in _CREATING:
+        _doubt_recreated(session, changes)
+    if name not in _DOUBTED or _is_plain(catalog, name, node):
+        return
+    if not session.assumed and not (name == "AlterTableStmt" and made_of_unseen(changes)):
+        return
+    if name == "IndexStmt":
+        for heap, key, _ in changes:
+            if isinstance(heap.get(key), Relation) and key in catalog.indexes:
+                unsee(catalog, heap, key)
+        return
+    freed = [key for heap, key, _ in changes if heap is catalog.gone and key in heap]
+    doubt_changes(catalog, [change for change in changes if change[0] is not catalog.gone])
+    for key in freed:
+        catalog.gone.remove(key)
+    session.perhaps_there.update(freed)
+
+
+def _doubt_recreated(session: Session, changes: list[Change]) -> None:
+    """What gets a name that was perhaps not freed is there by assumption."""
+    catalog = session.catalog
+    # The unit made one of that name before, of which it is not certain what became of it.
+    replaced = {
+        (former.namespace, former.name)
+        for heap, key, former in changes
+        if isinstance(former, Relation) and not former.seen and former.place is not None
+    }
+    for heap, key, _ in changes:
+        row = heap.get(key)
+        if isinstance(row, Relation):
+            name = row.namespace, row.name
+            if name in replaced or (RELATION, *name) in session.perhaps_there:
+                unsee(catalog, heap, key)
+        elif isinstance(row, Publication) and (PUBLICATION, 0, row.name) in session.perhaps_there:
+            unsee(catalog, heap, key)
+
+
+_CREATING = ("CreateStmt", "CreateTableAsStmt", "CreatePublicationStmt")
+
+
+def _is_plain(catalog: Catalog, name: str, node: Node) -> bool:
+    """Whether a statement changes nothing known by what is unknown in it: all it changes is what is unknown.
+
+    Roles belong to the cluster, and are assumed to exist.
+    """
+    if name in ("DropStmt", "DropRoleStmt"):
+        return len(node["objects" if name == "DropStmt" else "roles"]) < 2
+    if name == "AlterTableStmt":
+        return all(item["AlterTableCmd"]["subtype"] == "AT_ChangeOwner" for item in node.get("cmds", ()))
+    if name == "AlterPublicationStmt":
+        row = catalog.publications.get(catalog.publication_names.get(node["pubname"], 0))
+        sets = node.get("action") == "AP_SetObjects"
+        return row is None or not row.seen or (not sets and len(node.get("pubobjects", ())) < 2)
+    return False
+
+
+_DOUBTED = frozenset(
+    (
+        "AlterObjectSchemaStmt", "AlterPublicationStmt", "AlterTableStmt", "AlterTypeStmt", "CreatePublicationStmt",
+        "DropRoleStmt", "DropStmt", "IndexStmt", "RenameStmt",
+    )
+)  # fmt: skip
+"""Statements that change what others made, and CREATE PUBLICATION."""
+
+
+def made_of_unseen(changes: Iterable[Change]) -> bool:
+    """Whether what a statement changed has columns of types that are not visible, is there by assumption since, or has
+    taken the place of something that was."""
+    for heap, key, former in changes:
+        row = heap.get(key)
+        if getattr(former, "seen", True) is False and getattr(row, "seen", True):
+            return True
+        if not isinstance(former, Struct) and getattr(row, "seen", True) is False:
+            return True
+        if isinstance(row, Relation) and row.seen and row.kind in "rp":
+            known = former.columns if isinstance(former, Relation) else ()
+            if any(not column.type for column in _new(row.columns, known)):
+                return True
+    return False
+
+
+def _new(columns: tuple[Column, ...], known: tuple[Column, ...]) -> tuple[Column, ...]:
+    return () if columns is known else tuple(column for column in columns if column not in known and not column.dropped)
 
 
 def doubt_refused(session: Session, name: str, node: Node) -> None:
     """A statement whose refusal is only assumed: what it would have made may be there after all."""
-    if name == "AlterTableStmt":
+    if name in ("AlterTableStmt", "RenameStmt", "AlterObjectSchemaStmt"):
         session.blind = True
+        found = session.find_relation(node["relation"]) if "relation" in node else None
+        if found is not None:
+            unsee(session.catalog, session.catalog.relations, found.oid)
     elif name == "CreatePublicationStmt":
         session.doubted.add(node["pubname"])

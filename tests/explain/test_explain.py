@@ -278,7 +278,7 @@ def everything() -> UnitExplained:
         "CREATE PUBLICATION same FOR TABLE t WHERE (0 < id) WITH (publish_generated_columns = stored);\n"
         "CREATE PUBLICATION nothing WITH (publish = '');\nCREATE PUBLICATION books FOR TABLES IN SCHEMA s;\n"
         "CREATE PUBLICATION \"<script>alert(1)</script>\" FOR ALL TABLES WITH (publish = 'insert, update, delete');\n"
-        "CREATE PUBLICATION assumed FOR TABLE elsewhere WHERE (x);\n"
+        "CREATE PUBLICATION assumed FOR TABLE elsewhere WHERE (x);\nALTER TABLE elsewhere ADD PRIMARY KEY (y);\n"
         "CREATE PUBLICATION refused FOR TABLE t WHERE (random() > 0.5);\n",
         together=(("filtered", "listed"), ("same", "missing")),
     )

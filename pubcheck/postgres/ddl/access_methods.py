@@ -92,8 +92,10 @@ _PARTITIONED_SINCE = 17
 
 def _refuse_missing(session: Session, name: str) -> None:
     """Extensions have access methods, and are where tables are often stored otherwise."""
-    if all_seen(session) and (METHOD, 0, name) not in session.catalog.other_names:
-        raise ServerError("42704", f'access method "{name}" does not exist')
+    if (METHOD, 0, name) not in session.catalog.other_names:
+        if all_seen(session):
+            raise ServerError("42704", f'access method "{name}" does not exist')
+        session.assumed = True
 
 
 def refuse_tablespace(name: str | None) -> None:

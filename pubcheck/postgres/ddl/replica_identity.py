@@ -38,6 +38,7 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
             session.assumed = True
             return None
         raise _refused(session, row, "42704", f'index "{name}" for table "{row.name}" does not exist')
+    session.assumed = session.assumed or not found.seen
     index = catalog.indexes.get(found.oid)
     if index is None:
         raise _refused(session, row, "42809", f'"{name}" is not an index')

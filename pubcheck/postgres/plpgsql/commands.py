@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from msgspec import Struct
-
-from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.body import language_of
@@ -135,26 +132,6 @@ def missing(session: Session, name: str, node: Node) -> ServerError | None:
 
 
 _TARGETS = {"InsertStmt": "cols", "UpdateStmt": "targetList"}
-
-
-def made_of_unseen(changes: Iterable[tuple[dict[object, object], object, object]]) -> bool:
-    """Whether what a statement changed has columns of types that are not visible, is there by assumption since, or has
-    taken the place of something that was."""
-    for heap, key, former in changes:
-        row = heap.get(key)
-        if getattr(former, "seen", True) is False and getattr(row, "seen", True):
-            return True
-        if not isinstance(former, Struct) and getattr(row, "seen", True) is False:
-            return True
-        if isinstance(row, Relation) and row.seen and row.kind in "rp":
-            known = former.columns if isinstance(former, Relation) else ()
-            if any(not column.type for column in _new(row.columns, known)):
-                return True
-    return False
-
-
-def _new(columns: tuple[Column, ...], known: tuple[Column, ...]) -> tuple[Column, ...]:
-    return () if columns is known else tuple(column for column in columns if column not in known and not column.dropped)
 
 
 def _there(session: Session, tables: Iterable[Node]) -> bool:

@@ -39,6 +39,8 @@ class Visibility(Rights):
         """Something that could not be followed may have given members to publications."""
         self.restless = False
         """Triggers may take away publications, or members of them, at any time."""
+        self.perhaps_there: set[tuple[Any, ...]] = set()
+        """Keys of ``Catalog.gone`` of what a statement took away that was perhaps refused."""
         self.doubted: set[str] = set()
         """Publications that are missing because the statement that makes them was refused, which is only assumed."""
         self.begin_statement(0, 0)

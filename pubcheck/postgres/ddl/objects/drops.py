@@ -41,6 +41,8 @@ def drop(session: Session, node: Node) -> None:
             found = _relation_to_drop(session, kind, item, missing_ok)
         else:
             found = _object_to_drop(session, kind, item, missing_ok)
+        if found is None and not missing_ok:
+            session.assumed = True
         if found is not None and found not in objects:
             objects.append(found)
     if objects:
