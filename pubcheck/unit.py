@@ -52,7 +52,7 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
     faults: tuple[Fault, ...] = ()
     if reading.sources:
         try:
-            result = linter.lint(Unit(reading.sources, majors_of(plan), platform_of(plan), reading.diagnostics))
+            result = linter.lint(Unit(reading.sources, majors_of(plan, config), platform_of(plan), reading.diagnostics))
         except Exception as error:
             faults = (fault_of(error, plan.files[0].label),)
         else:
@@ -73,9 +73,11 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
     return Judged(tuple(findings), chosen, majors, statements, reading, faults)
 
 
-def majors_of(plan: Plan) -> tuple[int, ...]:
-    """The majors that the configuration names for the unit; those of a dump's header the linter finds itself."""
-    return plan.postgres if plan.habit == "configuration" else ()
+def majors_of(plan: Plan, config: Config) -> tuple[int, ...]:
+    """The majors that the configuration names for the unit, else those that Supabase is told of; those of a dump's
+    header the linter finds itself."""
+    told = plan.habit == "configuration" or (plan.habit == "supabase" and not config.postgres)
+    return plan.postgres if told else ()
 
 
 def platform_of(plan: Plan) -> str:

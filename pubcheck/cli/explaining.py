@@ -49,7 +49,7 @@ def explain_unit(task: Task) -> Explained:
     context = frozenset(file.label for file in plan.files if file.context)
     try:
         reading = read_unit(plan.files, config.postgres or (DEFAULT_MAJOR,))
-        given = Unit(reading.sources, majors_of(plan), platform_of(plan), reading.diagnostics)
+        given = Unit(reading.sources, majors_of(plan, config), platform_of(plan), reading.diagnostics)
         followed = Linter(config).follow(given)
         result, fold = followed.result, followed.folds[-1]
         labels = [file.label for file in plan.files]

@@ -182,7 +182,7 @@ def _follow(plan: Plan, config: Config) -> tuple[Followed, Sequence[Entry]]:
 
     config = replace(config, postgres=config.postgres[-1:], select=(), ignore=())
     reading = read_unit(plan.files, config.postgres or (DEFAULT_MAJOR,))
-    followed = Linter(config).follow(Unit(reading.sources, majors_of(plan), platform_of(plan)))
+    followed = Linter(config).follow(Unit(reading.sources, majors_of(plan, config), platform_of(plan)))
     refused = [each for each in followed.result.diagnostics if each.phase == "ddl" and each.server is not None]
     found = Resolver(excerpts=False).findings([*reading.diagnostics, *refused])
     entries = [finding.entry for finding in sorted(found, key=lambda finding: finding.order)]

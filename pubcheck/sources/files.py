@@ -88,6 +88,7 @@ LANGUAGES: dict[str, str] = {
     "yml": "yaml",
     "yaml": "yaml",
     "xml": "xml",
+    "prisma": "prisma",
 }
 """Suffixes, in lower case, of files that are read only where they hold a statement about a publication, each with the
 view that finds the SQL in them."""

@@ -93,6 +93,12 @@ def names(content: bytes) -> Names:
             uses.add(written(found, "uses"))
         elif group is not None:
             needs.add(written(found, group))
+    if b"create_table" in lower or b"createtable" in lower:
+        makes |= {text[slice(*found.span(1))].decode(errors="replace") for found in _CALLED.finditer(lower)}
+    if b"datasource" in lower:
+        for model in _MODEL.finditer(text):
+            mapped = _MAPPED.search(model[2])
+            makes.add((mapped[1] if mapped else model[1]).decode(errors="replace"))
     return Names(
         frozenset(makes),
         frozenset(again),
@@ -102,6 +108,13 @@ def names(content: bytes) -> Names:
         frozenset(alters),
         everything,
     )
+
+
+_CALLED = re.compile(rb"create_?table\s*\(?\s*[:\"']\s*([\w.]+)")
+"""Calls by which frameworks create tables."""
+_MODEL = re.compile(rb"^[ \t]*model[ \t]+(\w+)[ \t]*\{([^}]*)\}", re.M)
+_MAPPED = re.compile(rb"@@map\(\s*(?:name\s*:\s*)?\"([^\"]*)\"")
+"""Prisma's models, and the names that their tables are given."""
 
 
 def mentions(content: bytes, wanted: frozenset[str]) -> bool:
@@ -119,8 +132,8 @@ def _lower(wanted: frozenset[str]) -> tuple[bytes, ...]:
 def _after_words(wanted: frozenset[str]) -> re.Pattern[bytes]:
     """What finds one of the names after a word that may come before the name of a relation."""
     names = b"|".join(map(re.escape, sorted(_lower(wanted))))
-    word = rb"(?:table|exists|only|view|type|domain|references|of|on|to|inherits|[,(])"
-    return re.compile(rb"%b[\s(]*(?:%b\s*\.\s*)?\"?(?:%b)(?![\w$])" % (word, _PART, names))
+    word = rb"(?:table|exists|only|view|type|domain|references|of|on|to|inherits|model|map|[,(])"
+    return re.compile(rb"%b[\s(:'\"]*(?:%b\s*\.\s*)?\"?(?:%b)(?![\w$])" % (word, _PART, names))
 
 
 def _members(lower: bytes, text: bytes) -> set[str]:

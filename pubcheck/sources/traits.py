@@ -54,7 +54,7 @@ _MARK = re.compile(
 )
 """What the files of a tool hold that keeps the way up and the way down in one file, or marks its files otherwise."""
 
-LISTS = ("sqitch.plan", "_journal.json", "migration_lock.toml")
+LISTS = ("sqitch.plan", "_journal.json", "migration_lock.toml", "config.toml")
 """Files in which tools keep what they know of their migrations."""
 CHANGELOG = r"(?:changelog[^/]*|(?:^|/)master)\.(?:xml|ya?ml|json)$"
 """And those in which Liquibase is told of its change sets, by their names in lower case."""
@@ -138,6 +138,8 @@ def _order(name: str, content: bytes) -> tuple[str, ...]:
         # A line begins with the name of a change, or with that of a tag, which has an @; a % begins a pragma.
         lines = (line.split("#")[0].split() for line in text.splitlines())
         return tuple(line[0].lstrip("+") for line in lines if line and line[0][0] not in "%-")
+    if name == "config.toml":
+        return _major(text)
     if name == "_journal.json":
         import msgspec
 
@@ -148,6 +150,18 @@ def _order(name: str, content: bytes) -> tuple[str, ...]:
         return tuple(entry.tag for entry in sorted(journal.entries, key=lambda entry: entry.idx))
     found = re.search(r'^\s*provider\s*=\s*"(\w+)"', text, re.M)
     return (found[1],) if found else ()
+
+
+def _major(text: str) -> tuple[str, ...]:
+    """The major of the server that Supabase runs."""
+    import tomllib
+
+    try:
+        written = tomllib.loads(text).get("db")
+    except tomllib.TOMLDecodeError:
+        return ()
+    major = written.get("major_version") if isinstance(written, dict) else None
+    return (str(major),) if isinstance(major, int) else ()
 
 
 class _JournalEntry(Struct, frozen=True):

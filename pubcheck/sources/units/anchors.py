@@ -31,12 +31,12 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
     above, last = os.path.split(folder)
     if last == "migrations" and os.path.basename(above) == "supabase":
         # Not the whole of `supabase`, for its functions may bring a lot along.
-        yield folder, os.path.join(above, "seed.sql")
+        yield folder, os.path.join(above, "seed.sql"), os.path.join(above, "config.toml")
     migrations = os.path.join(folder, "migrations" if last == "supabase" else "supabase/migrations")
     if os.path.isdir(migrations) and name.lower().endswith(SUFFIXES):
-        yield migrations, path
+        yield migrations, path, os.path.join(os.path.dirname(migrations), "config.toml")
     if last == "schemas" and os.path.basename(above) == "supabase":
-        yield (folder,)
+        yield folder, os.path.join(above, "config.toml")
     if name in ("migration.sql", "up.sql", "down.sql") and last[:1].isdigit():
         yield (above,)
     if os.path.isfile(os.path.join(folder, "meta", "_journal.json")):

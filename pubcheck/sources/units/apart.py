@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -41,8 +42,10 @@ _FAR = 5
 _TEST = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)\.\w+|.*(?:Test|Tests|IT)\.\w+)", re.S)
 
 
-def joined(groups: list[Group], look: Look) -> list[Group]:
-    """The groups, with those made one of which one follows the others."""
+def joined(groups: list[Group], look: Look, offered: Sequence[Group] = ()) -> list[Group]:
+    """The groups, with those made one of which one follows the others. Those ``offered`` are left out unless another
+    one follows them."""
+    own = len(groups)
     missing = {
         number: wanted
         for number, group in enumerate(groups)
@@ -53,6 +56,7 @@ def joined(groups: list[Group], look: Look) -> list[Group]:
     }
     if not missing:
         return groups
+    groups = [*groups, *offered]
     makers: dict[str, set[int]] = defaultdict(set)
     wanted = frozenset[str]().union(*missing.values())
     for number, group in enumerate(groups):
@@ -82,12 +86,19 @@ def joined(groups: list[Group], look: Look) -> list[Group]:
         then = {one for name in missing[number] for one in changers[name]} - others - {number}
         if (
             others
-            and all(wanted_by[other] == {number} and _near(groups[number], groups[other]) for other in others)
+            and all(
+                (wanted_by[other] == {number} or other >= own)
+                and _near(groups[number], groups[other], together=other >= own)
+                for other in others
+            )
             and not any(each not in result or _publishes(groups[each], look) for each in others | then)
         ):
-            before = [result.pop(each) for each in [*sorted(others), *sorted(then)]]
+            before = [result[each] for each in [*sorted(others), *sorted(then)]]
+            for each in [*others, *then]:
+                if each < own:
+                    del result[each]
             result[number] = _merged(groups[number], before, [groups[each].members[0] for each in sorted(others)])
-    return [result[number] for number in sorted(result)]
+    return [result[number] for number in sorted(result) if number < own]
 
 
 def _publishes(group: Group, look: Look) -> bool:
@@ -107,13 +118,14 @@ def _upgrades(group: Group) -> bool:
     return any(_UPGRADES.fullmatch(part) for part in group.members[0].split("/")[-4:-1])
 
 
-def _near(group: Group, other: Group) -> bool:
+def _near(group: Group, other: Group, *, together: bool = False) -> bool:
     """Whether two units may well be of one database: in two folders that are not far from each other, and if one lies
-    aside, with tests or examples, the other lies there too. What belongs together within a folder is known before."""
+    aside, with tests or examples, the other lies there too. What belongs together within a
+    folder is known before, except what may be ``together`` in one."""
     mine, theirs = (each.members[0].split("/")[:-1] for each in (group, other))
     common = next((at for at, (one, two) in enumerate(zip(mine, theirs, strict=False)) if one != two), None)
     common = min(len(mine), len(theirs)) if common is None else common
-    if mine == theirs or len(mine) + len(theirs) - 2 * common > _FAR:
+    if (mine == theirs and not together) or len(mine) + len(theirs) - 2 * common > _FAR:
         return False
     return not any(part.lower() in _ASIDE for part in (*mine[common:], *theirs[common:]))
 

@@ -40,6 +40,7 @@ _HABITS: tuple[Habit, ...] = (
     marked.plans,
     django.plans,
     rails.plans,
+    nested.schemas,
     psql.plans,
     numbered.plans,
     dumps.plans,
@@ -55,7 +56,7 @@ def groups_of(
     tree = Tree(paths, look, included)
     found = [group for habit in _HABITS for group in habit(tree)]
     found.sort(key=_place)
-    return supabase.followed(apart.joined(found, look), look), tree.undone
+    return supabase.followed(apart.joined(found, look, tree.offered), look), tree.undone
 
 
 def _place(group: Group) -> tuple[list[str], str]:

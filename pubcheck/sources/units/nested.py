@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from pubcheck.sources.units.tree import Group, Tree, last, natural, parent, shown
 
+PRISMA = "schema.prisma"
+
 
 def plans(tree: Tree) -> Iterator[Group]:
     for name, habit in (("migration.sql", "prisma"), ("up.sql", "up-down")):
@@ -19,3 +21,15 @@ def plans(tree: Tree) -> Iterator[Group]:
                 tree.drop(folder, [each for each in tree.sql[folder] if each == "down.sql"], "it takes back up.sql")
             files = [(folder, name) for folder in sorted(folders, key=lambda folder: natural(last(folder)))]
             yield tree.group(shown(history), files, habit, f"{name} of each migration's folder")
+
+
+def schemas(tree: Tree) -> Iterator[Group]:
+    """A schema of Prisma without migrations in SQL is offered to files that lack its tables."""
+    yield from ()
+    for folder in sorted(tree.programs):
+        if PRISMA in tree.programs[folder] and not _migrates(tree, folder):
+            tree.offer(folder, [PRISMA])
+
+
+def _migrates(tree: Tree, folder: str) -> bool:
+    return "migration_lock.toml" in tree.lists.get(tree.path(folder, "migrations"), ())

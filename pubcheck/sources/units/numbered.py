@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 
 from pubcheck.patterns import pattern_later
-from pubcheck.sources.units.tree import Group, Tree, last, natural, shown
+from pubcheck.sources.units.rails import SCHEMA, STRUCTURE
+from pubcheck.sources.units.tree import Group, Tree, last, natural, parent, shown
 
 _FOLDERS = frozenset(["migration", "migrations", "migrate", "versions"])
 _ENDS = ("_migrate", "_migrations", "-migrations")
@@ -52,7 +53,14 @@ def _migrations(tree: Tree, folder: str, names: list[str], number: re.Pattern[st
         if (number.fullmatch(name) is not None and not _GENERATED.search(name))
         or tree.look.traits(tree.path(folder, name)).revision
     ]
-    return programs if tree.concerned((folder, name) for name in [*programs, *names]) else []
+    if tree.concerned((folder, name) for name in [*programs, *names]):
+        return programs
+    kept = frozenset(tree.sql.get(parent(folder), ())) | frozenset(tree.programs.get(parent(folder), ()))
+    if programs and last(folder) == "migrate" and SCHEMA in kept:
+        tree.offer(parent(folder), [SCHEMA])
+    elif programs and not names and not (last(folder) == "migrate" and STRUCTURE in kept):
+        tree.offer(folder, _ordered(tree, folder, programs))
+    return []
 
 
 def _fixtures(tree: Tree, folder: str, names: list[str]) -> bool:

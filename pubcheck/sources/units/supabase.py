@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from pubcheck.postgres.versions import nearest
 from pubcheck.sources.units.tree import Group, Look, Tree, last, parent, shown
 
 _MIGRATION = re.compile(r"\d+[_-].*\.sql", re.S)
@@ -27,11 +28,19 @@ def plans(tree: Tree) -> Iterator[Group]:
         if files:
             seed = [(project, "seed.sql")] if "seed.sql" in tree.sql.get(project, ()) else []
             reason = "supabase/migrations in order" + (", then seed.sql" if seed else "")
-            yield tree.group(shown(folder), files + seed, "supabase", reason)
+            yield replace(tree.group(shown(folder), files + seed, "supabase", reason), postgres=_major(tree, project))
     for folder in tree.folders():
         if last(folder) == "schemas" and last(parent(folder)) == "supabase":
             files = [(each, name) for each in tree.below(folder) for name in tree.sql[each]]
-            yield tree.group(shown(folder), files, "supabase", "the schema as supabase/schemas declares it")
+            group = tree.group(shown(folder), files, "supabase", "the schema as supabase/schemas declares it")
+            yield replace(group, postgres=_major(tree, parent(folder)))
+
+
+def _major(tree: Tree, project: str) -> tuple[int, ...]:
+    """What `config.toml` says of the server: its major, or the nearest one that is known."""
+    if "config.toml" not in tree.lists.get(project, ()):
+        return ()
+    return tuple(nearest(int(major)) for major in tree.look.traits(tree.path(project, "config.toml")).order)
 
 
 def followed(groups: list[Group], look: Look) -> list[Group]:

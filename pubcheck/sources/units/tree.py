@@ -52,6 +52,8 @@ class Tree:
         self.sql: dict[str, list[str]] = {}
         self.programs: dict[str, list[str]] = {}
         self.lists: dict[str, list[str]] = {}
+        self.offered: list[Group] = []
+        """Files that only count where another unit lacks the tables that they create."""
         self.undone: dict[str, str] = {}
         """Files that take back what others do, or that a tool does not run, and why they are in no unit."""
         for path in sorted(paths):
@@ -100,6 +102,11 @@ class Tree:
         dropped = list(names)
         self.undone.update((self.path(folder, name), why) for name in dropped)
         self.take(folder, dropped)
+
+    def offer(self, folder: str, names: Sequence[str]) -> None:
+        """Offers files, in this order, to the unit that lacks the tables that they create."""
+        members = tuple(self.path(folder, name) for name in names)
+        self.offered.append(Group(shown(folder), members, "migrations", "numbered files in order"))
 
     def group(self, name: str, files: Sequence[tuple[str, str]], habit: str, reason: str) -> Group:
         """Takes (folder, name) pairs as a unit in this order."""

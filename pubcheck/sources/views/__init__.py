@@ -53,6 +53,14 @@ def _xml(text: str) -> View:
     return xml(text)
 
 
+def _prisma(text: str) -> View:
+    from pubcheck.sources.frameworks.prisma import prisma
+    from pubcheck.sources.views.canvas import blank
+
+    found = prisma(text)
+    return View(blank(text), quoted=True, calls=tuple(found.calls) if found is not None else ())
+
+
 def _program(language: str, text: str, project: Project | None = None) -> View:
     from pubcheck.sources.views.quoted import program
 
@@ -67,6 +75,7 @@ VIEWS: Mapping[str, Callable[[str], View]] = {
     "make": _make,
     "yaml": _yaml,
     "xml": _xml,
+    "prisma": _prisma,
     **{language: partial(_program, language) for language in _LANGUAGES},
 }
 """By the name of a kind, what turns a text of that kind into SQL."""

@@ -1,0 +1,46 @@
+"""Prisma's models are the tables that Prisma creates of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pubcheck.config import Config
+from pubcheck.linter import Linter, Unit
+from pubcheck.sources import views
+from pubcheck.sources.text import Source
+from tests.frameworks.catalogs import answered, facts, followed, identifying, sources, statements
+from tests.support.servers import Servers
+
+HERE = Path(__file__).parents[2] / "corpus" / "frameworks" / "prisma"
+RECORDED = Source("recorded.sql", (HERE / "recorded.sql").read_text())
+
+
+def test_models_make_the_catalog_that_the_sql_of_prisma_makes() -> None:
+    unit = sources(HERE, ("schema.prisma",), "prisma")
+    assert identifying(facts(followed(unit))) == identifying(facts(followed((RECORDED,))))
+
+
+@pytest.mark.server
+def test_a_server_makes_the_same_of_them(servers: Servers) -> None:
+    unit = sources(HERE, ("schema.prisma",), "prisma")
+    recorded = identifying(answered(servers[18], statements((RECORDED,))))
+    assert identifying(answered(servers[18], statements(unit))) == recorded
+    assert identifying(facts(followed(unit))) == recorded
+
+
+SCHEMA = 'datasource db {{\n  provider = "{}"\n}}\nmodel T {{\n  a Int @unique // {{\n  b String?\n}}\n'
+
+
+def test_a_model_without_a_key_has_no_identity_and_its_place_is_its_name() -> None:
+    source = views.source("schema.prisma", SCHEMA.format("postgresql"), "prisma")
+    publish = Source("p.sql", 'CREATE PUBLICATION p FOR TABLE "T";')
+    found = Linter(Config(postgres=(18,))).lint(Unit((source, publish))).diagnostics
+    assert {(one.rule, one.certainty) for one in found} == {("PUB302", "certain")}
+    assert {span.source.shown[span.start : span.end] for one in found for span in one.related} == {"T"}
+
+
+def test_a_schema_of_another_database_is_none() -> None:
+    assert statements([views.source("schema.prisma", SCHEMA.format("mysql"), "prisma")]) == []
+    assert statements([views.source("schema.prisma", "model T {\n  a Int @id\n", "prisma")]) == []
