@@ -11,6 +11,7 @@ from pubcheck.fold import Fold
 from pubcheck.statements import StatementText
 
 if TYPE_CHECKING:
+    from pubcheck.postgres.catalog.reasons import At
     from pubcheck.sources.psql import Connection
 
 
@@ -33,6 +34,12 @@ class Databases:
         """What was run is not followed: missing names may exist; ``text`` is what is known of it, None for nothing."""
         for fold in self.folds:
             fold.session.unfollowed(text)
+
+    def at(self, place: At, unknown: str) -> None:
+        """A statement is at hand, or something else, of which something is ``unknown``: for what is said of doubts that
+        it brings."""
+        for fold in self.folds:
+            fold.catalog.reasons.at, fold.catalog.reasons.text = place, unknown
 
     def connect(self, source: int, before: StatementText, wanted: Connection) -> None:
         """psql's \\connect: the database that it names is at hand from here on; ``before`` it stood, in that source."""

@@ -78,6 +78,10 @@ class Earlier(Struct, frozen=True):
     rule: str
 
 
+Assumption = Span | str
+"""What an assumed finding rests on, in words; a span also says where the doubt comes from."""
+
+
 class Details(TypedDict, total=False):
     """What a diagnostic may say besides, as its fields are called."""
 
@@ -93,6 +97,7 @@ class Details(TypedDict, total=False):
     also: tuple[str, ...]
     after: tuple[Earlier, ...]
     after_count: int
+    assumptions: tuple[Assumption, ...]
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True):
@@ -103,7 +108,8 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     ``publications`` are the culprits in the server's order and ``publication`` the first of them; a refused write has
     one finding for each. ``also`` are further relations of which the same is said; reports know them by the message
     alone. Of a refused write ``after`` are the first of the ``after_count`` causes that the server meets before this
-    one, whose answer ``server`` gives once those are gone.
+    one, whose answer ``server`` gives once those are gone. ``assumptions`` are what an assumed finding rests on,
+    the first few; empty where the message says it.
     """
 
     rule: str
@@ -126,6 +132,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
     also: tuple[str, ...] = ()
     after: tuple[Earlier, ...] = ()
     after_count: int = 0
+    assumptions: tuple[Assumption, ...] = ()
 
     @property
     def publication(self) -> str | None:

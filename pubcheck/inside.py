@@ -25,6 +25,7 @@ from pubcheck.fold.doubts import (
     net_changes,
 )
 from pubcheck.postgres.budget import Budget
+from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
@@ -152,6 +153,8 @@ class Inside:
         number = fold.statements.embed(self.source, text)
         session.begin_statement(self.source, number, text.text)
         session.assumed = standing.doubtful or standing.unsure
+        if session.assumed:
+            session.because.append(Reason(MAY_NOT_RUN, (self.source, number)))
         mark, undone = journal.mark(), len(journal.undone)
         at: Inner | None = inner
         if name in WRITING and fold.refuses_writes and not session.assumed:
@@ -167,7 +170,7 @@ class Inside:
             journal.undo(mark)
             session.forget_path()
             if error.sqlstate in ALREADY and any(f'"{name}"' in error.message for name in fold.perhaps_made):
-                session.assumed = True
+                session.assume("it is unknown whether an earlier block, which may fail, has created it")
             if not session.assumed:
                 raise Raised(error, at) from None
             if error.rule is not None and not standing.excuse(error, False):
@@ -324,6 +327,8 @@ class Inside:
         error, inner = raised.error, raised.inner
         statement = self.statement if inner is None else self.statement_text(inner)
         self.session.assumed = not certain
+        if not certain:
+            self.session.because.append(Reason("it is unknown whether the block gets here"))
         self.session.notices = []
         if error.rule is None:
             if self.about or any(_ABOUT_PUBLICATIONS.search(each.text) for each in (self.statement, statement)):

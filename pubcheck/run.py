@@ -18,6 +18,7 @@ from pubcheck.fold import Fold
 from pubcheck.notes import Notes
 from pubcheck.patterns import pattern_later
 from pubcheck.platform import Platform
+from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE, Reason
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
@@ -272,6 +273,7 @@ class Run:
                     fold.session.blind = fold.session.blind or self.config.complete
                 elif row.seen:
                     fold.catalog.relations.put(row.oid, replace(row, seen=False))
+                    fold.catalog.reasons.rows.setdefault(row.oid, Reason(f"what the program's own calls do to {name}"))
 
     def _transaction(self, before: StatementText, source: int, kind: str) -> None:
         for fold in self.databases.folds:
@@ -283,6 +285,7 @@ class Run:
             span = Span(source, note.start, note.end)
             self.notes.add(note.rule, "certain", note.message, span, help=note.help)
             if note.rule in ("publication-not-seen", "git-lfs-pointer"):
+                self.databases.at(span, "this cannot be read")
                 self.databases.unfollowed(None)
                 self.notes.hide(source.label)
 
@@ -291,6 +294,7 @@ class Run:
         from pubcheck.sources.psql import HOME, connection, included, words
 
         wanted, path = connection(command, variables), included(command, variables)
+        self.databases.at(Span(before.source, command.start, command.end), "this runs what is not in these files")
         if wanted is not None:
             if wanted.database == HOME:
                 wanted = replace(wanted, database=self.config.database, server="")
@@ -338,6 +342,7 @@ class Run:
         if name in _PUBLICATION_NODES and not item.placeholders and not item.variables:
             with self._faults.guard(statement):
                 self._long_names(statement)
+        self.databases.at((source, item.index), _unknown_of(item) if unsure else "")
         if unsure:
             # What it changes is doubted where it changes it. Only of what it names by a stand-in that is not known.
             unknown = self.stand_ins.take(statement, item)
@@ -424,6 +429,15 @@ def _explained(told: list[Diagnostic]) -> Iterator[Diagnostic]:
 
 
 _OF_A_PROGRAM, _NOT_SEEN = "PUB010", "PUB009"
+
+
+def _unknown_of(item: Statement) -> str:
+    """What is unknown of a statement that perhaps runs, or not as it is written."""
+    if item.placeholders:
+        return "part of this statement is only known at run time"
+    return VARIABLE if item.variables else MAY_NOT_RUN
+
+
 _COMMENT = pattern_later(r"comment\s+on\s+publication\b", re.IGNORECASE)
 _EXPLAINED = pattern_later(
     r"explain\b(?:(?!\b(?:insert|merge)\b).)*?\b(?:create|into)\b|\w+\b.*?\b(?:create|alter|drop)\s+publication\b",

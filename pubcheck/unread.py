@@ -11,6 +11,7 @@ from pubcheck.databases import Databases
 from pubcheck.diagnostics import Certainty, ServerAnswer, Span
 from pubcheck.fold.doubts import doubt_source
 from pubcheck.notes import Notes
+from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
 from pubcheck.postgres.parse import SyntaxRefused
 from pubcheck.postgres.scan import in_bytes, tokens
 from pubcheck.rulebook import rule_for_spec
@@ -58,6 +59,7 @@ class Unread:
         rest = splitter.recover(item)
         if rest is not None:
             self.statements.put(source, item.index, rest.start, rest.end)
+        self.databases.at((source, item.index), "this statement cannot be read")
         view = statement.source.view
         quoted = view is not None and view.quoted
         inside = _in_body(statement.text, refusal)
@@ -74,8 +76,8 @@ class Unread:
                 "what it changes is not followed",
             )
         else:
-            unsure = perhaps or item.perhaps or bool(item.variables)
-            self._syntax_error(statement, refusal, "assumed" if unsure else "certain", inside)
+            unknown = VARIABLE if item.variables else MAY_NOT_RUN if perhaps or item.perhaps else ""
+            self._syntax_error(statement, refusal, unknown, inside)
         return True
 
     def _skip(
@@ -154,10 +156,10 @@ class Unread:
             doubt_source(fold.catalog, number)
         return True
 
-    def _syntax_error(
-        self, statement: StatementText, refusal: SyntaxRefused, certainty: Certainty, inside: str = ""
-    ) -> None:
-        """``inside`` is the statement at fault, where it stands in the body of a function."""
+    def _syntax_error(self, statement: StatementText, refusal: SyntaxRefused, unknown: str, inside: str = "") -> None:
+        """``unknown`` is what the finding rests on, if anything; ``inside`` is the statement at fault, where it stands
+        in the body of a function."""
+        certainty: Certainty = "assumed" if unknown else "certain"
         # Loaded only where a statement about publications is refused.
         from pubcheck import edits
         from pubcheck.checks.corrections import correction
@@ -186,6 +188,7 @@ class Unread:
                 span,
                 help=syntax_help(text) if not inside else _NOT_IN_BODY,
                 statement=statement.ref(),
+                assumptions=(unknown,) if unknown else (),
                 server=ServerAnswer(refusal.sqlstate, said, detail, refusal.hint, position=position),
                 fixes=fixes,
             )

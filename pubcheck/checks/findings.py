@@ -24,7 +24,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     """A diagnostic before it has its statement. ``rule`` is the page's name, ``place`` what is to be changed.
 
     ``related`` is the other side, each place with what is to be said of it. ``severity`` is the page's where None.
-    ``also`` are the relations of which the same is said as of ``object``.
+    ``also`` are the relations of which the same is said as of ``object``. ``assumptions`` are what the rule assumes
+    besides what it names.
     """
 
     rule: str
@@ -40,6 +41,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     server: ServerAnswer | None = None
     notices: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
 
 class Filtered(Struct, frozen=True):
@@ -71,6 +73,11 @@ class Placed(Protocol):
 
 
 _Row = TypeVar("_Row", bound=Placed)
+
+NOT_ELSEWHERE = "nothing outside these files creates it"
+"""What a finding rests on that says that something is not created."""
+ONE_SUBSCRIPTION = "one subscription takes these publications together"
+"""What is assumed where the unit has no subscription that does."""
 
 MENTIONED = 3
 """How many names a sentence lists before it counts the rest."""

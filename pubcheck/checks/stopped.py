@@ -19,6 +19,7 @@ from pubcheck.checks.history import RefusedWrites
 from pubcheck.checks.literal import NAME, Stop, may_be_refused, stopped
 from pubcheck.checks.write import Met, Refusal, Write
 from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span, StatementRef
+from pubcheck.fold.grounds import Grounds
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
@@ -44,11 +45,14 @@ class _Stretch(Struct):
 _PREPARED = re.compile(rf"(?:prepare|execute|deallocate)\s+(?:prepare\s+)?({NAME})", re.IGNORECASE)
 
 
+_FIRST = ("no other error is raised first",)
+
+
 class Stopped:
     """Collects the refused statements of one major."""
 
-    def __init__(self, session: Session, refused: RefusedWrites) -> None:
-        self._session, self._refused = session, refused
+    def __init__(self, session: Session, refused: RefusedWrites, grounds: Grounds) -> None:
+        self._session, self._refused, self._grounds = session, refused, grounds
         self._stretches: dict[tuple[int, Write, Place], dict[tuple[ServerAnswer, bool], _Stretch]] = {}
         self._still: set[tuple[int, Write, Place]] = set()
         """The stretches that last to the end."""
@@ -135,6 +139,7 @@ class Stopped:
             publications=(catalog.publications[refusal.publication].name,),
             operation=refusal.operation,
             server=refusal.server,
+            assumptions=() if stop.certain else self._grounds.of_refusal(refusal) or _FIRST,
         )
         return Met(key, diagnostic, self._refused.clock)
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from pubcheck.checks.findings import COMPARED, RELATED, Finding, Ground, listed, order, others, quoted
+from pubcheck.checks.findings import (
+    COMPARED,
+    NOT_ELSEWHERE,
+    ONE_SUBSCRIPTION,
+    RELATED,
+    Finding,
+    Ground,
+    listed,
+    order,
+    others,
+    quoted,
+)
 from pubcheck.checks.later import PublicationEvent
 from pubcheck.checks.naming import identifier
 from pubcheck.checks.runtime import dangers
@@ -252,6 +263,7 @@ def _conflict(
         help=way,
         place=place,
         certain=subscription is not None and seen,
+        assumptions=() if subscription is not None else (ONE_SUBSCRIPTION,),
         related=others(related),
         object=ground.session.qualified(relations[0]),
         also=ground.qualified(relations)[1:],
@@ -306,6 +318,7 @@ def publication_missing(ground: Ground) -> Iterator[Finding]:
             help=f"make {them} on the publisher first, or take {them} out of the subscription",
             place=missing[0][1],
             certain=certain,
+            assumptions=(NOT_ELSEWHERE,),
             related=others([*gone, *((place, "nor is this one") for _, place in missing[1:])]),
             publications=tuple(names),
             severity="warning" if certain else "note",
@@ -354,6 +367,7 @@ def publication_missing_for_changes(ground: Ground) -> Iterator[Finding]:
             "subscription take both names (ALTER SUBSCRIPTION ... ADD PUBLICATION) before the old one goes",
             place=event.place,
             certain=subscription is not None,
+            assumptions=() if subscription is not None else ("a subscription takes this publication",),
             related=() if since is None else ((since, "reads it"),),
             publications=(event.name,),
             severity="warning" if subscription is not None else "note",

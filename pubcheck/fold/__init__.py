@@ -18,8 +18,10 @@ from pubcheck.config import Config
 from pubcheck.faults import Faults
 from pubcheck.fold.at_hand import AtHand
 from pubcheck.fold.doubts import doubt_changes, doubt_refused, doubt_statement, doubt_unknown
+from pubcheck.fold.grounds import Grounds
 from pubcheck.patterns import pattern_later
 from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
@@ -67,7 +69,7 @@ class Fold:
         self.session = Session(self.catalog, complete=complete, platform=platform)
         self.major = major
         self.faults = Faults((major,), self.statements)
-        self.at_hand = AtHand(self.session, self.faults)
+        self.at_hand = AtHand(self.session, self.faults, self.statements)
         self.diagnostics = self.at_hand.diagnostics
         self._refused_writes = RefusedWrites(self.session, self.faults)
         self._history: History | None = None
@@ -101,6 +103,9 @@ class Fold:
         session.begin_statement(source, statement.index, statement.text)
         guarded = EVENT_TRIGGERS in self.catalog.settings and self._guarded(name, node)
         session.assumed = filled or guarded
+        if session.assumed:
+            why = "an event trigger may refuse this statement" if guarded else MAY_NOT_RUN
+            session.because.append(self.catalog.reasons.here(why))
         mark = journal.mark() if session.transaction is not None else 0
         if not mark:
             journal.entries.clear()
@@ -159,7 +164,7 @@ class Fold:
         """The statements that are refused because of what they write; loaded when one may be."""
         from pubcheck.checks.stopped import Stopped
 
-        return Stopped(self.session, self._refused_writes)
+        return Stopped(self.session, self._refused_writes, Grounds(self.session, self.statements))
 
     @property
     def refuses_writes(self) -> bool:

@@ -9,8 +9,19 @@ from msgspec.structs import replace
 
 from pubcheck.checks.history import Change
 from pubcheck.checks.refusals import NOT_CREATED, explain, explain_unseen, frozen_words, unjudged_words
-from pubcheck.diagnostics import Applicability, Certainty, Diagnostic, Edit, Fix, ServerAnswer, Span, StatementRef
+from pubcheck.diagnostics import (
+    Applicability,
+    Assumption,
+    Certainty,
+    Diagnostic,
+    Edit,
+    Fix,
+    ServerAnswer,
+    Span,
+    StatementRef,
+)
 from pubcheck.faults import Faults
+from pubcheck.fold.grounds import Grounds
 from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, PublicationRel
 from pubcheck.postgres.errors import ServerError
@@ -35,13 +46,14 @@ class _Answer(TypedDict):
     publications: tuple[str, ...]
     server: ServerAnswer
     notices: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
 
 
 class AtHand:
     """Turns the server's answers of one major into diagnostics."""
 
-    def __init__(self, session: Session, faults: Faults) -> None:
-        self.session, self._faults = session, faults
+    def __init__(self, session: Session, faults: Faults, statements: Statements) -> None:
+        self.session, self._faults, self._grounds = session, faults, Grounds(session, statements)
         self.majors = (session.catalog.major.number,)
         self.diagnostics: list[Diagnostic] = []
         self.repeats: list[tuple[int, Place, str]] = []
@@ -140,6 +152,7 @@ class AtHand:
             return
         said.add((name, place))
         rule, catalog = by_name(name), self.session.catalog
+        unknown = "" if row.filter is None or row.filter.judged else row.filter.unknown or "the types in the row filter"
         span = statement.span(place.start, place.end)
         if name == "filter-literal-frozen":
             literal = span.source.text[span.start : span.end]
@@ -148,10 +161,11 @@ class AtHand:
             severity, (message, help_text) = rule.severity, unjudged_words(what[0])
         self.diagnostics.append(
             rule.diagnostic(
-                "certain" if row.filter is not None and row.filter.judged else "assumed",
+                "assumed" if unknown else "certain",
                 self.majors,
                 message,
                 span,
+                assumptions=(unknown,) if unknown else (),
                 severity=severity,
                 help=help_text,
                 statement=statement.ref(),
@@ -182,12 +196,16 @@ class AtHand:
                 severity="note",
                 help=help_text,
                 related=related,
-                **self.answer(statement, first),
+                **self.answer(statement, first, "nothing outside these files creates it"),
             )
         )
 
-    def answer(self, statement: StatementText, error: ServerError) -> _Answer:
-        """What a diagnostic has from the server's answer to the statement at hand."""
+    def answer(self, statement: StatementText, error: ServerError, assumption: str = "") -> _Answer:
+        """What a diagnostic has from the server's answer to the statement at hand. ``assumption``: what it rests on,
+        where that is known without a look at the session."""
+        assumptions: tuple[Assumption, ...] = (assumption,) if assumption else ()
+        if self.session.assumed and not assumption:
+            assumptions = self._grounds.at_hand(error.publication)
         return {
             "statement": statement.ref(),
             "object": error.relation,
@@ -196,6 +214,7 @@ class AtHand:
                 error.sqlstate, error.message, error.detail, error.hint, statement.position(error.location)
             ),
             "notices": tuple(self.session.notices),
+            "assumptions": assumptions,
         }
 
     def complete(self, statements: Statements) -> None:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from pubcheck.checks.history import Change
 from pubcheck.postgres.catalog import PUBLICATION, PUBLICATION_NAMESPACE, PUBLICATION_REL, RELATION, Catalog
+from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.rows import (
     Column,
     Constraint,
@@ -137,6 +138,7 @@ def unsee(catalog: Catalog, heap: dict[Any, Any], key: Any) -> None:
     row = heap.get(key)
     if row is not None and row.seen:
         catalog.journal.entries.append((heap, key, row))
+        catalog.reasons.doubt_row(row.oid, MAY_NOT_RUN)
         heap[key] = replace(row, seen=False)
 
 
@@ -146,6 +148,8 @@ def doubt_source(catalog: Catalog, source: int) -> None:
     for oid, row in [*relations.items()]:
         if row.seen and row.place is not None and row.place.source == source:
             relations[oid] = replace(row, seen=False)
+            at = row.place.source, row.place.statement
+            catalog.reasons.rows.setdefault(oid, Reason("this statement may be for another database", at))
 
 
 def doubt_unknown(session: Session, name: str, node: Node, changes: list[Change]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pubcheck.checks.write import Refusal
 from pubcheck.diagnostics import Diagnostic, Earlier, Fix, Span
 from pubcheck.faults import Faults
+from pubcheck.fold.grounds import Grounds
 from pubcheck.postgres.catalog.rows import Place, PublicationRel
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import DEFAULT_PATH
@@ -43,6 +44,7 @@ class Outcome:
         self.refused, self.history, self._stopped, self._faults = refused, history, stopped, faults
         self._keys: Keys = {}
         self._remedies: Remedies | None = None
+        self._grounds = Grounds(session, statements)
 
     def diagnostics(self, wanted: frozenset[str]) -> Iterator[Diagnostic]:
         """All that is found, of silent losses what the rules of these codes find."""
@@ -94,6 +96,7 @@ class Outcome:
             fixes=attempt(place, (), self._way_out, found, ways, lists_first=remedies is None or remedies.lists_first),
             after=tuple(Earlier(catalog.publications[oid].name, rule_for_spec(rule).code) for oid, rule in found.after),
             after_count=found.number,
+            assumptions=() if found.certain and not self.session.healed else self._grounds.of_refusal(found),
         )
 
     def _remedies_of(self, relation: int) -> Remedies:
@@ -194,6 +197,7 @@ class Outcome:
             operation=finding.operation,
             server=finding.server,
             notices=finding.notices,
+            assumptions=() if finding.certain else self._grounds.of_finding(finding),
             also=finding.also,
         )
 

@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from pubcheck.diagnostics import (
     Applicability,
+    Assumption,
     Certainty,
     Diagnostic,
     Earlier,
@@ -92,6 +93,7 @@ class Entry(Struct, frozen=True):
     url: str | None = None
     after: tuple[Earlier, ...] = ()
     after_count: int = 0
+    assumptions: tuple[str, ...] = ()
 
 
 class Line(Struct, frozen=True):
@@ -179,6 +181,7 @@ class Resolver:
             server=given.server,
             notices=given.notices,
             fixes=tuple(self._fix(fix) for fix in given.fixes),
+            assumptions=tuple(map(self._assumption, given.assumptions)),
             url=url_of(self._docs_url, given.rule, given.name),
             after=given.after,
             after_count=given.after_count,
@@ -189,6 +192,11 @@ class Resolver:
         for span in given.related:
             lines += self._lines(span, primary=False)
         return Finding(entry, tuple(lines))
+
+    def _assumption(self, given: Assumption) -> str:
+        if isinstance(given, str):
+            return given
+        return f"{given.message} ({given.source.label}:{self.line(given)})"
 
     def _index(self, source: Source) -> LineIndex:
         known = self._indexes.get(id(source))

@@ -13,7 +13,7 @@ def paragraphs(entry: Entry) -> Iterator[str]:
     if entry.server is not None:
         yield answer(entry.server)
     if entry.certainty == "assumed":
-        yield "Assumed: not everything that this rests on stands in the files read."
+        yield f"Assumed: {'; '.join(entry.assumptions)}." if entry.assumptions else "Assumed."
     if entry.help:
         yield f"Help: {entry.help}"
 

@@ -94,6 +94,7 @@ def _result(entry: Entry, rule: int, fingerprint: str) -> _Object:
     result["properties"] = {
         "precision": _precision({entry.certainty}),
         "certainty": entry.certainty,
+        "assumptions": entry.assumptions,
         "phase": entry.phase,
         "postgres": entry.postgres,
         "object": entry.object,

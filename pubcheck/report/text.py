@@ -174,8 +174,8 @@ def _remarks(group: list[Finding], asked: tuple[int, ...]) -> Iterator[tuple[str
         yield "publications", ", ".join(publications if every else publications[:NAMED]) + more
     if entry.postgres and entry.postgres != asked:
         yield "postgres", ", ".join(map(str, entry.postgres))
-    if entry.certainty == "assumed":
-        yield "assumed", "not everything that this rests on stands in the files read"
+    if entry.assumptions:
+        yield "assumed", "; ".join(entry.assumptions)
     if entry.help:
         yield "help", entry.help
     several = len(objects) > 1 or (len(publications) > 1 and is_cause(entry))

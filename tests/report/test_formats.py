@@ -32,6 +32,9 @@ def rendered(report: Report, name: str) -> str:
     return "".join(render(report, name))
 
 
+RESTS_ON = ("table public.t, which these files do not create",)
+
+
 def several() -> Report:
     """An error with a related place, a warning with a fix that spans lines, a note that is assumed, in two files."""
     other = Source("db/10% off, a:b & <c>.sql", 'SELECT 1;\nALTER PUBLICATION "é"\n  ADD TABLE t;\n')
@@ -39,7 +42,7 @@ def several() -> Report:
     return reported(
         famous(),
         diagnostic(span(other, '"é"\n  ADD'), rule="PUB107", severity="warning", message="one\ntwo", fixes=(fix,)),
-        diagnostic(span(other, "t;"), severity="note", certainty="assumed", message='a "note"'),
+        diagnostic(span(other, "t;"), severity="note", certainty="assumed", message='a "note"', assumptions=RESTS_ON),
     )
 
 

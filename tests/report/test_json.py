@@ -76,6 +76,7 @@ def test_the_document_of_the_famous_error() -> None:
                 "url": None,
                 "after": [],
                 "after_count": 0,
+                "assumptions": [],
             }
         ],
     }

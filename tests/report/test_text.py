@@ -89,9 +89,19 @@ def test_where_a_file_has_many_notes_of_a_rule_the_first_are_shown_and_the_other
 
 
 def test_assumed_stands_in_the_headline_and_is_explained() -> None:
-    text = shown(diagnostic(span(ORDERS, "eu"), certainty="assumed", severity="note"))
+    where = span(ORDERS, "orders", "the effect of this statement is unknown", nth=1)
+    rests_on = ("table public.x, which these files do not create", where)
+    text = shown(diagnostic(span(ORDERS, "eu"), certainty="assumed", severity="note", assumptions=rests_on))
     assert text.startswith("note[PUB301] (assumed): ")
-    assert "= assumed: not everything that this rests on stands in the files read" in text
+    assert (
+        "= assumed: table public.x, which these files do not create; the effect of this statement is unknown"
+        " (db/schema.sql:6)\n"
+    ) in text
+
+
+def test_what_a_finding_rests_on_is_left_out_where_the_message_says_it() -> None:
+    text = shown(diagnostic(span(ORDERS, "eu"), certainty="assumed", severity="note"))
+    assert "= assumed" not in text
 
 
 def test_majors_stand_there_only_when_not_all_that_were_asked_for() -> None:

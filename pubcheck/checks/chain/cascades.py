@@ -127,6 +127,7 @@ def _finding(ground: Ground, relation: Relation, ways: list[_Reach], further: li
         "foreign key do nothing (NO ACTION), and take away the rows that refer to it another way",
         place=place,
         certain=relation.seen and any(way.certain for way in ways),
+        assumptions=("rows of these tables refer to the deleted ones",) if all(row.seen for row in stops) else (),
         related=others([one for one in related if order(one[0]) != order(place)]),
         object=ground.session.qualified(relation),
         publications=tuple(dict.fromkeys(catalog.publications[way.publication].name for way in ways)),

@@ -137,6 +137,7 @@ def _finding(
         help="; ".join(ways) + "; best leave the publication and ALTER it",
         place=place,
         certain=former.row.seen and publication.seen and all(row.seen for row in rows),
+        assumptions=() if former.row.seen else ("the members that the publication had before",),
         related=others(
             [*((one.place, "was like this here") for one in (*lost, *bared)), (former.place, f"is {former.what}")]
         ),

@@ -129,6 +129,7 @@ def tables_to_come(ground: Ground) -> Iterator[Finding]:
                 "table costs nothing; or list the tables that are to be published",
                 place=place,
                 certain=False,
+                assumptions=(f"{tool.name} creates {tool.table}",),
                 publications=(publication.name,),
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from pubcheck.checks.findings import COMPARED, Finding, Ground, listed, order, others, quoted
+from pubcheck.checks.findings import COMPARED, ONE_SUBSCRIPTION, Finding, Ground, listed, order, others, quoted
 from pubcheck.checks.naming import identifier, qualified
 from pubcheck.checks.silent.filters import published_roots
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
@@ -109,6 +109,7 @@ def overruled(ground: Ground) -> Iterator[Finding]:
             help="say it in the publication of the root, or subscribe to the two apart",
             place=entry.place,
             certain=subscription is not None and publication.seen and other.seen and target.seen,
+            assumptions=() if subscription is not None else (ONE_SUBSCRIPTION,),
             related=others([*related, *((one.place, "nor does this") for one, _, _ in found if one is not entry)]),
             object=ground.session.qualified(catalog.relations[entry.relation]),
             publications=(publication.name, *rows),

@@ -7,7 +7,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from pubcheck.checks.findings import COMPARED, Filtered, Finding, Ground, listed, others, quoted
+from pubcheck.checks.findings import COMPARED, ONE_SUBSCRIPTION, Filtered, Finding, Ground, listed, others, quoted
 from pubcheck.checks.silent.filters import by_publication
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.replication.published import arrival, counted_entry, publications_of
@@ -145,6 +145,7 @@ def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, t
         "filters of publications that are subscribed to together are joined with OR",
         place=first.filtered.entry.place,
         certain=together and all(one.filtered.certain and one.publication.seen for one in found),
+        assumptions=() if together else (ONE_SUBSCRIPTION,),
         related=others(related),
         object=ground.session.qualified(first.filtered.relation),
         publications=(publication.name, *names),

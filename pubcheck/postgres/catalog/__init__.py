@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.classes import OPERATOR_CLASSES
 from pubcheck.postgres.catalog.heap import Heap, Journal, Multimap
+from pubcheck.postgres.catalog.reasons import Reasons
 from pubcheck.postgres.catalog.rows import (
     Cast,
     Collation,
@@ -71,6 +72,7 @@ class Catalog:
         self.database_known = database_known
         self.journal = journal = Journal()
         self._next_oid = FIRST_NORMAL_OID
+        self.reasons = Reasons()
 
         self.namespaces: Heap[int, Namespace] = Heap(journal)
         self.namespace_names: Heap[str, int] = Heap(journal)

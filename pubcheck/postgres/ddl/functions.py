@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import CAST, FIRST_NORMAL_OID, NORMAL, PG_CATALOG, PROC, RELATION, TYPE
+from pubcheck.postgres.catalog.reasons import NOT_FOLLOWED
 from pubcheck.postgres.catalog.rows import Cast, Proc, Type
 from pubcheck.postgres.ddl.creation import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.descriptions import format_type
@@ -282,6 +283,7 @@ def _doubt_named(session: Session, call: Node) -> None:
         row = session.regclass(constant["sval"].get("sval", "")) if "sval" in constant else None
         if row is not None and row.seen:
             session.catalog.relations.put(row.oid, replace(row, seen=False))
+            session.catalog.reasons.doubt_row(row.oid, NOT_FOLLOWED)
 
 
 def _known(session: Session, parts: list[str]) -> bool:

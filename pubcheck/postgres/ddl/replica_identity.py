@@ -35,7 +35,7 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
     found = session.relation_in(row.namespace, name)
     if found is None:
         if not row.seen or (not session.complete and session.blind):
-            session.assumed = True
+            session.assume(f'index "{name}", which these files do not create')
             return None
         raise _refused(session, row, "42704", f'index "{name}" for table "{row.name}" does not exist')
     session.assumed = session.assumed or not found.seen
@@ -51,7 +51,7 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
     if index.expressions:
         raise _refused(session, row, "0A000", f'cannot use expression index "{name}" as replica identity')
     if index.partial and index.always is None:
-        session.assumed = True
+        session.assume(f'whether the predicate of index "{name}" always holds')
     if index.partial and not index.always:
         raise _refused(session, row, "0A000", f'cannot use partial index "{name}" as replica identity')
     for key in index.keys:

@@ -55,7 +55,7 @@ def parse_options(session: Session, nodes: Iterable[Node], about: str) -> Option
         try:
             if name not in supported:
                 if session.extensions or name.startswith(_OF_EXTENSIONS):
-                    session.assumed = True
+                    session.assume("no extension adds this parameter")
                 raise ServerError("42601", f'unrecognized subscription parameter: "{name}"', rule=RULE)
             if name in found:
                 # errorConflictingDefElem; the only option error with a position.

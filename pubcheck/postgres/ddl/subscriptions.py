@@ -38,7 +38,7 @@ def create_subscription(session: Session, node: Node) -> None:
     if options["create_slot"]:
         _outside_transaction(session, "CREATE SUBSCRIPTION ... WITH (create_slot = true)")
     if not session.superuser():
-        session.assumed = True  # whoever is a member of pg_create_subscription may
+        session.assume("the role is not a member of pg_create_subscription")
     held = catalog.subscriptions.get(name)
     start = session.find_name(name) or 0
     place = session.place(start, len(name.encode()))
@@ -121,7 +121,8 @@ def rename_subscription(session: Session, node: Node) -> None:
 
 
 def _rests_on(session: Session, row: Subscription) -> None:
-    session.assumed = session.assumed or not row.seen or row.connected
+    if not row.seen or row.connected:
+        session.assume(f'the state of subscription "{row.name}", which the publisher decides as well')
 
 
 def _taken(session: Session, row: Subscription) -> None:
@@ -157,7 +158,7 @@ def _outside_transaction(session: Session, what: str, *, doubted: bool = False) 
     """PreventInTransactionBlock. Raises ServerError 25001."""
     session.assumed = session.assumed or doubted
     if session.statement >= EMBEDDED:
-        session.assumed = True  # there may be a transaction block around it, which is told first
+        session.assume("no transaction block is around the call")  # that would be told first
         raise ServerError("25001", f"{what} cannot be executed from a function", rule=RULE)
     if session.transaction is not None and not session.pretended:
         raise ServerError("25001", f"{what} cannot run inside a transaction block", rule=RULE)

@@ -81,7 +81,7 @@ def _improper(session: Session, fields: list[str | None], location: int) -> Serv
     if len(fields) > 4:
         message = f"improper qualified name (too many dotted names): {shown}"
         return ServerError("42601", message, rule="rf-name-resolution", location=location)
-    session.assumed = session.assumed or not session.catalog.database_known
+    session.assume_database()
     message = f"cross-database references are not implemented: {shown}"
     return ServerError("0A000", message, rule="rf-name-resolution", location=location)
 

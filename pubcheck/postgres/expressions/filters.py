@@ -114,7 +114,7 @@ def _hopeless(p: ParseState, tree: Node) -> ServerError | None:
             if any(row.oid < FIRST_NORMAL_OID and row.volatility == "i" for _, row in named):
                 continue
             rule = "rf-mutable-function" if any(row.oid < FIRST_NORMAL_OID for _, row in named) else "rf-user-function"
-        p.session.assumed = True
+        p.session.assume("the types in the row filter, which these files do not define")
         return p.error("0A000", MESSAGE, body.get("location", -1), rule, detail=DETAILS[rule])
     return None
 

@@ -60,7 +60,7 @@ class ParseState:
         """
         own = known and all(oid < FIRST_NORMAL_OID for oid in types)
         if not self.cache.complete_names and (not own or self.session.blind or self.session.extensions):
-            self.session.assumed = True
+            self.session.assume("no function or operator for these types is created elsewhere")
         return self.error("42883", message, location, hint=hint)
 
     def take_set(self, location: int) -> None:

@@ -130,7 +130,8 @@ class Session(Relations):
             )
             error.publication = name
             if self.is_closed(PUBLICATION, 0, name):
-                self.assumed = self.assumed or name in self.doubted
+                if name in self.doubted:
+                    self.assume("the statement that creates it is refused")
                 raise error
             row = Publication(catalog.new_oid(), name, self.setting("role"), seen=False)
             catalog.add_publication(row)

@@ -35,7 +35,7 @@ class Relations(Schemas):
         name, schema, catalog = rv["relname"], rv.get("schemaname"), self.catalog
         if "catalogname" in rv and rv["catalogname"] != catalog.database:
             full = f"{rv['catalogname']}.{schema}.{name}"
-            self.assumed = self.assumed or not catalog.database_known
+            self.assume_database()
             raise ServerError(
                 "0A000",
                 f'cross-database references are not implemented: "{full}"',

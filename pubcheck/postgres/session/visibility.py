@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NAMESPACE, PUBLICATION, RELATION, ROLE, Catalog
+from pubcheck.postgres.catalog.reasons import NOT_FOLLOWED, Reason
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.scan import find_name
@@ -22,8 +23,27 @@ if TYPE_CHECKING:
     from pubcheck.platform import Platform
 
 
+class Doubt:
+    """A flag of a session that says what could not be followed; where it is set first is a reason of the catalog."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name, self.kept = name, f"_{name}"
+
+    def __get__(self, session: Visibility, owner: type | None = None) -> bool:
+        value: bool = getattr(session, self.kept)
+        return value
+
+    def __set__(self, session: Visibility, value: bool) -> None:
+        if value and not getattr(session, self.kept, False):
+            reasons = session.catalog.reasons
+            reasons.flags[self.name] = reasons.here(NOT_FOLLOWED)
+        setattr(session, self.kept, value)
+
+
 class Visibility(Rights):
     """``complete``: the unit is the whole database (design, section 2), but for what ``platform`` makes."""
+
+    blind, healed, joined, restless = Doubt(), Doubt(), Doubt(), Doubt()
 
     def __init__(self, catalog: Catalog, *, complete: bool, platform: Platform | None) -> None:
         super().__init__(catalog)
@@ -44,15 +64,18 @@ class Visibility(Rights):
         self.doubted: set[str] = set()
         """Publications that are missing because the statement that makes them was refused, which is only assumed."""
         self.begin_statement(0, 0)
+        catalog.reasons.at = None
 
     # The statement at hand.
 
     def begin_statement(self, source: int, statement: int, text: str = "") -> None:
         """Forget what was noted for the statement before; ``text`` is the statement that comes."""
         self.source, self.statement = source, statement
+        self.catalog.reasons.at = source, statement
         self._text = text
         self.unseen: list[ServerError] = []
         self.assumed = False
+        self.because: list[Reason] = []
         self.notices: list[str] = []
         self.mentions: dict[int, int] = {}
 
@@ -71,6 +94,16 @@ class Visibility(Rights):
 
     # What is visible.
 
+    def assume(self, text: str) -> None:
+        """The server's answer to the statement at hand rests on something that was not seen, which ``text`` says."""
+        self.assumed = True
+        self.because.append(Reason(text))
+
+    def assume_database(self) -> None:
+        """The server says the database's name, which the files do not tell."""
+        if not self.catalog.database_known:
+            self.assume(f'the database is called "{self.catalog.database}"')
+
     def unfollowed(self, text: str | None) -> None:
         """Something runs that is not followed; ``text`` is what is known of it, None for nothing."""
         self.blind = True
@@ -88,6 +121,7 @@ class Visibility(Rights):
             row = publications[oid]
             if row.seen:
                 publications.put(oid, replace(row, seen=False))
+                self.catalog.reasons.doubt_row(oid, NOT_FOLLOWED)
 
     def doubt_members(self, oids: Iterable[int]) -> None:
         """What rests on memberships is assumed where each is of a publication that is only assumed to be there."""

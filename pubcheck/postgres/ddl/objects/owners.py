@@ -76,7 +76,7 @@ def _change_publication_owner(session: Session, row: Publication, owner: Role) -
                 raise refused(row, f'must be able to SET ROLE "{owner.name}"')
             raise refused(row, f'must be member of role "{owner.name}"')
         if not session.may_create_in_database(owner):
-            session.assumed = session.assumed or not catalog.database_known
+            session.assume_database()
             raise refused(row, f"permission denied for database {catalog.database}")
         scope = "ALL TABLES" if row.all_tables else "TABLES IN SCHEMA" if catalog.schemas_of.has(row.oid) else ""
         if scope and owner.seen and not owner.superuser:

@@ -21,8 +21,7 @@ def create_publication(session: Session, node: Node) -> None:
     location = session.find_name(name)
     all_tables = node.get("for_all_tables", False)
     if not session.may_create_in_database():
-        # The server says the database's name, which the files do not.
-        session.assumed = session.assumed or not catalog.database_known
+        session.assume_database()
         raise denied(f"permission denied for database {catalog.database}", name, location)
     if all_tables and not session.superuser():
         raise denied("must be superuser to create FOR ALL TABLES publication", name, location)

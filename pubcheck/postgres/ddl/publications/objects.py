@@ -64,7 +64,8 @@ def look_up(session: Session, nodes: Any, publication: str) -> Objects:
                 namespace = session.namespace(spec["name"], rule="relation-missing", location=location)
         except ServerError as error:
             raise about(error, publication) from None
-        session.assumed = session.assumed or not namespace.seen
+        if not namespace.seen:
+            session.assume(f'schema "{namespace.name}", which these files do not create')
         schemas.setdefault(namespace.oid, (namespace, location))
     return Objects(tables, list(schemas.values()))
 
@@ -172,6 +173,8 @@ def transform_filters(session: Session, members: list[Member], publication: Publ
         # The server may refuse the filter (a collation of this machine is not one of all), and with it the statement:
         # what becomes of the publication is assumed.
         row = session.catalog.publications[publication.oid]
+        if row.seen:
+            session.catalog.reasons.doubt_row(row.oid, "it is unknown whether the server accepts this statement")
         session.catalog.publications.put(row.oid, replace(row, seen=False))
 
 

@@ -1,0 +1,48 @@
+"""Why something in the catalog is only assumed, recorded where the doubt enters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from pubcheck.diagnostics import Span
+
+    At = tuple[int, int] | Span
+    """The source and the number of a statement, or where something else stands."""
+
+
+class Reason(Struct, frozen=True, gc=False):
+    """What a finding rests on without being seen. ``at`` is where the doubt comes from, if it comes from
+    one place."""
+
+    text: str
+    at: At | None = None
+
+
+class Reasons:
+    """The first reason for each doubt; a doubt that is taken back keeps it, and nobody asks."""
+
+    def __init__(self) -> None:
+        self.at: At | None = None
+        """The statement at hand."""
+        self.text = ""
+        """What is to be said of it, if more is known than that it is not followed."""
+        self.rows: dict[int, Reason] = {}
+        """By the OIDs of rows that are there by assumption, though the files create or name them."""
+        self.flags: dict[str, Reason] = {}
+        """By the flags of a session (``visibility.Doubt``)."""
+
+    def here(self, text: str) -> Reason:
+        """A reason that the statement at hand gives; ``text`` is said of it where nothing better is known."""
+        return Reason(self.text or text, self.at)
+
+    def doubt_row(self, oid: int, text: str) -> None:
+        self.rows.setdefault(oid, self.here(text))
+
+
+NOT_FOLLOWED = "the effect of this statement is unknown"
+VARIABLE = "a variable of psql in this statement has no known value"
+MAY_NOT_RUN = "it is unknown whether this statement runs"
+"""What is said of a statement, which a place follows."""

@@ -1,0 +1,97 @@
+"""What assumed findings rest on is said: which object, which statement."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.config import Config
+from pubcheck.diagnostics import Diagnostic
+from pubcheck.linter import Linter, Unit
+from pubcheck.report.document import Resolver
+from pubcheck.sources import views
+from pubcheck.sources.text import Source
+
+TABLE = "CREATE TABLE t (id int PRIMARY KEY, a int, b text);\n"
+FILTER = "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\n"
+NOWHERE = "nothing outside these files creates it"
+TOGETHER = "one subscription takes these publications together"
+
+
+def lint(*sources: Source, complete: bool = False) -> tuple[Diagnostic, ...]:
+    return Linter(Config(complete=complete, extend_select=("PUB5",))).lint(Unit(sources)).diagnostics
+
+
+def rests_on(text: str, rule: str, *, language: str = "sql", complete: bool = False) -> list[str]:
+    """What the first finding of a rule rests on, as reports say it."""
+    found = [each for each in lint(views.source("a.sql", text, language), complete=complete) if each.rule == rule]
+    assert found, "the rule found nothing"
+    assert found[0].certainty == "assumed"
+    return list(Resolver(excerpts=False).findings(found[:1])[0].entry.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "expected"),
+    [
+        (FILTER, "PUB107", [NOWHERE]),
+        ("ALTER PUBLICATION p ADD TABLE t;", "PUB106", [NOWHERE]),
+        (
+            "ALTER PUBLICATION p SET TABLE t WHERE (a > 1);\n" + TABLE.replace(" t ", " u "),
+            "PUB709",
+            ['publication "p", which these files do not create'],
+        ),
+        (
+            TABLE + "ALTER PUBLICATION p ADD TABLE t WHERE (a > 1);",
+            "PUB301",
+            ['publication "p", which these files do not create'],
+        ),
+        (
+            TABLE + "\\if :x\n" + FILTER + "\\endif\n",
+            "PUB301",
+            ["it is unknown whether this statement runs (a.sql:3)"],
+        ),
+        (
+            TABLE + FILTER + "CREATE TABLE :name (id int);\nALTER TABLE :name REPLICA IDENTITY FULL;\n",
+            "PUB301",
+            ["a variable of psql in this statement has no known value (a.sql:4)"],
+        ),
+        (
+            TABLE + FILTER + "DO $$ BEGIN EXECUTE current_setting('x') || ' REPLICA IDENTITY FULL'; END $$;",
+            "PUB301",
+            ["the effect of this statement is unknown (a.sql:3)"],
+        ),
+        (
+            TABLE + "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\nCREATE PUBLICATION q FOR TABLE t;\n",
+            "PUB508",
+            [TOGETHER],
+        ),
+        (
+            TABLE + "CREATE PUBLICATION p FOR TABLE t (id, a);\nCREATE PUBLICATION q FOR TABLE t (id, b);\n",
+            "PUB509",
+            [TOGETHER],
+        ),
+        (TABLE + FILTER + "\\i other.sql\n", "PUB301", ["this runs what is not in these files (a.sql:3)"]),
+        ("nonsense here;\n" + TABLE + FILTER, "PUB004", []),
+    ],
+)
+def test_a_finding_says_what_it_rests_on(text: str, rule: str, expected: list[str]) -> None:
+    assert rests_on(text, rule) == expected
+
+
+def test_a_certain_finding_rests_on_nothing() -> None:
+    assert [each.assumptions for each in lint(Source("a.sql", TABLE + FILTER))] == [(), ()]
+
+
+def test_a_placeholder_is_pointed_at() -> None:
+    text = TABLE + "ALTER TABLE {{ name }} REPLICA IDENTITY FULL;\n" + FILTER
+    assert rests_on(text, "PUB301") == ["part of this statement is only known at run time (a.sql:2)"]
+
+
+def test_the_first_few_are_named() -> None:
+    names = ", ".join(f"t{number}" for number in range(9))
+    text = TABLE + f"ALTER PUBLICATION p ADD TABLE t (id, id), {names};"
+    assert len(rests_on(text, "PUB403")) <= 3
+
+
+def test_doubts_that_are_taken_back_are_not_named() -> None:
+    text = TABLE + "BEGIN;\nALTER TABLE elsewhere ADD COLUMN x int;\nROLLBACK;\n" + FILTER
+    assert [(each.rule, each.assumptions) for each in lint(Source("a.sql", text))] == [("PUB301", ())] * 2
