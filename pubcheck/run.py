@@ -239,6 +239,7 @@ class Run:
                 else:
                     if branches is not None:
                         before = StatementText(source, item.index, item.start, item.text)
+                    self.databases.at((number, item.index), "")
                     for fold in self.databases.folds:
                         fold.pass_over(source, number, item, perhaps=runs is None)
             if guard.failed:

@@ -39,7 +39,14 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] == "help":
+            if not args[1:]:
+                click.echo(ctx.get_help())
+                ctx.exit()
+            args = [args[1], "--help"]
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            if os.path.exists(args[0]):
+                ctx.fail(f"there is no command {args[0]!r}; did you mean `pubcheck lint {args[0]}`?")
             ctx.fail(f"there is no command {args[0]!r}{suggestion(args[0], _COMMANDS)}")
         return super().resolve_command(ctx, args)
 
@@ -49,11 +56,11 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Examples:
-  pubcheck lint schema.sql               one file, judged as PostgreSQL 18
-  pubcheck lint --postgres 15,18 db/     each history of migrations is one database
-  pg_dump -s shop | pubcheck lint -      standard input
-  pubcheck explain schema.sql            what a subscriber will see of each table
-  pubcheck rule PUB301                   what a rule means and how to fix it""",
+  pubcheck lint schema.sql            one file, checked as PostgreSQL 18
+  pubcheck lint --postgres 15,18 db/  each migration history is one database
+  pg_dump -s shop | pubcheck lint -   standard input
+  pubcheck explain schema.sql         what a subscriber will see of each table
+  pubcheck rule PUB301                what a rule means and how to fix it""",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="pubcheck", message="%(prog)s %(version)s")
 def cli() -> None:
@@ -134,14 +141,28 @@ color_option = click.option(
 )
 
 
-def show(pieces: Iterable[str]) -> None:
-    """Writes a text to standard output. A reader that goes away (`| head`) has what it wants: that is no error."""
+def show(pieces: Iterable[str], *, for_people: bool = True) -> None:
+    """Writes a text to standard output. A reader that goes away (`| head`) has what it wants: that is no error.
+
+    A program reads UTF-8 whatever the locale is: JSON and XML are declared to be that, and a patch must fit its files.
+    """
+    write = emit if for_people or _is_utf8(sys.stdout.encoding) else _emit_utf8
     try:
         for piece in pieces:
-            emit(piece)
+            write(piece)
         sys.stdout.flush()
     except BrokenPipeError:
         forget_stdout()
+
+
+def _is_utf8(encoding: str | None) -> bool:
+    return (encoding or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8")
+
+
+def _emit_utf8(text: str) -> None:
+    """Writes to standard output, past its encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
 
 
 def emit(text: str) -> None:

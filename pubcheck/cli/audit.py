@@ -47,13 +47,13 @@ def _size(given: str) -> int:
 Examples:
   pubcheck audit repositories/ --output audit
   pubcheck audit 'mirror/*/*' --output audit --since latest --fail-on error
-  pubcheck audit files.parquet --format parquet --preset the-stack --output audit
-  pubcheck audit lake.code.files --format table --repo-column repo --output s3a://lake/audit
+  pubcheck audit stack.parquet --format parquet --preset the-stack --output a
+  pubcheck audit lake.code.files --format table --output s3a://lake/audit
 
 \b
-Exit status: as of `pubcheck lint`, by the findings. A file that cannot be read or is no text is one
-(PUB001, PUB002), unless its repository has nothing to lint; whatever else is quarantined does not
-fail a run.""",
+Exit status: as of `pubcheck lint`, by the findings. A file that cannot be
+read or is not text is one (PUB001, PUB002), unless its repository has nothing
+to lint; other quarantined items do not fail a run.""",
 )
 @click.argument("input_", metavar="INPUT")
 @click.option("--output", required=True, metavar="DIR", help="Where the tables are written: DIR/<table>/run=<id>/.")

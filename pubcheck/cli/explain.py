@@ -47,7 +47,7 @@ Examples:
   pg_dump -s shop | pubcheck explain --format json -
 
 \b
-Exit status: 0 nothing certain that `lint` reports is told that is at least --fail-on; 1 something is;
+Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
 2 bad arguments or configuration, no input, or an internal error.""",
 )
 @click.argument("paths", nargs=-1, metavar="PATH...")
@@ -148,7 +148,7 @@ def command(
     status = FOUND if failed else 0
     pieces = _rendered(explanation, format_, color, to_file=output not in (None, STDOUT))
     if output in (None, STDOUT):
-        show(pieces)
+        show(pieces, for_people=format_ == "text")
     else:
         try:
             put(output, pieces)
@@ -189,7 +189,7 @@ def _check(explanation: Explanation, wanted: Wanted) -> None:
     asked = [*wanted.publications, *(name for names in wanted.subscriptions for name in names)]
     for name in asked:
         if name not in known:
-            near = suggestion(name, known) if known else "; there is none"
+            near = suggestion(name, known) if known else ": the input creates none"
             raise click.UsageError(f"there is no publication {name}{near}")
     tables = {table.name for unit in explanation.units for table in unit.tables}
     for name in wanted.tables:

@@ -28,7 +28,8 @@ Examples:
   pubcheck files supabase/migrations/20240101000000_orders.sql
 
 \b
-Exit status: 0, also where nothing would be read; 2 bad arguments or configuration.""",
+Exit status: 0, also where nothing would be read; 2 bad arguments or
+configuration.""",
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @together_option
@@ -71,7 +72,8 @@ def command(
         schema=schema,
         stdin_filename=stdin_filename,
     )
-    show(_json(found) if format_ == "json" else _text(found, color=use_color(color)))
+    as_json = format_ == "json"
+    show(_json(found) if as_json else _text(found, color=use_color(color)), for_people=not as_json)
     return 0
 
 

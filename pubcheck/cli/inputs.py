@@ -141,6 +141,8 @@ def look(
         paths = (os.path.relpath(config.root or "."),)
     if not paths:
         raise NoInput("no input: give files, folders, or - for standard input")
+    if "" in (*paths, *schema):
+        raise click.UsageError("a PATH is empty; is a variable of the shell not set?")
     if STDIN in paths and STDIN in schema:
         raise click.UsageError("standard input is either a path or --schema, not both")
     stdin = _standard_input() if STDIN in (*paths, *schema) else None

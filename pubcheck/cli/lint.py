@@ -68,8 +68,9 @@ Examples:
   pubcheck lint --write-baseline known.json db/
 
 \b
-Exit status: 0 nothing found that fails the run; 1 something certain was found that is at least
---fail-on, or --diff shows a change; 2 bad arguments or configuration, no input, or an internal error.""",
+Exit status: 0 nothing found that fails the run; 1 something certain was
+found that is at least --fail-on, or --diff shows a change; 2 bad arguments or
+configuration, no input, or an internal error.""",
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
@@ -221,7 +222,8 @@ def command(
             put(output.path, render(found, output.format))
         except OSError as error:
             status = complain(f"--output: {output.path}: {error.strerror}")
-    show(_shown(found, format_, statistics, rewritten if diff else None, use_color(color), quiet))
+    shown = _shown(found, format_, statistics, rewritten if diff else None, use_color(color), quiet)
+    show(shown, for_people=format_ in FOR_PEOPLE and not diff)
     if not quiet:
         for remark in (
             *(f"{each}." for each in said(met.named)),

@@ -41,12 +41,13 @@ _TOLD = 10
     epilog="""\b
 Examples:
   pubcheck measure schema.sql --data app.orders=orders.parquet
-  pubcheck measure db/ --data orders=orders.csv --data customers=customers.csv --format json
-  pubcheck measure schema.sql --data orders=table:lake.shop.orders --remote sc://host
+  pubcheck measure db/ --data orders=orders.csv --data customers=customers.csv
+  pubcheck measure schema.sql --data orders=table:shop.orders
 
 \b
-Exit status: 0; 1 when a statement about a publication is certainly refused or a file cannot be read,
-so that something is missing; 2 bad arguments, no input, or data that do not fit the table.""",
+Exit status: 0; 1 when a statement about a publication is certainly refused
+or a file cannot be read, so that something is missing; 2 bad arguments, no
+input, or data that do not fit the table.""",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="SCHEMA...")
 @click.option(
@@ -133,7 +134,10 @@ def command(
     except failures() as error:
         return failed(error)
     document = report.Measurement(__version__, report.SCHEMA_VERSION, followed.result.postgres[-1], counted)
-    show([report.json(document)] if format_ == "json" else (f"{line}\n" for line in report.text(document)))
+    as_json = format_ == "json"
+    show(
+        [report.json(document)] if as_json else (f"{line}\n" for line in report.text(document)), for_people=not as_json
+    )
     for entry in missing[:_TOLD]:
         click.echo(f"pubcheck: left out: {entry.path}:{entry.line}: {entry.message} [{entry.rule}]", err=True)
     if len(missing) > _TOLD:

@@ -26,7 +26,10 @@ def command(code: str | None, color: str) -> None:
     """Shows the page of a rule, given by its code or its name; in a pipe as the Markdown that it is written in."""
     if code is None:
         raise click.UsageError("the code or the name of a rule is needed; `pubcheck rules` lists them")
-    rule = rulebook.find(code)
+    rule = rulebook.find(code) or rulebook.find(f"PUB{code}")
+    family = [known for known in rulebook.RULES if known.startswith(code.upper())]
+    if rule is None and family:
+        raise click.UsageError(f"{code} is several rules: {', '.join(family)}")
     if rule is None:
         from pubcheck.config import suggestion
 

@@ -111,8 +111,6 @@ class Grounds:
 
     def _placed(self, reason: Reason) -> Assumption:
         at = reason.at
-        if at is None:
-            return reason.text
-        return (
-            replace(at, message=reason.text) if isinstance(at, Span) else self._statements[at].span(0, 0, reason.text)
-        )
+        if isinstance(at, Span):
+            return replace(at, message=reason.text)
+        return reason.text if at is None else self._statements[at].span(0, message=reason.text)

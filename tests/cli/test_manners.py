@@ -187,6 +187,64 @@ def test_notes_of_one_file_and_cause_are_one(pubcheck: Call) -> None:
     )
 
 
+def test_help_is_a_word_too(pubcheck: Call) -> None:
+    assert pubcheck("help") == pubcheck("--help")
+    assert pubcheck("help", "lint") == pubcheck("lint", "--help")
+    assert pubcheck("help").status == 0
+
+
+@pytest.mark.parametrize("command", [(), ("lint",), ("explain",), ("files",), ("measure",), ("audit",), ("rule",)])
+def test_help_fits_a_terminal(pubcheck: Call, command: tuple[str, ...]) -> None:
+    assert [line for line in pubcheck(*command, "--help").out.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("a.sql",), "there is no command 'a.sql'; did you mean `pubcheck lint a.sql`?"),
+        (("lint", ""), "a PATH is empty; is a variable of the shell not set?"),
+        (("explain", "a.sql", ""), "a PATH is empty"),
+        (("rule", "PUB30"), "PUB30 is several rules: PUB301, PUB302, PUB303"),
+        (("explain", "--publication", "x", "a.sql"), "there is no publication x: the input creates none"),
+    ],
+)
+def test_a_wrong_call_says_what_to_write(pubcheck: Call, arguments: tuple[str, ...], reason: str) -> None:
+    Path("a.sql").write_text(TABLE)
+    called = pubcheck(*arguments)
+    assert (called.status, called.out) == (2, "")
+    assert reason in called.err
+
+
+def test_a_rule_may_be_given_by_its_number(pubcheck: Call) -> None:
+    assert pubcheck("rule", "301") == pubcheck("rule", "PUB301")
+
+
+@pytest.mark.parametrize("arguments", [("lint", "--format", "json"), ("lint", "--format", "junit"), ("lint", "--diff")])
+@pytest.mark.parametrize("locale", ["utf-8", "ascii", "cp1252"])
+def test_what_programs_read_is_utf_8_whatever_the_locale(
+    tmp_path: Path, locale: str, arguments: tuple[str, ...]
+) -> None:
+    text = (
+        'CREATE TABLE "日本" (id int PRIMARY KEY, r text);\nCREATE PUBLICATION p FOR TABLE "日本" WHERE (r = \'é\');\n'
+    )
+    (tmp_path / "a.sql").write_text(text + 'CREATE PUBLICATION q FOR TABLES "日本";\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "pubcheck", *arguments, "a.sql"],
+        capture_output=True,
+        cwd=tmp_path,
+        env={**environment(), "PYTHONIOENCODING": locale},
+    )
+    assert "日本" in done.stdout.decode()
+    assert b"\\x" not in done.stdout
+    people = subprocess.run(
+        [sys.executable, "-m", "pubcheck", "lint", "a.sql"],
+        capture_output=True,
+        cwd=tmp_path,
+        env={**environment(), "PYTHONIOENCODING": "ascii"},
+    )
+    assert people.stdout.isascii()
+
+
 def environment() -> dict[str, str]:
     """That of the tests, with the package where it is in them."""
     import pubcheck
