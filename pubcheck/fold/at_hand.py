@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from msgspec.structs import replace
 
 from pubcheck.checks.history import Change
+from pubcheck.checks.naming import qualified
 from pubcheck.checks.refusals import NOT_CREATED, explain, explain_unseen, frozen_words, unjudged_words
 from pubcheck.diagnostics import (
     Applicability,
@@ -47,6 +48,13 @@ class _Answer(TypedDict):
     server: ServerAnswer
     notices: tuple[str, ...]
     assumptions: tuple[Assumption, ...]
+
+
+def _written(note: Diagnostic, name: str) -> Fix:
+    """The fix that writes a name where a finding points at another one."""
+    plain = note.span.source.view is None and note.statement is not None and not note.statement.embedded
+    new = qualified(name)
+    return Fix(f"Write {new}", "unsafe" if plain else "display", (Edit(note.span, new),) if plain else ())
 
 
 class AtHand:
@@ -264,6 +272,7 @@ class AtHand:
             severity="note" if self.session.blind else "warning",
             message=f"{note.message}; did you mean {offered}?",
             related=note.related + places,
+            fixes=(_written(note, names[0][1:-1]),) if len(names) == 1 and not note.related else (),
         )
 
     def _created_later(self, statements: Statements, number: int, place: Place) -> None:

@@ -68,6 +68,30 @@ def test_one_slip_is_a_warning_that_says_what_may_be_meant(statement: str, meant
         assert each.message.endswith(f"; did you mean {meant}?")
 
 
+@pytest.mark.parametrize(
+    ("statement", "new"),
+    [
+        ("CREATE PUBLICATION p FOR TABLE public.profile;", "CREATE PUBLICATION p FOR TABLE public.profiles;"),
+        (
+            "CREATE PUBLICATION p FOR TABLE ONLY customers (id);",
+            "CREATE PUBLICATION p FOR TABLE ONLY app.customers (id);",
+        ),
+        ('CREATE PUBLICATION p FOR TABLE public . "Profiles";', "CREATE PUBLICATION p FOR TABLE public.profiles;"),
+        (
+            "CREATE PUBLICATION p FOR TABLES IN SCHEMA warehuose;",
+            "CREATE PUBLICATION p FOR TABLES IN SCHEMA warehouse;",
+        ),
+        ("ALTER PUBLICATION feeds ADD TABLE app.customers;", "ALTER PUBLICATION feed ADD TABLE app.customers;"),
+    ],
+)
+def test_the_fix_writes_the_name_that_may_be_meant(statement: str, new: str) -> None:
+    (fix,) = found(statement).fixes
+    (edit,) = fix.edits
+    text = MADE + statement
+    assert fix.applicability == "unsafe"
+    assert text[: edit.span.start] + edit.text + text[edit.span.end :] == MADE + new
+
+
 def test_a_table_in_a_misspelt_schema() -> None:
     each = found(
         "CREATE PUBLICATION p FOR TABLE warehuose.customers;", made=MADE + "CREATE TABLE warehouse.customers ();"
