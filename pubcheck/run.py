@@ -295,7 +295,9 @@ class Run:
         from pubcheck.sources.psql import HOME, connection, included, words
 
         wanted, path = connection(command, variables), included(command, variables)
-        self.databases.at(Span(before.source, command.start, command.end), "this runs what is not in these files")
+        self.databases.at(
+            Span(before.source, command.start, command.end), "this runs statements that are not in these files"
+        )
         if wanted is not None:
             if wanted.database == HOME:
                 wanted = replace(wanted, database=self.config.database, server="")

@@ -69,7 +69,7 @@ def rests_on(text: str, rule: str, *, language: str = "sql", complete: bool = Fa
             "PUB509",
             [TOGETHER],
         ),
-        (TABLE + FILTER + "\\i other.sql\n", "PUB301", ["this runs what is not in these files (a.sql:3)"]),
+        (TABLE + FILTER + "\\i other.sql\n", "PUB301", ["this runs statements that are not in these files (a.sql:3)"]),
         ("nonsense here;\n" + TABLE + FILTER, "PUB004", []),
     ],
 )
