@@ -47,7 +47,7 @@ def rests_on(text: str, rule: str, *, language: str = "sql", complete: bool = Fa
         (
             TABLE + "\\if :x\n" + FILTER + "\\endif\n",
             "PUB301",
-            ["it is unknown whether this statement runs (a.sql:3)"],
+            ["it is unknown whether this statement takes effect (a.sql:3)"],
         ),
         (
             TABLE + "ALTER TABLE :name ADD COLUMN x int;\n" + FILTER.replace("a > 1", "x > 1"),

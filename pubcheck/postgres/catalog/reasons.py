@@ -44,5 +44,5 @@ class Reasons:
 
 NOT_FOLLOWED = "the effect of this statement is unknown"
 VARIABLE = "a variable of psql in this statement has no known value"
-MAY_NOT_RUN = "it is unknown whether this statement runs"
+MAY_NOT_RUN = "it is unknown whether this statement takes effect"
 """What is said of a statement, which a place follows."""
