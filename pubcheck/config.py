@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -33,7 +34,8 @@ class Config(Struct, frozen=True, kw_only=True):
     folder of the configuration ("" for the current one). ``force_exclude``: what is passed over in a folder is so too
     when it is given by name. ``extend_select`` adds to ``select``, or to the rules that are
     on by default. ``platform_publications`` and ``platform_tables`` are names, or patterns with `*`, of what exists
-    without being made in the unit. ``variables`` are psql's, as `-v name=value` sets them. ``docs_url`` is where the
+    without being made in the unit. ``variables`` are psql's, as `-v name=value` sets them.
+    ``max_statement_size``: bytes of a statement that is read. ``docs_url`` is where the
     pages of the rules are published, for reports that link to them.
     """
 
@@ -55,6 +57,7 @@ class Config(Struct, frozen=True, kw_only=True):
     platform_publications: tuple[str, ...] = ()
     platform_tables: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
+    max_statement_size: int = 32 << 20
     baseline: str = ""
     docs_url: str = ""
     root: str = ""
@@ -216,6 +219,17 @@ def _read_url(value: object) -> str:
     return url
 
 
+_SIZE = re.compile(r"\s*(\d+)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
+
+
+def read_size(value: object) -> int:
+    """A number of bytes, such as 512K or "32M". Raises ConfigError."""
+    found = _SIZE.fullmatch(str(value)) if not isinstance(value, bool) else None
+    if found is None:
+        raise ConfigError(f"{value!r} is not a size; write bytes, or such as 512K, 32M, 2G")
+    return int(found[1]) << 10 * " KMGT".index(found[2].upper() or " ")
+
+
 def _read_severity(value: object) -> Severity:
     for severity in SEVERITIES:
         if value == severity:
@@ -347,6 +361,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "platform-publications": _patterns("names"),
     "platform-tables": _patterns("names"),
     "variables": _read_variables,
+    "max-statement-size": read_size,
     "baseline": _read_text,
     "docs-url": _read_url,
 }

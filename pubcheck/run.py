@@ -21,7 +21,7 @@ from pubcheck.platform import Platform
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE, Reason
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.ddl.names import NAME_BYTES, truncate
-from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
 from pubcheck.postgres.scan import tokens
 from pubcheck.postgres.unfollowed import wording
 from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
@@ -327,15 +327,15 @@ class Run:
         unsure = perhaps or item.perhaps or bool(item.placeholders)
         try:
             try:
-                parsed = parse(statement.text if item.edits else item.sql)
+                parsed = parse(statement.text if item.edits else item.sql, self.config.max_statement_size)
             except SyntaxRefused:
                 if item.keyword in _PASSED_OVER and not _judged_all_the_same(item):
                     raise
                 unsure, parsed = True, self._guessed(item)
                 if parsed is None:
                     raise
-        except TooDeep:
-            self._too_deep(statement)
+        except TooDeep as error:
+            self._too_deep(statement, error)
             return True
         except SyntaxRefused as refusal:
             return self.unread.tell(source, statement, item, splitter, refusal, perhaps=perhaps)
@@ -368,8 +368,8 @@ class Run:
         try:
             for fold in self.databases.folds:
                 fold.apply(statement, source, name, node, filled=unsure)
-        except TooDeep:
-            self._too_deep(statement)
+        except TooDeep as error:
+            self._too_deep(statement, error)
         return True
 
     def _guessed(self, item: Statement) -> tuple[str, Node] | None:
@@ -384,14 +384,18 @@ class Run:
                 continue
         return None
 
-    def _too_deep(self, statement: StatementText) -> None:
-        self.databases.unfollowed(statement.text)
+    def _too_deep(self, statement: StatementText, error: TooDeep) -> None:
+        message, help_text = "this statement is nested too deeply to be judged", "it was skipped"
+        if isinstance(error, TooLarge):
+            message = f"this statement is too large to be read: {len(statement.text):,} characters"
+            help_text += "; --max-statement-size lets larger ones be read, which takes some 20 bytes of memory for one"
+        self.databases.unfollowed(_known_of(statement.text))
         self.notes.add(
             "statement-too-deep",
             "assumed",
-            "this statement is nested too deeply to be judged",
+            message,
             statement.span(0),
-            help="it was passed over; what it makes is taken as not visible",
+            help=f"{help_text}; objects that it creates are treated as unknown",
             statement=statement.ref(),
         )
 
@@ -462,6 +466,15 @@ def _judged_all_the_same(item: Statement) -> bool:
     if item.keyword in ("explain", "prepare"):
         return _EXPLAINED.match(item.text) is not None
     return item.keyword in _WRITING and _OF_CATALOG.match(item.text) is not None
+
+
+_HEAD = 10_000
+
+
+def _known_of(text: str) -> str | None:
+    """What is known of a statement that is not read: of a long one its beginning, where the rest does not matter."""
+    rest = text[_HEAD:].lower()
+    return None if any(word in rest for word in ("publication", "identity", "primary", "unique")) else text[:_HEAD]
 
 
 def _same_file(path: str, label: str) -> bool:

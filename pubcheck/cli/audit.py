@@ -22,7 +22,7 @@ from pubcheck.cli.spark import (
     reason,
     remote_option,
 )
-from pubcheck.config import Config, ConfigError, from_options, load
+from pubcheck.config import Config, ConfigError, from_options, load, read_size
 from pubcheck.diagnostics import SEVERITIES
 
 if TYPE_CHECKING:
@@ -30,15 +30,13 @@ if TYPE_CHECKING:
     from pubcheck.spark.inputs import Input
     from pubcheck.spark.summary import Summary
 
-_SIZE = re.compile(r"(\d+)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
-
 
 def _size(given: str) -> int:
     """A number of bytes, such as 512K or 32M."""
-    found = _SIZE.fullmatch(given.strip())
-    if found is None:
-        raise click.BadParameter(f"{given!r} is no size; write bytes, or such as 512K, 32M, 2G")
-    return int(found[1]) << 10 * " KMGT".index(found[2].upper() or " ")
+    try:
+        return read_size(given)
+    except ConfigError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @click.command(

@@ -20,6 +20,7 @@ from pubcheck.cli.inputs import (
     config_option,
     read_plans,
     schema_option,
+    statement_size_option,
     stdin_option,
     together_option,
     variables_option,
@@ -95,6 +96,7 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
 )
 @fail_on_option
 @fail_on_assumed_option
+@statement_size_option
 @stdin_option
 @config_option
 @color_option
@@ -113,6 +115,7 @@ def command(
     jobs: int,
     fail_on: str | None,
     fail_on_assumed: bool | None,
+    max_statement_size: str | None,
     stdin_filename: str,
     config_path: str | None,
     color: str,
@@ -122,7 +125,13 @@ def command(
     A PATH is a folder, in which the habits of migration tools tell what files build a database (`pubcheck files` shows
     it); a file, which is explained in the history that it lies in, or else on its own; or - for standard input.
     """
-    given = {"postgres": postgres, "complete": complete, "fail-on": fail_on, "fail-on-assumed": fail_on_assumed}
+    given = {
+        "postgres": postgres,
+        "complete": complete,
+        "fail-on": fail_on,
+        "fail-on-assumed": fail_on_assumed,
+        "max-statement-size": max_statement_size,
+    }
     config = from_options(
         {key: value for key, value in given.items() if value is not None}, load(path=config_path), where="--"
     )

@@ -36,6 +36,11 @@ complete_option = click.option(
     default=None,
     help="The input is the whole database: what it does not make does not exist.",
 )
+statement_size_option = click.option(
+    "--max-statement-size",
+    metavar="SIZE",
+    help="Largest statement to read; a larger one is skipped and reported.  [default: 32M]",
+)
 config_option = click.option(
     "--config",
     "config_path",

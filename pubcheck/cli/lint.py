@@ -27,6 +27,7 @@ from pubcheck.cli.inputs import (
     no_input,
     said,
     schema_option,
+    statement_size_option,
     stdin_option,
     together_option,
     variables_option,
@@ -113,6 +114,7 @@ configuration, no input, or an internal error.""",
 )
 @fail_on_option
 @fail_on_assumed_option
+@statement_size_option
 @stdin_option
 @config_option
 @click.option("--statistics", is_flag=True, help="Show how many findings there are of each rule, as text or json.")
@@ -142,6 +144,7 @@ def command(
     jobs: int,
     fail_on: str | None,
     fail_on_assumed: bool | None,
+    max_statement_size: str | None,
     stdin_filename: str,
     config_path: str | None,
     extend_select: tuple[str, ...],
@@ -174,6 +177,7 @@ def command(
         "fail-on-assumed": fail_on_assumed,
         "extend-select": extend_select or None,
         "force-exclude": force_exclude,
+        "max-statement-size": max_statement_size,
     }
     options = {key: value for key, value in given.items() if value is not None}
     base = load(path=config_path)

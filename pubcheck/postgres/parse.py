@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.machinery import PathFinder
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
@@ -98,6 +99,30 @@ class TooDeep(Exception):
     """The statement is nested too deeply to be judged: for the grammar, or for something that follows the tree."""
 
 
+class TooLarge(TooDeep):
+    """The statement is too large to be read."""
+
+
+LARGEST = 32 << 20
+"""Of a statement that is read, in bytes, unless another limit is given."""
+_PART = 32
+"""Bytes that each token counts at the least: the grammar takes some 500 for one, and next to none for a long text."""
+_TOKENS = pattern_later(
+    r"""(?s:\s++|--[^\n\r]*+|/\*.*?\*/|(?P<quote>\$(?:[^\W\d]\w*)?\$).*?(?P=quote))|('[^']*+'|"[^"]*+"|\w++|[^\s\w])"""
+)
+
+
+def is_too_large(sql: str, most: int) -> bool:
+    """Whether a statement takes too much memory to be read."""
+    if len(sql) > most:
+        return True
+    parts = most // _PART
+    if len(sql) <= parts:
+        return False
+    found = (1 for token in _TOKENS.finditer(sql) if token[2])
+    return next(islice(found, parts, None), None) is not None
+
+
 def _exact_location(sql: str, otherwise: int | None) -> int | None:
     """Where the grammar refuses a text that is not ASCII.
 
@@ -143,11 +168,13 @@ def _decode_deep(text: str) -> Node:
     return tree
 
 
-def parse(sql: str) -> tuple[str, Node] | None:
+def parse(sql: str, most: int = LARGEST) -> tuple[str, Node] | None:
     """One statement's node name and node (locations are UTF-8 byte offsets), or None if there is no statement.
 
-    Raises SyntaxRefused with the server's message, TooDeep, or MemoryError.
+    ``most`` is how large it may be. Raises SyntaxRefused with the server's message, TooDeep, TooLarge, or MemoryError.
     """
+    if is_too_large(sql, most):
+        raise TooLarge
     try:
         tree: str = _parse_json(sql)
     except ParseError as refusal:
