@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -11,6 +12,30 @@ from pubcheck.diagnostics import Span, StatementRef
 from pubcheck.postgres.catalog.rows import EMBEDDED, Place
 from pubcheck.postgres.scan import name_end
 from pubcheck.sources.text import Source, utf8
+
+Edits = tuple[tuple[int, int, str], ...]
+
+
+class _Places:
+    """Where the edits of a statement begin in what is sent, and by how much what follows each is shifted; kept for the
+    statement asked for last, which can have thousands of edits and a finding at each."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Edits, tuple[list[int], list[int]]] = ((), ([], [0]))
+
+    def of(self, edits: Edits) -> tuple[list[int], list[int]]:
+        known, places = self._known
+        if known is not edits:
+            firsts, shifts = [], [0]
+            for begin, stop, sent in edits:
+                firsts.append(begin - shifts[-1])
+                shifts.append(stop - firsts[-1] - len(sent))
+            places = (firsts, shifts)
+            self._known = (edits, places)
+        return places
+
+
+_PLACES = _Places()
 
 
 class StatementText(Struct, frozen=True, gc=False):
@@ -25,7 +50,7 @@ class StatementText(Struct, frozen=True, gc=False):
     index: int
     start: int
     text: str
-    edits: tuple[tuple[int, int, str], ...] = ()
+    edits: Edits = ()
     embedded: tuple[int, ...] = ()
 
     def ref(self) -> StatementRef:
@@ -37,16 +62,16 @@ class StatementText(Struct, frozen=True, gc=False):
 
     def place(self, at: int, *, end: bool = False) -> int:
         """An offset in ``text`` as an offset in the source."""
-        shift = 0
-        for begin, stop, sent in self.edits:
-            first = begin - shift
-            last = first + len(sent)
-            if at < first or (end and at == first):
-                break
+        if not self.edits:
+            return self.start + at
+        firsts, shifts = _PLACES.of(self.edits)
+        number = (bisect_left if end else bisect_right)(firsts, at) - 1
+        if number >= 0:
+            begin, stop, sent = self.edits[number]
+            last = firsts[number] + len(sent)
             if at < last or (end and at == last):
                 return self.start + (stop if end else begin)
-            shift = stop - last
-        return self.start + at + shift
+        return self.start + at + shifts[number + 1]
 
     def position(self, byte: int | None) -> int | None:
         """A byte offset as the server's 1-based character position."""

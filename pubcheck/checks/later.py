@@ -334,9 +334,8 @@ class History:
         return found
 
     def _columns_added(self, former: Relation, row: Relation, columns: dict[str, int]) -> None:
-        known = {column.number for column in former.live()}
-        for column in row.live():
-            if column.number not in known and column.name in columns:
+        for column in row.columns[len(former.columns) :]:  # attribute numbers are never used again
+            if column.name in columns:
                 place = self.session.place(columns[column.name])
                 self.added.append(Added(row.oid, column.number, place))
 

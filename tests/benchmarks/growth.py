@@ -28,9 +28,9 @@ LIMIT = 1.2
 DOUBLINGS = 5
 _FITTED = 3
 """The doublings at the upper end that the exponent is taken from: below, fixed costs blur it."""
-_FLOOR = 0.03
+_FLOOR = 0.02
 """Seconds that the smallest size takes at least: with less, noise would be measured."""
-_BOUND = 10
+_BOUND = 6
 """Seconds of CPU time after which a process is ended."""
 _MEMORY = 8 << 30
 """Bytes that a process may have."""
@@ -51,7 +51,7 @@ def growth(words: Sequence[str] = ()) -> Iterator[Row]:
 
 
 def _row(dimension: Dimension) -> Row:
-    with _input(dimension, 1) as path, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+    with input_of(dimension, 1) as path, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         app.run([*dimension.command, path])  # the processes that are forked from here have it loaded
     loading = _seconds(dimension, 1)
     first = _smallest(dimension, loading)
@@ -90,14 +90,16 @@ def exponent(measured: dict[int, float]) -> float:
 
 def _seconds(dimension: Dimension, size: int) -> float:
     """User CPU of a process that is given the input of that size; inf of one that had to be ended."""
-    with _input(dimension, size) as path:
+    with input_of(dimension, size) as path:
         return _measured([*dimension.command, path])
 
 
 @contextmanager
-def _input(dimension: Dimension, size: int) -> Iterator[str]:
+def input_of(dimension: Dimension, size: int) -> Iterator[str]:
     """The path of the file, or of the folder, that holds the input of that size."""
     made = dimension.make(size)
+    if isinstance(made, str) and "PUBLICATION" not in made:
+        made = f"CREATE PUBLICATION empty;\n{made}"  # without any, the statements are not followed
     with tempfile.TemporaryDirectory() as folder:
         for name, text in ({dimension.file: made} if isinstance(made, str) else made).items():
             path = Path(folder, name)

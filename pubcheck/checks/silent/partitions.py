@@ -277,10 +277,9 @@ def _new_partitions(ground: Ground) -> Iterator[Finding]:
     for (oid, parent), entries in siblings.items():
         publication, above = catalog.publications[oid], catalog.relations[parent]
         first, named = order(entries[0].place), {entry.relation for entry in entries}
-        rest = [row for child in catalog.children.get(parent) if (row := catalog.relations[child]).oid not in named]
-        rest = [row for row in rest if is_publishable(row) and arrival(catalog, publication, row) is None]
-        if not rest or not all(row.place is not None and order(row.place) > first for row in rest):
-            continue  # some were left out from the beginning
+        rest = _made_later(ground, publication, parent, named, first)
+        if not rest:
+            continue
         places = [row.place for row in rest if row.place is not None]
         names = [ground.name(row) for row in rest]
         yield Finding(
@@ -297,6 +296,20 @@ def _new_partitions(ground: Ground) -> Iterator[Finding]:
             also=ground.qualified(rest)[1:],
             severity=None if len(entries) > 1 else "note",
         )
+
+
+def _made_later(
+    ground: Ground, publication: Publication, parent: int, named: set[int], first: tuple[int, ...]
+) -> list[Relation]:
+    """The partitions that a publication does not have; none where one of them is older than ``first``."""
+    catalog, rest = ground.catalog, []
+    for child in catalog.children.groups.get(parent, ()):
+        row = catalog.relations[child]
+        if child not in named and is_publishable(row) and arrival(catalog, publication, row) is None:
+            if row.place is None or order(row.place) <= first:
+                return []  # some were left out from the beginning
+            rest.append(row)
+    return rest
 
 
 def _new_children(ground: Ground) -> Iterator[Finding]:

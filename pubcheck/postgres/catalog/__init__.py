@@ -85,6 +85,8 @@ class Catalog:
         self.constraints: Heap[int, Constraint] = Heap(journal)
         self.constraints_of: Multimap[int, int] = Multimap(journal)
         self.constraint_names: Multimap[tuple[int, str], int] = Multimap(journal)
+        self._attempts: dict[tuple[int, str, str | None, str], int] = {}
+        self._attempts_at: tuple[int, ...] = ()
         self.types: Heap[int, Type] = Heap(journal)
         self.type_names: Heap[tuple[int, str], int] = Heap(journal)
         self.procs: Heap[int, Proc] = Heap(journal)
@@ -510,6 +512,24 @@ class Catalog:
                     if held is not None and held.name == name and column.not_null:
                         return True
         return False
+
+    def first_attempt(self, key: tuple[int, str, str | None, str]) -> int:
+        """The first number that may make a name free, of those that the server tries one after the other for a (schema,
+        first part, second part, label): all lower ones are taken."""
+        now = (
+            self.journal.undos,
+            self.relation_names.removals,
+            self.constraint_names.removals,
+            self.constraints.removals,
+        )
+        if now != self._attempts_at:
+            self._attempts, self._attempts_at = {}, now
+        return self._attempts.get(key, 0)
+
+    def failed_attempt(self, key: tuple[int, str, str | None, str], number: int) -> None:
+        """The name of that number is one of a relation or of a constraint."""
+        if self._attempts.get(key, 0) == number:
+            self._attempts[key] = number + 1
 
     def owner_of_index(self, index: int) -> Constraint | None:
         """The constraint that an index implements, if it does."""

@@ -42,11 +42,13 @@ class Journal:
 class Heap(dict[K, V]):
     """One system catalog: rows by key, journaled. Change it through ``put`` and ``remove`` only."""
 
-    __slots__ = ("_log",)
+    __slots__ = ("_log", "removals")
 
     def __init__(self, journal: Journal) -> None:
         super().__init__()
         self._log = journal.entries.append
+        self.removals = 0
+        """How often a row was removed."""
 
     def put(self, key: K, row: V) -> None:
         self._log((self, key, self.get(key, _ABSENT)))
@@ -56,6 +58,7 @@ class Heap(dict[K, V]):
         former = self.get(key, _ABSENT)
         if former is not _ABSENT:
             self._log((self, key, former))
+            self.removals += 1
             del self[key]
 
 
@@ -65,10 +68,12 @@ class Multimap(Generic[K, V]):
     A group of one, as most are, is a tuple: tens of thousands of dictionaries cost time and memory.
     """
 
-    __slots__ = ("_log", "groups")
+    __slots__ = ("_log", "groups", "removals")
 
     def __init__(self, journal: Journal) -> None:
         self._log = journal.entries.append
+        self.removals = 0
+        """How often an item was removed."""
         self.groups: dict[K, tuple[V] | dict[V, None]] = {}
 
     def add(self, key: K, item: V) -> None:
@@ -91,6 +96,7 @@ class Multimap(Generic[K, V]):
         group = groups.get(key)
         if group is None or item not in group:
             return
+        self.removals += 1
         if isinstance(group, tuple):
             self._log((groups, key, group))
             del groups[key]

@@ -4,6 +4,7 @@ and catalog/pg_constraint.c (ChooseConstraintName)."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import count
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.parse import Node
@@ -49,26 +50,28 @@ def choose_relation_name(
 ) -> str:
     """A relation name that is free in a schema, and free as a constraint's name too where it is to be one."""
     names, taken = catalog.relation_names, catalog.constraint_taken
-    tail, attempt = label, 0
-    while True:
-        name = make_object_name(first, second, tail)
-        if (namespace, name) not in names and not (constraint and taken(namespace, name)):
+    key = (namespace, first, second, label)
+    for attempt in count(catalog.first_attempt(key)):
+        name = make_object_name(first, second, f"{label}{attempt or ''}")
+        if (namespace, name) in names:
+            catalog.failed_attempt(key, attempt)
+        elif not (constraint and taken(namespace, name)):
             return name
-        attempt += 1
-        tail = f"{label}{attempt}"
+    raise AssertionError  # count() does not end
 
 
 def choose_constraint_name(
     catalog: Catalog, namespace: int, first: str, second: str | None, label: str, others: Collection[str] = ()
 ) -> str:
     """A constraint name that no constraint of the schema has, nor any of ``others``."""
-    tail, attempt = label, 0
-    while True:
-        name = make_object_name(first, second, tail)
-        if name not in others and not catalog.constraint_taken(namespace, name):
+    key = (namespace, first, second, label)
+    for attempt in count(catalog.first_attempt(key)):
+        name = make_object_name(first, second, f"{label}{attempt or ''}")
+        if any(oid in catalog.constraints for oid in catalog.constraint_names.groups.get((namespace, name), ())):
+            catalog.failed_attempt(key, attempt)
+        elif name not in others and not catalog.constraint_taken(namespace, name):
             return name
-        attempt += 1
-        tail = f"{label}{attempt}"
+    raise AssertionError  # count() does not end
 
 
 def addition(columns: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ tables and publications are what programs give names to.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pubcheck.sources.views.decoding import Piece, pieces
@@ -37,6 +38,7 @@ def constants(text: str, language: str, code: str, found: Sequence[Literal]) -> 
     """The names that stand for one text, without what marks them as variables. ``code`` is the text without strings."""
     assigned = re.compile(_ASSIGNED[language], re.MULTILINE)
     said: dict[str, str] = {}
+    once: frozenset[str] | None = None
     for literal in found:
         if literal.holes or literal.close - literal.body > _BEFORE or _ENDS.match(text, literal.end) is None:
             continue
@@ -45,24 +47,48 @@ def constants(text: str, language: str, code: str, found: Sequence[Literal]) -> 
             continue
         value = "".join(each.said for each in pieces(text, literal.body, literal.close, literal.escapes, ()))
         name = (before["name"] or before["attribute"]).lstrip("@$")
-        if _VALUE.fullmatch(value) and _once(code, name):
-            said[name] = value
+        if _VALUE.fullmatch(value):
+            once = _given_once(code) if once is None else once
+            if name in once:
+                said[name] = value
     return said
 
 
-def _once(code: str, name: str) -> bool:
-    """Whether a name is given a value once, and is nobody's argument, loop variable or field that is set."""
-    escaped = re.escape(name)
-    word = rf"(?<![\w.]){escaped}\b"
-    given = rf"{word}{_TYPE}(?:[ \t]+string)?[ \t]*(?::=|[+|.<&-]{{0,2}}=(?![=>~])|<<)|@{escaped}[ \t]+(?=[^ \t])"
-    if len(re.findall(given, code)) != 1:
-        return False
-    bound = (
-        rf"\b(?:def|defp|func|fn|function|for|foreach|catch|as|in|lambda)\b[^\n=]*{word}"
-        rf"|\|[^|\n]*{word}[^|\n]*\||{word}\s*=>|\.{escaped}\s*=(?!=)|{word}\s*,[^\n=()]*=(?!=)"
-        rf"|\b(?!(?:return|in|not|and|or|echo|print|yield|await|new|is)\s)\w[\w<>\[\].]*\s+{word}\s*[,)]|{word}\s*:\s*\w+\s*[,)]"
+_WORD = r"(?<![\w.])(\w++)"
+_GIVEN = re.compile(
+    rf"{_WORD}(?={_TYPE}(?:[ \t]+string)?[ \t]*(?::=|[+|.<&-]{{0,2}}=(?![=>~])|<<))|@(\w++)[ \t]++(?=[^ \t])"
+)
+_BOUND = tuple(
+    map(
+        re.compile,
+        (
+            rf"{_WORD}\s*+=>",
+            r"\.(\w++)\s*+=(?!=)",
+            rf"\b(?!(?:return|in|not|and|or|echo|print|yield|await|new|is)\s)\w[\w<>\[\].]*+\s+{_WORD}\s*+[,)]",
+            rf"{_WORD}\s*+:\s*+\w++\s*+[,)]",
+        ),
     )
-    return re.search(bound, code) is None
+)
+_WORDS = re.compile(_WORD)
+_REGIONS = (
+    (re.compile(r"\b(?:def|defp|func|fn|function|for|foreach|catch|as|in|lambda)\b([^\n=]*+)"), _WORDS),
+    (re.compile(r"\|([^|\n]*+)(?=\|)"), _WORDS),
+    (re.compile(r"(?<![^\n=()])([^\n=()]*+)=(?!=)"), re.compile(rf"{_WORD}(?=\s*+,)")),
+)
+"""Parts of the code, and which words in them are bound: of `for`, of a block in Ruby, of an assignment to several."""
+
+
+def _given_once(code: str) -> frozenset[str]:
+    """The names that are given a value once, and are nobody's argument, loop variable or field that is set.
+
+    All are looked for in one pass a pattern: one pass a name would take time by the square of the file.
+    """
+    given = Counter(word or attribute for word, attribute in _GIVEN.findall(code))
+    bound = {word for pattern in _BOUND for word in pattern.findall(code)}
+    for region, words in _REGIONS:
+        for part in region.findall(code):
+            bound.update(words.findall(part))
+    return frozenset(name for name, times in given.items() if times == 1 and name not in bound)
 
 
 def value_of(expression: str, known: Mapping[str, str]) -> str | None:
