@@ -25,6 +25,7 @@ _SIZE = 100
         "CHECK constraints, explained",
         "columns added to a published table",
         "columns added beside a column list",
+        "hash partitions",
         "indexes without names",
         "partitions published each",
     ],

@@ -172,6 +172,7 @@ class Taken(Struct):
 
     ``state`` is that of the catalog for which it holds. Range partitions do not overlap, so their lower ends, in
     order, decide; ``uppers`` are the upper ends beside them, ``zoned`` whether moments among them have time zones.
+    ``remainders`` are those of hash partitions by modulus.
     """
 
     state: tuple[int, int]
@@ -179,9 +180,10 @@ class Taken(Struct):
     uppers: list[Any]
     values: set[Any]
     zoned: set[bool]
+    remainders: dict[int, set[int]]
 
     def certainly_free(self, bound: Bound) -> bool:
-        """Whether no partition takes anything of a range or list bound, which is then taken down as taken."""
+        """Whether no partition takes anything of a bound, which is then taken down as taken."""
         kind = bound[0]
         if kind == "r":
             at = bisect_right(self.lowers, bound[1])
@@ -194,9 +196,24 @@ class Taken(Struct):
             if not self.values.isdisjoint(bound[1]):
                 return False
             self.values |= bound[1]
+        elif kind == "h":
+            if not self._is_free(bound[1], bound[2]):
+                return False
+            self.remainders.setdefault(bound[1], set()).add(bound[2])
         else:
             return False
         self.state = (self.state[0], self.state[1] + 1)
+        return True
+
+    def _is_free(self, modulus: int, remainder: int) -> bool:
+        """Whether the moduli are factors of each other and no row has both this remainder and that of a partition."""
+        for other, taken in self.remainders.items():
+            smaller, larger = sorted((modulus, other))
+            if larger % smaller:
+                return False
+            same = range(remainder, other, modulus) if other > modulus else (remainder % other,)
+            if not taken.isdisjoint(same if len(same) < len(taken) else [n for n in taken if n in same]):
+                return False
         return True
 
 
@@ -208,11 +225,16 @@ def _taken(session: Session, parent: Relation) -> Taken:
     if known is None or known.state != state:
         bounds: list[Bound] = [bound for oid in children if (bound := catalog.relations[oid].bound) is not None]
         ranges = sorted(bound[1:] for bound in bounds if bound[0] == "r")
+        remainders: dict[int, set[int]] = {}
+        for bound in bounds:
+            if bound[0] == "h":
+                remainders.setdefault(bound[1], set()).add(bound[2])
         known = session.taken[parent.oid] = Taken(
             state,
             [lower for lower, _ in ranges],
             [upper for _, upper in ranges],
             {value for bound in bounds if bound[0] == "l" for value in bound[1]},
             {zoned for bound in bounds if bound[0] == "r" for zoned in _zoned(bound)},
+            remainders,
         )
     return known
