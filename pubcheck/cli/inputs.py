@@ -21,6 +21,10 @@ from pubcheck.sources.traits import Traits
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
+    from typing import Self
+
+    from click._termui_impl import ProgressBar
+
     from pubcheck.cli.workers import Workers
 
 together_option = click.option("--together", is_flag=True, help="All paths are one database, in the order given.")
@@ -140,6 +144,7 @@ def look(
     stdin_filename: str,
     majors: bool = False,
     workers: Workers | None = None,
+    quiet: bool = False,
 ) -> Survey:
     """As ``read_plans``, with what is passed over; without paths, what the configuration names."""
     if not paths and config.units:
@@ -153,11 +158,14 @@ def look(
     stdin = _standard_input() if STDIN in (*paths, *schema) else None
     if majors and config.units:
         config = replace(config, units=tuple(replace(unit, postgres=()) for unit in config.units))
-    disk = None
-    if workers is not None and workers.jobs > 1 and any(map(os.path.isdir, paths)):
-        workers.start()
-        disk = _SharedDisk(workers)
-    return survey(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_filename, disk=disk)
+    with _Progress(shown=not quiet and sys.stderr.isatty()) as progress:
+        disk: Disk = _WatchedDisk(progress)
+        if workers is not None and workers.jobs > 1 and any(map(os.path.isdir, paths)):
+            workers.start()
+            disk = _SharedDisk(workers, progress)
+        return survey(
+            paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_filename, disk=disk
+        )
 
 
 def _standard_input() -> bytes:
@@ -176,24 +184,67 @@ def _standard_input() -> bytes:
 _MANY = 500
 """Files from which on it is quicker to have them opened by several processes."""
 _PORTION = 200
+_SENT = 1 << 20
+"""Bytes of contents that a process sends back for a portion."""
 
 
-class _SharedDisk(Disk):
+class _Progress:
+    """The bar that shows how many of the files of a folder were read, once it is known that there are many."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._bar: ProgressBar[int] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        if self._bar is not None:
+            self._bar.render_finish()
+
+    def expect(self, number: int) -> None:
+        if self._shown and number >= _MANY:
+            self.__exit__()
+            self._bar = click.progressbar(
+                length=number, label="Reading", file=sys.stderr, show_eta=False, update_min_steps=number // 100
+            )
+            self._bar.render_progress()
+
+    def advance(self, number: int) -> None:
+        if self._bar is not None:
+            self._bar.update(number)
+
+
+class _WatchedDisk(Disk):
+    """Shows how many of the many files of a folder were opened."""
+
+    def __init__(self, progress: _Progress) -> None:
+        super().__init__(progress.advance)
+        self._progress = progress
+
+    def expect(self, paths: Sequence[str]) -> None:
+        self._progress.expect(len(paths))
+
+
+class _SharedDisk(_WatchedDisk):
     """Opens the many files of a folder in several processes."""
 
-    def __init__(self, workers: Workers) -> None:
-        super().__init__()
+    def __init__(self, workers: Workers, progress: _Progress) -> None:
+        super().__init__(progress)
         self._workers = workers
 
     def expect(self, paths: Sequence[str]) -> None:
+        super().expect(paths)
         if len(paths) < _MANY:
             return
         portions = [paths[at : at + _PORTION] for at in range(0, len(paths), _PORTION)]
-        for portion, found in zip(portions, self._workers.map(_traits_of, portions, _traits_of), strict=True):
-            self.know(portion, msgspec.msgpack.decode(found, type=tuple[Traits, ...]))
+        for portion, found in zip(portions, self._workers.map(_looked_at, portions, _looked_at), strict=True):
+            self.know(portion, msgspec.msgpack.decode(found, type=tuple[tuple[Traits, bytes | None], ...]))
+            self._progress.advance(len(portion))
         self._workers.prepare(ready)
 
 
-def _traits_of(paths: Sequence[str]) -> bytes:
-    disk = Disk()
-    return msgspec.msgpack.encode([disk.traits(path) for path in paths])
+def _looked_at(paths: Sequence[str]) -> bytes:
+    """The traits of files, and the contents of some that may be read."""
+    disk = Disk(room=_SENT)
+    return msgspec.msgpack.encode([(disk.traits(path), disk.kept.get(path)) for path in paths])

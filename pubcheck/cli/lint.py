@@ -202,6 +202,7 @@ def command(
             stdin_filename=stdin_filename,
             majors=postgres is not None,
             workers=workers,
+            quiet=quiet,
         )
         plans = met.plans
         if not (plans or met.named):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.sources.discover import folders_of, join, walk
-from pubcheck.sources.files import GUESSED, STDIN, UNNAMED, File, Plan, label_of, view_of
+from pubcheck.sources.files import GUESSED, STDIN, SUFFIXES, UNNAMED, File, Plan, label_of, view_of
 from pubcheck.sources.opening import content_of
 from pubcheck.sources.traits import HEAD, Traits, kind_of, traits
 from pubcheck.sources.units.anchors import history_of
@@ -94,6 +94,7 @@ def survey(
     if schema:
         before = [file for plan in find_plans(schema, config, stdin=stdin) for file in plan.files]
         plans = [_after(before, plan) for plan in plans]
+    plans = list(finder.with_contents(plans))
     named = list(finder.named.items())
     return Survey(plans, list(dict.fromkeys([*finder.passed_over, *named])), named)
 
@@ -212,6 +213,20 @@ class _Finder:
             return
         if _identity(File(path, "")) not in self._reported:
             self._report(history, {os.path.abspath(path): File(path, label_of(path), view=view_of(path))})
+
+    def with_contents(self, plans: Iterable[Plan]) -> Iterator[Plan]:
+        """Plans with what of their files was read while they were found."""
+        try:
+            here = os.getcwd()
+        except OSError:  # it was deleted
+            here = ""
+        for plan in plans:
+            kept = [self._look.kept.get(os.path.normpath(os.path.join(here, file.path))) for file in plan.files]
+            files = (
+                replace(file, kept=content) if content is not None and file.content is None else file
+                for file, content in zip(plan.files, kept, strict=True)
+            )
+            yield replace(plan, files=tuple(files)) if any(content is not None for content in kept) else plan
 
     def pass_over(self, path: str, why: str) -> None:
         """A path given by name that is not read."""
@@ -334,24 +349,30 @@ _KEPT = 16 << 20
 
 
 class Disk:
-    """Tells of files by opening them, each as seldom as it can."""
+    """Tells of files by opening them, each once as long as there is room for what it holds. ``read`` is called for each
+    file that was opened."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[int], object] = lambda _number: None, room: int = _KEPT) -> None:
         self._traits: dict[str, Traits] = {}
         self._names: dict[str, Names] = {}
-        self._kept: dict[str, bytes] = {}
-        self._room = _KEPT
+        self.kept: dict[str, bytes] = {}
+        """Contents by path: of files of SQL, and of others that are about replication."""
+        self._room = room
+        self._opened = read
 
     def expect(self, paths: Sequence[str]) -> None:
         """Files of which it is likely that ``traits`` will be asked."""
 
-    def know(self, paths: Sequence[str], found: Sequence[Traits]) -> None:
-        """Takes over what somebody else found of files."""
-        self._traits.update(zip(paths, found, strict=True))
+    def know(self, paths: Sequence[str], found: Sequence[tuple[Traits, bytes | None]]) -> None:
+        """Take over the traits, and the contents where they are sent, that somebody else found of files."""
+        for path, (known, content) in zip(paths, found, strict=True):
+            self._traits[path] = known
+            if content is not None:
+                self._keep(path, content)
 
     def know_content(self, path: str, content: bytes) -> None:
         """Content that stands for what the disk holds."""
-        self._kept[path] = content
+        self.kept[path] = content
         self._traits[path] = traits(path, content)
 
     def traits(self, path: str) -> Traits:
@@ -359,6 +380,8 @@ class Disk:
         if known is None:
             content = self._read(path)
             known = self._traits[path] = Traits() if content is None else traits(path, content)
+            if not known.concerned and path in self.kept and not path.lower().endswith(SUFFIXES):
+                self._room += len(self.kept.pop(path))
         return known
 
     def kind(self, path: str) -> str | None:
@@ -367,6 +390,9 @@ class Disk:
         if known is not None:
             return known.kind
         try:
+            if os.path.getsize(path) <= self._room:
+                content = self._read(path)
+                return None if content is None else kind_of(content[:HEAD])
             with open(path, "rb") as file:
                 return kind_of(file.read(HEAD))
         except (OSError, ValueError):
@@ -385,17 +411,21 @@ class Disk:
         return known
 
     def _read(self, path: str) -> bytes | None:
-        kept = self._kept.get(path)
+        kept = self.kept.get(path)
         if kept is not None:
             return kept
         try:
             content = content_of(path)
         except (OSError, ValueError):
             return None  # it is said where the unit is read
+        self._opened(1)
+        self._keep(path, content)
+        return content
+
+    def _keep(self, path: str, content: bytes) -> None:
         if len(content) <= self._room:
             self._room -= len(content)
-            self._kept[path] = content
-        return content
+            self.kept[path] = content
 
 
 def arrange(

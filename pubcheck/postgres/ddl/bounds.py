@@ -226,9 +226,9 @@ def _taken(session: Session, parent: Relation) -> Taken:
         bounds: list[Bound] = [bound for oid in children if (bound := catalog.relations[oid].bound) is not None]
         ranges = sorted(bound[1:] for bound in bounds if bound[0] == "r")
         remainders: dict[int, set[int]] = {}
-        for bound in bounds:
-            if bound[0] == "h":
-                remainders.setdefault(bound[1], set()).add(bound[2])
+        for kind, *parts in bounds:
+            if kind == "h":
+                remainders.setdefault(parts[0], set()).add(parts[1])
         known = session.taken[parent.oid] = Taken(
             state,
             [lower for lower, _ in ranges],
