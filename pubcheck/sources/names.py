@@ -96,7 +96,7 @@ def names(content: bytes) -> Names:
     if b"create_table" in lower or b"createtable" in lower:
         makes |= {text[slice(*found.span(1))].decode(errors="replace") for found in _CALLED.finditer(lower)}
     if b"datasource" in lower:
-        for model in _MODEL.finditer(text):
+        for model in _MODEL.finditer(text, 0, text.rfind(b"}") + 1):
             mapped = _MAPPED.search(model[2])
             makes.add((mapped[1] if mapped else model[1]).decode(errors="replace"))
     return Names(

@@ -161,3 +161,13 @@ def test_models_that_are_only_told_of_are_not_sent() -> None:
         " migrations.AddField('t', 'z', models.TextField(primary_key=True))])"
     )
     assert lint(step, table="app_t (a)", complete=True) == []
+
+
+def test_a_migration_that_only_merges_others_puts_nothing_in_doubt() -> None:
+    text = "from django.db import migrations\nclass Migration(migrations.Migration):\n    operations = [\n    ]\n"
+    text += "    dependencies = [('t', '0001_initial')]\n"
+    project = Project()
+    project.begin("/repo/app/migrations/0002.py")
+    table = Source("0001.sql", "CREATE TABLE t (id int); CREATE PUBLICATION p FOR TABLE t;")
+    unit = Unit((table, views.source("0002.py", text, "python", project)))
+    assert keyless(list(Linter(Config(postgres=(18,))).lint(unit).diagnostics)) == {"certain"}

@@ -113,3 +113,8 @@ def test_what_is_done_to_another_table_leaves_this_one_certain(step: str) -> Non
 )
 def test_what_is_no_proper_migration_is_no_internal_error(text: str) -> None:
     lint(text, PUBLISH)
+
+
+@pytest.mark.parametrize("text", ["f(knex, " * 20_000, "[" * 2000 + "]" * 2000])
+def test_what_nests_deeply_takes_no_longer_than_its_length(text: str) -> None:
+    lint("knex.schema.createTable('t', " + text + ")", PUBLISH)

@@ -44,3 +44,8 @@ def test_a_model_without_a_key_has_no_identity_and_its_place_is_its_name() -> No
 def test_a_schema_of_another_database_is_none() -> None:
     assert statements([views.source("schema.prisma", SCHEMA.format("mysql"), "prisma")]) == []
     assert statements([views.source("schema.prisma", "model T {\n  a Int @id\n", "prisma")]) == []
+
+
+def test_models_without_an_end_take_no_longer_than_their_length() -> None:
+    text = SCHEMA.format("postgresql") + "model T {\n" * 50_000
+    assert len(statements([views.source("schema.prisma", text, "prisma")])) == 2

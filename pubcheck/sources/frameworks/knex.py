@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pubcheck.sources.frameworks.javascript import Link, callback, chain, matching, tokens, value
+from pubcheck.sources.frameworks.javascript import Link, callback, chain, tokens, value
 from pubcheck.sources.frameworks.knex_columns import Column, columns_of, constraint
 from pubcheck.sources.frameworks.operations import Operations, Project, Sql, quoted
 from pubcheck.sources.frameworks.ruby import Token, Unreadable, Value
@@ -38,7 +38,10 @@ def knex(text: str, project: Project) -> Operations | None:
     kept = [each for each in found if not any(start <= each.start < end for start, end in down)]
     spans = doubtful(text, "javascript", code, ())
     reader = _Reader(project, spans)
-    reader.all(tokens(text, code, kept))
+    try:
+        reader.all(tokens(text, code, kept))
+    except RecursionError:
+        return None
     return reader.found
 
 
@@ -68,11 +71,11 @@ class _Reader:
     def _helper(self, listed: Sequence[Token], at: int) -> None:
         """A function that is handed Knex may do anything."""
         token = listed[at]
-        called = token.kind == "word" and at + 2 < len(listed) and listed[at + 1].kind == "("
-        if called and token.value not in _NO_CALL and (not at or listed[at - 1].value not in (".", "?.", "function")):
-            inside = listed[at + 2 : matching(listed, at + 1)]
-            if any(each.value in ("knex", "trx", "db") and each.kind == "word" for each in inside[:1]):
-                self.found.doubt(token.start)
+        if token.kind != "word" or token.value in _NO_CALL or at + 2 >= len(listed) or listed[at + 1].kind != "(":
+            return
+        handed = listed[at + 2].kind == "word" and listed[at + 2].value in ("knex", "trx", "db")
+        if handed and (not at or listed[at - 1].value not in (".", "?.", "function")):
+            self.found.doubt(token.start)
 
     def _link(self, link: Link) -> None:
         self.at, self._pending = link.place, []

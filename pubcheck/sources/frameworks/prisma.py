@@ -86,7 +86,8 @@ class _Field(Struct):
 def prisma(text: str) -> Operations | None:
     """The tables of a schema; None where it is none of PostgreSQL's."""
     plain = _ASIDE.sub(lambda found: found[1] or " " * len(found[0]), text)
-    blocks = list(_BLOCK.finditer(plain))
+    # A block that does not end would be looked for from each of its lines.
+    blocks = list(_BLOCK.finditer(plain, 0, plain.rfind("}") + 1))
     if not any(each["kind"] == "datasource" and _PROVIDER.search(each["body"]) for each in blocks):
         return None
     found = Operations()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from pubcheck.sources.frameworks.operations import Place
+from pubcheck.sources.text import Utf8
 
 LARGEST = 4 << 20
 """Characters of a migration that is parsed; a larger one holds data."""
@@ -21,9 +22,9 @@ class Module:
 
     def __init__(self, text: str) -> None:
         self.tree = ast.parse(text)
-        self._lines = [0, *(found.end() for found in re.finditer(r"\r\n|\r|\n", text))]
-        self._text = text
-        self._ascii = text.isascii()
+        # Columns count bytes of UTF-8.
+        self._utf8 = Utf8(text)
+        self._lines = [0, *(found.end() for found in re.finditer(rb"\r\n|\r|\n", self._utf8.data))]
         self.functions = {node.name: node for node in self.tree.body if isinstance(node, ast.FunctionDef)}
         self.constants = _constants(self.tree)
 
@@ -35,11 +36,7 @@ class Module:
         )
 
     def _offset(self, line: int, column: int) -> int:
-        start = self._lines[line - 1]
-        if self._ascii:
-            return start + column
-        # Columns count bytes of UTF-8.
-        return start + len(self._text[start : start + column].encode()[:column].decode(errors="ignore"))
+        return self._utf8.offset(self._lines[line - 1] + column)
 
     def value(self, node: ast.expr | None) -> object:
         """What a constant says, or a list or tuple of constants."""

@@ -64,7 +64,7 @@ def _ordered(tree: Tree, files: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return list(chain)
 
 
-_LIST = rb"^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(](.*?)^[ \t]*[\])]|^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(]([^\n]*)[\])]"
+_LIST = rb"^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(](.{0,20000}?)^[ \t]*[\])]|^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(]([^\n]*)[\])]"
 _DEPENDENCIES = re.compile(_LIST % (b"dependencies", b"dependencies"), re.S | re.M)
 _REPLACES = re.compile(_LIST % (b"replaces", b"replaces"), re.S | re.M)
 _PAIR = re.compile(rb"\(\s*[\"'](\w+)[\"']\s*,\s*[\"'](\w+)[\"']\s*,?\s*\)")

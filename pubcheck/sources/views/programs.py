@@ -47,7 +47,7 @@ _HABITS = {
         (
             (r"^[ \t]*+(?:from|import)\s+alembic\b", r"^def\s+upgrade\s*\("),
             (r"^revision\b[^=\n]*=", r"^down_revision\b[^=\n]*=", r"^def\s+upgrade\s*\("),
-            (r"^[ \t]*+from\s+django\.db\s+import\b.*\bmigrations\b", r"\bmigrations\.\w+\("),
+            (r"^[ \t]*+from\s+django\.db\s+import\b.*\bmigrations\b", r"\bmigrations\.(?:\w+\(|Migration\b)"),
             (r"^[ \t]*+from\s+yoyo\s+import\b", r"(?<![\w.])step\("),
         ),
         r"^[ \t]*(?:async[ \t]+)?def[ \t]+(?:downgrade|reverse|backwards?|rollback|undo)\w*[ \t]*\(",
