@@ -135,11 +135,20 @@ def test_what_stands_behind_a_return_on_condition_runs_perhaps() -> None:
 
 @pytest.mark.parametrize(
     "drop",
-    ['op.drop_constraint("t_pkey", "t", type_="primary")', 'op.drop_index("i", table_name="t")'],
+    ['op.drop_constraint("key_of_t", "t", type_="primary")', 'op.drop_index("i", table_name="t")'],
 )
 def test_what_is_dropped_under_a_name_that_no_operation_gave_is_no_error(drop: str) -> None:
     found = lint(TABLE.replace("nullable=False", "primary_key=True"), drop, PUBLISH)
     assert {one.certainty for one in found} <= {"assumed"}
+
+
+def test_a_constraint_without_a_name_has_that_which_postgresql_gives_it() -> None:
+    table = (
+        'op.create_table("t", sa.Column("id", sa.Integer(), primary_key=True), sa.Column("a", sa.Text(), unique=True),'
+        ' sa.UniqueConstraint("id", "a"))'
+    )
+    drops = [f'op.drop_constraint("{name}", "t")' for name in ("t_a_key", "t_id_a_key", "t_pkey")]
+    assert keyless(lint(table, *drops, PUBLISH, complete=True)) == {"certain"}
 
 
 def test_a_function_of_the_file_is_read_where_it_is_called() -> None:

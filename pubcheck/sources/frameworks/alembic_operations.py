@@ -143,15 +143,28 @@ def _create_table(at: Operation) -> None:
             if column.unique and not column.index:
                 sql.add(" UNIQUE")
         elif isinstance(each, ast.Call):
-            at.known(table, add_constraint(at.module, sql, each))
+            at.known(table, add_constraint(at.module, sql, each) or _default_name(at.module, table, each))
         else:
             raise Unreadable
+    for column in columns.values():
+        # The names that PostgreSQL gives to constraints without one.
+        at.known(table, f"{table}_{column.name}_key" if column.unique and not column.index else "")
+        at.known(table, f"{table}_{column.name}_fkey" if column.references else "")
     primary = [(column.name, None) for column in columns.values() if column.primary]
+    at.known(table, f"{table}_pkey" if primary else "")
     if primary:
         sql.add(", PRIMARY KEY ").names(primary)
     sql.add(")")
     for column in columns.values():
         at.index_of(column, table, given)
+
+
+def _default_name(tree: Module, table: str, node: ast.Call) -> str:
+    """The name that PostgreSQL gives to a constraint without one, "" where that takes more than its columns."""
+    ends = {"PrimaryKeyConstraint": "pkey", "UniqueConstraint": "key", "ForeignKeyConstraint": "fkey"}
+    end = ends.get(last_name(node), "")
+    listed = tree.items(node.args[0]) if end == "fkey" else node.args if end == "key" else []
+    return "_".join([table, *(tree.text(each) for each in listed), end]) if end else ""
 
 
 def _key(tree: Module, elements: Iterable[ast.expr], columns: Iterable[Column]) -> list[str]:
