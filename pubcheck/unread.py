@@ -65,9 +65,11 @@ class Unread:
         inside = _in_body(statement.text, refusal)
         if not inside and not _about_publications(statement.text):
             return self._skip(source, statement, item, rest, refusal, quoted=quoted)
-        # A string may hold no more than the beginning of a statement.
-        part = quoted and refusal.location is None and not _sent(statement)
-        if item.placeholders or part:
+        # A string may hold no more than the beginning of a statement, or be for people, or a regular expression.
+        unsent = quoted and not _sent(statement)
+        if unsent and not item.placeholders and refusal.location is not None:
+            self.databases.unfollowed(statement.text)
+        elif item.placeholders or unsent:
             self.databases.unfollowed(statement.text)
             self.notes.not_seen(
                 statement.span(0),

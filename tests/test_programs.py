@@ -560,3 +560,31 @@ def test_a_variable_of_psql_may_hold_a_literal() -> None:
         "\\set connection '\\'host=a port=' :port '\\''\nCREATE SUBSCRIPTION s CONNECTION :connection PUBLICATION p;\n"
     )
     assert lint(text, "sql") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("python", 're.search(r"CREATE PUBLICATION p FOR TABLE .*", log)'),
+        ("python", 'raise Error("ALTER PUBLICATION p SET TABLE is not supported")'),
+        ("javascript", "console.log('CREATE PUBLICATION p FOR TABLE a, b, ...;')"),
+        ("javascript", "expect(sql).toMatch('CREATE PUBLICATION p FOR TABLE [a-z]+;')"),
+        ("go", 'hint: "CREATE PUBLICATION name FOR TABLE table-name;"'),
+        ("rust", 'const HINT: &str = "CREATE PUBLICATION p FOR TABLE your table here";'),
+        ("java", 'String message = "DROP PUBLICATION p, failed twice";'),
+    ],
+)
+def test_a_string_that_nothing_runs_is_no_statement_unless_it_is_one(kind: str, text: str) -> None:
+    assert lint(text, kind) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("python", 'statement = "ALTER PUBLICATION p ADD TABLEZ t"\ncur.execute(statement)'),
+        ("javascript", "const sql = `ALTER PUBLICATION p ADD TABLEZ t`;\nawait client.query(sql);"),
+        ("shell", "psql <<'EOF'\nALTER PUBLICATION p ADD TABLEZ t\nEOF\n"),
+    ],
+)
+def test_a_string_that_is_run_is_a_statement(kind: str, text: str) -> None:
+    assert [one.rule for one in lint(text, kind)] == ["PUB102"]

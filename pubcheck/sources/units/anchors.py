@@ -9,6 +9,8 @@ from pubcheck.sources.discover import INSTALLED
 from pubcheck.sources.files import SUFFIXES, language_of
 from pubcheck.sources.units import flyway, initdb, marked, numbered, updown
 
+_DEEPEST = 6
+"""Folders in which a project is looked for, from that of a script upwards."""
 _SQITCH = frozenset(["deploy", "revert", "verify"])
 
 
@@ -27,14 +29,27 @@ def history_of(path: str, kind_of: Callable[[str], str | None]) -> Iterator[tupl
             yield places
 
 
+def _supabase(folder: str) -> Iterator[str]:
+    """The migrations of the Supabase project that a folder is beside or within."""
+    at = folder
+    for _ in range(_DEEPEST):
+        for below in ("migrations",) if os.path.basename(at) == "supabase" else ("supabase/migrations",):
+            if os.path.isdir(migrations := os.path.join(at, below)):
+                yield migrations
+                return
+        if os.path.exists(os.path.join(at, ".git")) or at == os.path.dirname(at):
+            return
+        at = os.path.dirname(at)
+
+
 def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | None]) -> Iterator[tuple[str, ...]]:
     above, last = os.path.split(folder)
     if last == "migrations" and os.path.basename(above) == "supabase":
         # Not the whole of `supabase`, for its functions may bring a lot along.
         yield folder, os.path.join(above, "seed.sql"), os.path.join(above, "config.toml")
-    migrations = os.path.join(folder, "migrations" if last == "supabase" else "supabase/migrations")
-    if os.path.isdir(migrations) and name.lower().endswith(SUFFIXES):
-        yield migrations, path, os.path.join(os.path.dirname(migrations), "config.toml")
+    if name.lower().endswith(SUFFIXES):
+        for migrations in _supabase(folder):
+            yield migrations, path, os.path.join(os.path.dirname(migrations), "config.toml")
     if last == "schemas" and os.path.basename(above) == "supabase":
         yield folder, os.path.join(above, "config.toml")
     if name in ("migration.sql", "up.sql", "down.sql") and last[:1].isdigit():

@@ -17,7 +17,7 @@ from pubcheck.sources.units.tree import Group, Look
 
 _OPEN = frozenset(["file", "folder", "references"])
 """Habits of units that may lack what another one makes."""
-_ASIDE = frozenset(
+ASIDE = frozenset(
     [
         "test",
         "tests",
@@ -127,7 +127,7 @@ def _near(group: Group, other: Group, *, together: bool = False) -> bool:
     common = min(len(mine), len(theirs)) if common is None else common
     if (mine == theirs and not together) or len(mine) + len(theirs) - 2 * common > _FAR:
         return False
-    return not any(part.lower() in _ASIDE for part in (*mine[common:], *theirs[common:]))
+    return not any(part.lower() in ASIDE for part in (*mine[common:], *theirs[common:]))
 
 
 def _merged(last: Group, before: list[Group], makers: list[str]) -> Group:

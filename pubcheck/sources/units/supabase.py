@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from pubcheck.postgres.versions import nearest
+from pubcheck.sources.units import apart
 from pubcheck.sources.units.tree import Group, Look, Tree, last, parent, shown
 
 _MIGRATION = re.compile(r"\d+[_-].*\.sql", re.S)
@@ -53,13 +54,22 @@ def followed(groups: list[Group], look: Look) -> list[Group]:
     return [_following(group, projects, look) for group in groups] if projects else groups
 
 
+def _within(folder: str, project: str) -> bool:
+    """Whether scripts of a folder may be for a project, the path of its folder `supabase`: what lies beside or below
+    that, tests, examples and documentation apart."""
+    top = parent(project)
+    if folder != top and not folder.startswith(f"{top}/" if top.strip("/") else top):
+        return False
+    return apart.ASIDE.isdisjoint(folder[len(top) :].lower().split("/"))
+
+
 def _following(group: Group, projects: dict[str, Group], look: Look) -> Group:
     folders = {parent(member) for member in group.members}
     if group.habit not in _GUESSED or len(folders) != 1:
         return group
     folder = folders.pop()
-    project = folder if folder in projects else f"{folder}/supabase".lstrip("/")
-    before = projects.get(project) or projects.get(f"/{project}")
+    near = [one for project, one in projects.items() if _within(folder, project)]
+    before = near[0] if len(near) == 1 else None
     if before is None or not any(look.traits(member).concerned for member in group.members):
         return group
     names = [look.names(member) for member in group.members]

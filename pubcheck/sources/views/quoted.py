@@ -75,11 +75,21 @@ _TOKEN = re.compile(
 _COMMENT_MARK = re.compile(r"/\*|\*/")
 
 # A call that runs the statement that it is given, up to that: `execute(`, `conn.execute(text(`, `tx.Exec(ctx, `.
-_RUNS = re.compile(
-    r"(?<![A-Za-z0-9])(?i:[a-z0-9_$]*(?:exec|execute|query|raw|sql|statement|unsafe|unprepared|batch))"
-    r"(?i:_?(?:sql|query|update|many|context|script|async|row|raw|reader|scalar|non_?query|unsafe|unprepared|batch)){0,3}"
-    r"!?(?:\s*\(\s*(?:\w+(?:\.\w+)*(?:\(\))?\s*,\s*)?(?:(?:sa\.|sqlalchemy\.)?text\(\s*)?|[ \t]+|(?=`))\Z"
+_CALLS = (
+    r"(?<![A-Za-z0-9])(?:(?:run|(?i:[a-z0-9_$]*(?:exec|execute|query|raw|sql|statement|unsafe|unprepared|batch)))"
+    r"(?i:_?(?:sql|query|update|many|context|script|async|row|raw|reader|scalar|non_?query|unsafe|unprepared|batch)){0,3})"
+    r"!?"
 )
+_GIVEN = r"\s*\(\s*(?:\w+(?:\.\w+)*(?:\(\))?\s*,\s*)?(?:(?:sa\.|sqlalchemy\.)?text\(\s*)?"
+_RUNS = re.compile(rf"{_CALLS}(?:{_GIVEN}|[ \t]+|(?=`))\Z")
+_RUNS_NAME = re.compile(rf"{_CALLS}(?:{_GIVEN}|[ \t]+)(?P<name>[$@]{{0,2}}\w+)[ \t]*[,)\n;]")
+_ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[$@]{0,2}\w+)(?:\s*:\s*[\w<>]+)?\s*:?=\s*\(?\s*\Z")
+# What shows a text to people, or compares it, up to the text.
+_SHOWS = re.compile(
+    r"(?i:log|print|echo|puts|warn|err|error|raise|throw|panic|fatal|debug|info|expect|assert|equal|match|contain|regex"
+    r"|hint|help|message|msg|desc|doc|title|label|placeholder|example)\w*[^\w\n(]{0,3}\(?\s*[rfbu]?\Z"
+)
+_ELLIPSIS = re.compile(r"\.\.\.|\u2026")
 _ENDS_CALL = re.compile(
     r"\s*(?:[,;]|\)++(?!\s*(?:\+|<>|\|\||\.\s*(?:join|concat|append|format|replace)\b)))|[ \t]*(?:\#[^\n]*)?(?:\n|\Z)"
 )
@@ -199,6 +209,7 @@ def _statements(
     written: list[Written] = []
     used: set[int] = set()
     growing = growing_names(code)
+    run_names = frozenset(found["name"] for found in _RUNS_NAME.finditer(code))
     at = 0
     while at < len(found):
         literal = found[at]
@@ -214,17 +225,22 @@ def _statements(
         last, said = found[group.last], group.pieces
         if known:
             said = formatted(text, filled(text, said, known), literal.start, last.end, known)
-        runs = not group.grows and _run(text, literal, last)
-        written.append(worked_out(text, said, group.end, runs=runs))
+        runs = not group.grows and _run(text, literal, last, run_names)
+        before = text[max(0, literal.start - _BEFORE) : literal.start]
+        written.append(worked_out(text, said, group.end, runs=runs, shown=_SHOWS.search(before) is not None))
         at = group.last + 1
     return written, used
 
 
-def _run(text: str, first: Literal, last: Literal) -> bool:
-    """Whether a call is given the text from one string to another one as it is, and runs it."""
+def _run(text: str, first: Literal, last: Literal, names: frozenset[str]) -> bool:
+    """Whether a call is given the text from one string to another one as it is, and runs it; calls run what ``names``
+    stand for."""
     before = text[max(0, first.start - _BEFORE) : first.start]
     if first.heredoc:
         return _RUNS.search(_HEREDOC.sub("", before)) is not None
+    assigned = _ASSIGNED.search(before)
+    if assigned is not None and assigned["name"] in names:
+        return True
     return _RUNS.search(before) is not None and _ENDS_CALL.match(text, last.end) is not None
 
 
@@ -246,9 +262,9 @@ def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     return place >= 0 and spans[place][0] <= at < spans[place][1]
 
 
-def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = False) -> Written:
+def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = False, shown: bool = False) -> Written:
     """What the pieces of some strings say, at their place; ``end`` is where the last one ends. ``runs``: they are
-    surely SQL, and whole."""
+    surely SQL, and whole; ``shown``: they may be for people."""
     if not group:
         return Written(end, end, "", [], [])
     parts = [filler(text[each.start : each.end]) if each.hole else each.said for each in group]
@@ -274,7 +290,7 @@ def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = Fals
             written.filled.append((piece.start, piece.end))
     written.filled += [(place(start), place(stop - 1) + 1) for start, stop in lexed.placeholders]
     holes = [(starts[number], starts[number] + len(parts[number])) for number, each in enumerate(group) if each.hole]
-    sql = _judged(lexed, written, [*holes, *lexed.placeholders], place, runs=runs)
+    sql = _judged(lexed, written, [*holes, *lexed.placeholders], place, runs=runs, shown=shown)
 
     rendered: list[str] = []
     for number, piece in enumerate(group):
@@ -357,12 +373,18 @@ def _comment_end(said: str, start: int) -> int:
 
 
 def _judged(
-    lexed: _Lexed, written: Written, unknown: Sequence[tuple[int, int]], place: Callable[[int], int], *, runs: bool
+    lexed: _Lexed,
+    written: Written,
+    unknown: Sequence[tuple[int, int]],
+    place: Callable[[int], int],
+    *,
+    runs: bool,
+    shown: bool,
 ) -> str:
     """The text without what only begins like a statement about a publication or a subscription, and without the rest
     of what has no end, unless it is known that nothing follows at run time."""
     sql = lexed.sql
-    ended = runs or sql.rstrip().endswith(";")
+    ended = runs or (not shown and sql.rstrip().endswith(";"))
     out: list[str] = []
     start = 0
     for number, end in enumerate([*lexed.ends, len(sql)]):
@@ -371,7 +393,7 @@ def _judged(
         touched = any(a < end and b > start for a, b in unknown)
         about = _ABOUT.match(chunk)
         broken = last and not lexed.whole
-        prose = not runs and _PROSE.match(chunk) is not None
+        prose = not runs and (_PROSE.match(chunk) is not None or _ELLIPSIS.search(chunk) is not None)
         shaped = not prose and ((runs and not touched) or _SHAPE.match(chunk) is not None)
         whole = ended and not touched
         written.sent = written.sent or (about is not None and whole)

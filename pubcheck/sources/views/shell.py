@@ -166,9 +166,8 @@ def _here(text: str, each: _Text) -> Written:
     group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
     if all(piece.exact for piece in group):
         about = MENTION.search(text, each.body, each.close)
-        return Written(
-            each.body, each.close, text[each.body : each.close], [], [], about.start() if about is not None else -1
-        )
+        at = about.start() if about is not None else -1
+        return Written(each.body, each.close, text[each.body : each.close], [], [], at, sent=about is not None)
     return worked_out(text, group, each.close)
 
 

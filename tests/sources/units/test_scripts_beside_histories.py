@@ -31,7 +31,7 @@ def test_migrations_of_supabase_with_a_dash_are_in_the_history(grow: Grow) -> No
     assert [file.rpartition("/")[2][:8] for file in files] == ["20250101", "20250102", "20250103"]
 
 
-@pytest.mark.parametrize("script", ["enable_realtime.sql", "supabase/enable_realtime.sql"])
+@pytest.mark.parametrize("script", ["enable_realtime.sql", "supabase/enable_realtime.sql", "src/db/fix.sql"])
 def test_a_loose_script_follows_the_migrations_whose_tables_it_names(grow: Grow, script: str) -> None:
     grow()
     migrations = "supabase/migrations/1_a.sql"
@@ -52,7 +52,7 @@ def test_a_loose_script_follows_the_migrations_whose_tables_it_names(grow: Grow,
 def test_a_loose_script_with_tables_of_its_own_follows_nothing(grow: Grow) -> None:
     grow()
     plant({"repo/supabase/migrations/1_a.sql": TABLE.format("t"), "repo/schema.sql": TABLE.format("t")})
-    plant({"repo/publish.sql": "SELECT 1;", "repo/other/add.sql": ADD.format("t")})
+    plant({"repo/publish.sql": "SELECT 1;", "repo/docs/add.sql": ADD.format("t")})
     assert all(len(files) == 1 or files[0] == "publish.sql" for _, files in units().values())
 
 
