@@ -156,7 +156,6 @@ class RefusedWrites:
                 rows.append((former if type(former) is type(row) else None, row))
             elif isinstance(former, _FOLLOWED):
                 rows.append((former, None))
-        new = {row.oid for former, row in rows if former is None and isinstance(row, Publication)}
         touched = _Touched()
         families: set[int] = set()
         for former, row in rows:
@@ -170,7 +169,7 @@ class RefusedWrites:
                     touched.again.add(known.namespace)
             elif isinstance(known, Publication):
                 if former is None or row is None or _judged(former) != _judged(row):
-                    self._publication(touched, families, former, row)
+                    self._publication(touched, former, row)
             else:
                 oids = (
                     (known.relation,)
@@ -178,36 +177,24 @@ class RefusedWrites:
                     else catalog.relations_in.groups.get(known.namespace, ())
                 )
                 publication = catalog.publications.get(known.publication)
-                # An ancestor that is published via root takes the place of what was judged for its partitions.
-                alone = publication is None or not publication.via_root or publication.oid in new
-                if (former is not None and row is not None) or not alone:
-                    families.update(oids)
-                elif row is None or publication is None:
-                    touched.left.append((known.publication, self._family(oids)))
-                else:
-                    touched.joined.append((publication.oid, self._family(oids)))
+                # Via root what is said of a partition counts where nothing is said of its ancestors any more.
+                gone = row is None and (publication is None or not publication.via_root)
+                (touched.left if gone else touched.joined).append((known.publication, self._family(oids)))
         touched.again.update(self._family(families))
         return touched
 
-    def _publication(
-        self, touched: _Touched, families: set[int], former: Publication | None, row: Publication | None
-    ) -> None:
+    def _publication(self, touched: _Touched, former: Publication | None, row: Publication | None) -> None:
         """One that came, went or was altered. The members of one that came or went speak for themselves."""
         known = row or former
         if known is not None and known.all_tables:
             tables = [oid for oid, relation in self._catalog.relations.items() if relation.kind == "r"]
-            if former is None and row is not None:
-                touched.joined.append((row.oid, tables))
-            elif row is None:
-                touched.left.append((known.oid, tables))
-            else:
-                touched.again.update(tables)
+            (touched.left if row is None else touched.joined).append((known.oid, tables))
         if former is not None and row is not None:
             catalog = self._catalog
-            for member in catalog.members_of.get(row.oid):
-                families.add(catalog.publication_rels[member].relation)
+            oids = [catalog.publication_rels[member].relation for member in catalog.members_of.get(row.oid)]
             for member in catalog.schemas_of.get(row.oid):
-                families.update(catalog.relations_in.get(catalog.publication_namespaces[member].namespace))
+                oids += catalog.relations_in.get(catalog.publication_namespaces[member].namespace)
+            touched.joined.append((row.oid, self._family(oids)))
 
     def _family(self, oids: Iterable[int]) -> list[int]:
         """Tables with those whose verdict may rest on theirs: partitions, and partitions of these."""
@@ -253,8 +240,7 @@ class _Since(Struct, frozen=True):
 class _Touched(Struct):
     """The tables whose verdict a statement can have changed.
 
-    ``again``: in any way; ``joined`` and ``left``: only by what the publication of this oid says of them, which is new,
-    or what it said, which is gone.
+    ``again``: in any way; ``joined`` and ``left``: only by what the publication of this oid says of them, or said.
     """
 
     again: set[int] = set()

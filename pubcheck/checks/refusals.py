@@ -33,6 +33,9 @@ def explain(error: ServerError) -> tuple[str, str | None]:
         if match is not None:
             fields = _fields(error)
             fields.update((key, _Name(value or "")) for key, value in match.groupdict().items())
+            if error.relation is None and "relation" in fields:
+                # The server's messages leave the schema out.
+                fields["table_sql"] = identifier(fields["relation"])
             return words.headline.format_map(fields), words.help and words.help.format_map(fields)
     return f"PostgreSQL refuses this statement: {error.message}", None
 
@@ -45,6 +48,7 @@ def _fields(error: ServerError) -> dict[str, str]:
         "publication": "the publication" if publication is None else f'publication "{publication}"',
         "table": "the table" if relation is None else f'"{relation}"',
         "alter_publication": f"ALTER PUBLICATION {'...' if publication is None else identifier(publication)}",
+        "table_sql": "..." if relation is None else qualified(relation.removeprefix("public.")),
         "alter_table": f"ALTER TABLE {'...' if relation is None else qualified(relation)}",
     }
 

@@ -169,8 +169,12 @@ def _answer(relation: Relation, operation: Write, check: int) -> ServerAnswer:
 
 def others_on(catalog: Catalog, relation: Relation, kind: str) -> list[Other]:
     """The rules or triggers of a table or view."""
-    dependents = catalog.dependents.get((RELATION, relation.oid))
-    others = (catalog.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER)
+    dependents = catalog.dependents.groups.get((RELATION, relation.oid), ())
+    if len(catalog.others) <= len(dependents):
+        # A table can be in tens of thousands of publications, which depend on it too.
+        others: Iterable[Other | None] = list(catalog.others.values())
+    else:
+        others = [catalog.others.get(key[1]) for key, _, _ in dependents if key[0] == OTHER]
     return [each for each in others if each is not None and each.kind == kind and each.namespace == relation.oid]
 
 

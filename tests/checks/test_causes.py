@@ -15,6 +15,7 @@ import psycopg
 import pytest
 
 from pubcheck import baseline
+from pubcheck.checks import write
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.fix import fix
@@ -145,6 +146,25 @@ def test_fixes_of_many_causes_converge() -> None:
     assert [one.entry.rule for one in changes.judged.findings if one.entry.phase == "write"] == []
     assert changes.files[0].after.decode().count("FOR TABLE t (d, id);") == 25
     assert sum(done.number for done in changes.done) == 25
+
+
+@pytest.mark.parametrize("table", [TABLE, ""])
+def test_a_publication_is_not_checked_again_for_each_other_one_of_its_table(
+    table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = 0
+
+    def counted(*given: object) -> tuple[write.Cause, ...]:
+        nonlocal checked
+        checked += 1
+        return original(*given)  # type: ignore[arg-type]
+
+    original = write.causes_in
+    monkeypatch.setattr(write, "causes_in", counted)
+    made = "".join(f"CREATE PUBLICATION p{number} FOR TABLE t WHERE (c = 'x');" for number in range(200))
+    changed = "".join(f"ALTER PUBLICATION p{number} SET (publish = 'update');" for number in range(200))
+    lint_texts(f"{table}{made}{changed}")
+    assert checked <= 200 * 6
 
 
 # --- Servers ------------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def test_words_stand_for_rules_about_statements() -> None:
 
 @pytest.mark.parametrize(("spec", "words"), [(spec, words) for spec in WORDS for words in WORDS[spec]])
 def test_words_use_names_that_they_have(spec: str, words: Words) -> None:
-    known = {"message", "publication", "table", "alter_publication", "alter_table"}
+    known = {"message", "publication", "table", "table_sql", "alter_publication", "alter_table"}
     known |= re.compile(words.answer).groupindex.keys()
     used = {field for text in (words.headline, words.help or "") for _, field, _, _ in string.Formatter().parse(text)}
     assert used - {None} <= known

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pubcheck.checks.findings import Filtered, Finding, Ground, listed, others, quoted
-from pubcheck.checks.naming import identifier
+from pubcheck.checks.naming import identifier, table_name
 from pubcheck.checks.silent.nulls import NULL, TRUE, possible
 from pubcheck.checks.silent.toast import can_be_toasted
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, Relation
@@ -158,9 +158,9 @@ def toast_lost(ground: Ground) -> Iterator[Finding]:
                 f"without {values} of {listed(quoted(names))}: the subscriber stores NULL"
             )
             way = (
-                f"ALTER TABLE {identifier(leaf.name)} REPLICA IDENTITY FULL logs the old values, so that they are sent "
-                "(at the cost of every old row in WAL); or never change what the filter reads; or publish without a "
-                "filter"
+                f"ALTER TABLE {table_name(ground.session, leaf)} REPLICA IDENTITY FULL logs the old values, so that "
+                "they are sent (at the cost of every old row in WAL); or never change what the filter reads; or "
+                "publish without a filter"
             )
             keys = [leaf.columns[number - 1].name for number in sorted(identity.columns)]
             yield Finding(

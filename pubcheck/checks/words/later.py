@@ -44,7 +44,7 @@ WORDS: Mapping[str, tuple[Words, ...]] = {
         Words(
             r'cannot change table "(?P<relation>.*)" to unlogged .*',
             'table "{relation}" is in {publication}, so it must stay logged',
-            "take it out of every publication first: {alter_publication} DROP TABLE {relation:sql}",
+            "take it out of every publication first: {alter_publication} DROP TABLE {table_sql}",
         ),
         Words(
             r'ALTER action SET UNLOGGED cannot be performed on relation "(?P<relation>.*)"\n.*',

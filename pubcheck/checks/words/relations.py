@@ -78,7 +78,7 @@ WORDS: Mapping[str, tuple[Words, ...]] = {
         Words(
             _ADD_RELATION,
             '"{relation}" is unlogged: its changes are not logged, so they cannot be published',
-            "ALTER TABLE {relation:sql} SET LOGGED first (rewrites the table), or leave it out; "
+            "ALTER TABLE {table_sql} SET LOGGED first (rewrites the table), or leave it out; "
             "where it was reached as a child, write ONLY before the parent",
         ),
     ),
