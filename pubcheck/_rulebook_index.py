@@ -48,6 +48,7 @@ ROWS: tuple[tuple[Any, ...], ...] = (
     ('PUB136', 'read-only-transaction', 'ddl', 'error', (15, 16, 17, 18), ('25006',), ('permission',), False, True),
     ('PUB137', 'block-fails', 'ddl', 'error', (15, 16, 17, 18), (), (), False, True),
     ('PUB138', 'write-refused-here', 'ddl', 'error', (15, 16, 17, 18), (), (), False, True),
+    ('PUB139', 'event-trigger-refuses', 'ddl', 'error', (15, 16, 17, 18), (), (), False, True),
     ('PUB140', 'subscription-refused', 'ddl', 'error', (15, 16, 17, 18), ('42601', '42710', '42704', '42602', '42622', '42P17', '22023', '22P02', '25001', '55000'), (), False, True),
     ('PUB201', 'filter-name-unknown', 'ddl', 'error', (15, 16, 17, 18), ('42703', '42P01', '42704', '3F000', '0A000', '42601'), ('rf-name-resolution',), True, True),
     ('PUB202', 'filter-qualified-by-parent', 'ddl', 'error', (15, 16, 17, 18), ('42P01',), ('inheritance-qualified-filter',), True, True),

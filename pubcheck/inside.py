@@ -27,7 +27,7 @@ from pubcheck.fold.doubts import (
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
-from pubcheck.postgres.ddl import apply
+from pubcheck.postgres.ddl import apply, apply_with_triggers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.body import Text, do_body, language_of
@@ -160,7 +160,8 @@ class Inside:
         if name in WRITING and fold.refuses_writes and not session.assumed:
             self._written(inner, text, name, node)
         try:
-            apply(session, name, node)
+            if apply_with_triggers(session, name, node):
+                session.assumed = True
             made = _made(fold, mark) if name == "CreateFunctionStmt" else None
             failure = _refused_body(fold, made) if made is not None else None
             if made is not None and failure is not None:

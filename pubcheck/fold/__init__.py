@@ -23,11 +23,10 @@ from pubcheck.patterns import pattern_later
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN
 from pubcheck.postgres.catalog.rows import Place
-from pubcheck.postgres.ddl import apply
+from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.connection import EVENT_TRIGGERS
 from pubcheck.sources.text import Source
 from pubcheck.statements import Statements, StatementText
 
@@ -101,19 +100,18 @@ class Fold:
                 self.stopped.judge(statement, source, name, node)
         session, journal = self.session, self.catalog.journal
         session.begin_statement(source, statement.index, statement.text)
-        guarded = EVENT_TRIGGERS in self.catalog.settings and self._guarded(name, node)
-        session.assumed = filled or guarded
-        if session.assumed:
-            why = "an event trigger may refuse this statement" if guarded else MAY_NOT_RUN
-            session.because.append(self.catalog.reasons.here(why))
+        session.assumed = filled
+        if filled:
+            session.because.append(self.catalog.reasons.here(MAY_NOT_RUN))
         mark = journal.mark() if session.transaction is not None else 0
         if not mark:
             journal.entries.clear()
         journal.undone.clear()
         with self.faults.guard(statement, TooDeep) as guard:
-            if not self._applied(statement, name, node, mark):
+            perhaps_refused = self._applied(statement, name, node, mark)
+            if perhaps_refused is None:
                 return
-            if guarded:
+            if perhaps_refused:
                 doubt_statement(self.catalog, name, mark)
             elif filled:
                 doubt_changes(self.catalog, journal.entries[mark:])
@@ -130,11 +128,12 @@ class Fold:
         if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
             self.follow(name, node, source, statement.index, journal.entries[mark:], journal.undone)
 
-    def _applied(self, statement: StatementText, name: str, node: Node, mark: int) -> bool:
-        """Change the catalog as the server would; False where it refuses. ``mark``: the journal's before it."""
+    def _applied(self, statement: StatementText, name: str, node: Node, mark: int) -> bool | None:
+        """Change the catalog as the server would; None where it refuses, and else whether an event trigger perhaps
+        does. ``mark``: the journal's before it."""
         session, journal = self.session, self.catalog.journal
         try:
-            apply(session, name, node)
+            perhaps_refused = apply_with_triggers(session, name, node)
             if name == "CreateFunctionStmt" and self.catalog.routines and "publication" in statement.text.lower():
                 from pubcheck.inside import check_body
 
@@ -146,18 +145,12 @@ class Fold:
                 self.at_hand.refuse(statement, error)
                 if session.assumed:
                     doubt_refused(session, name, node)
-            return False
+            return None
         except RecursionError:
             journal.undo(mark)
             session.forget_path()
             raise TooDeep from None
-        return True
-
-    def _guarded(self, name: str, node: Node) -> bool:
-        """Whether an event trigger perhaps refuses the statement at hand."""
-        from pubcheck.postgres.ddl.event_triggers import guarded
-
-        return guarded(self.session, name, node)
+        return perhaps_refused
 
     @cached_property
     def stopped(self) -> Stopped:

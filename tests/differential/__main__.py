@@ -1,6 +1,6 @@
-"""`python -m tests.differential {scripts|trees|later} FIRST LAST [--major N]... [--ports FILE]`
+"""`python -m tests.differential {scripts|trees|later|wild} FIRST LAST [--major N]... [--ports FILE] [--quiet]`
 
-Where servers and pubcheck differ, and of how many writes of what kind they were both asked.
+Where servers and pubcheck differ, in how many statements, and of how many writes of what kind they were both asked.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ import argparse
 import sys
 from collections import Counter
 
-from tests.differential.compare import Probe, compare
+from tests.differential.compare import Compared, Probe, compare
 from tests.differential.later import Later
 from tests.differential.scripts import Script
 from tests.differential.trees import Trees
+from tests.differential.wild import Wild
 from tests.support.servers import add_options, asked
 
-KINDS: dict[str, type[Script]] = {"scripts": Script, "trees": Trees, "later": Later}
+KINDS: dict[str, type[Script | Wild]] = {"scripts": Script, "trees": Trees, "later": Later, "wild": Wild}
 
 
 def main() -> int:
@@ -23,16 +24,17 @@ def main() -> int:
     parser.add_argument("kind", choices=tuple(KINDS))
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
+    parser.add_argument("--quiet", action="store_true", help="say only how many differences there are")
     add_options(parser)
     options = parser.parse_args()
     total = 0
     with asked(options) as servers:
-        probes: dict[int, list[Probe]] = {major: [] for major in servers}
+        shown: dict[int, list[Compared]] = {major: [] for major in servers}
         for seed in range(options.first, options.last):
             merged: dict[tuple[str, str, str], list[int]] = {}
             for major in servers:
                 compared = compare(servers[major], KINDS[options.kind](seed).statements)
-                probes[major] += compared.probes
+                shown[major].append(compared)
                 told = [(each.statement, each.server, each.pubcheck) for each in compared.differences]
                 wrong = (probe for probe in compared.probes if not probe.agrees)
                 told += [(each.statement, each.server, each.pubcheck) for each in wrong]
@@ -40,13 +42,31 @@ def main() -> int:
                     merged.setdefault(each, []).append(major)
             for (statement, theirs, ours), where in merged.items():
                 total += 1
+                if options.quiet:
+                    continue
                 print(f"[{seed}/{','.join(map(str, where))}] {statement}")
                 print(f"    server   {theirs}")
                 print(f"    pubcheck {ours}", flush=True)
-    for major, found in probes.items():
-        print(f"PostgreSQL {major}: {summary(found)}")
+    for major, found in shown.items():
+        print(f"PostgreSQL {major}: {statements(found)}")
+        print(f"PostgreSQL {major}: {summary([probe for compared in found for probe in compared.probes])}")
     print(f"{total} differences")
     return 1 if total else 0
+
+
+def statements(found: list[Compared]) -> str:
+    """How many statements there were, and how many answers differ in what way."""
+    differences = [each for compared in found for each in compared.differences]
+    parts = []
+    for words, number in (
+        ("about publications", sum(compared.judged for compared in found)),
+        ("others", sum(compared.followed for compared in found)),
+    ):
+        of_others = words == "others"
+        kinds = Counter(each.kind for each in differences if each.statement.startswith("(") is of_others)
+        said = ", ".join(f"{many} {kind} ({many / max(number, 1):.2%})" for kind, many in kinds.most_common())
+        parts.append(f"{number:,} {words}: {said or 'no difference'}")
+    return "; ".join(parts)
 
 
 def summary(probes: list[Probe]) -> str:

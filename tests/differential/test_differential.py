@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from pubcheck.config import Config
@@ -15,6 +13,7 @@ from tests.differential.compare import compare
 from tests.differential.later import Later
 from tests.differential.scripts import Script
 from tests.differential.trees import Trees
+from tests.differential.wild import Wild
 from tests.support.servers import Servers
 
 SEEDS = range(120)
@@ -43,19 +42,29 @@ def test_what_other_statements_are_refused_for_is_followed(
     assert not [probe for found in compared.values() for probe in found.probes if not probe.agrees]
 
 
-OF_ROLES = re.compile(r'(?:22023|42704) role "\w+" does not exist')
-"""Roles belong to the cluster: one that a unit does not create is taken for granted, or changes nothing."""
-
-
 @pytest.mark.server
 @pytest.mark.parametrize("major", MAJORS)
 def test_histories_that_once_differed(major: int, servers: Servers) -> None:
     found: list[object] = []
     for name, script in histories.SCRIPTS.items():
         compared = compare(servers[major], list(script))
-        found += [(name, each) for each in compared.differences if not OF_ROLES.match(each.server)]
+        found += [(name, each) for each in compared.differences if each.kind != "of a missing role"]
         found += [(name, each) for each in compared.probes if not each.agrees]
     assert not found
+
+
+WILD = range(60)
+"""Most of a second a seed and major; `python -m tests.differential wild` takes any number."""
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("major", MAJORS)
+def test_histories_of_all_kinds_of_statements(major: int, servers: Servers) -> None:
+    compared = [compare(servers[major], Wild(seed).statements) for seed in WILD]
+    wrong = ("invented", "invented, assumed", "missed")
+    judged = [each for found in compared for each in found.differences if not each.statement.startswith("(")]
+    assert not [each for each in judged if each.kind in wrong]
+    assert sum(found.judged for found in compared) > 800
 
 
 PROBED = range(30)

@@ -34,9 +34,11 @@ from pubcheck.postgres.oids import (
 from pubcheck.postgres.session import Session
 
 _MOMENTS = (DATE, INTERVAL, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ)
+_OTHERS = (24, 600, 601, 603, 628, 718, 774, 790, 829, 3220, 5069)
+"""regproc, point, lseg, box, line, circle, macaddr8, money, macaddr, pg_lsn, xid8."""
 _PLAIN = frozenset(
     (BOOL, CHAR, CID, FLOAT4, FLOAT8, INT2, INT2VECTOR, INT4, INT8, NAME, OID, OIDVECTOR, REGROLE, TID, UUID, XID)
-).union(_MOMENTS)
+).union(_MOMENTS, _OTHERS)
 """Types most columns have that are never stored elsewhere; there are more."""
 
 
@@ -46,7 +48,7 @@ def storage_of(session: Session, written: str, oid: int) -> str:
     if word not in ("plain", "external", "extended", "main", "default"):
         raise ServerError("22023", f'invalid storage type "{written}"')
     if word not in ("plain", "default") and _is_plain(session, oid):
-        raise ServerError("0A000", "the column data type can only have storage PLAIN")
+        raise ServerError("0A000", f"column data type {session.syscache.format_type(oid)} can only have storage PLAIN")
     return word if word != "default" else ""
 
 
@@ -55,7 +57,7 @@ def refuse_compression(session: Session, written: str, oid: int) -> None:
     if written == "default":
         return
     if _is_plain(session, oid):
-        raise ServerError("0A000", "the column data type does not support compression")
+        raise ServerError("0A000", f"column data type {session.syscache.format_type(oid)} does not support compression")
     if written not in ("pglz", "lz4"):
         raise ServerError("22023", f'invalid compression method "{written}"')
 

@@ -66,10 +66,11 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
         if len(names) > len(set(names)):
             repeated = next(name for at, name in enumerate(names) if name in names[:at])
             what = "primary key" if kind == "p" else "unique"
-            raise ServerError("42701", f'column "{repeated}" appears twice in {what} constraint')
+            message = f'column "{repeated}" appears twice in {what} constraint'
+            raise ServerError("42701", message, location=node.get("location"))
         elements = tuple({"name": name} for name in names)
         for name in names:
-            require_key_column(session, relation, name)
+            require_key_column(session, relation, name, node.get("location"))
             if kind == "p" and not recurse:
                 _refuse_nullable_in_children(session, row, name)
     over = node.get("without_overlaps", False)
@@ -118,12 +119,12 @@ def _refuse_nullable_in_children(session: Session, row: Relation, name: str) -> 
             raise ServerError("42P16", "constraint must be added to child tables too")
 
 
-def require_key_column(session: Session, relation: int, name: str) -> Column:
+def require_key_column(session: Session, relation: int, name: str, location: int | None = None) -> Column:
     """A column that a key names. Raises ServerError 42703 in transformIndexConstraint's words."""
     row = session.catalog.relations[relation]
     column = row.column(name)
     if column is None and row.seen:
-        raise ServerError("42703", f'column "{name}" named in key does not exist')
+        raise ServerError("42703", f'column "{name}" named in key does not exist', location=location)
     return column or require_column(session, relation, name)
 
 
@@ -143,12 +144,14 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
     if index is None and not row.seen:
         return  # an index of a table that is not visible
     if found is None or index is None or index.table != relation:
-        raise ServerError("42704", f'index "{name}" does not exist')
+        raise ServerError("42704", f'index "{name}" does not exist', location=node.get("location"))
     if catalog.owner_of_index(index.oid) is not None:
-        raise ServerError("55000", f'index "{name}" is already associated with a constraint')
+        message = f'index "{name}" is already associated with a constraint'
+        raise ServerError("55000", message, location=node.get("location"))
     filters = index.partial and index.always is False
     if not index.valid or not index.unique or index.expressions or filters or row.kind == "p":
-        raise ServerError("42809", f'index "{name}" cannot be used for this constraint')
+        message = f'index "{name}" cannot be used for this constraint'
+        raise ServerError("42809", message, location=node.get("location"))
     if kind == "p":
         _refuse_second_primary_key(session, row)
     wanted = node.get("conname") or name

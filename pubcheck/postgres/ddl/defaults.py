@@ -25,5 +25,6 @@ def refuse_default_value(session: Session, relation: Relation, column: Column, e
                 "42804",
                 f'column "{column.name}" is of type {session.syscache.format_type(column.type)} '
                 f"but default expression is of type {session.syscache.format_type(expr.type)}",
+                hint="You will need to rewrite or cast the expression.",
             )
         assign_collations(p, expr)

@@ -330,7 +330,11 @@ def _refuse_classless(
 def classless(session: Session, oid: int, method: str) -> ServerError:
     """The refusal of a key of a type that an access method has no default operator class for (GetIndexOpClass)."""
     shown = session.syscache.format_type(oid)
-    return ServerError("42704", f'data type {shown} has no default operator class for access method "{method}"')
+    return ServerError(
+        "42704",
+        f'data type {shown} has no default operator class for access method "{method}"',
+        hint="You must specify an operator class for the index or define a default operator class for the data type.",
+    )
 
 
 def _has_class(session: Session, method: str, oid: int) -> bool:

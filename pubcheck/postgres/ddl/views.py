@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TEMPORARY, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation, Shown
 from pubcheck.postgres.ddl.adoption import adopt_keys, adopt_members
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, difference
@@ -150,7 +150,7 @@ def create_table_as(session: Session, node: Node) -> None:
         return
     aliases = names(into.get("colNames", ()))
     outputs = reading.columns
-    if not materialized and query:
+    if query and not (materialized and outputs is not None):
         # Loaded only where a table is made of a query.
         from pubcheck.postgres.ddl.query_types import with_types
 
@@ -159,8 +159,8 @@ def create_table_as(session: Session, node: Node) -> None:
     drop = into.get("onCommit") == "ONCOMMIT_DROP"
     if drop and persistence != "t":
         raise ServerError("42P16", "ON COMMIT can only be used on temporary tables")
-    if drop and session.transaction is None:
-        return  # a transaction of its own, at whose end the table is gone
+    if materialized and namespace == TEMPORARY and not into.get("skipData") and not _may_fill(session):
+        raise ServerError("42501", "cannot create temporary table within security-restricted operation")
     if "options" in into or "accessMethod" in into or "tableSpaceName" in into:
         # Loaded only for tables that say how they are stored.
         from pubcheck.postgres.ddl.access_methods import refuse_table_storage
@@ -170,6 +170,19 @@ def create_table_as(session: Session, node: Node) -> None:
     row = _new(session, rv, namespace, persistence, kind, columns or (), seen=columns is not None, drop=drop)
     if materialized:
         _depend(session, row, reading)
+    if drop and session.transaction is None:
+        # The statement is a transaction of its own.
+        from pubcheck.postgres.ddl.temporary import drop_at_commit
+
+        drop_at_commit(session)
+
+
+def _may_fill(session: Session) -> bool:
+    """Whether a temporary materialized view can be filled as it is created."""
+    return session.catalog.major.number >= _FILLED_SINCE
+
+
+_FILLED_SINCE = 17
 
 
 def _prepared(session: Session, name: str) -> Node:

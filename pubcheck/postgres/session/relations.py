@@ -177,6 +177,8 @@ class Relations(Schemas):
         if persistence == "t" or schema == "pg_temp":
             if schema not in (None, "pg_temp"):
                 raise ServerError("42P16", "cannot create temporary relation in non-temporary schema")
+            if persistence == "u":
+                raise ServerError("42P16", "only temporary relations may be created in temporary schemas")
             return self.temporary().oid, "t"
         namespace = self.catalog.namespaces[self.creation_namespace()] if schema is None else self.namespace(schema)
         if not self.may_create_in(namespace):

@@ -1,4 +1,4 @@
-"""Event triggers whose functions may raise an error: what they fire for is perhaps refused."""
+"""Event triggers: what their functions refuse, and what they perhaps refuse."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from tests.linting import answers, lint
 
 TABLE = "CREATE TABLE t (a int PRIMARY KEY);"
 RAISES = "CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;"
+PERHAPS = RAISES.replace("RAISE EXCEPTION 'no'", "IF current_user = 'x' THEN RAISE EXCEPTION 'no'; END IF")
 NOTES = "CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'no'; END $$;"
 AT_END = "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION f();"
 AT_DROP = "CREATE EVENT TRIGGER e ON sql_drop EXECUTE FUNCTION f();"
@@ -19,13 +20,38 @@ def certainty(sql: str) -> list[str]:
 
 
 def test_what_was_perhaps_refused_is_there_by_assumption() -> None:
-    made = TABLE + RAISES + AT_END + "CREATE PUBLICATION p FOR TABLE t;" + "DROP EVENT TRIGGER e;"
+    made = TABLE + PERHAPS + AT_END + "CREATE PUBLICATION p FOR TABLE t;" + "DROP EVENT TRIGGER e;"
     assert certainty(made + "CREATE PUBLICATION p;") == []
     assert certainty(made + "ALTER PUBLICATION p ADD TABLE t;") == ["assumed"]
 
 
 def test_a_refusal_may_be_the_triggers() -> None:
-    assert certainty(RAISES + AT_END + "CREATE PUBLICATION p FOR TABLE nosuch;") == ["assumed"]
+    at_start = AT_END.replace("ddl_command_end", "ddl_command_start")
+    assert certainty(PERHAPS + at_start + "CREATE PUBLICATION p FOR TABLE nosuch;") == ["assumed"]
+    # It comes too late.
+    assert certainty(PERHAPS + AT_END + "CREATE PUBLICATION p FOR TABLE nosuch;") == ["certain"]
+
+
+@pytest.mark.parametrize(
+    ("body", "refused"),
+    [
+        ("RAISE EXCEPTION 'no'", True),
+        ("IF TG_TAG = 'CREATE PUBLICATION' THEN RAISE EXCEPTION 'no'; END IF", True),
+        ("IF TG_TAG IN ('DROP TABLE', 'CREATE TABLE') THEN RAISE EXCEPTION 'no'; END IF", False),
+        ("IF TG_EVENT = 'sql_drop' THEN RAISE EXCEPTION 'no'; END IF", False),
+        ("IF TG_TAG LIKE 'CREATE %' AND NOT TG_EVENT = 'x' THEN RAISE EXCEPTION 'no'; ELSE RETURN; END IF", True),
+        ("RETURN; RAISE EXCEPTION 'no'", False),
+        ("RAISE WARNING '% %', TG_TAG, now()", False),
+    ],
+)
+@pytest.mark.parametrize("event", ["ddl_command_start", "ddl_command_end"])
+def test_functions_that_ask_for_event_and_tag_are_run(body: str, refused: bool, event: str) -> None:
+    """Servers of all majors gave the same answers."""
+    function = f"CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN {body}; END $$;"
+    trigger = AT_END.replace("ddl_command_end", event)
+    found = lint(function + trigger + "CREATE PUBLICATION p; CREATE PUBLICATION p;", complete=True)
+    told = [(answer, sure) for _, answer, sure in answers(found)]
+    assert [sure for _, sure in told] == (["certain"] * 2 if refused else ["certain"])
 
 
 @pytest.mark.parametrize(

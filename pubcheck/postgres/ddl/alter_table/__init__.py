@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from pubcheck.postgres.catalog import FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.columns import require_column
 from pubcheck.postgres.ddl.lookup import RELATION_KINDS, RELATION_WORDS
 from pubcheck.postgres.ddl.not_null import column_constrained
 from pubcheck.postgres.deferred import Deferred
@@ -108,6 +109,11 @@ _ALLOWED = {
 
 def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -> None:
     if len(commands) > 1:
+        if [command["subtype"] for command in commands].count("AT_SetTableSpace") > 1:
+            raise ServerError("42601", "cannot have multiple SET TABLESPACE subcommands")
+        for command in commands:
+            if command["subtype"] == "AT_AlterColumnType":
+                require_column(session, relation, command["name"])
         commands.sort(key=_pass)
         if session.catalog.major.named_not_null:
             _refuse_lost_not_null(session, relation, commands)
@@ -167,6 +173,9 @@ def _pass(command: Node) -> int:
 
 
 _PASSES = {
+    "AT_SetAccessMethod": -1,
+    "AT_SetLogged": -1,
+    "AT_SetUnLogged": -1,
     "AT_DropColumn": 0,
     "AT_DropConstraint": 0,
     "AT_DropIdentity": 0,
@@ -184,7 +193,7 @@ _PASSES = {
     "AT_ColumnDefault": 6,
 }
 """AlterTablePass by subcommand or kind of constraint; other constraints come with what adds identity, and all else
-last."""
+last. What is refused before any pass, while commands are prepared, comes first (ATPrepCmd)."""
 
 
 _HOMES = {

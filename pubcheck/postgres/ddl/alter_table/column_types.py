@@ -28,21 +28,25 @@ def alter_type(session: Session, relation: int, command: Node, recurse: bool) ->
     row = catalog.relations[relation]
     if row.of_type and "through_type" not in command:
         raise ServerError("42809", "cannot alter column type of typed table")
-    if column.inherited and row.seen:
-        raise ServerError("42P16", f'cannot alter inherited column "{name}"')
     definition = command["def"]["ColumnDef"]
     type_name = definition["typeName"]
-    oid = session.type_oid(type_name)
+    if column.inherited and row.seen:
+        raise ServerError("42P16", f'cannot alter inherited column "{name}"', location=_place(session, definition))
+    try:
+        oid = session.type_oid(type_name)
+    except ServerError as error:
+        error.location = error.culprit = _place(session, type_name)
+        raise
     typmod = typmod_of(session, type_name, oid) if "typmods" in type_name else -1
     collation = collation_of(session, definition.get("collClause"), oid)
     if column.identity:
         refuse_identity_type(replace(column, type=oid))
     members = having_column(session, relation, name, recurse)
-    if not recurse and catalog.children.has(relation):
-        raise ServerError("42P16", f'type of inherited column "{name}" must be changed in child tables too')
     for member in members:
         _refuse_partition_key(session, member, name)
     refuse_cast(session, row, column, oid, typmod, definition.get("raw_default"))
+    if not recurse and catalog.children.has(relation):
+        raise ServerError("42P16", f'type of inherited column "{name}" must be changed in child tables too')
     refuse_renewal(session, members, name)
     for member in members:
         here = require_column(session, member, name)
@@ -60,6 +64,14 @@ def alter_type(session: Session, relation: int, command: Node, recurse: bool) ->
             # The default is of its type as before, and cast to the new one.
             add_use_of_default(session, member, here.number, (TYPE, kept.oid, 0))
         _rebuild_keys(session, member, here.number)
+
+
+def _place(session: Session, node: Node) -> int | None:
+    """Where the server points at, from 18 on."""
+    return node.get("location") if session.catalog.major.number >= _POINTING_SINCE else None
+
+
+_POINTING_SINCE = 18
 
 
 def _rebuild_keys(session: Session, relation: int, number: int) -> None:

@@ -22,7 +22,11 @@ from pubcheck.postgres.tree import column_names
 def set_default(session: Session, relation: int, command: Node, recurse: bool) -> None:
     """ALTER COLUMN ... SET and DROP DEFAULT, which go down to children (ATSimpleRecursion)."""
     for member in session.catalog.descendants(relation) if recurse else (relation,):
-        _set_default_of(session, member, command)
+        try:
+            _set_default_of(session, member, command)
+        except ServerError as error:
+            error.location = error.culprit = None  # cookDefault is not given the text here
+            raise
 
 
 def _set_default_of(session: Session, relation: int, command: Node) -> None:
@@ -127,9 +131,10 @@ def add_identity(session: Session, relation: int, command: Node, recurse: bool) 
     catalog = session.catalog
     body = command["def"].get("Constraint") or command["def"]["ColumnDef"]["constraints"][0]["Constraint"]
     name = command["name"]
-    row = catalog.relations[relation]
-    _refuse_part_of_identity(session, row, recurse, "add")
     column = require_column(session, relation, name)
+    row = catalog.relations[relation]
+    refuse_identity_type(column)  # which the sequence has, and that is created first
+    _refuse_part_of_identity(session, row, recurse, "add")
     if row.seen and not column.not_null:
         raise ServerError(
             "55000", f'column "{name}" of relation "{row.name}" must be declared NOT NULL before identity can be added'
@@ -138,7 +143,6 @@ def add_identity(session: Session, relation: int, command: Node, recurse: bool) 
         raise ServerError("55000", f'column "{name}" of relation "{row.name}" is already an identity column')
     if column.has_default or column.generated:
         raise ServerError("55000", f'column "{name}" of relation "{row.name}" already has a default value')
-    refuse_identity_type(column)
     for oid in _with_partitions(session, relation):
         here = require_column(session, oid, name)
         change_columns(session, oid, [here.number], identity=body["generated_when"])
@@ -167,7 +171,9 @@ def _refuse_part_of_identity(session: Session, row: Relation, recurse: bool, ver
     if row.partition:
         raise ServerError("42P16", f"cannot {word} a column of a partition")
     if row.kind == "p" and not recurse:
-        raise ServerError("42P16", f"cannot {word} a column of only the partitioned table")
+        raise ServerError(
+            "42P16", f"cannot {word} a column of only the partitioned table", hint="Do not specify the ONLY keyword."
+        )
 
 
 def _with_partitions(session: Session, relation: int) -> list[int]:

@@ -8,6 +8,7 @@ from pubcheck.postgres.catalog import CONSTRAINT
 from pubcheck.postgres.catalog.rows import Constraint
 from pubcheck.postgres.ddl import not_null
 from pubcheck.postgres.ddl.check_expressions import refuse_failing
+from pubcheck.postgres.ddl.columns import require_column
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.errors import ServerError
@@ -60,6 +61,10 @@ def set_not_null(session: Session, relation: int, command: Node, recurse: bool) 
 
 def add(session: Session, relation: int, command: Node, recurse: bool) -> None:
     constraint = command["def"]["Constraint"]
+    if constraint["contype"] == "CONSTR_PRIMARY":
+        # They are made NOT NULL first, where the server does not speak of a key.
+        for key in constraint.get("keys", ()):
+            require_column(session, relation, key["String"]["sval"])
     add_constraint(session, relation, constraint, recurse)
     row = session.catalog.relations[relation]
     if constraint["contype"] == "CONSTR_CHECK" and row.kind == "r" and not constraint.get("skip_validation"):

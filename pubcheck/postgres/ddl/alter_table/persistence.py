@@ -63,7 +63,8 @@ def set_logged(session: Session, relation: int, command: Node, recurse: bool) ->
     catalog = session.catalog
     row = catalog.relations[relation]
     if row.kind == "p" and not catalog.major.unlogged_partitioned:
-        raise ServerError("42809", f'ALTER action SET LOGGED cannot be performed on relation "{row.name}"')
+        message = f'ALTER action SET LOGGED cannot be performed on relation "{row.name}"'
+        raise ServerError("42809", message, detail=not_supported_for(row.kind))
     if row.persistence == "t":
         raise ServerError("42P16", f'cannot change logged status of table "{row.name}" because it is temporary')
     if row.persistence != "u" or row.kind == "S":

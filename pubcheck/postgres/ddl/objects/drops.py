@@ -34,7 +34,8 @@ def drop(session: Session, node: Node) -> None:
         # Loaded only where it is met.
         from pubcheck.postgres.ddl.event_triggers import forget_event_triggers
 
-        forget_event_triggers(session, [item["String"]["sval"] for item in node["objects"]])
+        dropped = [item["String"]["sval"] for item in node["objects"]]
+        forget_event_triggers(session, dropped, missing_ok=missing_ok)
     objects: list[Object] = []
     for item in node["objects"]:
         if kind in RELATION_KINDS:

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PROC, RELATION, TEMPORARY, TYPE, Object
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, PROC, RELATION, TEMPORARY, TYPE, Object
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
 from pubcheck.postgres.ddl.names import figure_name
@@ -242,10 +242,16 @@ class _Reader:
 
     def _item_of(self, row: Relation, rv: Node) -> Item:
         alias = rv.get("alias", {})
-        columns = renamed(columns_of(row), names(alias.get("colnames", ())))
+        columns = renamed(self._columns_of(row), names(alias.get("colnames", ())))
         return Item(
             alias.get("aliasname", row.name), columns, 0 if alias else row.namespace, row.oid, row.kind not in "vc"
         )
+
+    def _columns_of(self, row: Relation) -> Outputs:
+        if row.namespace != PG_CATALOG or row.oid >= FIRST_NORMAL_OID:
+            return columns_of(row)
+        known = self.session.syscache.builtin.columns(row.name)
+        return None if known is None else columns_of(replace(row, columns=known))
 
     def _relation(self, rv: Node) -> Relation:
         row = self.session.relation(rv)

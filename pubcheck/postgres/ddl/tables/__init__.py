@@ -44,7 +44,12 @@ def create_foreign_table(session: Session, node: Node) -> None:
 def create_table(session: Session, node: Node, kind: str = "") -> None:
     """CREATE TABLE: plain, partitioned, PARTITION OF, INHERITS, OF a type, LIKE."""
     rv, partition = node["relation"], "partbound" in node
-    namespace, persistence = session.creation_target(rv, optional=node.get("if_not_exists", False))
+    try:
+        namespace, persistence = session.creation_target(rv, optional=node.get("if_not_exists", False))
+    except ServerError as error:
+        if error.detail is None:  # that has one which heap_create raises, later
+            error.location = error.culprit = rv.get("location")
+        raise
     name = rv["relname"]
     former = session.relation_in(namespace, name)
     if former is not None and former.seen:

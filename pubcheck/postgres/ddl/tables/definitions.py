@@ -148,7 +148,7 @@ def _written_storage(session: Session, body: Node, oid: int) -> str:
 def _virtual_tree(session: Session, constraint: Node) -> object:
     """The expression of a VIRTUAL column, to be read again. Raises ServerError 42601 where there are none."""
     if not session.catalog.major.virtual_columns:
-        raise ServerError("42601", "syntax error at end of GENERATED ALWAYS AS (...)")
+        raise ServerError("42601", 'syntax error at or near "VIRTUAL"', location=session.find_name("virtual"))
     tree: object = renamed(constraint["raw_expr"])
     return tree
 

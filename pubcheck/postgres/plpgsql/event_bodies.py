@@ -1,0 +1,145 @@
+"""What the function of an event trigger does, as far as it asks for nothing but the event and the command tag
+(src/pl/plpgsql/src/pl_exec.c: plpgsql_exec_event_trigger).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import Struct
+
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.evaluation.planned import planned
+from pubcheck.postgres.expressions.analyze import transform
+from pubcheck.postgres.expressions.coerce import coerce_to_boolean
+from pubcheck.postgres.expressions.collate import assign_collations
+from pubcheck.postgres.expressions.filters import parse_state
+from pubcheck.postgres.expressions.state import NOTHING
+from pubcheck.postgres.oids import TEXT, UNKNOWN
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.plpgsql.compiling import NotParsed
+from pubcheck.postgres.plpgsql.conditions import CONDITIONS
+from pubcheck.postgres.plpgsql.exceptions import message_of
+from pubcheck.postgres.plpgsql.program import program
+from pubcheck.postgres.plpgsql.routines import Routine
+from pubcheck.postgres.session import Session
+
+_ERROR = 21
+_OPTIONS = {1: "message", 2: "detail", 3: "hint"}
+"""PLpgSQL_raise_option_type, but for ERRCODE (0)."""
+_ROWS = re.compile(r"\s*SELECT\s.*\bFROM\s+pg_event_trigger_(ddl_commands|dropped_objects)\s*\(\s*\)\s*", re.IGNORECASE)
+_GIVEN_AT = {
+    "ddl_commands": ("ddl_command_end", "an event trigger function"),
+    "dropped_objects": ("sql_drop", "a sql_drop event trigger function"),
+}
+
+
+def fire(session: Session, routine: Routine, event: str, tag: str) -> None:
+    """Run the function for one command. Raises ServerError where it certainly raises one, and Unknowable."""
+    try:
+        parsed = program(routine.header(), routine.body.text)
+    except (NotParsed, TooDeep):
+        raise Unknowable("what an event trigger does") from None
+    if parsed.exceptions is not None or any("default_val" in node for _, node in parsed.variables):
+        raise Unknowable("what an event trigger does")
+    _Run(session, event, tag).run(parsed.body)
+
+
+class _Run(Struct):
+    session: Session
+    event: str
+    tag: str
+
+    def run(self, body: list[Node]) -> bool:
+        """Whether the statements come to a RETURN."""
+        for item in body:
+            ((kind, node),) = item.items()
+            if kind == "PLpgSQL_stmt_return":
+                return True
+            if kind == "PLpgSQL_stmt_if":
+                if self.run(self._branch(node)):
+                    return True
+            elif kind == "PLpgSQL_stmt_raise":
+                if node.get("elog_level", _ERROR) >= _ERROR:
+                    raise self._error(node)
+            elif kind == "PLpgSQL_stmt_fors":
+                self._rows(node)
+            else:
+                raise Unknowable("what an event trigger does")
+        return False
+
+    def _branch(self, node: Node) -> list[Node]:
+        branches = [(node["cond"], node.get("then_body", []))]
+        for item in node.get("elsif_list", ()):
+            elsif = item["PLpgSQL_if_elsif"]
+            branches.append((elsif["cond"], elsif.get("stmts", [])))
+        for condition, body in branches:
+            if self._value(condition, boolean=True) is True:
+                return list(body)
+        return list(node.get("else_body", ()))
+
+    def _rows(self, node: Node) -> None:
+        """A loop over what the command did, of which nothing is known, and which may only speak of it."""
+        found = _ROWS.fullmatch(node["query"]["PLpgSQL_expr"]["query"])
+        if found is None:
+            raise Unknowable("what an event trigger does")
+        event, where = _GIVEN_AT[found[1].lower()]
+        if self.event != event:
+            message = f"pg_event_trigger_{found[1].lower()}() can only be called in {where}"
+            raise ServerError("39P03", message)
+        for item in node.get("body", ()):
+            if item.get("PLpgSQL_stmt_raise", {}).get("elog_level", _ERROR) >= _ERROR:
+                raise Unknowable("what an event trigger does")
+
+    def _error(self, node: Node) -> ServerError:
+        if not (node.keys() & {"condname", "message", "options"}):
+            return ServerError("0Z002", "RAISE without parameters cannot be used outside an exception handler")
+        sqlstate: Any = CONDITIONS.get(node["condname"], node["condname"]) if "condname" in node else "P0001"
+        said: dict[str, Any] = {}
+        if "message" in node:
+            said["message"] = message_of(node["message"], [self._value(each) for each in node.get("params", ())])
+        for item in node.get("options", ()):
+            option = item["PLpgSQL_raise_option"]
+            kind, value = option.get("opt_type", 0), self._value(option["expr"])
+            if kind == 0:
+                sqlstate = CONDITIONS.get(value, value)
+            elif kind in _OPTIONS:
+                said[_OPTIONS[kind]] = value
+        message = said.get("message", node.get("condname", sqlstate))
+        return ServerError(sqlstate, message, detail=said.get("detail"), hint=said.get("hint"))
+
+    def _value(self, expression: Node, *, boolean: bool = False) -> Any:
+        """The value of an expression over TG_TAG and TG_EVENT, a text unless it is ``boolean``. Raises Unknowable."""
+        try:
+            _, query = parse(f"SELECT {expression['PLpgSQL_expr']['query']}") or ("", {})
+        except (SyntaxRefused, TooDeep):
+            raise Unknowable("a value in the function of an event trigger") from None
+        tree = self._filled(query["targetList"][0]["ResTarget"]["val"])
+        p = parse_state(self.session, NOTHING)
+        expr = transform(p, tree)
+        if boolean:
+            expr = coerce_to_boolean(p, expr, "IF")
+        assign_collations(p, expr)
+        left = planned(p, expr)
+        if left.node != "Const" or not (boolean or left.type in (TEXT, UNKNOWN)):
+            raise Unknowable("a value in the function of an event trigger")
+        return left.value
+
+    def _filled(self, tree: Any) -> Any:
+        if isinstance(tree, list):
+            return [self._filled(item) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        if "ColumnRef" in tree:
+            fields = tree["ColumnRef"]["fields"]
+            name = fields[0].get("String", {}).get("sval") if len(fields) == 1 else None
+            if name not in ("tg_tag", "tg_event"):
+                raise Unknowable("a variable in the function of an event trigger")
+            return _text(self.tag if name == "tg_tag" else self.event)
+        return {key: self._filled(value) for key, value in tree.items()}
+
+
+def _text(value: str) -> Node:
+    names = [{"String": {"sval": "pg_catalog"}}, {"String": {"sval": "text"}}]
+    return {"TypeCast": {"arg": {"A_Const": {"sval": {"sval": value}}}, "typeName": {"names": names, "typemod": -1}}}
