@@ -44,7 +44,9 @@ from pubcheck.rulebook import by_name, rule_for_spec
 from pubcheck.statements import StatementText
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
-_ABOUT_PUBLICATIONS = re.compile(r"\b(?:create|alter|drop)\s+publication\b", re.IGNORECASE)
+_ABOUT_PUBLICATIONS = re.compile(
+    r"\b(?:create|alter|drop)\s+publication\b|\breplica\s+identity\s+(?:full|nothing|default|using)\b", re.IGNORECASE
+)
 _UNFINISHED = "see that each statement ends with a semicolon, as do END, END IF, END LOOP and END CASE"
 _NOT_INLINE = ("sql", "c", "internal")
 

@@ -58,6 +58,14 @@ _NAME = re.compile(rf"{_SPACE}*(?P<name>[^= \t\n\r\f\v]*){_SPACE}*(?P<equals>=?)
 _VALUE = re.compile(r"'(?P<quoted>(?:[^'\\]|\\.)*+)(?P<end>'?)|(?:[^\\ \t\n\r\f\v]|\\.?)*+", re.DOTALL)
 
 
+_PASSWORD = re.compile(r"(?:^|[\s?&])password\s*=\s*(?!''|[\s&]|$)|^postgres(?:ql)?://[^@/?:]*:[^@/?]+@")
+
+
+def has_password(text: str) -> bool:
+    """Whether a connection string gives a password that is not empty."""
+    return _PASSWORD.search(text) is not None
+
+
 def complaint(text: str, major: int) -> str | None:
     """What libpq says of a connection string that it refuses; None where it takes it, and of URIs."""
     if _URI.match(text):

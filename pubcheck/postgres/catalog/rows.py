@@ -412,3 +412,4 @@ class Subscription(Struct, frozen=True, gc=False):
     connected: bool = True
     """Whether it is there only if the publisher could be reached when it was made."""
     owner: int = 0
+    password_required: bool = True

@@ -98,7 +98,8 @@ def refuse_parameters(session: Session, nodes: Iterable[Node], what: str, *, new
     if len(given) > len({name for name, _ in given}):
         raise ServerError("22023", "parameter specified more than once")
     if given and what == "partitioned" and session.catalog.major.number >= _OWN_WORDS:
-        raise ServerError("42809", "cannot specify storage parameters for a partitioned table")
+        hint = "Specify storage parameters for its leaf partitions instead."
+        raise ServerError("42809", "cannot specify storage parameters for a partitioned table", hint=hint)
     for (space, name), value in given:
         parameter = (_TOAST if space else known).get(name)
         if parameter is None or parameter.since > session.catalog.major.number:

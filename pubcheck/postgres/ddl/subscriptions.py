@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Subscription
+from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Role, Subscription
 from pubcheck.postgres.conninfo import complaint
 from pubcheck.postgres.ddl.subscription_options import (
     RULE,
@@ -18,6 +18,13 @@ from pubcheck.postgres.ddl.subscription_options import (
     exclude_without_slot,
     parse_options,
     stands_for_another,
+)
+from pubcheck.postgres.ddl.subscription_rights import (
+    refuse_creation,
+    refuse_owner,
+    refuse_renaming,
+    refuse_without_password,
+    require_password,
 )
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -37,8 +44,8 @@ def create_subscription(session: Session, node: Node) -> None:
     exclude_without_slot(options, given)
     if options["create_slot"]:
         _outside_transaction(session, "CREATE SUBSCRIPTION ... WITH (create_slot = true)")
-    if not session.superuser():
-        session.assume("the role is not a member of pg_create_subscription")
+    password_required = options.get("password_required", True)
+    refuse_creation(session, password_required)
     held = catalog.subscriptions.get(name)
     start = session.find_name(name) or 0
     place = session.place(start, len(name.encode()))
@@ -46,6 +53,7 @@ def create_subscription(session: Session, node: Node) -> None:
         _taken(session, held)
         raise _refused("42710", f'subscription "{name}" already exists', place)
     _check_connection(session, node)
+    require_password(session, node.get("conninfo", ""), session.role, password_required)
     named = _named(session, node)
     _refuse_repeats(named)
     row = Subscription(
@@ -57,6 +65,7 @@ def create_subscription(session: Session, node: Node) -> None:
         slot=options.get("slot_name", name) is not None,
         connected=options["connect"],
         owner=session.setting("role"),
+        password_required=password_required,
     )
     catalog.subscriptions.put(name, row)
 
@@ -76,6 +85,7 @@ def alter_subscription(session: Session, node: Node) -> None:
     certain = not session.assumed
     _rests_on(session, row)
     _require_owner(session, row)
+    refuse_without_password(session, row.password_required)
     changed = _ALTER[kind](session, node, row)
     if changed is not row:
         # What a statement that perhaps runs did is perhaps so.
@@ -108,6 +118,8 @@ def rename_subscription(session: Session, node: Node) -> None:
         _require(session, name)
         return
     _require_owner(session, row)
+    refuse_without_password(session, row.password_required)
+    refuse_renaming(session)
     held = subscriptions.get(new)
     if held is not None:
         _rests_on(session, row)
@@ -138,11 +150,17 @@ def _require_owner(session: Session, row: Subscription) -> None:
         raise ServerError("42501", f"must be owner of subscription {row.name}", rule="permission")
 
 
-def change_owner(session: Session, name: str, owner: int) -> None:
-    """ALTER SUBSCRIPTION ... OWNER TO; whether that is allowed is not judged."""
+def change_owner(session: Session, name: str, owner: Role) -> None:
+    """ALTER SUBSCRIPTION ... OWNER TO (AlterSubscriptionOwner). Raises ServerError 42704 and 42501."""
     row = session.catalog.subscriptions.get(name)
-    if row is not None:
-        session.catalog.subscriptions.put(name, replace(row, owner=owner))
+    if row is None:
+        _require(session, name)
+        return
+    if row.owner == owner.oid:
+        return
+    _require_owner(session, row)
+    refuse_owner(session, row, owner)
+    session.catalog.subscriptions.put(name, replace(row, owner=owner.oid))
 
 
 def _require(session: Session, name: str) -> None:
@@ -197,6 +215,9 @@ def _set_options(session: Session, node: Node, row: Subscription) -> Subscriptio
         if row.enabled and major < _OPTIONS_ARE_NAMED:
             raise ServerError("55000", "cannot set failover for enabled subscription", rule=RULE)
         _require_alterable(session, row, "failover", of_slot=True)
+    if "password_required" in options:
+        refuse_without_password(session, options["password_required"])
+        row = replace(row, password_required=options["password_required"])
     return replace(row, slot=options["slot_name"] is not None) if "slot_name" in options else row
 
 
@@ -223,6 +244,9 @@ def _enable(session: Session, node: Node, row: Subscription) -> Subscription:
 
 def _set_connection(session: Session, node: Node, row: Subscription) -> Subscription:
     _check_connection(session, node)
+    owner = session.catalog.roles.get(row.owner)
+    if owner is not None:
+        require_password(session, node.get("conninfo", ""), owner, row.password_required)
     return row
 
 

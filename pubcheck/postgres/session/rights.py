@@ -43,6 +43,10 @@ class Rights(Connection):
         """None for a database made elsewhere: whoever works in it may be its owner."""
         return self.catalog.databases.get(self.catalog.database)
 
+    def has_privileges_of(self, role: int) -> bool:
+        """has_privs_of_role, of the current role."""
+        return self.superuser() or role in self._roles_with_privileges(self.role)
+
     def owns(self, owner: int) -> bool:
         """object_ownercheck: superuser, or the owner, or a member of the owner that inherits."""
         return self.superuser() or owner in self._roles_with_privileges(self.role) or not self.catalog.roles[owner].seen

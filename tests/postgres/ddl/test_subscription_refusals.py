@@ -132,7 +132,9 @@ def test_only_the_owner_may_change_a_subscription() -> None:
     for statement in ("ALTER SUBSCRIPTION s RENAME TO t", "ALTER SUBSCRIPTION s SET (foo)", "DROP SUBSCRIPTION s"):
         assert said(*other, statement) == [("42501", "must be owner of subscription s", "certain")]
     given = ["CREATE ROLE app", MADE, "ALTER SUBSCRIPTION s OWNER TO app", "SET ROLE app"]
-    assert said(*given, "ALTER SUBSCRIPTION s RENAME TO t") == []
+    assert said(*given, "ALTER SUBSCRIPTION s DISABLE") == []
+    # A new name takes the right to create one.
+    assert [answer[0] for answer in said(*given, "ALTER SUBSCRIPTION s RENAME TO t")] == ["42501"]
 
 
 def test_the_place_is_the_option_or_the_name() -> None:

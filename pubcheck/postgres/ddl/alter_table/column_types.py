@@ -43,7 +43,7 @@ def alter_type(session: Session, relation: int, command: Node, recurse: bool) ->
         refuse_identity_type(replace(column, type=oid))
     members = having_column(session, relation, name, recurse)
     for member in members:
-        _refuse_partition_key(session, member, name)
+        _refuse_partition_key(session, member, name, _place(session, definition))
     refuse_cast(session, row, column, oid, typmod, definition.get("raw_default"))
     if not recurse and catalog.children.has(relation):
         raise ServerError("42P16", f'type of inherited column "{name}" must be changed in child tables too')
@@ -91,13 +91,12 @@ def _rebuild_keys(session: Session, relation: int, number: int) -> None:
                 catalog.constraints.put(owner.oid, replace(owner, kind=kind, deferrable=not above.immediate))
 
 
-def _refuse_partition_key(session: Session, relation: int, name: str) -> None:
+def _refuse_partition_key(session: Session, relation: int, name: str, location: int | None) -> None:
     row = session.catalog.relations[relation]
     column = require_column(session, relation, name)
     if column.number in row.partition_key:
-        raise ServerError(
-            "42P16", f'cannot alter column "{name}" because it is part of the partition key of relation "{row.name}"'
-        )
+        message = f'cannot alter column "{name}" because it is part of the partition key of relation "{row.name}"'
+        raise ServerError("42P16", message, location=location)
 
 
 def _refuse_type_change(session: Session, row: Relation, column: Column) -> None:

@@ -120,7 +120,8 @@ def drop_expression(session: Session, relation: int, command: Node, recurse: boo
             if command.get("missing_ok"):
                 continue
             named = catalog.relations[oid].name
-            raise ServerError("55000", f'column "{column.name}" of relation "{named}" is not a generated column')
+            kind = "generated" if catalog.major.virtual_columns else "stored generated"
+            raise ServerError("55000", f'column "{column.name}" of relation "{named}" is not a {kind} column')
         catalog.forget_dependencies((RELATION, oid), here.number, on=(RELATION, oid))
         _forget_default(session, oid, here.number)
         change_columns(session, oid, [here.number], generated="", expression=(), tree=None)

@@ -36,7 +36,7 @@ def change_owner(session: Session, node: Node) -> None:
         # Loaded only where there are subscriptions.
         from pubcheck.postgres.ddl import subscriptions
 
-        subscriptions.change_owner(session, node["object"]["String"]["sval"], owner.oid)
+        subscriptions.change_owner(session, node["object"]["String"]["sval"], owner)
         return
     if kind == "OBJECT_DATABASE":
         catalog.databases.put(node["object"]["String"]["sval"], owner.oid)

@@ -1,0 +1,82 @@
+"""Who may create a subscription, change it and own it (commands/subscriptioncmds.c).
+
+Before 16 only superusers may. Roles that the unit did not create are taken for superusers, as everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pubcheck.postgres.catalog.rows import Role, Subscription
+from pubcheck.postgres.conninfo import has_password
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.session import Session
+
+_RULE = "permission"
+_SINCE = 16
+"""The first major that has pg_create_subscription and asks others than superusers for a password."""
+_HINT = "Subscriptions with the password_required option set to false may only be created or modified by the superuser."
+
+
+def refuse_creation(session: Session, password_required: bool) -> None:
+    """CreateSubscription. Raises ServerError 42501."""
+    if session.superuser():
+        return
+    if session.catalog.major.number < _SINCE:
+        raise ServerError("42501", "must be superuser to create subscriptions", rule=_RULE)
+    needed = session.role_named("pg_create_subscription")
+    if not session.has_privileges_of(needed.oid):
+        raise ServerError(
+            "42501",
+            "permission denied to create subscription",
+            rule=_RULE,
+            detail='Only roles with privileges of the "pg_create_subscription" role may create subscriptions.',
+        )
+    _require_database(session)
+    refuse_without_password(session, password_required)
+
+
+def refuse_without_password(session: Session, password_required: bool) -> None:
+    """Raises ServerError 42501 where another one than a superuser does without a password."""
+    if not password_required and not session.superuser():
+        raise ServerError("42501", "password_required=false is superuser-only", rule=_RULE, hint=_HINT)
+
+
+def require_password(session: Session, connection: str, owner: Role, password_required: bool) -> None:
+    """libpqrcv_check_conninfo: the connection string of an owner that is not a superuser. Raises ServerError 2F003."""
+    if session.catalog.major.number < _SINCE or owner.superuser or not owner.seen or not password_required:
+        return
+    if not has_password(connection):
+        raise ServerError(
+            "2F003",
+            "password is required",
+            rule=_RULE,
+            detail="Non-superusers must provide a password in the connection string.",
+        )
+
+
+def refuse_renaming(session: Session) -> None:
+    """RENAME TO takes CREATE on the database, from 16 on. Raises ServerError 42501."""
+    if session.catalog.major.number >= _SINCE:
+        _require_database(session)
+
+
+def refuse_owner(session: Session, row: Subscription, new: Role) -> None:
+    """AlterSubscriptionOwner_internal, once the current owner is checked. Raises ServerError 42501."""
+    if session.catalog.major.number < _SINCE:
+        if new.seen and not new.superuser:
+            said: dict[str, Any] = {"rule": _RULE, "hint": "The owner of a subscription must be a superuser."}
+            raise ServerError("42501", f'permission denied to change owner of subscription "{row.name}"', **said)
+        return
+    refuse_without_password(session, row.password_required)
+    if not session.member_of(new.oid):
+        raise ServerError("42501", f'must be able to SET ROLE "{new.name}"', rule=_RULE)
+    _require_database(session)
+
+
+def _require_database(session: Session) -> None:
+    if not session.may_create_in_database():
+        catalog = session.catalog
+        if not catalog.database_known:
+            session.assume("another role may have been granted CREATE on the database")
+        raise ServerError("42501", f"permission denied for database {catalog.database}", rule=_RULE)
