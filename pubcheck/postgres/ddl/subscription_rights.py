@@ -77,6 +77,5 @@ def refuse_owner(session: Session, row: Subscription, new: Role) -> None:
 def _require_database(session: Session) -> None:
     if not session.may_create_in_database():
         catalog = session.catalog
-        if not catalog.database_known:
-            session.assume("another role may have been granted CREATE on the database")
+        session.assume_database()
         raise ServerError("42501", f"permission denied for database {catalog.database}", rule=_RULE)
