@@ -169,6 +169,7 @@ BLOCKS: Mapping[str, str] = {
     "tables": "FOR i IN 1..9999 LOOP FOR k IN 1..9999 LOOP EXECUTE format('CREATE TABLE z_%s_%s (id int)', i, k);"
     " END LOOP; END LOOP;",
     "expression deep": "i := " + "(" * 3000 + "1" + ")" * 3000 + "; i := 1" + "+1" * 10_000 + ";",
+    "PERFORM of 100,000": "PERFORM 1;\n" * 100_000,
     "blocks deep": "BEGIN " * 500 + "NULL;" + " END;" * 500,
     "IF deep": "IF true THEN " * 500 + "NULL;" + " END IF;" * 500,
     "CASE deep": "s := " + "CASE WHEN true THEN " * 1000 + "'x'" + " ELSE 'y' END" * 1000 + ";",

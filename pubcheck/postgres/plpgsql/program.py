@@ -151,6 +151,10 @@ SQL_FIELDS = {
 }
 
 
+_NEAR = 1000
+"""Characters behind the beginning of a statement's line in which it is looked for first."""
+
+
 class _Places:
     """Finds statements in the body that the parser gives the line and the text of, in the order of the text."""
 
@@ -207,15 +211,21 @@ class _Places:
         self.sites[id(node)] = Site(number, *found)
 
     def _find(self, query: str, start: int) -> tuple[int, int] | None:
-        at = self._body.find(query, start)
+        # It mostly stands where it is looked for, and not letter by letter: then the rest of the body is not searched.
+        return self._between(query, start, start + len(query) + _NEAR) or self._between(query, start, len(self._body))
+
+    def _between(self, query: str, start: int, end: int) -> tuple[int, int] | None:
+        at = self._body.find(query, start, end)
         if at >= 0:
             return at, at + len(query)
         # INTO and its target are blanked; PERFORM is written SELECT.
         if query.startswith("SELECT "):
-            match = re.compile(r"(?ai:perform)(?=\W)").search(self._body, start)
+            match = re.compile(r"(?ai:perform)(?=\W)").search(self._body, start, end)
             if match is not None and self._body.startswith(query[6:], match.end()):
                 return match.start(), match.end() + len(query) - 6
         pieces = re.split(r"( {5,})", query)
+        if len(pieces) == 1:
+            return None
         pattern = "".join(f"(?s:.{{{len(piece)}}})" if at % 2 else re.escape(piece) for at, piece in enumerate(pieces))
-        found = re.compile(pattern).search(self._body, start)
-        return (found.start(), found.end()) if found is not None and len(pieces) > 1 else None
+        found = re.compile(pattern).search(self._body, start, end)
+        return (found.start(), found.end()) if found is not None else None
