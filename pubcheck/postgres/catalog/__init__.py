@@ -491,9 +491,10 @@ class Catalog:
         return found
 
     def constraint(self, relation: int, name: str) -> Constraint | None:
-        for oid in self.constraints_of.get(relation):
-            if self.constraints[oid].name == name:
-                return self.constraints[oid]
+        for oid in self.constraint_names.groups.get((self.relations[relation].namespace, name), ()):
+            row = self.constraints.get(oid)  # None for the oid of a relation, which NOT NULL constraints are entered by
+            if row is not None and row.relation == relation:
+                return row
         return None
 
     def constraint_taken(self, namespace: int, name: str) -> bool:

@@ -189,6 +189,7 @@ LANGUAGES = {
 """By the name of a view."""
 
 _REGEX_BODY = re.compile(r"/(?![/*])(?:[^/\\\n\[]++|\\[^\n]|\[(?:[^\]\\\n]++|\\[^\n])*+\])++/?+")
+_REGEX_BODY_WITHOUT_CLASS = re.compile(r"/(?![/*])(?:[^/\\\n\[]++|\\[^\n])++/?+")
 _BEFORE_REGEX = frozenset("(,=:[!&|?{};~+-*%<>\n")
 _BEFORE_REGEX_WORD = re.compile(r"\b(?:return|typeof|case|in|of|if|unless|when|and|or|not|while|match)\s*$")
 
@@ -215,6 +216,8 @@ class _Scanner:
         self.text, self.language = text, language
         self.failures = 0
         self.dead: set[int] = set()
+        self.unclosed = 0
+        """Before this offset no class of a regular expression has an end: it is not looked for again."""
         pieces = [f"(?P<skipped>{language.skipped})"]
         if language.slashes:
             pieces.append("(?P<slash>/)")
@@ -269,8 +272,16 @@ class _Scanner:
             and not _BEFORE_REGEX_WORD.search(text, max(0, before - 10), before)
         ):
             return at + 1
-        found = _REGEX_BODY.match(text, at)
-        return found.end() if found is not None and found[0].endswith("/") and len(found[0]) > 1 else at + 1
+        body = _REGEX_BODY if at >= self.unclosed else _REGEX_BODY_WITHOUT_CLASS
+        found = body.match(text, at)
+        if found is not None and found[0].endswith("/") and len(found[0]) > 1:
+            return found.end()
+        if at >= self.unclosed:
+            eol = text.find("\n", at)
+            eol = len(text) if eol < 0 else eol
+            if text.find("]", at, eol) < 0:
+                self.unclosed = eol
+        return at + 1
 
     def _closed(self, number: int, found: re.Match[str]) -> tuple[Literal | None, int]:
         """The literal that is opened there, None if it has no end, and where to go on."""

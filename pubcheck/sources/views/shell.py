@@ -176,7 +176,7 @@ def _commands(text: str, found: list[Given]) -> tuple[list[tuple[int, str]], lis
     what is for another database or server, where there is no room to say so."""
     commands: list[tuple[int, str]] = []
     unplaced: list[tuple[int, int]] = []
-    places: list[str] = []
+    places: dict[str, int] = {}
     current = taken = 0
     surroundings = _Surroundings(text)
     for each in found:
@@ -185,9 +185,7 @@ def _commands(text: str, found: list[Given]) -> tuple[list[tuple[int, str]], lis
             continue
         rest = "" if each.here else _REST.match(text, min(each.written.end + 1, len(text)))[0]  # type: ignore[index]
         place = surroundings.place(f"{each.within}{command}x{rest}", each.start)
-        if place not in places:
-            places.append(place)
-        number = places.index(place)
+        number = places.setdefault(place, len(places))
         said = [f"\\set {one['name']} {one['value']}" for one in _VARIABLE.finditer(command)] if each.here else []
         if number != current:
             said.insert(0, f"\\c {_short(place, number)}")

@@ -89,6 +89,16 @@ PROGRAMS = (
         file="run.js",
     ),
     Dimension(
+        "JavaScript: /[ of one line",
+        each("= /[", joint=" ", before='sql.query("CREATE PUBLICATION p FOR ALL TABLES");\n'),
+        file="run.js",
+    ),
+    Dimension(
+        "shell: psql in psql",
+        nested('$(psql -c "CREATE PUBLICATION p FOR TABLE t" ', ")", before="x="),
+        file="run.sh",
+    ),
+    Dimension(
         "JavaScript: regular expressions",
         each("x = /[a-z]@/;", before='sql.query("CREATE PUBLICATION p FOR ALL TABLES");\n'),
         file="run.js",
