@@ -557,7 +557,8 @@ def test_the_test_cases_of_a_program_have_a_database_each(kind: str) -> None:
 
 def test_a_variable_of_psql_may_hold_a_literal() -> None:
     text = (
-        "\\set connection '\\'host=a port=' :port '\\''\nCREATE SUBSCRIPTION s CONNECTION :connection PUBLICATION p;\n"
+        "\\set connection '\\'host=a port=' :port '\\''\n"
+        "CREATE SUBSCRIPTION s_:oid CONNECTION :connection PUBLICATION p WITH (slot_name=slot_:oid);\n"
     )
     assert lint(text, "sql") == []
 

@@ -22,8 +22,16 @@ def filled(statement: Statement) -> Iterator[str]:
         sql = replaced(sql, [(start, filler(sql[start:end])) for start, end in guesses])
         yield edited(sql, statement.edits)
     if statement.variables:
-        # A variable may hold a literal, quotes and all.
-        literals = [(start, "'" + "_" * (end - start - 2) + "'") for start, end in statement.variables]
+        # A variable may hold a literal, quotes and all, unless it is part of a name.
+        literals = [
+            (
+                start,
+                _stand_in(statement.sql, start, end)
+                if _in_name(statement.sql, start)
+                else f"'{'_' * (end - start - 2)}'",
+            )
+            for start, end in statement.variables
+        ]
         yield edited(replaced(statement.sql, literals), statement.edits)
     sites = sorted({*statement.placeholders, *guesses})
     # A placeholder may stand for a whole clause, or for nothing.
@@ -55,6 +63,11 @@ def _name_around(sql: str, start: int, end: int) -> str:
     return sql[start : NAME_REST.match(sql, end).end()]  # type: ignore[union-attr]
 
 
+def _in_name(sql: str, start: int) -> bool:
+    """Whether a name goes on there."""
+    return bool(start) and NAME_START.match(sql, start - 1) is not None
+
+
 def _stand_in(sql: str, start: int, end: int) -> str:
     """What the site of a variable is filled with, of its length."""
     site = sql[start:end]
@@ -63,8 +76,7 @@ def _stand_in(sql: str, start: int, end: int) -> str:
     if site[1] == "{":
         return "true".ljust(len(site))
     name = site[1:]
-    before = sql[start - 1 : start]
-    if before and NAME_START.match(before):
+    if _in_name(sql, start):
         return "_" + name  # "part_:year" is one name once the value is in
     if f" {name.lower()} " in RESERVED:
         return f'"{name[:-1]}"'
