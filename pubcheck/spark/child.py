@@ -229,6 +229,9 @@ def main() -> None:
                 faults.append(fault_of(error))
             faults += [fault for fold in followed.folds for fault in fold.faults.faults]
         failure = _failure(faults) if faults else None
+        if failure is not None and failure.reason == "memory":
+            # What is found with too little memory differs from run to run.
+            return Reply((), (), (), judged.postgres, 0, perf_counter() - begun, failure)
         entries = tuple(finding.entry for finding in judged.findings)
         unread = tuple(aside.values())
         failure = failure or _unfit(entries, unread, judged.statements, len(files))
