@@ -241,7 +241,11 @@ def made_of_unseen(changes: Iterable[Change]) -> bool:
 
 
 def _new(columns: tuple[Column, ...], known: tuple[Column, ...]) -> tuple[Column, ...]:
-    return () if columns is known else tuple(column for column in columns if column not in known and not column.dropped)
+    """The columns that came or changed; each stays at the place of its number."""
+    if columns is known:
+        return ()
+    changed = (column for column, before in zip(columns, known, strict=False) if column is not before)
+    return tuple(column for column in (*changed, *columns[len(known) :]) if not column.dropped)
 
 
 def doubt_refused(session: Session, name: str, node: Node) -> None:
