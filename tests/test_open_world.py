@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import answers, lint
+from tests.linting import answers, lint, writes
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,9 @@ def test_a_publication_over_what_is_not_visible_is_perhaps_not_there(made: str) 
 def test_what_was_to_be_dropped_with_what_is_not_visible_is_perhaps_still_there(before: str, certainty: str) -> None:
     found = answers(lint("CREATE PUBLICATION p;" + before + "DROP PUBLICATION p;"))
     assert found[-1] == ("42704", 'publication "p" does not exist', certainty)
+
+
+def test_a_view_that_the_server_refuses_stands_in_nobody_s_way() -> None:
+    """PostgreSQL 15 to 18 refuse the view, as there is no function length(integer), and then drop the table."""
+    view = "CREATE TABLE t (a int, b varchar); CREATE VIEW v AS SELECT b, length(a) FROM t;"
+    assert writes(lint(f"{view} CREATE PUBLICATION p FOR ALL TABLES; DROP TABLE t;", complete=True)) == []

@@ -17,7 +17,7 @@ from pubcheck.checks.write import WRITING
 from pubcheck.config import Config
 from pubcheck.faults import Faults
 from pubcheck.fold.at_hand import AtHand
-from pubcheck.fold.doubts import doubt_changes, doubt_refused, doubt_statement, doubt_unknown
+from pubcheck.fold.doubts import doubt_changes, doubt_refused, doubt_statement, doubt_targets, doubt_unknown
 from pubcheck.fold.grounds import Grounds
 from pubcheck.patterns import pattern_later
 from pubcheck.postgres.catalog import Catalog
@@ -145,6 +145,8 @@ class Fold:
                 self.at_hand.refuse(statement, error)
                 if session.assumed:
                     doubt_refused(session, name, node)
+            elif session.assumed:
+                doubt_targets(session, name, node)
             return None
         except RecursionError:
             journal.undo(mark)

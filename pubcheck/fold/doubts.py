@@ -21,6 +21,7 @@ from pubcheck.postgres.catalog.rows import (
     Relation,
     Type,
 )
+from pubcheck.postgres.ddl.lookup import RELATION_KINDS, list_items, range_var, strings
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import without_locations
@@ -161,6 +162,8 @@ def doubt_unknown(session: Session, name: str, node: Node, changes: list[Change]
     catalog = session.catalog
     if name in _CREATING:
         _doubt_recreated(session, changes)
+    if name in _OF_QUERIES and not session.vouched:
+        doubt_changes(catalog, changes)
     if name not in _DOUBTED or _is_plain(catalog, name, node):
         return
     if not session.assumed and not (name == "AlterTableStmt" and made_of_unseen(changes)):
@@ -196,6 +199,7 @@ def _doubt_recreated(session: Session, changes: list[Change]) -> None:
             unsee(catalog, heap, key)
 
 
+_OF_QUERIES = ("CreateTableAsStmt", "ViewStmt")
 _CREATING = ("CreateStmt", "CreateTableAsStmt", "CreatePublicationStmt")
 
 
@@ -252,8 +256,17 @@ def doubt_refused(session: Session, name: str, node: Node) -> None:
     """A statement whose refusal is only assumed: what it would have made may be there after all."""
     if name in ("AlterTableStmt", "RenameStmt", "AlterObjectSchemaStmt"):
         session.blind = True
-        found = session.find_relation(node["relation"]) if "relation" in node else None
-        if found is not None:
-            unsee(session.catalog, session.catalog.relations, found.oid)
+        doubt_targets(session, name, node)
     elif name == "CreatePublicationStmt":
         session.doubted.add(node["pubname"])
+
+
+def doubt_targets(session: Session, name: str, node: Node) -> None:
+    """A statement was perhaps accepted that is taken for refused: the relations that it changes are not certain."""
+    targets = [node["relation"]] if "relation" in node else []
+    if name == "DropStmt" and node["removeType"] in RELATION_KINDS:
+        targets = [range_var(strings(list_items(item))) for item in node["objects"]]
+    for target in targets:
+        found = session.find_relation(target)
+        if found is not None:
+            unsee(session.catalog, session.catalog.relations, found.oid)

@@ -6,6 +6,16 @@ What comes after such a statement shows whether it was done.
 from __future__ import annotations
 
 SCRIPTS: dict[str, tuple[str, ...]] = {
+    "rule over what is missing": (
+        "CREATE TABLE t (a int)",
+        "CREATE RULE r AS ON DELETE TO t DO INSTEAD DELETE FROM missing",
+        "CREATE RULE s AS ON UPDATE TO t DO INSTEAD UPDATE t SET missing = 1",
+        "CREATE PUBLICATION p FOR TABLE t",
+    ),
+    "serial with a collation": (
+        'CREATE TABLE t (a serial COLLATE "C", b int)',
+        "CREATE PUBLICATION p FOR ALL TABLES",
+    ),
     "check text to int": (
         "CREATE TABLE t (a int, x text CHECK (x <> ''))",
         "ALTER TABLE t ALTER x TYPE int USING 1",

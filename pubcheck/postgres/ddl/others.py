@@ -5,7 +5,7 @@ Follows commands/trigger.c (CreateTriggerFiringOn), commands/policy.c, rewrite/r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -114,6 +114,7 @@ def create_rule(session: Session, node: Node) -> None:
     relation = session.relation(node["relation"])
     if relation.seen and relation.kind not in "rpvm":
         raise ServerError("42809", f'relation "{relation.name}" cannot have rules')
+    _refuse_actions(session, node.get("actions", ()))
     row = _enter(session, "rule", node["rulename"], relation, replace_existing=node.get("replace", False))
     always = node.get("instead") and "whereClause" not in node
     instead = _REPLACED.get(node["event"], "") if always else ""
@@ -125,6 +126,18 @@ def create_rule(session: Session, node: Node) -> None:
     for oid in relations_named(session, parts):
         if oid != relation.oid:
             catalog.depend((OTHER, row.oid, 0), (RELATION, oid, 0), NORMAL)
+
+
+def _refuse_actions(session: Session, actions: Sequence[Node]) -> None:
+    """Raises ServerError where a command of a rule changes a relation, or columns, that certainly do not exist."""
+    # Loaded only where a rule has commands.
+    from pubcheck.postgres.plpgsql.commands import missing
+
+    for action in actions:
+        for name, body in action.items():
+            error = missing(session, name, body) if "relation" in body else None
+            if error is not None:
+                raise error
 
 
 _REPLACED = {"CMD_UPDATE": "update", "CMD_DELETE": "delete"}

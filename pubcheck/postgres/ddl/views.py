@@ -17,7 +17,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import find, names
+from pubcheck.postgres.tree import find, names, walk
 
 
 def create_view(session: Session, node: Node) -> None:
@@ -36,6 +36,11 @@ def create_view(session: Session, node: Node) -> None:
     if reading.temporary and rv.get("relpersistence") != "t":
         session.notices.append(f'view "{rv["relname"]}" will be a temporary view')
         rv = {**rv, "relpersistence": "t"}
+    if session.complete and any(kind in _CALLING for kind, _ in walk(query)):
+        # Loaded only for views that may be refused for what they call.
+        from pubcheck.postgres.ddl.query_types import with_types
+
+        with_types(session, query, reading.columns)
     aliases = names(node.get("aliases", ()))
     columns = _columns(reading.columns, aliases, "CREATE VIEW specifies more column names than columns", table=False)
 
@@ -57,6 +62,10 @@ def create_view(session: Session, node: Node) -> None:
         session.catalog.shown.put(row.oid, shown)
     else:
         session.catalog.shown.remove(row.oid)
+
+
+_CALLING = ("FuncCall", "A_Expr", "TypeCast")
+"""What of a query the server looks up by the types of its parts."""
 
 
 _NOT_UPDATABLE = frozenset(

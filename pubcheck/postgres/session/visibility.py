@@ -76,6 +76,8 @@ class Visibility(Rights):
         self.unseen: list[ServerError] = []
         self.assumed = False
         self.because: list[Reason] = []
+        self.vouched = True
+        """Whether all that the statement says was checked as the server checks it."""
         self.notices: list[str] = []
         self.mentions: dict[int, int] = {}
 

@@ -121,7 +121,8 @@ def _written_type(session: Session, body: Node) -> tuple[int, int, int, str]:
     parts = type_name["names"]
     serial = SERIAL.get(parts[0]["String"]["sval"], "") if len(parts) == 1 else ""
     if serial and "arrayBounds" not in type_name:
-        return session.named_type(["pg_catalog", serial]), -1, 0, serial
+        oid = session.named_type(["pg_catalog", serial])
+        return oid, -1, collation_of(session, body.get("collClause"), oid), serial
     try:
         oid = session.type_oid(type_name)
     except ServerError as error:
