@@ -248,7 +248,9 @@ def _new(columns: tuple[Column, ...], known: tuple[Column, ...]) -> tuple[Column
     """The columns that came or changed; each stays at the place of its number."""
     if columns is known:
         return ()
-    changed = (column for column, before in zip(columns, known, strict=False) if column is not before)
+    changed = (
+        column for column, before in zip(columns, known, strict=False) if column is not before and column != before
+    )
     return tuple(column for column in (*changed, *columns[len(known) :]) if not column.dropped)
 
 
