@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from pubcheck.sources.frameworks.operations import Place, Sql, literal, quoted
-from pubcheck.sources.frameworks.python import Module, Unreadable, keywords, last_name
+from pubcheck.sources.frameworks.operations import Place, Sql, Unreadable, quoted
+from pubcheck.sources.frameworks.python import Module, keywords, last_name
 
 _PLAIN = {
     "AutoString": "varchar",
@@ -182,13 +182,6 @@ def _size(module: Module, arguments: list[ast.expr]) -> str:
     if not all(isinstance(each, int) for each in sizes):
         raise Unreadable
     return f"({', '.join(map(str, sizes))})" if sizes else ""
-
-
-def create_enum(name: str, labels: tuple[str, ...]) -> str:
-    """What makes a type of an enumeration where there is none of that name."""
-    listed = ", ".join(literal(each) for each in labels)
-    create = f"CREATE TYPE {name} AS ENUM ({listed})"
-    return f"DO $pubcheck$ BEGIN {create}; EXCEPTION WHEN duplicate_object THEN NULL; END $pubcheck$"
 
 
 def expression(module: Module, node: ast.expr) -> str:

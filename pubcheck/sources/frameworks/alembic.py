@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from pubcheck.sources.frameworks.alembic_operations import RENDERED, Operation
-from pubcheck.sources.frameworks.operations import Operations, Project
-from pubcheck.sources.frameworks.python import Module, Unreadable, last_name, module
+from pubcheck.sources.frameworks.operations import Operations, Project, Unreadable
+from pubcheck.sources.frameworks.python import Module, last_name, module
 
 _WITHOUT_TABLES = frozenset(["execute", "bulk_insert", "get_bind", "get_context", "f", "create_table_comment"])
 _HARMLESS = frozenset(["print", "len", "str", "int", "list", "dict", "set", "sorted", "range", "Session"])
@@ -150,8 +150,8 @@ class _Upgrade:
             self.found.doubt(place[0], operation.table_if_known())
         else:
             self.found.calls += [each.call(perhaps=perhaps) for each in operation.statements]
-            # Before the statement: where all names are known otherwise, a missing type would be an error.
-            self.found.doubted += [(place[0] - 1, name) for name in operation.unknown_types]
+            for unknown in operation.unknown_types:
+                self.found.doubt_type(place[0], unknown)
             self.found.read.append(place)
 
 

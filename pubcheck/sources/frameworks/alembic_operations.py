@@ -11,12 +11,11 @@ from pubcheck.sources.frameworks.alchemy import (
     add_actions,
     add_constraint,
     add_reference,
-    create_enum,
     expression,
     identifier,
 )
-from pubcheck.sources.frameworks.operations import Place, Project, Sql, quoted
-from pubcheck.sources.frameworks.python import Module, Unreadable, keywords, last_name
+from pubcheck.sources.frameworks.operations import Place, Project, Sql, Unreadable, create_enum, quoted
+from pubcheck.sources.frameworks.python import Module, keywords, last_name
 
 
 class Operation:

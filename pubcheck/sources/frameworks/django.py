@@ -10,8 +10,8 @@ from contextlib import suppress
 
 from pubcheck.sources.frameworks.django_state import Model, State, default_table
 from pubcheck.sources.frameworks.django_tables import RENDERED, given_table
-from pubcheck.sources.frameworks.operations import Operations, Place, Project, Sql
-from pubcheck.sources.frameworks.python import Module, Unreadable, keywords, last_name, module
+from pubcheck.sources.frameworks.operations import Operations, Place, Project, Sql, Unreadable
+from pubcheck.sources.frameworks.python import Module, keywords, last_name, module
 
 _HARMLESS = frozenset(
     [
@@ -162,8 +162,7 @@ class Reader:
 
     def unknown_type(self, name: str) -> None:
         if self.sends:
-            # Before the statement: where all names are known otherwise, a missing type would be an error.
-            self.found.doubt(self.at[0] - 1, name)
+            self.found.doubt_type(self.at[0], name)
 
     def model(self, name: str) -> Model:
         found = self.state.models.get((self.app, name.lower()))

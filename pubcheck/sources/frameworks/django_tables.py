@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from pubcheck.sources.frameworks.django_fields import NAME_LENGTH, Field, constraint_name
 from pubcheck.sources.frameworks.django_state import Model, default_table, joining_table, table_sql
-from pubcheck.sources.frameworks.operations import Place, Sql, quoted
-from pubcheck.sources.frameworks.python import Unreadable, keywords, last_name
+from pubcheck.sources.frameworks.operations import Place, Sql, Unreadable, quoted
+from pubcheck.sources.frameworks.python import keywords, last_name
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:

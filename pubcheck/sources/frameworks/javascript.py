@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from pubcheck.sources.frameworks.operations import Place
-from pubcheck.sources.frameworks.ruby import Token, Unreadable, Value
+from pubcheck.sources.frameworks.operations import Place, Unreadable
+from pubcheck.sources.frameworks.tokens import Token, Value, matching, split
 from pubcheck.sources.views.decoding import pieces
 from pubcheck.sources.views.literals import Literal
 
@@ -44,16 +44,6 @@ def tokens(text: str, code: str, found: Sequence[Literal]) -> list[Token]:
     return made
 
 
-def matching(listed: Sequence[Token], at: int) -> int:
-    """Where the bracket closes that opens there; the end where it does not."""
-    depth = 0
-    for number in range(at, len(listed)):
-        depth += (listed[number].kind in ("(", "[", "{")) - (listed[number].kind in (")", "]", "}"))
-        if depth == 0:
-            return number
-    return len(listed)
-
-
 def chain(listed: Sequence[Token], at: int) -> tuple[list[Link], int]:
     """The calls behind an expression that ends before ``at``, and where they end."""
     found: list[Link] = []
@@ -65,22 +55,6 @@ def chain(listed: Sequence[Token], at: int) -> tuple[list[Link], int]:
         found.append(Link(listed[at + 1].value, (listed[at + 1].start, last), tuple(split(listed[at + 3 : end]))))
         at = end + 1
     return found, at
-
-
-def split(listed: Sequence[Token], mark: str = ",") -> Iterator[tuple[Token, ...]]:
-    """What stands between commas."""
-    part: list[Token] = []
-    depth = 0
-    for token in listed:
-        depth += (token.kind in ("(", "[", "{")) - (token.kind in (")", "]", "}"))
-        if token.kind == mark and depth == 0:
-            if part:
-                yield tuple(part)
-            part = []
-        else:
-            part.append(token)
-    if part:
-        yield tuple(part)
 
 
 def value(part: Sequence[Token]) -> Value:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from pubcheck.sources.frameworks.javascript import Link, callback, chain, tokens, value
 from pubcheck.sources.frameworks.knex_columns import Column, columns_of, constraint
-from pubcheck.sources.frameworks.operations import Operations, Project, Sql, quoted
-from pubcheck.sources.frameworks.ruby import Token, Unreadable, Value
+from pubcheck.sources.frameworks.operations import Operations, Project, Sql, Unreadable, qualified, quoted
+from pubcheck.sources.frameworks.tokens import Token, Value
 from pubcheck.sources.views.literals import LANGUAGES, literals
 from pubcheck.sources.views.programs import code_of, doubtful, undone
 
@@ -112,7 +112,7 @@ class _Reader:
             raise Unreadable
 
     def _table(self, table: Value) -> str:
-        name = ".".join(map(quoted, table.text().split(".")))
+        name = qualified(table.text())
         return f"{quoted(self._schema)}.{name}" if self._schema else name
 
     def start(self, words: str, table: Value, after: str = "") -> Sql:
@@ -174,8 +174,7 @@ class _Reader:
 
     def _type(self, column: Column) -> None:
         if column.unknown:
-            # Before the statement: where all names are known otherwise, a missing type would be an error.
-            self.found.doubt(self.at[0] - 1, column.unknown)
+            self.found.doubt_type(self.at[0], column.unknown)
 
     def _know(self, table: Value, name: str) -> None:
         self.project.parts.add((table.text(), name))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from pubcheck.sources.frameworks.javascript import Link
-from pubcheck.sources.frameworks.operations import Place, quoted
-from pubcheck.sources.frameworks.ruby import Unreadable, Value
+from pubcheck.sources.frameworks.operations import Place, Unreadable, quoted
+from pubcheck.sources.frameworks.tokens import Value
 
 _TYPES = {
     "bigInteger": "bigint",

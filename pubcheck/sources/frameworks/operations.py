@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 Place = tuple[int, int]
 
 
+class Unreadable(Exception):
+    """An expression says something that is only known when the program runs."""
+
+
 class Project:
     """What the migrations of a unit have in common, filled in while its files are read in order."""
 
@@ -45,6 +49,11 @@ class Operations:
     def doubt(self, at: int, name: str = "") -> None:
         """A table, or any table, may be changed at an offset."""
         self.doubted.append((at, name))
+
+    def doubt_type(self, at: int, name: str) -> None:
+        """A type that the statement of a call at an offset names may be missing."""
+        # Before the statement: where all names are known otherwise, a missing type would be an error.
+        self.doubt(at - 1, name)
 
 
 class Sql:
@@ -94,3 +103,14 @@ def quoted(name: str) -> str:
 def literal(text: str) -> str:
     """A string constant."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def qualified(name: str) -> str:
+    """A table's name, which may have its schema before it."""
+    return ".".join(map(quoted, name.split(".")))
+
+
+def create_enum(name: str, labels: Iterable[str]) -> str:
+    """The statement that creates a type of an enumeration if there is none of that name. ``name`` is written as SQL."""
+    create = f"CREATE TYPE {name} AS ENUM ({', '.join(map(literal, labels))})"
+    return f"DO $pubcheck$ BEGIN {create}; EXCEPTION WHEN duplicate_object THEN NULL; END $pubcheck$"

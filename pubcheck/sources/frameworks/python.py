@@ -6,15 +6,11 @@ import ast
 import re
 from collections.abc import Iterable
 
-from pubcheck.sources.frameworks.operations import Place
+from pubcheck.sources.frameworks.operations import Place, Unreadable
 from pubcheck.sources.text import Utf8
 
 LARGEST = 4 << 20
 """Characters of a migration that is parsed; a larger one holds data."""
-
-
-class Unreadable(Exception):
-    """An expression says something that only a run of the program would tell."""
 
 
 class Module:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.sources.frameworks.operations import Operations, Project, Sql, quoted
-from pubcheck.sources.frameworks.rails_columns import Column, table_sql
+from pubcheck.sources.frameworks.operations import Operations, Project, Sql, Unreadable, qualified, quoted
+from pubcheck.sources.frameworks.rails_columns import Column
 from pubcheck.sources.frameworks.rails_tables import RENDERED
-from pubcheck.sources.frameworks.ruby import Command, Unreadable, Value, commands
+from pubcheck.sources.frameworks.ruby import Command, commands
+from pubcheck.sources.frameworks.tokens import Value
 
 _HARMLESS = frozenset(
     [
@@ -110,7 +111,7 @@ class Reader:
 
     def start(self, words: str, table: Value, after: str = "") -> Sql:
         """A new statement about a table."""
-        sql = Sql(self.at).add(words).add(table_sql(table.text()), table.place).add(after)
+        sql = Sql(self.at).add(words).add(qualified(table.text()), table.place).add(after)
         self._pending.append(sql)
         return sql
 
@@ -120,8 +121,7 @@ class Reader:
 
     def unknown_type(self, name: str) -> None:
         if name and ("", name) not in self.project.parts:
-            # Before the statement: where all names are known otherwise, a missing type would be an error.
-            self.found.doubt(self.at[0] - 1, name)
+            self.found.doubt_type(self.at[0], name)
 
     def add(self, sql: Sql, column: Column) -> None:
         """Adds the definition of a column."""

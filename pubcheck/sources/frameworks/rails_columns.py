@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pubcheck.sources.frameworks.operations import Place, quoted
-from pubcheck.sources.frameworks.ruby import Command, Unreadable, Value
+from pubcheck.sources.frameworks.operations import Place, Unreadable, quoted
+from pubcheck.sources.frameworks.ruby import Command
+from pubcheck.sources.frameworks.tokens import Value
 
 _TYPES = {
     "bigint": "bigint",
@@ -134,8 +135,3 @@ def index_name(table: str, columns: list[str]) -> str:
     if len(name) > 62 or not all(each.isidentifier() for each in columns):
         raise Unreadable
     return name
-
-
-def table_sql(name: str) -> str:
-    """A table's name, which may have its schema before it."""
-    return ".".join(map(quoted, name.split(".")))

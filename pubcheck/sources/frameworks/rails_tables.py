@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from pubcheck.sources.frameworks.operations import quoted
+from pubcheck.sources.frameworks.operations import Unreadable, create_enum, quoted
 from pubcheck.sources.frameworks.rails_columns import (
     Column,
     column_of,
@@ -13,7 +13,8 @@ from pubcheck.sources.frameworks.rails_columns import (
     index_name,
     timestamps,
 )
-from pubcheck.sources.frameworks.ruby import Command, Unreadable, Value
+from pubcheck.sources.frameworks.ruby import Command
+from pubcheck.sources.frameworks.tokens import Value
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -292,10 +293,7 @@ def _change_table(at: Reader, command: Command) -> None:
 
 def _create_enum(at: Reader, command: Command) -> None:
     name, labels = command.arguments[:2]
-    listed = ", ".join("'" + each.text().replace("'", "''") + "'" for each in labels.texts())
-    create = f"CREATE TYPE {quoted(name.text())} AS ENUM ({listed})"
-    body = f"BEGIN {create}; EXCEPTION WHEN duplicate_object THEN NULL; END"
-    at.send(f"DO $pubcheck$ {body} $pubcheck$")
+    at.send(create_enum(quoted(name.text()), (each.text() for each in labels.texts())))
     at.project.parts.add(("", name.text()))
 
 

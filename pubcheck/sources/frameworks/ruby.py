@@ -8,43 +8,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from pubcheck.sources.frameworks.operations import Place
+from pubcheck.sources.frameworks.tokens import Token, Value, matching, split
 from pubcheck.sources.views.decoding import pieces
 from pubcheck.sources.views.literals import LANGUAGES, Literal, literals
 from pubcheck.sources.views.programs import code_of
-
-
-class Unreadable(Exception):
-    """An expression says something that only a run of the program would tell."""
-
-
-class Token(Struct, frozen=True, gc=False):
-    """``kind``: "word", "label" (of an argument), "name" (a string or a symbol), "number", "list" (of words), "line"
-    (the end of one), "unknown" (a string with something put in), or the mark itself. ``value`` is what it says."""
-
-    kind: str
-    value: str
-    start: int
-    end: int
-
-
-class Value(Struct, frozen=True):
-    """An argument and its place. ``known`` is a string, a number, True, False, None, a list of values or a dict of
-    values by name; with ``known`` left out it is something else."""
-
-    place: Place
-    known: object = ...
-
-    def text(self) -> str:
-        if not isinstance(self.known, str):
-            raise Unreadable
-        return self.known
-
-    def texts(self) -> list[Value]:
-        """The strings of a list, or the one string."""
-        found = self.known if isinstance(self.known, list) else [self]
-        for each in found:
-            each.text()
-        return found
 
 
 class Command(Struct):
@@ -192,8 +159,7 @@ class _Reader:
             ):
                 return found
             else:
-                depth += token.kind in ("(", "[", "{")
-                depth -= token.kind in (")", "]", "}")
+                depth += token.nesting
                 found.append(token)
             self.at += 1
         return found
@@ -205,7 +171,7 @@ def call(header: list[Token]) -> Command:
     perhaps = False
     depth = 0
     for number, token in enumerate(header):
-        depth += (token.kind in ("(", "[", "{")) - (token.kind in (")", "]", "}"))
+        depth += token.nesting
         if depth == 0 and number and token.kind == "word" and token.value in _CONDITIONS:
             header, perhaps = header[:number], True
             break
@@ -222,10 +188,10 @@ def call(header: list[Token]) -> Command:
         command.odd = True
         return command
     if rest and rest[0].kind == "(" and rest[0].start == name.end:
-        if _matching(rest, 0) != len(rest) - 1:
+        if matching(rest, 0) != len(rest) - 1:
             command.odd = True
-        rest = rest[1 : _matching(rest, 0)]
-    for part in _split(rest):
+        rest = rest[1 : matching(rest, 0)]
+    for part in split(rest):
         key, tokens = _key(part)
         value = _value(tokens)
         if key:
@@ -235,7 +201,7 @@ def call(header: list[Token]) -> Command:
     return command
 
 
-def _key(part: list[Token]) -> tuple[str, list[Token]]:
+def _key(part: Sequence[Token]) -> tuple[str, Sequence[Token]]:
     """The name of an argument that has one, and what it is given."""
     if part and part[0].kind == "label":
         return part[0].value, part[1:]
@@ -246,32 +212,10 @@ def _key(part: list[Token]) -> tuple[str, list[Token]]:
     return "", part
 
 
-def _matching(tokens: list[Token], at: int) -> int:
-    depth = 0
-    for number in range(at, len(tokens)):
-        depth += (tokens[number].kind in ("(", "[", "{")) - (tokens[number].kind in (")", "]", "}"))
-        if depth == 0:
-            return number
-    return len(tokens)
-
-
-def _split(tokens: list[Token]) -> list[list[Token]]:
-    """What stands between commas."""
-    parts: list[list[Token]] = [[]]
-    depth = 0
-    for token in tokens:
-        depth += (token.kind in ("(", "[", "{")) - (token.kind in (")", "]", "}"))
-        if token.kind == "," and depth == 0:
-            parts.append([])
-        elif token.kind != "line":
-            parts[-1].append(token)
-    return [part for part in parts if part]
-
-
 _WORDS = {"true": True, "false": False, "nil": None}
 
 
-def _value(tokens: list[Token]) -> Value:
+def _value(tokens: Sequence[Token]) -> Value:
     if not tokens:
         return Value((0, 0))
     place = tokens[0].start, tokens[-1].end
@@ -285,9 +229,9 @@ def _value(tokens: list[Token]) -> Value:
             return Value(place, _WORDS[first.value])
         if first.kind == "list":
             return Value(place, [Value(place, each) for each in first.value.split()])
-    if first.kind == "[" and _matching(tokens, 0) == len(tokens) - 1:
-        return Value(place, [_value(part) for part in _split(tokens[1:-1])])
-    if first.kind == "{" and _matching(tokens, 0) == len(tokens) - 1:
-        pairs = [_key(part) for part in _split(tokens[1:-1])]
+    if first.kind == "[" and matching(tokens, 0) == len(tokens) - 1:
+        return Value(place, [_value(part) for part in split(tokens[1:-1])])
+    if first.kind == "{" and matching(tokens, 0) == len(tokens) - 1:
+        pairs = [_key(part) for part in split(tokens[1:-1])]
         return Value(place, {key: _value(part) for key, part in pairs if key})
     return Value(place)
