@@ -50,8 +50,8 @@ def fault_of(error: BaseException, where: str = "") -> Fault:
     return Fault(where, f"{type(error).__name__}: {first}", trace, isinstance(error, MemoryError))
 
 
-def told(faults: Iterable[Fault]) -> str | None:
-    """What to tell a user of internal errors: one line, and the tracebacks when PUBCHECK_TRACEBACK is set."""
+def failure_text(faults: Iterable[Fault]) -> str | None:
+    """Return the text about internal errors for a user: one line, and the tracebacks when PUBCHECK_TRACEBACK is set."""
     every = list({(fault.where, fault.text): fault for fault in faults}.values())
     if not every:
         return None
@@ -82,8 +82,8 @@ class Faults:
             return work(*args, **named)
         return default
 
-    def tell(self, error: Exception, where: Where) -> None:
-        """Take in an internal error. The same one at the same place is told once."""
+    def report(self, error: Exception, where: Where) -> None:
+        """Take in an internal error. The same one at the same place is reported once."""
         span, statement = self._located(where)
         line = span.source.text.count("\n", 0, span.start) + 1
         fault = fault_of(error, f"{span.source.label}:{line}")
@@ -112,7 +112,7 @@ class Faults:
                 return self._statements.span(where), self._statements.at(where).ref()
             if where is not None:
                 return where.span(0), where.ref()
-        except Exception:  # what failed may have left a place that is none
+        except Exception:  # the failure may have left a place that does not exist
             where = None
         sources = self._statements.sources
         return Span(sources[0] if sources else Source("", ""), 0, 0), None
@@ -134,7 +134,7 @@ class Guard:
         if not isinstance(error, Exception) or isinstance(error, self._passing):
             return False
         self.failed = True
-        self._faults.tell(error, self._where)
+        self._faults.report(error, self._where)
         return True
 
 

@@ -16,6 +16,7 @@ from pubcheck.linter import Result, Unit
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report.document import Finding, Resolver
 from pubcheck.sources.files import Plan
+from pubcheck.sources.ignoring import top_of
 from pubcheck.sources.reading import Reading, read_unit
 
 
@@ -74,10 +75,10 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
 
 
 def majors_of(plan: Plan, config: Config) -> tuple[int, ...]:
-    """The majors that the configuration names for the unit, else those that Supabase is told of; those of a dump's
-    header the linter finds itself."""
-    told = plan.habit == "configuration" or (plan.habit == "supabase" and not config.postgres)
-    return plan.postgres if told else ()
+    """The majors that the configuration names for the unit, else the one in Supabase's own configuration; those of a
+    dump's header the linter finds itself."""
+    named = plan.habit == "configuration" or (plan.habit == "supabase" and not config.postgres)
+    return plan.postgres if named else ()
 
 
 def platform_of(plan: Plan) -> str:
@@ -85,24 +86,22 @@ def platform_of(plan: Plan) -> str:
     above it in its repository holds a Supabase project."""
     inside = any("supabase" in file.label.split("/")[:-1] for file in plan.files)
     on_disk = {os.path.dirname(os.path.abspath(file.path)) for file in plan.files if file.content is None}
-    return "supabase" if inside or any(map(_has_supabase, on_disk)) else plan.habit
+    return "supabase" if inside or any(map(_in_supabase_project, on_disk)) else plan.habit
 
 
 @cache
-def _has_supabase(folder: str) -> bool:
+def _in_supabase_project(folder: str) -> bool:
     """Whether a folder, or one above it in the same Git repository, has a subfolder that is a Supabase project."""
-    found = any(os.path.exists(os.path.join(folder, "supabase", name)) for name in ("config.toml", "migrations"))
-    above = os.path.dirname(folder)
-    if os.path.exists(os.path.join(folder, ".git")):
-        return found
+    top = top_of(folder)
     # Outside of a repository the folders above are somebody else's.
-    return above != folder and (_in_repository(above) and (found or _has_supabase(above)))
+    return top is not None and _has_supabase(folder, top)
 
 
 @cache
-def _in_repository(folder: str) -> bool:
-    above = os.path.dirname(folder)
-    return os.path.exists(os.path.join(folder, ".git")) or (above != folder and _in_repository(above))
+def _has_supabase(folder: str, top: str) -> bool:
+    if any(os.path.exists(os.path.join(folder, "supabase", name)) for name in ("config.toml", "migrations")):
+        return True
+    return folder != top and _has_supabase(os.path.dirname(folder), top)
 
 
 def concerns(diagnostic: Diagnostic, context: frozenset[str]) -> bool:

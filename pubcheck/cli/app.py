@@ -88,9 +88,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
             return complain(f"cannot write: {error.strerror}")
         if isinstance(error, FileNotFoundError) and not _in_folder():
             return complain("the current folder no longer exists; change to another one")
-        from pubcheck.faults import fault_of, told
+        from pubcheck.faults import failure_text, fault_of
 
-        return complain(told([fault_of(error)]) or "")
+        return complain(failure_text([fault_of(error)]) or "")
     return int(status or 0)
 
 

@@ -14,7 +14,7 @@ from pubcheck.diagnostics import SEVERITIES
 from pubcheck.explain.build import Wanted, explained
 from pubcheck.explain.document import UnitExplained
 from pubcheck.explain.sampling import sampler
-from pubcheck.faults import fault_of, told
+from pubcheck.faults import failure_text, fault_of
 from pubcheck.linter import Linter, Unit
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report.document import Finding, Resolver
@@ -58,8 +58,8 @@ def explain_unit(task: Task) -> Explained:
         settled = Resolver(excerpts=False).findings(found for found in result.diagnostics if concerns(found, context))
         failing = fails(unit, settled, task.config)
     except Exception as error:
-        return Explained(None, crash=told([fault_of(error, named(plan))]))
-    crash = told((*result.faults, *fold.faults.faults))
+        return Explained(None, crash=failure_text([fault_of(error, named(plan))]))
+    crash = failure_text((*result.faults, *fold.faults.faults))
     return Explained(unit, result.postgres, result.statements, failing, crash)
 
 

@@ -21,7 +21,7 @@ from pubcheck.cli.spark import (
     remote_option,
 )
 from pubcheck.config import Config, ConfigError, from_options, load
-from pubcheck.faults import told
+from pubcheck.faults import failure_text
 from pubcheck.sources.files import STDIN
 from pubcheck.sources.reading import read_unit
 
@@ -142,7 +142,7 @@ def command(
         click.echo(f"pubcheck: left out: {entry.path}:{entry.line}: {entry.message} [{entry.rule}]", err=True)
     if len(missing) > _TOLD:
         click.echo(f"pubcheck: left out: {len(missing) - _TOLD} more; `pubcheck lint` tells them", err=True)
-    crash = told((*followed.result.faults, *followed.folds[-1].faults.faults))
+    crash = failure_text((*followed.result.faults, *followed.folds[-1].faults.faults))
     return complain(crash) if crash else FOUND if missing else 0
 
 

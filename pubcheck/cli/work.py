@@ -50,7 +50,7 @@ class Outcome(Struct, frozen=True):
 
 def lint_unit(task: Task) -> Outcome:
     """Reads and lints a unit."""
-    from pubcheck.faults import told
+    from pubcheck.faults import failure_text
     from pubcheck.linter import Linter
     from pubcheck.unit import judge
 
@@ -65,7 +65,7 @@ def lint_unit(task: Task) -> Outcome:
     known: tuple[str, ...] = ()
     if task.baseline is not None:
         findings, known = task.baseline.split(findings)
-    files, crash = own_files(task.plan), told(judged.faults)
+    files, crash = own_files(task.plan), failure_text(judged.faults)
     return Outcome(findings, judged.postgres, files, judged.statements, crash, known, rewritten, done)
 
 

@@ -74,7 +74,7 @@ def _found(check: Check, ground: Ground, faults: Faults) -> list[Finding]:
             found.extend(check(ground))
         except Exception as error:
             at = ground.looking_at()
-            faults.tell(error, at.place if at is not None else None)
+            faults.report(error, at.place if at is not None else None)
             if at is not None:
                 ground.left_out.add(id(at))
                 continue

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from pubcheck.sources.units.tree import Group, Look
 
-_OPEN = frozenset(["file", "folder", "references"])
+OPEN = frozenset(["file", "folder", "references"])
 """Habits of units that may lack what another one makes."""
 ASIDE = frozenset(
     [
@@ -49,7 +49,7 @@ def joined(groups: list[Group], look: Look, offered: Sequence[Group] = ()) -> li
     missing = {
         number: wanted
         for number, group in enumerate(groups)
-        if group.habit in _OPEN
+        if group.habit in OPEN
         and not _upgrades(group)
         and _publishes(group, look)
         and (wanted := _missing(group, look))
@@ -120,8 +120,8 @@ def _upgrades(group: Group) -> bool:
 
 def _near(group: Group, other: Group, *, together: bool = False) -> bool:
     """Whether two units may well be of one database: in two folders that are not far from each other, and if one lies
-    aside, with tests or examples, the other lies there too. What belongs together within a
-    folder is known before, except what may be ``together`` in one."""
+    aside, with tests or examples, the other lies there too. What belongs together within a folder is known before,
+    except what may be ``together`` in one."""
     mine, theirs = (each.members[0].split("/")[:-1] for each in (group, other))
     common = next((at for at, (one, two) in enumerate(zip(mine, theirs, strict=False)) if one != two), None)
     common = min(len(mine), len(theirs)) if common is None else common

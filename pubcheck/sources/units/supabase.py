@@ -17,7 +17,6 @@ from pubcheck.sources.units.tree import Group, Look, Tree, last, parent, shown
 
 _MIGRATION = re.compile(r"\d+[_-].*\.sql", re.S)
 """What the command line of Supabase runs, and `<time>-<uuid>.sql`, which tools on top of Supabase write."""
-_GUESSED = frozenset(["file", "folder", "references"])
 
 
 def plans(tree: Tree) -> Iterator[Group]:
@@ -65,7 +64,7 @@ def _within(folder: str, project: str) -> bool:
 
 def _following(group: Group, projects: dict[str, Group], look: Look) -> Group:
     folders = {parent(member) for member in group.members}
-    if group.habit not in _GUESSED or len(folders) != 1:
+    if group.habit not in apart.OPEN or len(folders) != 1:
         return group
     folder = folders.pop()
     near = [one for project, one in projects.items() if _within(folder, project)]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from pubcheck.sources.views.decoding import Piece, pieces
-from pubcheck.sources.views.literals import Language, Literal
+from pubcheck.sources.views.literals import BEFORE, Language, Literal, assigned_name
 
 _LONGEST = 400
 """Characters between two strings that are read as an expression."""
@@ -36,12 +36,10 @@ _BUILDS = re.compile(
     r"(?:\bString(?:Builder|Buffer|IO)\(|\.(?:Append|WriteString|push_str)\(|(?<![=!<>])(?:\+|\.)=)\s*\Z"
     r"|\bFprintf?\([^,\n]{1,60},\s*\Z"
 )
-_ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[$@]{0,2}\w+)(?:\s*:\s*[\w<>]+)?\s*:?=\s*\(?\s*\Z")
 _ADDED = re.compile(
     r"(?<![\w.$@])(?P<name>[$@]{0,2}\w++)\s*+"
     r"(?:(?:\+|\.|<<)=|<<|\.(?:append|push_str|concat|insert)\b|=\s*(?P=name)\s*[+.])"
 )
-_BEFORE = 120
 
 
 class Chain(Struct):
@@ -165,10 +163,9 @@ def growing_names(code: str) -> frozenset[str]:
 
 def _grows(text: str, growing: frozenset[str], last: Literal, start: int) -> bool:
     """Whether more is added to a text, at another place of the program; one that ends with a semicolon is whole."""
-    if text[max(0, last.close - _BEFORE) : last.close].rstrip().endswith(";"):
+    if text[max(0, last.close - BEFORE) : last.close].rstrip().endswith(";"):
         return False
-    before = text[max(0, start - _BEFORE) : start].rstrip("\"'`")
+    before = text[max(0, start - BEFORE) : start].rstrip("\"'`")
     if _BUILDS.search(before) is not None:
         return True
-    assigned = _ASSIGNED.search(before)
-    return assigned is not None and assigned["name"] in growing
+    return assigned_name(before) in growing

@@ -380,3 +380,14 @@ def _body(form: Form) -> re.Pattern[str]:
         # In Python a backslash keeps the quote after it from ending a raw string; elsewhere none is raw and escaped.
         return re.compile(rf"(?:[^{stops}]++{again})*+")
     return re.compile(rf"(?:[^{stops}\\]++|\\(?s:.){again})*+")
+
+
+BEFORE = 120
+"""Characters before a string that say what is done with it."""
+_ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[$@]{0,2}\w+)(?:\s*:\s*[\w<>]+)?\s*:?=\s*\(?\s*\Z")
+
+
+def assigned_name(before: str) -> str | None:
+    """The name to which a string is assigned, by the text before it."""
+    assigned = _ASSIGNED.search(before)
+    return assigned["name"] if assigned is not None else None

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from pubcheck.sources.text import Note, View
 from pubcheck.sources.views.canvas import Canvas, blank, filler, joined, padded
 from pubcheck.sources.views.decoding import Piece
-from pubcheck.sources.views.literals import LANGUAGES, Language, Literal, literals
+from pubcheck.sources.views.literals import BEFORE, LANGUAGES, Language, Literal, assigned_name, literals
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ _CALLS = (
 _GIVEN = r"\s*\(\s*(?:\w+(?:\.\w+)*(?:\(\))?\s*,\s*)?(?:(?:sa\.|sqlalchemy\.)?text\(\s*)?"
 _RUNS = re.compile(rf"{_CALLS}(?:{_GIVEN}|[ \t]+|(?=`))\Z")
 _RUNS_NAME = re.compile(rf"{_CALLS}(?:{_GIVEN}|[ \t]+)(?P<name>[$@]{{0,2}}\w+)[ \t]*[,)\n;]")
-_ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[$@]{0,2}\w+)(?:\s*:\s*[\w<>]+)?\s*:?=\s*\(?\s*\Z")
 # What shows a text to people, or compares it, up to the text.
 _SHOWS = re.compile(
     r"(?i:log|print|echo|puts|warn|err|error|raise|throw|panic|fatal|debug|info|expect|assert|equal|match|contain|regex"
@@ -94,7 +93,6 @@ _ENDS_CALL = re.compile(
     r"\s*(?:[,;]|\)++(?!\s*(?:\+|<>|\|\||\.\s*(?:join|concat|append|format|replace)\b)))|[ \t]*(?:\#[^\n]*)?(?:\n|\Z)"
 )
 _HEREDOC = re.compile(r"<<<?[~\-]?[ \t]*[\"']?\w+[\"']?[^\n]*\n\Z")
-_BEFORE = 120
 
 
 class Written(Struct):
@@ -226,7 +224,7 @@ def _statements(
         if known:
             said = formatted(text, filled(text, said, known), literal.start, last.end, known)
         runs = not group.grows and _run(text, literal, last, run_names)
-        before = text[max(0, literal.start - _BEFORE) : literal.start]
+        before = text[max(0, literal.start - BEFORE) : literal.start]
         written.append(worked_out(text, said, group.end, runs=runs, shown=_SHOWS.search(before) is not None))
         at = group.last + 1
     return written, used
@@ -235,11 +233,10 @@ def _statements(
 def _run(text: str, first: Literal, last: Literal, names: frozenset[str]) -> bool:
     """Whether a call is given the text from one string to another one as it is, and runs it; calls run what ``names``
     stand for."""
-    before = text[max(0, first.start - _BEFORE) : first.start]
+    before = text[max(0, first.start - BEFORE) : first.start]
     if first.heredoc:
         return _RUNS.search(_HEREDOC.sub("", before)) is not None
-    assigned = _ASSIGNED.search(before)
-    if assigned is not None and assigned["name"] in names:
+    if assigned_name(before) in names:
         return True
     return _RUNS.search(before) is not None and _ENDS_CALL.match(text, last.end) is not None
 
