@@ -15,7 +15,7 @@ from pubcheck.cli.app import run as command
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.linter import Linter, Result, Unit
-from pubcheck.postgres.ddl import apply
+from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.replication.measurable import measurable
 from pubcheck.rulebook import INTERNAL_ERROR, by_name
 from pubcheck.sources.text import Source
@@ -155,7 +155,8 @@ AROUND_A_STATEMENT: list[tuple[str, str]] = [
     ("pubcheck.fold.at_hand.AtHand._of_filter", "PUB214 PUB215"),
     ("pubcheck.fold.at_hand.AtHand._created_later", "words"),
     ("pubcheck.checks.chain.earlier.said_before", ""),
-    ("pubcheck.checks.ways.ways_out", ""),
+    ("pubcheck.fold.outcome.Outcome._remedies_of", ""),
+    ("pubcheck.checks.ways.Remedies.of", ""),
     ("pubcheck.checks.texts.help_text", ""),
     ("pubcheck.fold.outcome.Outcome._way_out", ""),
     ("pubcheck.fold.outcome.Outcome._write", "PUB301 PUB302 PUB303 PUB304 PUB406"),
@@ -181,12 +182,13 @@ def test_what_is_said_of_a_statement_costs_only_that(
 
 
 def test_a_statement_whose_folding_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(session: Any, name: str, node: Any) -> None:
-        apply(session, name, node)
+    def failing(session: Any, name: str, node: Any) -> bool:
+        perhaps_refused = apply_with_triggers(session, name, node)
         if name == "CreatePublicationStmt" and node["pubname"] == "p3":
             raise KeyError(26)
+        return perhaps_refused
 
-    monkeypatch.setattr("pubcheck.fold.apply", failing)
+    monkeypatch.setattr("pubcheck.fold.apply_with_triggers", failing)
     text = "CREATE TABLE t (id int PRIMARY KEY, a int);\n" + "".join(
         f"CREATE PUBLICATION p{at} FOR TABLE t WHERE (a > 0);\n" for at in range(6)
     )
