@@ -155,4 +155,4 @@ def label_of(path: str) -> str:
     """How a path is reported: as the user gave it without "./", joined with "/", readable whatever bytes it holds."""
     text = path if path.isascii() else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     text = text.replace(os.sep, "/") if os.sep != "/" else text
-    return _HERE.sub("", text) if text.startswith("./") else text
+    return _HERE.sub("", text, count=1) if text.startswith("./") else text

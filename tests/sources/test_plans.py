@@ -50,6 +50,7 @@ def test_together_makes_one_unit_in_the_order_given(tree: Path) -> None:
 def test_paths_are_reported_as_they_were_given(tree: Path) -> None:
     assert labels("db/v2/") == [["db/v2/c.SQL"]]
     assert labels("./db/v2") == [["db/v2/c.SQL"]]
+    assert labels("././db/../db/v2") == [["db/../db/v2/c.SQL"]]
     assert labels(str(tree / "db" / "v2")) == [[f"{tree}/db/v2/c.SQL"]]
 
 
