@@ -56,6 +56,7 @@ def test_what_a_program_does_is_assumed_and_what_a_migration_does_is_certain() -
         ("javascript", "class Lift {\n  up() {}\n  down() {}\n}\n"),
         ("javascript", "module.exports = { color: 1, up: 2 };\n"),
         ("javascript", "exports.up = 1;\nexports.down = 2;\n"),
+        ("javascript", "exports.up = (counter) => counter.next();\n"),
         ("python", 'revision = "2024"\n'),
         ("python", "import alembic\n"),
         ("php", "<?php class A extends Migration { function helper() {} }\n"),

@@ -67,6 +67,8 @@ _HABITS = {
     "javascript": _Habit(
         (
             (_exports("up"), _exports("down")),
+            # Without a way back, which Knex, node-pg-migrate and Kysely allow.
+            (_exports("up"), r"\b(?:knex|pgm)\.\w|\bKysely\s*<"),
             (r"\bimplements\s+MigrationInterface\b|\bextends\s+(?:Migration|BaseSchema)\b", _entries("up")),
             (r"^[ \t]*+(?:module\.exports\s*=|export\s+default)\s*\{", _entries("up"), _entries("down")),
         ),

@@ -292,6 +292,9 @@ MIGRATIONS = {
     "javascript": (
         "exports.up = (knex) => knex.raw('CREATE PUBLICATION p FOR TABLE t');\n"
         "exports.down = (knex) => knex.raw('DROP PUBLICATION p');\n",
+        "exports.up = (knex) => knex.raw('CREATE PUBLICATION p FOR TABLE t');\n",
+        "export async function up(pgm: MigrationBuilder) {\n  pgm.sql('CREATE PUBLICATION p FOR TABLE t');\n}\n",
+        "export async function up(db: Kysely<any>) {\n  await sql`CREATE PUBLICATION p FOR TABLE t`.execute(db);\n}\n",
         "export class A implements MigrationInterface {\n  public async up(r: QueryRunner): Promise<void> {\n"
         "    await r.query(`CREATE PUBLICATION p FOR TABLE t`);\n  }\n\n  public async down(\n    r: QueryRunner,\n"
         "  ): Promise<void> {\n    await r.query(`\nDROP PUBLICATION p\n`);\n  }\n}\n",
