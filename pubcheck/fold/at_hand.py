@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pubcheck.checks.history import Change
 from pubcheck.checks.naming import qualified
-from pubcheck.checks.refusals import NOT_CREATED, explain, explain_unseen, frozen_words, unjudged_words
+from pubcheck.checks.refusals import NOT_CREATED, explain, explain_unseen, frozen_words, unjudged_words, unseen_name
 from pubcheck.diagnostics import (
     Applicability,
     Assumption,
@@ -66,8 +66,8 @@ class AtHand:
         self.diagnostics: list[Diagnostic] = []
         self.repeats: list[tuple[int, Place, str]] = []
         """Findings that point at what was said before, by their number: the place, and what is to be said of it."""
-        self.missing: list[tuple[int, str, list[Missing]]] = []
-        """Notes that something is not created, by their number: what they say, and what is missing."""
+        self.missing: list[tuple[int, str, dict[Missing, str]]] = []
+        """Notes that something is not created, by their number: what they say, and the names that are missing."""
         self._rewritings = 0
 
     def refuse(self, statement: StatementText, error: ServerError) -> None:
@@ -194,7 +194,8 @@ class AtHand:
         related = tuple(
             statement.span(error.culprit, message=error.message) for error in errors[1:] if error.culprit is not None
         )
-        self.missing.append((len(self.diagnostics), message, [error.missing for error in errors if error.missing]))
+        missing = {error.missing: unseen_name(error.message) for error in errors if error.missing}
+        self.missing.append((len(self.diagnostics), message, missing))
         self.diagnostics.append(
             rule.diagnostic(
                 "assumed",
@@ -258,9 +259,12 @@ class AtHand:
             if len(missing) == 1 and created and created[0] is not None:
                 self._created_later(statements, number, created[0])
             elif found := [each for one in missing for each in near.get(one, ())]:
-                self._misspelt(statements, number, found)
+                misspelt = [name for one, name in missing.items() if one in near]
+                # The message begins with the first name that is missing.
+                plain = misspelt == list(missing.values())[:1]
+                self._misspelt(statements, number, found, "" if plain else f" instead of {' and '.join(misspelt)}")
 
-    def _misspelt(self, statements: Statements, number: int, near: Sequence[Meant]) -> None:
+    def _misspelt(self, statements: Statements, number: int, near: Sequence[Meant], instead: str) -> None:
         """Of a name that is not created: the near ones. Where all is followed, it is hardly created elsewhere."""
         note = self.diagnostics[number]
         public = "" if '"public.' in note.message else "public."  # as it is written there
@@ -270,7 +274,7 @@ class AtHand:
         self.diagnostics[number] = replace(
             note,
             severity="note" if self.session.blind else "warning",
-            message=f"{note.message}; did you mean {offered}?",
+            message=f"{note.message}; did you mean {offered}{instead}?",
             related=note.related + places,
             fixes=(_written(note, names[0][1:-1]),) if len(names) == 1 and not note.related else (),
         )

@@ -56,6 +56,8 @@ def found(statement: str, habit: str = "", made: str = MADE) -> Diagnostic:
         ("ALTER PUBLICATION feeds ADD TABLE app.customers", '"feed"'),
         ("DROP PUBLICATION fed", None),
         ("CREATE PUBLICATION p FOR TABLE profiles, app.customer, unheard_of", '"app.customers"'),
+        ("CREATE PUBLICATION p FOR TABLE profile, unheard_of", '"profiles"'),
+        ("CREATE PUBLICATION p FOR TABLE unheard_of, app.customer", '"app.customers" instead of table "app.customer"'),
     ],
 )
 def test_one_slip_is_a_warning_that_says_what_may_be_meant(statement: str, meant: str | None) -> None:
