@@ -92,7 +92,7 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
         parents=tuple([parent.oid for parent in parents]),
         of_type=of_type,
         on_commit_drop=node.get("oncommit") == "ONCOMMIT_DROP",
-        seen=made.seen and all(parent.seen for parent in parents),
+        seen=made.seen,
         place=session.place(rv.get("location", 0), len(name.encode())),
         bound=bound,
     )
@@ -140,15 +140,18 @@ class _Elements(Struct, gc=False):
     constraints: list[Node]
     owned: list[tuple[str, Node]]
     likes: list[tuple[Relation, int]]
-    seen: bool = True
+    seen: bool
 
 
 def _elements(session: Session, node: Node, parents: list[Relation]) -> _Elements:
     """Columns in order; those that are said again are merged with what they come from."""
     columns = inherited_columns(session, parents) if parents else []
+    seen = all(parent.seen for parent in parents)
     if "ofTypename" in node:
-        columns += columns_of_type(session, node["ofTypename"])
-    made = _Elements(columns, [], [], [])
+        of_type = columns_of_type(session, node["ofTypename"])
+        seen = of_type is not None
+        columns += of_type or ()
+    made = _Elements(columns, [], [], [], seen)
     positions = {column.name: at for at, column in enumerate(columns)}
     said: set[str] = set()
     for element in node.get("tableElts", ()):
@@ -159,7 +162,7 @@ def _elements(session: Session, node: Node, parents: list[Relation]) -> _Element
             if name in said:
                 raise ServerError("42701", f'column "{name}" specified more than once')
             said.add(name)
-            if "typeName" not in body and name not in positions and all(parent.seen for parent in parents):
+            if "typeName" not in body and name not in positions and seen:
                 raise ServerError("42703", f'column "{name}" does not exist')
             if name in positions:
                 at = positions[name]

@@ -81,11 +81,12 @@ def inherited_columns(session: Session, parents: Iterable[Relation]) -> list[Col
     return columns
 
 
-def columns_of_type(session: Session, node: Node) -> list[Column]:
+def columns_of_type(session: Session, node: Node) -> list[Column] | None:
+    """The columns of a composite type; None where the type was not seen."""
     oid = session.type_oid(node)
     row = session.catalog.types.get(oid)
     if row is None and not oid:
-        return []
+        return None
     if row is None or not row.relation or session.catalog.relations[row.relation].kind != "c":
         raise ServerError("42809", f"type {node['names'][-1]['String']['sval']} is not a composite type")
     return list(session.catalog.relations[row.relation].live())
