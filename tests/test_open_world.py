@@ -31,3 +31,23 @@ def test_a_view_that_the_server_refuses_stands_in_nobody_s_way() -> None:
     """PostgreSQL 15 to 18 refuse the view, as there is no function length(integer), and then drop the table."""
     view = "CREATE TABLE t (a int, b varchar); CREATE VIEW v AS SELECT b, length(a) FROM t;"
     assert writes(lint(f"{view} CREATE PUBLICATION p FOR ALL TABLES; DROP TABLE t;", complete=True)) == []
+
+
+@pytest.mark.parametrize("elements", ["", " (a PRIMARY KEY)", " (PRIMARY KEY (a))"])
+def test_the_columns_of_a_table_of_a_type_that_is_not_visible_are_not_known(elements: str) -> None:
+    found = answers(lint(f"CREATE TABLE t OF x{elements}; CREATE PUBLICATION p FOR TABLE t WHERE (b > 1);"))
+    assert not [one for one in found if one[2] == "certain"]
+
+
+def test_a_block_cannot_read_an_identity_that_was_perhaps_changed() -> None:
+    found = answers(
+        lint(
+            "CREATE TABLE t (a int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t;"
+            "DO $$ DECLARE n int; BEGIN SELECT count(*) INTO n FROM pg_publication_rel;"
+            " IF n = 2 THEN EXECUTE format('CREATE PUBLICATION %I FOR TABLE t', n); END IF; END $$;"
+            "DO $$ BEGIN EXECUTE (SELECT 'ALTER TABLE t REPLICA IDENTITY ' || v FROM x); END $$;"
+            "DO $$ BEGIN IF (SELECT relreplident FROM pg_class WHERE oid = 't'::regclass) = 'f'"
+            " THEN ALTER TABLE t REPLICA IDENTITY DEFAULT; ELSE RAISE EXCEPTION 'odd'; END IF; END $$;"
+        )
+    )
+    assert not [one for one in found if one[2] == "certain"]

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from pubcheck.postgres.budget import Budget, room
-from pubcheck.postgres.catalog import PG_CATALOG
+from pubcheck.postgres.catalog import NAMESPACE, PG_CATALOG
 from pubcheck.postgres.ddl.descriptions import relation_name
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
@@ -35,6 +35,9 @@ from pubcheck.postgres.plpgsql.values import (
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tree import names
 from pubcheck.postgres.value_functions import name_of
+
+_PLAIN_NAME: Final = re.compile("[a-z_][a-z0-9_]*")
+"""A name that stands in a text as it does without quotes."""
 
 MISSING: Final = object()
 """What a look-up says of a name that is no variable."""
@@ -151,9 +154,12 @@ class Evaluator:
         value = self.value(node["arg"], scope)
         type_name = node["typeName"]
         said = names(type_name["names"])[-1]
-        if said in ("regclass", "regnamespace"):
-            if said == "regnamespace":
-                return UNKNOWN
+        if said == "regnamespace":
+            schema = self.regnamespace(value)
+            if schema is None and value is not None:
+                raise Failed("3F000", f'schema "{value}" does not exist')
+            return schema
+        if said == "regclass":
             found = self.regclass(value)
             if found is UNKNOWN and isinstance(value, str) and self.session.certainly_none(value):
                 raise Failed("42P01", f'relation "{value}" does not exist')
@@ -174,6 +180,22 @@ class Evaluator:
         if row is None and not self.session.certainly_none(value):
             row = self.session.supposed(value)
         return UNKNOWN if row is None else self._relid(row.oid)
+
+    def regnamespace(self, value: Value) -> Value:
+        """A value as a regnamespace; None of a name where there certainly is no such schema."""
+        catalog = self.session.catalog
+        if isinstance(value, int) and not isinstance(value, bool):
+            row = catalog.namespaces.get(value)
+            known = row is not None and row.seen and _PLAIN_NAME.fullmatch(row.name)
+            return Relid(value, row.name) if row is not None and known else UNKNOWN
+        if not isinstance(value, str):
+            return value if isinstance(value, Relid) or value is None else UNKNOWN
+        if not _PLAIN_NAME.fullmatch(value):
+            return UNKNOWN
+        oid = catalog.namespace_names.get(value)
+        if oid is not None:
+            return Relid(oid, value) if catalog.namespaces[oid].seen else UNKNOWN
+        return None if self.session.is_closed(NAMESPACE, 0, value) else UNKNOWN
 
     def _relid(self, oid: int) -> Value:
         row = self.session.catalog.relations.get(oid)

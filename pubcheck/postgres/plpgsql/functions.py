@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pubcheck.postgres.budget import joined, replaced, room
-from pubcheck.postgres.catalog import NAMESPACE, TEMPORARY
+from pubcheck.postgres.catalog import TEMPORARY
 from pubcheck.postgres.ddl.descriptions import quote
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Relid, Value, array, text, unknown
+from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Value, array, text, unknown
 from pubcheck.postgres.tree import names
 
 if TYPE_CHECKING:
@@ -182,13 +182,7 @@ def _padded(left: bool) -> Callable[..., Value]:
 
 def _to_regnamespace(self: Evaluator, said: Value) -> Value:
     """The schema of a name; NULL where there certainly is none."""
-    if not isinstance(said, str) or not re.fullmatch("[a-z_][a-z0-9_]*", said):
-        return said if said is None else UNKNOWN
-    catalog = self.session.catalog
-    oid = catalog.namespace_names.get(said)
-    if oid is not None:
-        return Relid(oid, said) if catalog.namespaces[oid].seen else UNKNOWN
-    return None if self.session.is_closed(NAMESPACE, 0, said) else UNKNOWN
+    return self.regnamespace(said) if said is None or isinstance(said, str) else UNKNOWN
 
 
 def _substring(said: str, first: str, size: str | None = None) -> Value:

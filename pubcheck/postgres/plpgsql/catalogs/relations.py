@@ -31,18 +31,19 @@ def pg_class(session: Session, wanted: Wanted) -> Scan:
         schemas = Schemas([int(oid) for oid in spaces] if spaces is not None else None, True)
         rows, closed = relations_named(session, kinds, wanted.get("relname"), schemas)
     # A regclass, whose oid it is, says that there is such a relation.
-    return Scan([(_class_row(row), row.seen or "oid" in wanted) for row in rows], closed)
+    return Scan([(_class_row(session, row), row.seen or "oid" in wanted) for row in rows], closed)
 
 
-def _class_row(row: Relation) -> Row:
+def _class_row(session: Session, row: Relation) -> Row:
     values: Row = {"oid": row.oid, "relname": row.name, "relnamespace": row.namespace, "relowner": row.owner}
     if row.seen:
         values.update(
             relkind=row.kind,
             relpersistence=row.persistence,
-            relreplident=row.identity if row.kind in "rpm" else "n",
             relispartition=row.partition,
         )
+        if not session.healed:
+            values["relreplident"] = row.identity if row.kind in "rpm" else "n"
     return values
 
 
@@ -211,9 +212,10 @@ def pg_index(session: Session, wanted: Wanted) -> Scan:
                 "indrelid": table.oid,
                 "indisunique": row.unique,
                 "indisprimary": row.primary,
-                "indisreplident": row.identity,
                 "indisvalid": row.valid,
             }
+            if not session.healed:
+                values["indisreplident"] = row.identity
             rows.append((values, table.seen))
     return Scan(rows, closed and all_within(session, tables))
 
