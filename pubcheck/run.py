@@ -150,8 +150,8 @@ class Run:
             with self._faults.guard(None):
                 fold.end(reported)
             diagnostics.extend(fold.diagnostics)
-        told = [each for each in _merged(diagnostics) if each.rule in reported and not self._of_no_use(each)]
-        return tuple(sorted(_explained(told), key=Diagnostic.sort_key))
+        useful = [each for each in _merged(diagnostics) if each.rule in reported and not self._of_no_use(each)]
+        return tuple(sorted(_explained(useful), key=Diagnostic.sort_key))
 
     def _of_no_use(self, found: Diagnostic) -> bool:
         """Whether a finding is about what nobody knows, such as a name that a program does not create, which is not the
@@ -423,11 +423,11 @@ _ANY_TABLE = "ALTER TABLE, PRIMARY KEY, UNIQUE INDEX, REPLICA IDENTITY"
 """What is known of a call for which a framework may change any table."""
 
 
-def _explained(told: list[Diagnostic]) -> Iterator[Diagnostic]:
+def _explained(found: list[Diagnostic]) -> Iterator[Diagnostic]:
     """The findings, with the note that statements are in programs once, where it explains that one is assumed."""
-    assumed = {id(each.span.source) for each in told if each.certainty == "assumed" and each.rule != _NOT_SEEN}
+    assumed = {id(each.span.source) for each in found if each.certainty == "assumed" and each.rule != _NOT_SEEN}
     said = False
-    for each in told:
+    for each in found:
         if each.rule != _OF_A_PROGRAM:
             yield each
         elif not said and id(each.span.source) in assumed:

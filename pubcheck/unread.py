@@ -159,7 +159,7 @@ class Unread:
         return True
 
     def _syntax_error(self, statement: StatementText, refusal: SyntaxRefused, unknown: str, inside: str = "") -> None:
-        """``unknown`` is what the finding rests on, if anything; ``inside`` is the statement at fault, where it stands
+        """``unknown`` is what the finding rests on, if anything; ``inside`` is the statement at fault, if it is
         in the body of a function."""
         certainty: Certainty = "assumed" if unknown else "certain"
         # Loaded only where a statement about publications is refused.

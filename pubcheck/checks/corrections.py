@@ -173,7 +173,7 @@ _END = _Token("", 0, 0, "")
 
 
 def _is_group(found: Sequence[_Token]) -> bool:
-    """Whether one pair of parentheses stands around all of these tokens."""
+    """Whether one pair of parentheses encloses all of these tokens."""
     depth = 0
     for at, token in enumerate(found):
         depth += (token.word == "(") - (token.word == ")")

@@ -72,7 +72,7 @@ class RefusedWrites:
                         self._check_one(oid, publication, here)
 
     def refused(self) -> Iterator[tuple[Refusal, Place]]:
-        """Each cause for which a write is refused as things stand, where it is in the statement that brought it."""
+        """Each cause for which a write is refused now, and where it is in the statement that brought it."""
         for oid in sorted({oid for oid, _ in self._causes}):
             relation = self._catalog.relations[oid]
             found = self._faults.value(relation.place, {}, refusals, self._catalog, relation)

@@ -12,7 +12,7 @@ from pubcheck.checks.written_filters import without
 from pubcheck.postgres.catalog.rows import Column, PublicationRel
 
 Written = Callable[[PublicationRel], "str | None"]
-"""The row filter of a membership as it is written, without its parentheses; None where it cannot be told."""
+"""The row filter of a membership as it is written, without its parentheses; None if it is unknown."""
 
 
 class PublicationWays:
@@ -111,7 +111,7 @@ class PublicationWays:
     ) -> list[str] | None:
         """The membership dropped and added again: with ``extra`` columns and the filter that it has, or with ``where``.
 
-        None where its filter is to be kept and cannot be told.
+        None if its filter must be kept and is unknown.
         """
         if extra is not None and entry.filter is not None:
             where = self.written(entry)

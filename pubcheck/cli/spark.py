@@ -63,7 +63,7 @@ def failures() -> tuple[type[Exception], ...]:
 
 
 def failed(error: Exception) -> int:
-    """Tells why a job of Spark failed, after what Java wrote meanwhile; the exit status."""
+    """Report why a job of Spark failed, after the lines that Java wrote. Return the exit status."""
     from pubcheck.spark.session import log
 
     for line in log():

@@ -32,7 +32,7 @@ class Task(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What came of a unit: findings, over what, and in ``crash`` what to tell of pubcheck's own errors.
+    """What came of a unit: findings, over what, and in ``crash`` the text about pubcheck's own errors.
 
     ``known`` are the fingerprints of findings that the baseline knows, which are not among ``findings``. ``rewritten``
     are the files as the change that was asked for makes them, ``done`` how many findings it took care of.

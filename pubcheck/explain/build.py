@@ -75,7 +75,7 @@ class _Builder:
     ) -> None:
         self.catalog, self.statements, self.faults = fold.catalog, statements, fold.faults
         self._told = len(self.faults.diagnostics)
-        """The internal errors that ``diagnostics`` tell of."""
+        """The internal errors that ``diagnostics`` report."""
         self.wanted, self.sampler = wanted, sampler
         self.said = Said(diagnostics, wanted.tables)
         self.facts = Facts(fold, statements)

@@ -22,7 +22,7 @@ MOST = 3
 
 
 class Grounds:
-    """Tells of one major's findings."""
+    """Says what the assumed findings of one major rest on."""
 
     def __init__(self, session: Session, statements: Statements) -> None:
         self.session, self._statements = session, statements

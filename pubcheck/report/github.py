@@ -31,7 +31,7 @@ def render(report: Report) -> Iterator[str]:
 
 
 def _text(entries: Sequence[Entry]) -> str:
-    """What there is room for beside a line: the message, and the best of what helps."""
+    """The message and the best remedy: there is little room next to a line."""
     entry = entries[0]
     assumed = " (assumed)" if entry.certainty == "assumed" else ""
     text = f"{message(entries)}{assumed}"

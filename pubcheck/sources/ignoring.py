@@ -56,7 +56,7 @@ class Patterns:
 
 
 _COMPLETE = re.compile(r"\\.|\[[!^]?\]?[^\]]*\]", re.DOTALL)
-"""An escaped character, or a pair of brackets with what stands in it."""
+"""An escaped character, or a pair of brackets with its content."""
 
 
 def problem_of(pattern: str) -> str | None:

@@ -349,8 +349,8 @@ _KEPT = 16 << 20
 
 
 class Disk:
-    """Tells of files by opening them, each once as long as there is room for what it holds. ``read`` is called for each
-    file that was opened."""
+    """Opens files to answer questions about them, each once while there is room for its content. ``read`` is called
+    for each file that was opened."""
 
     def __init__(self, read: Callable[[int], object] = lambda _number: None, room: int = _KEPT) -> None:
         self._traits: dict[str, Traits] = {}
@@ -371,7 +371,7 @@ class Disk:
                 self._keep(path, content)
 
     def know_content(self, path: str, content: bytes) -> None:
-        """Content that stands for what the disk holds."""
+        """Content that replaces the one on the disk."""
         self.kept[path] = content
         self._traits[path] = traits(path, content)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pubcheck.diagnostics import Span
 
     At = tuple[int, int] | Span
-    """The source and the number of a statement, or where something else stands."""
+    """The source and the number of a statement, or the place of something else."""
 
 
 class Reason(Struct, frozen=True, gc=False):

@@ -176,7 +176,7 @@ def _outside_transaction(session: Session, what: str, *, doubted: bool = False) 
     """PreventInTransactionBlock. Raises ServerError 25001."""
     session.assumed = session.assumed or doubted
     if session.statement >= EMBEDDED:
-        session.assume("no transaction block is around the call")  # that would be told first
+        session.assume("no transaction block is around the call")  # the server would report that first
         raise ServerError("25001", f"{what} cannot be executed from a function", rule=RULE)
     if session.transaction is not None and not session.pretended:
         raise ServerError("25001", f"{what} cannot run inside a transaction block", rule=RULE)

@@ -23,7 +23,7 @@ _LONG = 10_000
 
 
 class _Piece:
-    """What stands between two %: characters, of which _ is any."""
+    """The characters between two %; _ is any character."""
 
     def __init__(self, characters: Sequence[str | None]) -> None:
         self.length = len(characters)
@@ -36,7 +36,7 @@ class _Piece:
         self._text = "".join(one or "" for one in characters)
 
     def find(self, text: str, start: int, end: int, budget: Budget) -> int:
-        """The first place between two at which it stands, or -1."""
+        """The first place between two others at which it matches, or -1."""
         if not self._any:
             budget.spend((end - start) >> 4)
             return text.find(self._text, start, end)

@@ -102,7 +102,7 @@ class Visibility(Rights):
         self.because.append(Reason(text))
 
     def assume_database(self) -> None:
-        """The server says the database's name, which the files do not tell."""
+        """The server's answer contains the name of the database, which is not in the files."""
         if not self.catalog.database_known:
             self.assume(f'the database is called "{self.catalog.database}"')
 

@@ -128,7 +128,7 @@ class Column:
 
 
 class Type:
-    """A type: its ``sql``; the ``unknown`` name where it is none of SQLAlchemy's; ``enum`` its name and labels where
+    """A type: its ``sql``; the ``unknown`` name if it is not one of SQLAlchemy's; ``enum`` its name and labels where
     it is one of its own."""
 
     def __init__(self, module: Module, node: ast.expr) -> None:

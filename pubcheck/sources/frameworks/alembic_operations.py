@@ -36,7 +36,7 @@ class Operation:
         return {**dict(zip(names, self.call.args, strict=False)), **given}
 
     def start(self, words: str) -> Sql:
-        """A new statement that begins with some words, which stand where the call does."""
+        """A new statement that begins with some words, which have the place of the call."""
         sql = Sql(self.module.place(self.call)).add(words, self.module.place(self.call.func))
         self.statements.append(sql)
         return sql

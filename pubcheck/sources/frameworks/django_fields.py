@@ -132,7 +132,7 @@ class Field:
 
 
 def _type(tree: Module, kind: str, node: ast.Call, given: dict[str, ast.expr]) -> tuple[str, str]:
-    """The type of a field, and its name where it is none of Django's."""
+    """The type of a field, and its name if it is not one of Django's."""
     if kind == "ArrayField":
         base = given.get("base_field") or (node.args[0] if node.args else None)
         if not isinstance(base, ast.Call):

@@ -18,7 +18,7 @@ _CONTRIB = {
 }
 """Models of Django's own applications: the table and the type of its key."""
 _USER = frozenset(["password", "last_login"])
-"""Fields that a model has which stands for users."""
+"""Fields of a model of users."""
 
 
 class Model:
@@ -49,7 +49,7 @@ class State:
         self.models: dict[Key, Model] = {}
 
     def resolve(self, target: Key) -> Key | None:
-        """The model that a field refers to; None where only the settings tell."""
+        """The model that a field refers to; None if it is named only in the settings."""
         if target[0]:
             return target
         users = [key for key, model in self.models.items() if model.fields.keys() >= _USER]

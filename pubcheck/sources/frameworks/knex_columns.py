@@ -59,7 +59,7 @@ _HARMLESS = frozenset(
 
 class Column(Struct):
     """A column: its ``type``, and what its modifiers say. ``changes``: it is there already and gets another type.
-    ``key`` and ``unique``: the name of that constraint, "" where it has none, None where there is none of the kind;
+    ``key`` and ``unique``: the name of that constraint, "" where it has none, None without such a constraint;
     ``refers``: the table and the column that it refers to, and what a DELETE there does."""
 
     name: Value

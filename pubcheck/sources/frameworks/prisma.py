@@ -84,7 +84,7 @@ class _Field(Struct):
 
 
 def prisma(text: str) -> Operations | None:
-    """The tables of a schema; None where it is none of PostgreSQL's."""
+    """The tables of a schema; None if it is not for PostgreSQL."""
     plain = _ASIDE.sub(lambda found: found[1] or " " * len(found[0]), text)
     # A block that does not end would be looked for from each of its lines.
     blocks = list(_BLOCK.finditer(plain, 0, plain.rfind("}") + 1))

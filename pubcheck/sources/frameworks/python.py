@@ -1,4 +1,4 @@
-"""Migrations in Python as trees: where a node stands in the text, and what an expression says that can be read."""
+"""Migrations in Python as trees: the place of a node in the text, and the value of an expression if it can be read."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Module:
 
 
 def module(text: str) -> Module | None:
-    """The tree of a program, None for what is no Python, or too large or too deep to be read."""
+    """The tree of a program, None if it is not Python, or too large or too deep to be read."""
     if len(text) > LARGEST:
         return None
     try:

@@ -50,7 +50,7 @@ def _create_table(at: Reader, command: Command) -> None:
 
 
 def _key(command: Command) -> list[Column]:
-    """The column of the key that a table has unless it is told otherwise."""
+    """The column of the key that a table has by default."""
     options = command.options
     kind = options["id"].known if "id" in options else True
     name = options["primary_key"].known if "primary_key" in options else "id"

@@ -16,7 +16,7 @@ from pubcheck.sources.views.programs import code_of
 
 class Command(Struct):
     """A command: the ``name`` of the method behind its ``receiver``, with arguments and a block. ``opens``: the word
-    that begins the block, as "do" or "if"; ``perhaps``: a condition stands behind it."""
+    that begins the block, as "do" or "if"; ``perhaps``: it is followed by a condition."""
 
     name: str
     place: Place
@@ -28,7 +28,7 @@ class Command(Struct):
     variable: str = ""
     perhaps: bool = False
     odd: bool = False
-    """It is no plain call."""
+    """It is not a plain call."""
 
 
 _TOKEN = re.compile(
@@ -63,7 +63,7 @@ def _tokens(text: str, found: Sequence[Literal]) -> list[Token]:
         tokens.append(Token(kind, value, *each.span()))
     for one in found:
         if one.heredoc:
-            continue  # what stands for it in the line is no string
+            continue  # its mark in the line is not a string
         said = "".join(part.said for part in pieces(text, one.body, one.close, one.escapes, one.holes))
         # A symbol in quotes has a colon before them.
         symbol = text[max(0, one.start - 2) : one.start].endswith(":") and text[max(0, one.start - 2)] != ":"

@@ -30,7 +30,7 @@ def history_of(path: str, kind_of: Callable[[str], str | None]) -> Iterator[tupl
 
 
 def _supabase(folder: str) -> Iterator[str]:
-    """The migrations of the Supabase project that a folder is beside or within."""
+    """The migrations of the Supabase project that a folder is next to or within."""
     at = folder
     for _ in range(_DEEPEST):
         for below in ("migrations",) if os.path.basename(at) == "supabase" else ("supabase/migrations",):

@@ -36,7 +36,7 @@ ASIDE = frozenset(
     ]
 )
 _UPGRADES = re.compile(r"(?:upgrade|update|patch|upgrade[_-]?script|delta)e?s?", re.I)
-"""Folders that bring an older schema to what the full one beside them is: they are not run after that one."""
+"""Folders with upgrades from an older schema to the complete one next to them: they do not run after that one."""
 _FAR = 5
 """Folders between two, up and down, beyond which they are taken for two projects of one repository."""
 _TEST = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)\.\w+|.*(?:Test|Tests|IT)\.\w+)", re.S)

@@ -22,7 +22,7 @@ NUMBERED = pattern_later(
 TIMED = pattern_later(r"(?:[vm]|migration|version)?(?:20\d{6}_?\d{4,6}|\d{13})\D.*", re.S | re.I)
 """The names of migrations that begin with a time: programs of such names are a history in whatever folder they are."""
 _GENERATED = pattern_later(r"\.Designer\.cs$|ModelSnapshot\.cs$")
-"""What Entity Framework keeps beside its migrations."""
+"""Files that Entity Framework keeps next to its migrations."""
 
 
 def is_history(folder: str) -> bool:

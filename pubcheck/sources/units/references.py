@@ -29,7 +29,7 @@ _TEARS_DOWN = re.compile(
 
 
 _UPGRADES = re.compile(r"(?:.*[._ -])?upgrades?(?:[._ -].*)?\.\w+|.*\d--v?\d.*\.\w+", re.I | re.S)
-"""Scripts that bring an older schema to what the full one beside them is."""
+"""Scripts that upgrade an older schema to the complete one next to them."""
 
 
 def plans(tree: Tree) -> Iterator[Group]:

@@ -1,6 +1,6 @@
 """Supabase: `supabase/migrations/<time>_<name>.sql` in order, then `supabase/seed.sql`.
 
-What lies in `supabase/schemas` says again what the migrations do: it is a unit of its own. A script beside the project
+What lies in `supabase/schemas` says again what the migrations do: it is a unit of its own. A script next to the project
 or in it that changes tables of the migrations is run by hand, at some time after them.
 """
 
@@ -54,7 +54,7 @@ def followed(groups: list[Group], look: Look) -> list[Group]:
 
 
 def _within(folder: str, project: str) -> bool:
-    """Whether scripts of a folder may be for a project, the path of its folder `supabase`: what lies beside or below
+    """Whether scripts of a folder may be for a project, the path of its folder `supabase`: what lies next to or below
     that, tests, examples and documentation apart."""
     top = parent(project)
     if folder != top and not folder.startswith(f"{top}/" if top.strip("/") else top):

@@ -200,7 +200,7 @@ def _statements(
     known: Mapping[str, str],
 ) -> tuple[list[Written], set[int]]:
     """What the strings that are SQL say, and the numbers of those strings. ``code`` is the text without strings,
-    ``known`` what names stand for."""
+    ``known`` the texts of names."""
     from pubcheck.sources.views.concatenation import chain, growing_names
     from pubcheck.sources.views.constants import filled, formatted
 
@@ -231,8 +231,8 @@ def _statements(
 
 
 def _run(text: str, first: Literal, last: Literal, names: frozenset[str]) -> bool:
-    """Whether a call is given the text from one string to another one as it is, and runs it; calls run what ``names``
-    stand for."""
+    """Whether a call is given the text from one string to another one as it is, and runs it; calls run the
+    texts of ``names``."""
     before = text[max(0, first.start - BEFORE) : first.start]
     if first.heredoc:
         return _RUNS.search(_HEREDOC.sub("", before)) is not None
