@@ -89,6 +89,7 @@ DIAGNOSTIC = (
         "of a refused write: the first causes that the server meets before this one, in its order",
     ),
     Column("after_count", _INT, "how many there are of these; 0 for the answer that the server gives today"),
+    Column("assumptions", pa.list_(_TEXT), "what an assumed finding rests on, the first few"),
     Column(
         "fingerprint",
         _TEXT,
