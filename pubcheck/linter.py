@@ -40,13 +40,14 @@ class Followed(Struct, frozen=True):
     """A unit followed to its end: what was found, one fold a major in the order of ``result.postgres``.
 
     ``found`` is what the selected rules say, that too which comments and the configuration keep out of the result, and
-    internal errors.
+    internal errors. ``of_reading`` is not reported: how the files of a unit were read that is not about replication.
     """
 
     result: Result
     folds: tuple[Fold, ...]
     statements: Statements
     found: tuple[Diagnostic, ...]
+    of_reading: tuple[Diagnostic, ...] = ()
 
 
 class Linter:
@@ -65,7 +66,7 @@ class Linter:
         run = Run(self.config, unit)
         found = run.found()
         result = _result(run, found)
-        return Followed(result, tuple(run.databases.folds), run.statements, (*found, *run.internal()))
+        return Followed(result, tuple(run.databases.folds), run.statements, (*found, *run.internal()), run.of_reading)
 
     def _idle(self, unit: Unit) -> bool:
         if self.config.variables or sum(len(source.text) for source in unit.sources) > _SMALL:

@@ -126,6 +126,8 @@ class Run:
         self.stand_ins = StandIns()
         self.made: Made | None = None
         """What a program has made so far, if the source at hand is one."""
+        self.of_reading: tuple[Diagnostic, ...] = ()
+        """What is not reported: how the files of a unit were read that is not about replication."""
         self.told_of_files = False
         """And that a file is run which was not read."""
 
@@ -150,7 +152,10 @@ class Run:
             with self._faults.guard(None):
                 fold.end(reported)
             diagnostics.extend(fold.diagnostics)
-        useful = [each for each in _merged(diagnostics) if each.rule in reported and not self._of_no_use(each)]
+        chosen = [each for each in _merged(diagnostics) if each.rule in reported]
+        if not self.speaks_of_replication:
+            self.of_reading = tuple(each for each in chosen if each.name in _OF_READING)
+        useful = [each for each in chosen if not self._of_no_use(each)]
         return tuple(sorted(_explained(useful), key=Diagnostic.sort_key))
 
     def _of_no_use(self, found: Diagnostic) -> bool:

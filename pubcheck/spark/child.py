@@ -17,6 +17,7 @@ from time import perf_counter
 import msgspec
 from msgspec import Struct
 
+from pubcheck.diagnostics import Diagnostic
 from pubcheck.faults import Fault, fault_of
 from pubcheck.linter import Followed, Linter, Result, Unit
 from pubcheck.report.document import Entry
@@ -214,14 +215,15 @@ def main() -> None:
             for file in unit.files
         )
         judged = judge(Plan(unit.name, files, unit.habit, ""), following, excerpts=False)
-        aside = {
-            id(each.span.source): Unread(each.span.source.label, _ASIDE[each.rule], each.message)
-            for each in (*judged.reading.diagnostics, *judged.diagnostics)
-            if each.rule in _ASIDE
-        }
         faults = list(judged.faults)
         rows: tuple[Published, ...] = ()
         followed = following.taken()
+        of_reading = (*judged.diagnostics, *(followed.of_reading if followed is not None else ()))
+        aside = {
+            id(each.span.source): Unread(each.span.source.label, _ASIDE[each.rule], each.message)
+            for each in (*judged.reading.diagnostics, *of_reading)
+            if each.rule in _ASIDE
+        }
         if followed is not None:
             try:
                 rows = tuple(published(followed, refusals_known=refusals_known))
@@ -234,7 +236,7 @@ def main() -> None:
             return Reply((), (), (), judged.postgres, 0, perf_counter() - begun, failure)
         entries = tuple(finding.entry for finding in judged.findings)
         unread = tuple(aside.values())
-        failure = failure or _unfit(entries, unread, judged.statements, len(files))
+        failure = failure or _unfit(of_reading, unread, judged.statements, len(files))
         seconds = perf_counter() - begun
         return Reply(entries, rows, unread, judged.postgres, judged.statements, seconds, failure)
 
@@ -261,13 +263,13 @@ _ASIDE = {"PUB001": "unreadable", "PUB002": "not-text", "PUB008": "not-postgresq
 """Rules that tell of a file which was left out, with the reason in the table `quarantine`."""
 
 
-def _unfit(findings: Iterable[Entry], unread: Sequence[Unread], statements: int, files: int) -> Failure | None:
+def _unfit(found: Iterable[Diagnostic], unread: Sequence[Unread], statements: int, files: int) -> Failure | None:
     """Why a unit that was linted is quarantined all the same, if it is."""
     if len(unread) == files:
         return Failure(unread[0].reason, f"none of its files could be linted; of the first: {unread[0].detail}")
     refused = {
-        (each.path, each.statement.index)
-        for each in findings
+        (each.span.source.label, each.statement.index)
+        for each in found
         if each.statement is not None and each.name in ("statement-not-parsed", "text-skipped")
     }
     if 2 * len(refused) > statements:
