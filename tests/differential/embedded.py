@@ -17,7 +17,7 @@ from msgspec import Struct
 from pubcheck.config import Config
 from pubcheck.inside import Inside
 from pubcheck.linter import Followed, Linter, Unit
-from pubcheck.postgres.ddl import apply
+from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.host import Raised
@@ -100,16 +100,17 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
             silent[self.statement.index] = f"{raised.error.sqlstate} {raised.error.message}"
         original(self, raised, certain=certain)
 
-    def watched(session: Session, name: str, node: Node) -> None:
+    def watched(session: Session, name: str, node: Node) -> bool:
         try:
-            apply(session, name, node)
+            perhaps_refused = apply_with_triggers(session, name, node)
         except ServerError as error:
             if error.rule is None:
                 silent[session.statement] = f"{error.sqlstate} {error.message}"
             raise
+        return perhaps_refused
 
     original = Inside._refuse
-    with mock.patch.object(Inside, "_refuse", refuse), mock.patch("pubcheck.fold.apply", watched):
+    with mock.patch.object(Inside, "_refuse", refuse), mock.patch("pubcheck.fold.apply_with_triggers", watched):
         followed = _followed(major, statements, complete)
     told = {
         d.statement.index: " | ".join(

@@ -70,7 +70,7 @@ def _add_key(session: Session, relation: int, node: Node, kind: str, recurse: bo
             raise ServerError("42701", message, location=node.get("location"))
         elements = tuple({"name": name} for name in names)
         for name in names:
-            require_key_column(session, relation, name, node.get("location"))
+            require_key_column(session, relation, name)
             if kind == "p" and not recurse:
                 _refuse_nullable_in_children(session, row, name)
     over = node.get("without_overlaps", False)
@@ -119,12 +119,13 @@ def _refuse_nullable_in_children(session: Session, row: Relation, name: str) -> 
             raise ServerError("42P16", "constraint must be added to child tables too")
 
 
-def require_key_column(session: Session, relation: int, name: str, location: int | None = None) -> Column:
-    """A column that a key names. Raises ServerError 42703 in transformIndexConstraint's words."""
+def require_key_column(session: Session, relation: int, name: str) -> Column:
+    """A column that a key names. Raises ServerError 42703 in transformIndexConstraint's words, without a place: the
+    server gives none in ALTER TABLE."""
     row = session.catalog.relations[relation]
     column = row.column(name)
     if column is None and row.seen:
-        raise ServerError("42703", f'column "{name}" named in key does not exist', location=location)
+        raise ServerError("42703", f'column "{name}" named in key does not exist')
     return column or require_column(session, relation, name)
 
 

@@ -15,7 +15,7 @@ from psycopg.pq import DiagnosticField, ExecStatus
 from pubcheck.config import Config
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.linter import Linter, Unit
-from pubcheck.postgres.ddl import apply
+from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -138,9 +138,9 @@ def told(major: int, database: str, setup: Sequence[Definition], statements: Seq
     unjudged: dict[int, str] = {}
     left_out: dict[int, str] = {}
 
-    def watched(session: Session, name: str, node: Node) -> None:
+    def watched(session: Session, name: str, node: Node) -> bool:
         try:
-            apply(session, name, node)
+            perhaps_refused = apply_with_triggers(session, name, node)
         except ServerError as error:
             if error.rule is None:
                 left_out[session.statement] = f"{error.sqlstate} {error.message}"
@@ -149,10 +149,11 @@ def told(major: int, database: str, setup: Sequence[Definition], statements: Seq
             for row in session.catalog.publication_rels.values():
                 if row.filter is not None and not row.filter.judged:
                     unjudged[session.statement] = row.filter.unknown or "not judged"
+        return perhaps_refused
 
     began = time.perf_counter()
     try:
-        with mock.patch("pubcheck.fold.apply", watched):
+        with mock.patch("pubcheck.fold.apply_with_triggers", watched):
             found = Linter(config).lint(Unit((source,))).diagnostics
     except Exception as error:
         if len(statements) == 1:
