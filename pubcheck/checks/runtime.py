@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pubcheck.diagnostics import ServerAnswer, Severity
 from pubcheck.patterns import pattern_later
@@ -54,6 +55,7 @@ class Danger(Struct, frozen=True):
 _WAY = "let a CASE keep such rows away from it"
 _BOUNDS = "range lower bound must be less than or equal to range upper bound"
 _ANY_VALUE = "for every value that is not NULL"
+_REACHED = "the conditions before this part do not decide about a row"
 _ESCAPE_AT_END = "LIKE pattern must not end with escape character"
 _SYNTAX_OF_PATTERN = ("2201B", "invalid regular expression", "a pattern that is no valid regular expression")
 _BY_NAME: dict[str, tuple[str, str, str]] = {
@@ -114,28 +116,32 @@ class _Look:
 def dangers(cache: SysCache, expr: Expr) -> Iterator[Danger]:
     """The calls of a filter that can fail, in the order of the text; what CASE guards only where no row can pass."""
     look = _Look(cache, expr)
-    todo: list[tuple[Expr, frozenset[int], frozenset[int]]] = [(expr, frozenset(), frozenset())]
+    todo: list[tuple[Expr, frozenset[int], frozenset[int], bool]] = [(expr, frozenset(), frozenset(), False)]
     while todo:
-        # `kept`: the columns that the conditions of the CASEs around it read; `checked`: those of conditions beside it.
-        at, kept, checked = todo.pop()
+        # `kept`: the columns that the conditions of the CASEs around it read; `checked`: those of the AND or OR arms
+        # before it; `skipped`: whether an arm before it can decide a row, so that it is not evaluated.
+        at, kept, checked, skipped = todo.pop()
         if at.node in _CALLS:
             danger = _of_call(look, at, checked)
             if danger is not None and (danger.always or not _is_guarded(look, at, kept)):
-                yield danger
-        below: list[tuple[Expr, frozenset[int], frozenset[int]]] = []
+                # The server evaluates a constant part before it looks at any row.
+                reached = not skipped or look.is_constant(at)
+                yield danger if reached or not danger.always else replace(danger, what=_REACHED, always=False)
+        below: list[tuple[Expr, frozenset[int], frozenset[int], bool]] = []
         if at.node == "CaseExpr":
             first = 1 if at.value else 0
             conditions: frozenset[int] = frozenset()
             for number, arg in enumerate(at.args):
-                below.append((arg, kept | conditions if number > first else kept, checked))
+                below.append((arg, kept | conditions if number > first else kept, checked, skipped or number > first))
                 if number < first or (number - first) % 2 == 0:
                     conditions |= look.columns(arg)
         elif at.node == "BoolExpr" and at.value != "NOT":
-            for arg in at.args:
-                below.append((arg, kept, checked))
+            for number, arg in enumerate(at.args):
+                below.append((arg, kept, checked, skipped or number > 0))
                 checked = checked | look.columns(arg)
         else:
-            below = [(arg, kept, checked) for arg in at.args]
+            lazy = at.node == "CoalesceExpr"
+            below = [(arg, kept, checked, skipped or (lazy and number > 0)) for number, arg in enumerate(at.args)]
         todo.extend(reversed(below))
 
 
@@ -301,7 +307,8 @@ def _division(look: _Look, expr: Expr, location: int, checked: frozenset[int]) -
         return None
     answer = ServerAnswer("22012", "division by zero")
     if zero:
-        return Danger(location, "on every row", "write another divisor", answer, always=True)
+        what = "on every row" if look.is_constant(expr) else _ANY_VALUE
+        return Danger(location, what, "write another divisor", answer, always=True)
     way = "write CASE WHEN ... = 0 THEN false ELSE ... END, or divide by NULLIF(..., 0), which gives NULL"
     columns = look.columns(divisor)
     return Danger(location, "the divisor is zero", way, answer, guarded=bool(columns) and columns <= checked)

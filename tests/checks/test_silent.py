@@ -248,6 +248,23 @@ class TestRuntime:
     def test_what_cannot_fail_is_not(self, condition: str) -> None:
         assert of("filter-can-fail", inserting(condition)) == []
 
+    @pytest.mark.parametrize(
+        ("condition", "when"),
+        [
+            # Whether decoding stops at a row that the first condition decides about is what PostgreSQL 18 answered.
+            ("b ~ 'x('", "fails for every value that is not NULL"),
+            ("n > 3 AND b ~ 'x('", "fails when the conditions before this part do not decide"),
+            ("n > 3 OR n / 0 = 3", "fails when the conditions before this part do not decide"),
+            ("CASE WHEN n > 3 THEN n / 0 = 3 END", "fails when the conditions before this part do not decide"),
+            ("coalesce(n > 3, n / 0 = 3)", "fails when the conditions before this part do not decide"),
+            ("coalesce(n / 0 = 3, n > 3)", "fails for every value that is not NULL"),
+            ("n > 3 AND 1 / 0 = 3", "fails on every row"),
+        ],
+    )
+    def test_what_fails_always_does_so_only_where_it_is_reached(self, condition: str, when: str) -> None:
+        (one,) = of("filter-can-fail", inserting(condition))
+        assert f"{when} " in one.message
+
     @pytest.mark.server
     @pytest.mark.parametrize("major", MAJORS)
     def test_servers_fail_on_some_row_just_there(self, servers: Servers, major: int) -> None:
