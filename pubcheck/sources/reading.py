@@ -44,7 +44,8 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             diagnostics.append(remark("not-text", message, Span(Source(file.label, ""), 0, 0), majors, help))
             continue
         view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
-        project.begin(os.path.abspath(file.path))
+        # A file that is a row of a table has a label only.
+        project.begin(os.path.abspath(file.path or file.label))
         source = views.source(file.label, decoded.text, view or file.view, project, sometime=file.sometime)
         sources.append(source)
         if decoded.encoding in _EIGHT_BIT:

@@ -48,11 +48,12 @@ class RequestFile(Struct, frozen=True, array_like=True):
 
 
 class Request(Struct, frozen=True, array_like=True, tag=True):
-    """A unit: its files in order, its name, and the habit by which it was found."""
+    """A unit: its files in order, its name, the habit by which it was found, and the majors that its files name."""
 
     files: tuple[RequestFile, ...]
     name: str = ""
     habit: str = "folder"
+    majors: tuple[int, ...] = ()
 
 
 def request_of(unit: Found, contents: Mapping[bytes, bytes] = {}) -> Request:
@@ -71,6 +72,7 @@ def request_of(unit: Found, contents: Mapping[bytes, bytes] = {}) -> Request:
         ),
         unit.unit or "",
         unit.habit or "",
+        unit.majors,
     )
 
 
@@ -214,7 +216,7 @@ def main() -> None:
             File(os.fsdecode(file.location or b""), file.label, file.problem, file.content, file.view)
             for file in unit.files
         )
-        judged = judge(Plan(unit.name, files, unit.habit, ""), following, excerpts=False)
+        judged = judge(Plan(unit.name, files, unit.habit, "", postgres=unit.majors), following, excerpts=False)
         faults = list(judged.faults)
         rows: tuple[Published, ...] = ()
         followed = following.taken()

@@ -376,10 +376,16 @@ class Rows:
         given = F.col("member.fate").isNull() | F.col("member.fate").isin(*filter(None, LINTED_ALL_THE_SAME))
         files = (
             units.select(
-                "repository", "unit", "habit", "cost", "salt", F.posexplode("members").alias("ordinal", "member")
+                "repository",
+                "unit",
+                "habit",
+                "majors",
+                "cost",
+                "salt",
+                F.posexplode("members").alias("ordinal", "member"),
             )
             .where(given)
-            .select("repository", "unit", "habit", "cost", "salt", "ordinal", "member.*")
+            .select("repository", "unit", "habit", "majors", "cost", "salt", "ordinal", "member.*")
         )
         content = (
             self._rows.join(units.select("repository").distinct(), "repository", "left_semi")

@@ -89,6 +89,7 @@ class Found(Struct, frozen=True, array_like=True):
 
     unit: str | None
     habit: str | None
+    majors: tuple[int, ...]
     files: int
     bytes: int
     cost: int
@@ -249,6 +250,7 @@ class _Known:
 class _Place(Struct, frozen=True):
     unit: str
     habit: str
+    majors: tuple[int, ...]
     ordinal: int
     view: str
 
@@ -312,16 +314,16 @@ def _places(known: _Known, alone: Iterable[Seen]) -> dict[str, _Place]:
     for plan in plans:
         unit = name(plan.name)
         for ordinal, file in enumerate(file for file in plan.files if not file.context):
-            places[file.path] = _Place(unit, plan.habit, ordinal, file.view)
+            places[file.path] = _Place(unit, plan.habit, plan.postgres, ordinal, file.view)
     for each in alone:
-        places[_path(each) or ""] = _Place(name(each.label or ""), "folder", 0, "sql")
+        places[_path(each) or ""] = _Place(name(each.label or ""), "folder", (), 0, "sql")
     return places
 
 
 def _unit(name: str, given: list[tuple[int, Seen, _Place]], wanted: Survey, *, selected: bool) -> Found:
     given.sort(key=lambda each: each[0])
-    habit = given[0][2].habit
-    described = [wanted.rules, habit]
+    habit, majors = given[0][2].habit, given[0][2].majors
+    described = [wanted.rules, habit, *map(str, majors)]
     described += [
         f"{ordinal}\t{file.label}\t{file.digest}\t{file.fate}\t{place.view}" for ordinal, file, place in given
     ]
@@ -331,6 +333,7 @@ def _unit(name: str, given: list[tuple[int, Seen, _Place]], wanted: Survey, *, s
     return Found(
         unit=name,
         habit=habit,
+        majors=majors,
         files=len(given),
         bytes=size,
         cost=cost(size, len(given)),
@@ -357,7 +360,7 @@ def _stopped(files: Sequence[Seen], size: int, largest: Largest) -> tuple[str | 
 def _outside(files: Iterable[Seen]) -> Found:
     every = list(files)
     members = tuple(_member(file, None) for file in every if file.fate is not None)
-    return Found(None, None, len(every), sum(file.size for file in every), 0, "", "apart", None, None, 0, members)
+    return Found(None, None, (), len(every), sum(file.size for file in every), 0, "", "apart", None, None, 0, members)
 
 
 def _member(file: Seen, view: str | None) -> Member:

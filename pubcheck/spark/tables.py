@@ -268,6 +268,7 @@ MEMBER = (
 FOUND = (
     *_UNIT_KEY,
     Column("habit", _TEXT, "by which the unit was found"),
+    Column("majors", pa.list_(_INT), "that its files name, as Supabase's configuration does; else empty"),
     Column("files", _LONG, ""),
     Column("bytes", _LONG, ""),
     Column("cost", _LONG, "of linting it: costs.cost"),
@@ -301,6 +302,7 @@ EXAMINED = (*FOUND, *OUTCOMES)
 CONTENTS = (
     *_UNIT_KEY,
     Column("habit", _TEXT, ""),
+    Column("majors", pa.list_(_INT), ""),
     Column("ordinal", _INT, "place of the file in its unit, from 0"),
     *MEMBER[:4],
     Column("content", pa.binary(), ""),

@@ -302,11 +302,11 @@ def lint_contents(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa
 
 
 def _units_with_contents(rows: Iterable[Row]) -> Iterator[tuple[str, Request]]:
-    for (repository, unit, habit), files in groupby(rows, itemgetter("repository", "unit", "habit")):
+    for (repository, unit, habit, majors), files in groupby(rows, itemgetter("repository", "unit", "habit", "majors")):
         # Rows that are wholly alike were joined to the one that counts.
         chosen = (next(same) for _, same in groupby(files, itemgetter("ordinal")))
         given = tuple(RequestFile(row["path"], None, row["content"], row["problem"], row["view"]) for row in chosen)
-        yield repository, Request(given, unit, habit)
+        yield repository, Request(given, unit, habit, tuple(majors))
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[Row]:
