@@ -19,7 +19,7 @@ from tests.cli.conftest import Call
         (("none", "--output", "out"), "no input: there is no none"),
         ((".",), "Missing option '--output'"),
         ((".", "--output", "out", "--run", "a/b"), "--run: 'a/b' is no id"),
-        ((".", "--output", "out", "--max-file-size", "much"), "'much' is no size; write bytes, or such as 512K"),
+        ((".", "--output", "out", "--max-file-size", "much"), "'much' is not a size; write bytes, or such as 512K"),
         ((".", "--output", "out", "--conf", "x"), "'x' must be KEY=VALUE"),
         ((".", "--output", "out", "--repo-column", "x"), "columns, presets and options are of tables"),
         (("t", "--format", "table", "--preset", "x", "--output", "out"), "there is no x; there are the-stack, github"),
