@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from pubcheck.diagnostics import Fix as Fix
     from pubcheck.diagnostics import ServerAnswer as ServerAnswer
     from pubcheck.diagnostics import Span as Span
-    from pubcheck.linter import Linter as Linter
-    from pubcheck.linter import Result as Result
-    from pubcheck.linter import Unit as Unit
-    from pubcheck.sources.text import Source as Source
+    from pubcheck.engine.linter import Linter as Linter
+    from pubcheck.engine.linter import Result as Result
+    from pubcheck.engine.linter import Unit as Unit
+    from pubcheck.source import Source as Source
 
 _HOMES = {
     "Config": "pubcheck.config",
     "Diagnostic": "pubcheck.diagnostics",
     "Edit": "pubcheck.diagnostics",
     "Fix": "pubcheck.diagnostics",
-    "Linter": "pubcheck.linter",
-    "Result": "pubcheck.linter",
+    "Linter": "pubcheck.engine.linter",
+    "Result": "pubcheck.engine.linter",
     "ServerAnswer": "pubcheck.diagnostics",
-    "Source": "pubcheck.sources.text",
+    "Source": "pubcheck.source",
     "Span": "pubcheck.diagnostics",
-    "Unit": "pubcheck.linter",
+    "Unit": "pubcheck.engine.linter",
 }
 
 __all__ = [  # noqa: RUF022 -- in the order in which one meets them

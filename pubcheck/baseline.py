@@ -14,8 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.config import ConfigError
-from pubcheck.report.document import Entry, Finding
-from pubcheck.report.fingerprints import fingerprints
+from pubcheck.findings import Entry, Finding
+from pubcheck.fingerprints import fingerprints
 
 VERSION = 1
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 
 from msgspec import Struct
 
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 
 Phase = Literal["ddl", "write", "subscribe", "silent"]
 Severity = Literal["note", "warning", "error"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.linter import Linter, Result, Unit
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Result, Unit
+from pubcheck.source import Source
 
 
 def run(*texts: str, complete: bool = False, postgres: tuple[int, ...] = (18,), select: tuple[str, ...] = ()) -> Result:

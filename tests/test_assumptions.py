@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from pubcheck import extract
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.linter import Linter, Unit
-from pubcheck.report.document import Resolver
-from pubcheck.sources import views
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.findings import Resolver
+from pubcheck.source import Source
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, a int, b text);\n"
 FILTER = "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1);\n"
@@ -23,7 +23,7 @@ def lint(*sources: Source, complete: bool = False) -> tuple[Diagnostic, ...]:
 
 def rests_on(text: str, rule: str, *, language: str = "sql", complete: bool = False) -> list[str]:
     """What the first finding of a rule rests on, as reports say it."""
-    found = [each for each in lint(views.source("a.sql", text, language), complete=complete) if each.rule == rule]
+    found = [each for each in lint(extract.source("a.sql", text, language), complete=complete) if each.rule == rule]
     assert found, "the rule found nothing"
     assert found[0].certainty == "assumed"
     return list(Resolver(excerpts=False).findings(found[:1])[0].entry.assumptions)

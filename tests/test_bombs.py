@@ -11,8 +11,8 @@ import pytest
 
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.evaluation.matching import like
-from pubcheck.postgres.evaluation.patterns import search
+from pubcheck.postgres.executor.linear_matching import like
+from pubcheck.postgres.executor.patterns import search
 from tests.bombs import BOMBS, run
 from tests.linting import answers, lint
 

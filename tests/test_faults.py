@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
-from pubcheck.checks import runtime, silent
-from pubcheck.checks.findings import Finding, Ground
+from pubcheck.checks import silent
+from pubcheck.checks.context import Finding, Ground
+from pubcheck.checks.write import filter_runtime_errors
 from pubcheck.cli.app import run as command
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.linter import Linter, Result, Unit
+from pubcheck.engine.linter import Linter, Result, Unit
+from pubcheck.measure.plan import measurable
 from pubcheck.postgres.ddl import apply_with_triggers
-from pubcheck.replication.measurable import measurable
 from pubcheck.rulebook import INTERNAL_ERROR, by_name
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 
 Where = tuple[str, str]
 
@@ -127,7 +128,7 @@ def test_a_rule_that_fails_at_the_end_keeps_what_it_found(
 
 def test_a_rule_that_fails_at_one_filter_finds_what_it_finds_at_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     dangers, text = (
-        runtime.dangers,
+        filter_runtime_errors.dangers,
         "".join(
             f"CREATE TABLE t{at} (id int PRIMARY KEY, n bigint);\n"
             f"CREATE PUBLICATION p{at} FOR TABLE t{at} WHERE (10 / n > {at}) WITH (publish = 'insert');\n"
@@ -140,7 +141,7 @@ def test_a_rule_that_fails_at_one_filter_finds_what_it_finds_at_the_others(monke
             raise KeyError(26)
         return dangers(cache, expr)
 
-    monkeypatch.setattr("pubcheck.checks.subscribe.dangers", failing)
+    monkeypatch.setattr("pubcheck.checks.subscribe.subscriptions.dangers", failing)
     internal, found = split(lint(text, rules=("PUB605",)))
     assert [(each.statement and each.statement.index) for each in internal] == [7, 13]
     assert [each.object for each in found] == [f"public.t{at}" for at in range(9) if at not in (3, 6)]
@@ -148,22 +149,22 @@ def test_a_rule_that_fails_at_one_filter_finds_what_it_finds_at_the_others(monke
 
 AROUND_A_STATEMENT: list[tuple[str, str]] = [
     # What fails, and the only rules of which findings may then be missing or less certain ("": their help and fixes).
-    ("pubcheck.fold.at_hand.AtHand._mended", ""),
-    ("pubcheck.fold.at_hand.AtHand._told", "words"),
-    ("pubcheck.fold.at_hand.explain", "words"),
-    ("pubcheck.fold.at_hand.AtHand._tell_unseen", "PUB106 PUB107 PUB112"),
-    ("pubcheck.fold.at_hand.AtHand._of_filter", "PUB214 PUB215"),
-    ("pubcheck.fold.at_hand.AtHand._created_later", "words"),
-    ("pubcheck.checks.chain.earlier.said_before", ""),
-    ("pubcheck.fold.outcome.Outcome._remedies_of", ""),
-    ("pubcheck.checks.ways.Remedies.of", ""),
-    ("pubcheck.checks.texts.help_text", ""),
-    ("pubcheck.fold.outcome.Outcome._way_out", ""),
-    ("pubcheck.fold.outcome.Outcome._write", "PUB301 PUB302 PUB303 PUB304 PUB406"),
-    ("pubcheck.checks.stopped.Stopped.judge", "PUB138"),
-    ("pubcheck.checks.stopped.Stopped.mended", "PUB138"),
-    ("pubcheck.checks.stopped.Stopped.still", ""),
-    ("pubcheck.run.Run._long_names", "PUB104"),
+    ("pubcheck.engine.reporter.AtHand._mended", ""),
+    ("pubcheck.engine.reporter.AtHand._told", "words"),
+    ("pubcheck.engine.reporter.explain", "words"),
+    ("pubcheck.engine.reporter.AtHand._tell_unseen", "PUB106 PUB107 PUB112"),
+    ("pubcheck.engine.reporter.AtHand._of_filter", "PUB214 PUB215"),
+    ("pubcheck.engine.reporter.AtHand._created_later", "words"),
+    ("pubcheck.checks.history.duplicates.said_before", ""),
+    ("pubcheck.engine.final_state.Outcome._remedies_of", ""),
+    ("pubcheck.checks.remedies.write_remedies.Remedies.of", ""),
+    ("pubcheck.checks.messages.writes.help_text", ""),
+    ("pubcheck.engine.final_state.Outcome._way_out", ""),
+    ("pubcheck.engine.final_state.Outcome._write", "PUB301 PUB302 PUB303 PUB304 PUB406"),
+    ("pubcheck.checks.write.refused_dml.Stopped.judge", "PUB138"),
+    ("pubcheck.checks.write.refused_dml.Stopped.mended", "PUB138"),
+    ("pubcheck.checks.write.refused_dml.Stopped.still", ""),
+    ("pubcheck.engine.unit_run.Run._long_names", "PUB104"),
 ]
 
 
@@ -188,7 +189,7 @@ def test_a_statement_whose_folding_fails_is_left_out(monkeypatch: pytest.MonkeyP
             raise KeyError(26)
         return perhaps_refused
 
-    monkeypatch.setattr("pubcheck.fold.apply_with_triggers", failing)
+    monkeypatch.setattr("pubcheck.engine.replay.apply_with_triggers", failing)
     text = "CREATE TABLE t (id int PRIMARY KEY, a int);\n" + "".join(
         f"CREATE PUBLICATION p{at} FOR TABLE t WHERE (a > 0);\n" for at in range(6)
     )
@@ -224,14 +225,14 @@ def test_the_run_ends_with_2_and_the_finding_cannot_be_taken_away(
 @pytest.mark.parametrize(
     "what",
     [
-        "pubcheck.postgres.evaluation.sample.example_rows",
-        "pubcheck.explain.neighbours.Neighbours.widening",
-        "pubcheck.explain.neighbours.Neighbours.same",
-        "pubcheck.explain.copies.Copies.of",
+        "pubcheck.postgres.executor.example_rows.example_rows",
+        "pubcheck.explain.other_publications.Neighbours.widening",
+        "pubcheck.explain.other_publications.Neighbours.same",
+        "pubcheck.explain.initial_copy.Copies.of",
         "pubcheck.explain.subscriptions.Subscriptions.of",
         "pubcheck.explain.build._Builder._table",
         "pubcheck.explain.build._Builder._answer",
-        "pubcheck.fold.outcome.Outcome._silent",
+        "pubcheck.engine.final_state.Outcome._silent",
     ],
 )
 def test_explain_shows_the_rest(
@@ -257,7 +258,7 @@ def test_explain_shows_the_rest(
 def test_what_can_be_measured_is_measured_of_the_other_publications(monkeypatch: pytest.MonkeyPatch) -> None:
     text = CRASHING + "CREATE PUBLICATION q FOR TABLE t;\n"
     followed = Linter(Config(postgres=(18,))).follow(Unit((Source("1.sql", text),)))
-    monkeypatch.setattr("pubcheck.replication.measurable.spark_filter", fail)
+    monkeypatch.setattr("pubcheck.measure.plan.spark_filter", fail)
     table = measurable(followed.folds[-1], followed.statements, "t")
     assert [(each.publication, each.reason) for each in table.sendings] == [("p", "pubcheck failed at it"), ("q", None)]
     assert [each.where for each in followed.folds[-1].faults.faults] == ["1.sql:2"]

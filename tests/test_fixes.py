@@ -16,12 +16,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck import Config, Linter
+from pubcheck.autofix import Changes, Editing, add_ignores, fix
 from pubcheck.diagnostics import Edit, Span
-from pubcheck.fix import Changes, Editing, add_ignores, fix
+from pubcheck.discovery.file_types import File, Plan
+from pubcheck.lint_files import judge
 from pubcheck.rulebook import RULES, read_pages
-from pubcheck.sources.files import File, Plan
-from pubcheck.sources.text import Source
-from pubcheck.unit import judge
+from pubcheck.source import Source
 from tests.conformance.judging import DATABASE, text_of
 from tests.support.cases import DDL_PHASES, MAJORS, Case
 from tests.support.servers import Servers, answer_in, execute, prepare

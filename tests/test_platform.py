@@ -8,11 +8,11 @@ import pytest
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.linter import Linter, Unit
-from pubcheck.platform import Platform
-from pubcheck.sources.files import File, Plan
-from pubcheck.sources.text import Source
-from pubcheck.unit import judge
+from pubcheck.discovery.file_types import File, Plan
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.platform_objects import Platform
+from pubcheck.lint_files import judge
+from pubcheck.source import Source
 
 
 def lint(text: str, config: Config = Config(), habit: str = "") -> list[Diagnostic]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from pubcheck import extract
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources import views
+from pubcheck.engine.linter import Linter, Unit
 from tests.linting import covered
 
 
 def lint(text: str, kind: str, *others: str) -> list[Diagnostic]:
-    sources = [views.source(f"{number}.sql", other) for number, other in enumerate(others)]
-    unit = Unit((*sources, views.source("program", text, kind)))
+    sources = [extract.source(f"{number}.sql", other) for number, other in enumerate(others)]
+    unit = Unit((*sources, extract.source("program", text, kind)))
     return [found for found in Linter(Config(postgres=(18,))).lint(unit).diagnostics if found.rule != "PUB010"]
 
 
@@ -169,14 +169,14 @@ def test_the_beginning_of_a_statement_is_no_syntax_error() -> None:
 
 def test_that_statements_stand_in_programs_is_said_once_for_all_files() -> None:
     texts = ('run("CREATE PUBLICATION p")', *('run("CREATE PUBLICATION p FOR TABLE t WHERE (random() > 1)")',) * 2)
-    sources = [views.source(f"{number}.py", text, "python") for number, text in enumerate(texts)]
+    sources = [extract.source(f"{number}.py", text, "python") for number, text in enumerate(texts)]
     found = Linter(Config(postgres=(18,))).lint(Unit(tuple(sources))).diagnostics
     assert [(one.rule, one.span.source.label) for one in found if one.rule == "PUB010"] == [("PUB010", "1.py")]
 
 
 @pytest.mark.parametrize("text", ['run("ALTER PUBLICATION p ADD TABLE t")', 'run("DROP PUBLICATION p")'])
 def test_of_a_program_in_which_nothing_is_wrong_nothing_is_said(text: str) -> None:
-    assert Linter(Config(postgres=(18,))).lint(Unit((views.source("x.py", text, "python"),))).diagnostics == ()
+    assert Linter(Config(postgres=(18,))).lint(Unit((extract.source("x.py", text, "python"),))).diagnostics == ()
 
 
 def test_a_test_that_rolls_back_a_schema_does_not_stop_the_search_for_near_names() -> None:
@@ -187,8 +187,10 @@ def test_a_test_that_rolls_back_a_schema_does_not_stop_the_search_for_near_names
 
 
 def test_a_program_beside_migrations_does_not_put_them_in_doubt() -> None:
-    program = views.source("0.py", 'run("CREATE TABLE u (id int PRIMARY KEY)"); run("CREATE PUBLICATION q")', "python")
-    script = views.source("1.sql", "CREATE TABLE t (id int);\nCREATE PUBLICATION p FOR TABLE t;\n")
+    program = extract.source(
+        "0.py", 'run("CREATE TABLE u (id int PRIMARY KEY)"); run("CREATE PUBLICATION q")', "python"
+    )
+    script = extract.source("1.sql", "CREATE TABLE t (id int);\nCREATE PUBLICATION p FOR TABLE t;\n")
     found = Linter(Config(postgres=(18,))).lint(Unit((program, script))).diagnostics
     assert {(one.rule, one.certainty) for one in found if one.severity == "error"} == {("PUB302", "certain")}
 
@@ -200,10 +202,10 @@ def test_a_key_that_a_program_may_add_is_an_assumption() -> None:
 
 
 def test_a_file_after_a_shell_script_is_for_the_first_database_again() -> None:
-    script = views.source(
+    script = extract.source(
         "0.sh", "psql -h a <<'EOF'\nCREATE PUBLICATION p;\nEOF\npsql -h b <<'EOF'\nSELECT 1;\nEOF\n", "shell"
     )
-    after = views.source("1.sql", "CREATE PUBLICATION p;\n")
+    after = extract.source("1.sql", "CREATE PUBLICATION p;\n")
     found = Linter(Config(postgres=(18,))).lint(Unit((script, after))).diagnostics
     assert ("PUB105", "certain") in standing(list(found))
 
@@ -261,7 +263,7 @@ def test_go_asks_after_each_statement_whether_it_failed() -> None:
 @pytest.mark.parametrize("complete", [False, True])
 def test_a_table_that_a_call_of_a_program_makes_is_not_missing(kind: str, text: str, complete: bool) -> None:
     name = "shop_orders" if "django" in text else "orders"
-    source = views.source("program", text.replace("{}", f"CREATE PUBLICATION p FOR TABLE {name}"), kind)
+    source = extract.source("program", text.replace("{}", f"CREATE PUBLICATION p FOR TABLE {name}"), kind)
     found = Linter(Config(postgres=(18,), complete=complete)).lint(Unit((source,))).diagnostics
     assert [one for one in found if one.rule == "PUB107"] == []
 
@@ -277,7 +279,7 @@ def test_a_table_that_a_call_of_a_program_makes_is_not_missing(kind: str, text: 
 )
 @pytest.mark.parametrize("complete", [False, True])
 def test_a_variable_without_a_value_is_no_name(text: str, complete: bool) -> None:
-    unit = Unit((views.source("x.sql", text),))
+    unit = Unit((extract.source("x.sql", text),))
     found = Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics
     assert [one.rule for one in found] == ["PUB009"]
 
@@ -286,7 +288,7 @@ def test_the_name_of_a_variable_hides_nothing_that_is_known() -> None:
     text = (
         'CREATE TABLE t (id int);\nCREATE PUBLICATION p FOR TABLE t, :"table", :t;\nCREATE PUBLICATION q FOR TABLE u;\n'
     )
-    unit = Unit((views.source("x.sql", text),))
+    unit = Unit((extract.source("x.sql", text),))
     found = Linter(Config(postgres=(18,))).lint(unit).diagnostics
     assert "PUB302" in {one.rule for one in found}
     assert ['table "u"' in one.message for one in found if one.rule == "PUB107"] == [True]
@@ -344,9 +346,9 @@ def test_what_stands_for_a_name_is_not_too_long(kind: str, text: str) -> None:
 )
 @pytest.mark.parametrize("later", ["ALTER PUBLICATION p ADD TABLE t;\n", "CREATE PUBLICATION p FOR TABLE t;\n"])
 def test_what_a_named_string_of_a_migration_does_is_not_known(kind: str, text: str, later: str) -> None:
-    program = views.source("1", text, kind)
-    after = views.source("2.sql", later)
-    table = views.source("0.sql", "CREATE TABLE t (id int PRIMARY KEY);\n")
+    program = extract.source("1", text, kind)
+    after = extract.source("2.sql", later)
+    table = extract.source("0.sql", "CREATE TABLE t (id int PRIMARY KEY);\n")
     found = Linter(Config(postgres=(18,))).lint(Unit((table, program, after))).diagnostics
     assert [one for one in found if one.severity == "error" and one.certainty == "certain"] == []
 

@@ -28,7 +28,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         ("import pubcheck.cli", {"msgspec", "pglast", "click"}),
         (
             "import pubcheck.cli.lint",
-            {"pglast", "pubcheck.linter", "json", "dataclasses", "pathlib", "multiprocessing"},
+            {"pglast", "pubcheck.engine.linter", "json", "dataclasses", "pathlib", "multiprocessing"},
         ),
         ("import pubcheck.rulebook", {"pglast", "click", "dataclasses", "pathlib", "tomllib"}),
     ],

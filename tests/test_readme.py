@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pubcheck import Config, Linter, Source, Unit
-from pubcheck.report import explain_text
-from pubcheck.report.document import Resolver, report
+from pubcheck.explain import render_text
+from pubcheck.findings import Resolver, report
 from pubcheck.report.text import render
 from tests.explain.documents import document, explain
 from tests.explain.test_manual import TABLES, script
@@ -30,5 +30,5 @@ def test_the_readme_shows_what_the_sample_gives() -> None:
 
 def test_the_readme_shows_what_explain_gives() -> None:
     given = script(TABLES[0], "CREATE PUBLICATION p1 FOR TABLE t1 WHERE (a > 5 AND c = 'NSW')")
-    shown, _, _ = "".join(explain_text.render(document(explain(given)))).partition("    note")
+    shown, _, _ = "".join(render_text.render(document(explain(given)))).partition("    note")
     assert f"```text\n{shown}```\n" in (PROJECT / "README.md").read_text()

@@ -15,7 +15,7 @@ from pubcheck.rulebook import RULES, PageError, index_source, parse_page, read_p
 
 PAGES = Path(__file__).parent.parent / "rules"
 COVERAGE: dict[str, str] = tomllib.loads((PAGES / "coverage.toml").read_text())
-INDEX = Path(pubcheck.__file__).with_name("_rulebook_index.py")
+INDEX = Path(pubcheck.__file__).parent / "rulebook" / "_index.py"
 PAGE = (PAGES / "PUB120-option-unknown.md").read_text()
 NAME = "PUB120-option-unknown.md"
 

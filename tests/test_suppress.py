@@ -7,10 +7,10 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.linter import Linter, Unit
-from pubcheck.run import MARK
-from pubcheck.sources.text import Source
-from pubcheck.suppress import Comment, Unclear, comments
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.suppressions import Comment, Unclear, comments
+from pubcheck.engine.unit_run import MARK
+from pubcheck.source import Source
 from tests.linting import covered
 
 UNUSED, UNCLEAR = "PUB011", "PUB012"
@@ -126,7 +126,7 @@ def test_the_mark_in_a_text_is_no_comment() -> None:
 
 
 def test_without_the_mark_nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pubcheck.suppress.settle", None)
+    monkeypatch.setattr("pubcheck.engine.suppressions.settle", None)
     assert MARK not in TABLE
     assert rules(TABLE + BAD) == {"PUB301"}
 

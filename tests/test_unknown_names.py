@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.source import Source
 
 GROUND = """
 CREATE SCHEMA s;

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pubcheck.cli.app import FOUND, NoInput, complain, fail_on_assumed_option, fail_on_option, show
-from pubcheck.cli.inputs import config_option
-from pubcheck.cli.output import put
+from pubcheck.cli.input_options import config_option
+from pubcheck.cli.output_files import put
 from pubcheck.cli.spark import (
     check_installed,
     conf_option,
@@ -182,13 +182,13 @@ def command(
     columns = (repo_column, path_column, content_column)
     source = _input(input_, format_, columns, preset, dict(options), config)
 
-    from pubcheck.linter import Linter
-    from pubcheck.spark.child import Limits
+    from pubcheck.engine.linter import Linter
     from pubcheck.spark.inputs import BadInput, EmptyInput
     from pubcheck.spark.job import Options, audit
-    from pubcheck.spark.reporting import collect
-    from pubcheck.spark.runs import NoRun, Store
+    from pubcheck.spark.lint_process import Limits
+    from pubcheck.spark.report_data import collect
     from pubcheck.spark.session import release, session
+    from pubcheck.spark.store import NoRun, Store
     from pubcheck.spark.summary import Lost, fails
 
     try:
@@ -244,8 +244,8 @@ def _input(
     options: dict[str, str],
     config: Config,
 ) -> Input:
-    from pubcheck.sources.discover import readable
-    from pubcheck.sources.plans import fixed_part
+    from pubcheck.discovery.units import fixed_part
+    from pubcheck.discovery.walk import readable
     from pubcheck.spark.inputs import PRESETS, Columns, Folders, Rows
 
     if format_ == "files":

@@ -15,7 +15,7 @@ from pubcheck.cli.app import (
     show,
     use_color,
 )
-from pubcheck.cli.inputs import (
+from pubcheck.cli.input_options import (
     complete_option,
     config_option,
     read_plans,
@@ -26,10 +26,10 @@ from pubcheck.cli.inputs import (
     variables_option,
     with_variables,
 )
-from pubcheck.cli.output import STDOUT, put
-from pubcheck.cli.workers import Workers
+from pubcheck.cli.output_files import STDOUT, put
+from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config, from_options, load
-from pubcheck.sources.files import Plan
+from pubcheck.discovery.file_types import Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def explain(
     """The document; what to tell of errors of pubcheck's own, the units of which are left out; and whether what it
     tells fails the run."""
     from pubcheck import __version__
-    from pubcheck.cli.explaining import Task, died, explain_unit
+    from pubcheck.cli.explain_unit import Task, died, explain_unit
     from pubcheck.explain.document import SCHEMA_VERSION, Explanation
     from pubcheck.postgres.versions import DEFAULT_MAJOR
 
@@ -208,15 +208,15 @@ def _check(explanation: Explanation, wanted: Wanted) -> None:
 
 def _rendered(explanation: Explanation, format_: str, color: str, *, to_file: bool) -> Iterator[str]:
     if format_ == "json":
-        from pubcheck.report import explain_json
+        from pubcheck.explain import render_json
 
-        return explain_json.render(explanation)
+        return render_json.render(explanation)
     if format_ == "html":
-        from pubcheck.report import explain_html
+        from pubcheck.explain import render_html
 
-        return explain_html.render(explanation)
-    from pubcheck.report import explain_text
+        return render_html.render(explanation)
+    from pubcheck.explain import render_text
 
     if use_color("never" if to_file and color == "auto" else color):
-        return explain_text.render_rich(explanation)
-    return explain_text.render(explanation)
+        return render_text.render_rich(explanation)
+    return render_text.render(explanation)

@@ -11,12 +11,19 @@ from msgspec.structs import replace
 
 from pubcheck import __version__
 from pubcheck.cli.app import color_option, show, use_color
-from pubcheck.cli.inputs import config_option, force_exclude_option, look, schema_option, stdin_option, together_option
+from pubcheck.cli.input_options import (
+    config_option,
+    force_exclude_option,
+    look,
+    schema_option,
+    stdin_option,
+    together_option,
+)
 from pubcheck.config import load
+from pubcheck.discovery.file_types import File, Plan
+from pubcheck.discovery.units import Survey
 from pubcheck.report import count
 from pubcheck.report.text import escape
-from pubcheck.sources.files import File, Plan
-from pubcheck.sources.plans import Survey
 
 
 @click.command(

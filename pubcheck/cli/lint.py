@@ -19,7 +19,7 @@ from pubcheck.cli.app import (
     show,
     use_color,
 )
-from pubcheck.cli.inputs import (
+from pubcheck.cli.input_options import (
     complete_option,
     config_option,
     force_exclude_option,
@@ -33,24 +33,24 @@ from pubcheck.cli.inputs import (
     variables_option,
     with_variables,
 )
-from pubcheck.cli.output import STDOUT, Output, OutputType, put
-from pubcheck.cli.work import Outcome, Task, died, lint_unit
-from pubcheck.cli.workers import Workers
+from pubcheck.cli.lint_unit import Outcome, Task, died, lint_unit
+from pubcheck.cli.output_files import STDOUT, Output, OutputType, put
+from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config, ConfigError, from_options, load
 from pubcheck.diagnostics import SEVERITIES
+from pubcheck.discovery.file_types import STDIN, Plan
+from pubcheck.findings import Finding, Report, report
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report import count
 from pubcheck.report.causes import causes
-from pubcheck.report.document import Finding, Report, report
 from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
-from pubcheck.sources.files import STDIN, Plan
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
     from typing import Literal
 
+    from pubcheck.autofix import Rewritten
     from pubcheck.baseline import Baseline
-    from pubcheck.fix import Rewritten
 
     Change = Literal["fix", "unsafe-fix", "ignore"]
 
@@ -216,9 +216,9 @@ def command(
     problems = [outcome.crash for outcome in outcomes if outcome.crash]
     unwritten: dict[str, str] = {}
     if rewritten and not diff:
-        from pubcheck.cli import changing
+        from pubcheck.cli import write_files
 
-        unwritten = dict(changing.write(rewritten))
+        unwritten = dict(write_files.write(rewritten))
         problems[:0] = (f"{label}: {reason}" for label, reason in unwritten.items())
     found = _report(outcomes, config)
     status = FOUND if not exit_zero and (rewritten if diff else fails(found.findings, config)) else 0
@@ -317,9 +317,9 @@ def _shown(
 ) -> Iterator[str]:
     """What stands on standard output."""
     if rewritten is not None:
-        from pubcheck.cli import changing
+        from pubcheck.cli import write_files
 
-        return changing.diff(rewritten)
+        return write_files.diff(rewritten)
     if statistics:
         from pubcheck.report.statistics import render as counted
         from pubcheck.report.statistics import render_json

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from pubcheck.cli.app import FOUND, NoInput, complain, show
-from pubcheck.cli.inputs import complete_option, config_option, read_plans, schema_option, stdin_option, together_option
+from pubcheck.cli.input_options import (
+    complete_option,
+    config_option,
+    read_plans,
+    schema_option,
+    stdin_option,
+    together_option,
+)
 from pubcheck.cli.spark import (
     check_installed,
     conf_option,
@@ -21,16 +28,16 @@ from pubcheck.cli.spark import (
     remote_option,
 )
 from pubcheck.config import Config, ConfigError, from_options, load
+from pubcheck.discovery.file_types import STDIN
+from pubcheck.discovery.read import read_unit
 from pubcheck.faults import failure_text
-from pubcheck.sources.files import STDIN
-from pubcheck.sources.reading import read_unit
 
 if TYPE_CHECKING:
-    from pubcheck.linter import Followed
-    from pubcheck.replication.measurable import Measurable
-    from pubcheck.report.document import Entry
+    from pubcheck.discovery.file_types import Plan
+    from pubcheck.engine.linter import Followed
+    from pubcheck.findings import Entry
+    from pubcheck.measure.plan import Measurable
     from pubcheck.report.measure import TableRows
-    from pubcheck.sources.files import Plan
 
 _TOLD = 10
 """Statements that are named when they are refused."""
@@ -121,7 +128,7 @@ def command(
     followed, missing = _follow(plans[0], config)
 
     from pubcheck import __version__
-    from pubcheck.replication.measurable import NoTable, measurable
+    from pubcheck.measure.plan import NoTable, measurable
     from pubcheck.report import measure as report
 
     try:
@@ -179,10 +186,10 @@ def _follow(plan: Plan, config: Config) -> tuple[Followed, Sequence[Entry]]:
     """The database at its end, and what is missing from it because it is certainly refused or could not be read."""
     from msgspec.structs import replace
 
-    from pubcheck.linter import Linter, Unit
+    from pubcheck.engine.linter import Linter, Unit
+    from pubcheck.findings import Resolver
+    from pubcheck.lint_files import majors_of, platform_of
     from pubcheck.postgres.versions import DEFAULT_MAJOR
-    from pubcheck.report.document import Resolver
-    from pubcheck.unit import majors_of, platform_of
 
     config = replace(config, postgres=config.postgres[-1:], select=(), ignore=())
     reading = read_unit(plan.files, config.postgres or (DEFAULT_MAJOR,))

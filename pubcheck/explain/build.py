@@ -8,7 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.explain.copies import Copies
+from pubcheck.engine.replay import Fold
+from pubcheck.engine.statement_index import Statements
 from pubcheck.explain.document import (
     Answer,
     Identity,
@@ -19,16 +20,22 @@ from pubcheck.explain.document import (
     UnitExplained,
     Widening,
 )
-from pubcheck.explain.facts import Facts
-from pubcheck.explain.neighbours import Neighbours
-from pubcheck.explain.rows import Samples, changes_of, examples_of
-from pubcheck.explain.said import Said
-from pubcheck.explain.sampling import Sampler
+from pubcheck.explain.example_rows import Samples, changes_of, examples_of
+from pubcheck.explain.initial_copy import Copies
+from pubcheck.explain.notes import Said
+from pubcheck.explain.other_publications import Neighbours
+from pubcheck.explain.row_samples import Sampler
 from pubcheck.explain.subscriptions import Subscriptions
-from pubcheck.fold import Fold
+from pubcheck.explain.table_facts import Facts
 from pubcheck.postgres.catalog import rows
-from pubcheck.replication.sent import OPERATIONS, Reason, Sent, not_sent, sent_by, truncates_sent_by
-from pubcheck.statements import Statements
+from pubcheck.postgres.replication.published_changes import (
+    OPERATIONS,
+    Reason,
+    Sent,
+    not_sent,
+    sent_by,
+    truncates_sent_by,
+)
 
 
 class Wanted(Struct, frozen=True):

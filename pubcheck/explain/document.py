@@ -1,4 +1,4 @@
-"""The document of `pubcheck explain`: plain values, named and ordered as `report/explain.schema.json` has them.
+"""The document of `pubcheck explain`: plain values, named and ordered as `explain/explain.schema.json` has them.
 
 Tables are named "schema.table", quoted nowhere: a name is for reading. Tables of which a publication gives the same
 answer share one ``Answer``.
@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from pubcheck.diagnostics import Certainty, Earlier, Operation, Severity
-from pubcheck.report.document import Entry
+from pubcheck.findings import Entry
 
 SCHEMA_VERSION = 1
 

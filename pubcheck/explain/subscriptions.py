@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pubcheck.explain.copies import Copies
 from pubcheck.explain.document import InitialCopy, PartOfFilter, Sending, Subscription, Together
-from pubcheck.explain.facts import Facts, canonical_form
-from pubcheck.replication.combined import Combined, Filters, combine
-from pubcheck.replication.copied import copied
-from pubcheck.replication.sent import OPERATIONS, Sent
+from pubcheck.explain.initial_copy import Copies
+from pubcheck.explain.table_facts import Facts, canonical_form
+from pubcheck.postgres.replication.initial_copy import copied
+from pubcheck.postgres.replication.published_changes import OPERATIONS, Sent
+from pubcheck.postgres.replication.subscription_set import Combined, Filters, combine
 
 
 class Subscriptions:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.json import Decoder
 
-from pubcheck.patterns import pattern_later
+from pubcheck.lazy_regex import pattern_later
 
 Node = dict[str, Any]
 

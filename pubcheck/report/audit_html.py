@@ -13,8 +13,9 @@ from markdown_it import MarkdownIt
 
 from pubcheck import rulebook
 from pubcheck.diagnostics import SEVERITIES
+from pubcheck.html import page
 from pubcheck.report import audit_plots as plots
-from pubcheck.report import count, page
+from pubcheck.report import count
 from pubcheck.report.audit_document import Audit, Change, Ends, Features, Repository, Rule
 from pubcheck.report.audit_plots import Bar, Part
 from pubcheck.report.text import escape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pubcheck.report.document import Entry, Finding
+from pubcheck.findings import Entry, Finding
 
 _FAILS = " will fail: "
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from pubcheck.diagnostics import Severity
-from pubcheck.report.document import Report
-from pubcheck.report.prose import described
-from pubcheck.report.xml import HEADER, attributes
+from pubcheck.findings import Report
+from pubcheck.report.plain_text import described
+from pubcheck.report.xml_escape import HEADER, attributes
 
 _SEVERITIES: Mapping[Severity, str] = {"error": "error", "warning": "warning", "note": "info"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pubcheck.findings import Report
 from pubcheck.report.causes import causes, message
-from pubcheck.report.document import Report
 from pubcheck.report.text import COLOR, PLAIN, escape, summary
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.report.document import Report
+from pubcheck.findings import Report
 
 FORMATS: tuple[str, ...] = (
     "text",

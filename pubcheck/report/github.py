@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pubcheck.diagnostics import Severity
+from pubcheck.findings import Entry, Report
 from pubcheck.report.causes import causes, message
-from pubcheck.report.document import Entry, Report
 from pubcheck.report.text import escape
 
 _COMMANDS: Mapping[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}

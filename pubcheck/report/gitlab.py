@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from pubcheck.diagnostics import Severity
-from pubcheck.report.document import Entry, Report, encode
-from pubcheck.report.fingerprints import fingerprints
-from pubcheck.report.prose import described
+from pubcheck.findings import Entry, Report, encode
+from pubcheck.fingerprints import fingerprints
+from pubcheck.report.plain_text import described
 
 _SEVERITIES: Mapping[Severity, str] = {"error": "major", "warning": "minor", "note": "info"}
 

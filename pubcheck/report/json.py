@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck import __version__
-from pubcheck.report.document import SCHEMA_VERSION, Report, encode
+from pubcheck.findings import SCHEMA_VERSION, Report, encode
 
 
 class _Head(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.report.document import Report, encode
+from pubcheck.findings import Report, encode
 
 
 def render(report: Report) -> Iterator[str]:

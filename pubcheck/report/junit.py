@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from xml.sax.saxutils import escape
 
-from pubcheck.report.document import Entry, Report
-from pubcheck.report.prose import described
-from pubcheck.report.xml import HEADER, allowed, attributes
+from pubcheck.findings import Entry, Report
+from pubcheck.report.plain_text import described
+from pubcheck.report.xml_escape import HEADER, allowed, attributes
 
 
 def render(report: Report) -> Iterator[str]:

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 from pubcheck import __version__
 from pubcheck.diagnostics import SEVERITIES, Certainty, Severity
-from pubcheck.report.document import Entry, FixEntry, Related, Report, encode
-from pubcheck.report.fingerprints import fingerprints
-from pubcheck.report.prose import described
+from pubcheck.findings import Entry, FixEntry, Related, Report, encode
+from pubcheck.fingerprints import fingerprints
+from pubcheck.report.plain_text import described
 from pubcheck.rulebook import RULES, body, summary
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

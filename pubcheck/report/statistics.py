@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck.diagnostics import SEVERITIES, Severity
-from pubcheck.report.document import Report, encode
+from pubcheck.findings import Report, encode
 
 
 class Count(Struct, frozen=True):

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from pubcheck.diagnostics import ServerAnswer, Severity
-from pubcheck.patterns import pattern_later
+from pubcheck.findings import Entry, Finding, Line, Report
+from pubcheck.lazy_regex import pattern_later
 from pubcheck.report import count
 from pubcheck.report.causes import causes, is_cause, message
-from pubcheck.report.document import Entry, Finding, Line, Report
 
 TAB = 4
 """Columns of a tab stop."""

@@ -23,16 +23,16 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from pubcheck.config import Config
-from pubcheck.sources.files import ENDS, LANGUAGES, SUFFIXES, label_of
-from pubcheck.sources.plans import Repository, find_repositories, fixed_part
-from pubcheck.sources.selection import DONE, IDENTITY, NAMED, STATEMENT, UTF16_MARKS, WORD
-from pubcheck.sources.traits import CHANGELOG, LISTS
+from pubcheck.discovery.file_facts import CHANGELOG, LISTS
+from pubcheck.discovery.file_types import ENDS, LANGUAGES, SUFFIXES, label_of
+from pubcheck.discovery.prefilter import DONE, IDENTITY, NAMED, STATEMENT, UTF16_MARKS, WORD
+from pubcheck.discovery.units import Repository, find_repositories, fixed_part
 from pubcheck.spark import worker
-from pubcheck.spark.carrying import Standing
 from pubcheck.spark.costs import cost, part
-from pubcheck.spark.runs import Store, as_meant
-from pubcheck.spark.survey import BEGINNING, LINTED_ALL_THE_SAME
-from pubcheck.spark.tables import CONTENTS, EXAMINED, FACTS, FOUND, LINTED, LISTING, SCANNED, arrow, ddl, quoted
+from pubcheck.spark.incremental import Standing
+from pubcheck.spark.schema import CONTENTS, EXAMINED, FACTS, FOUND, LINTED, LISTING, SCANNED, arrow, ddl, quoted
+from pubcheck.spark.store import Store, as_meant
+from pubcheck.spark.unit_discovery import BEGINNING, LINTED_ALL_THE_SAME
 
 _CHUNK = 40_000
 """Files that the driver holds at a time."""

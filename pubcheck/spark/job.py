@@ -28,17 +28,17 @@ from pyspark.sql import functions as F
 
 from pubcheck import __version__
 from pubcheck.config import Config
-from pubcheck.linter import Linter
+from pubcheck.engine.linter import Linter
 from pubcheck.rulebook import RULES
-from pubcheck.spark import carrying, costs
-from pubcheck.spark.carrying import Before, Standing
-from pubcheck.spark.child import Limits
+from pubcheck.spark import costs, incremental
+from pubcheck.spark.incremental import Before, Standing
 from pubcheck.spark.inputs import Input
-from pubcheck.spark.runs import NoRun, Store
+from pubcheck.spark.lint_process import Limits
+from pubcheck.spark.schema import METRICS, RESULTS, RUNS, arrow, ddl
+from pubcheck.spark.store import NoRun, Store
 from pubcheck.spark.summary import Summary
 from pubcheck.spark.summary import summary as summarized
-from pubcheck.spark.survey import Largest
-from pubcheck.spark.tables import METRICS, RESULTS, RUNS, arrow, ddl
+from pubcheck.spark.unit_discovery import Largest
 from pubcheck.spark.worker import Job
 
 
@@ -86,14 +86,14 @@ def audit(
 
         ending.callback(given.forget, store, run)
         progress("listing files")
-        preparing = pool.submit(carrying.prepared, store, run, options.since, rules, given.name)
+        preparing = pool.submit(incremental.prepared, store, run, options.since, rules, given.name)
         state = given.look(spark, store, run, settings, options.largest_file)
         before, was, notes = preparing.result()
 
         standing = None
         if before is not None:
             alike = state is not None and state == was
-            standing = carrying.ALL_UNCHANGED if alike else carrying.compared(given.repositories(), before, keep)
+            standing = incremental.ALL_UNCHANGED if alike else incremental.compared(given.repositories(), before, keep)
         units, counts = None, {}
         if standing is None or standing.changed:
             # Few rows a batch: a row may be a file of many megabytes. Releases that know of it count bytes as well.
@@ -147,7 +147,7 @@ def audit(
             "since": options.since,
             "ruleset": rules,
             "config": msgspec.json.encode(linter.config).decode(),
-            "state": state if all(reason in carrying.SETTLED for reason in summary.quarantine) else None,
+            "state": state if all(reason in incremental.SETTLED for reason in summary.quarantine) else None,
         }
         store.write(_rows(spark, RUNS, {name: [value] for name, value in row.items()}), "runs", run)
     return summary
@@ -200,7 +200,7 @@ def _carried(units: DataFrame, before: Before | None) -> DataFrame:
     """Units with the step `carried` for those that are yet to be linted and were as they are in the run before."""
     if before is None:
         return units
-    known = before["units"].where(carrying.ended()).select(*KEY, "fingerprint", F.lit(True).alias("known"))
+    known = before["units"].where(incremental.ended()).select(*KEY, "fingerprint", F.lit(True).alias("known"))
     carried = (F.col("step") == "lint") & F.coalesce("known", F.lit(False))
     joined = units.join(known, [*KEY, "fingerprint"], "left")
     return joined.withColumn("step", F.when(carried, "carried").otherwise(F.col("step"))).drop("known")
@@ -261,7 +261,7 @@ class _Made:
     def units(self) -> DataFrame:
         fresh = [] if self._found is None else [_unit_rows(self._found)]
         # The rows of what was not linted then either are only what they would be again.
-        return self._all(fresh, "units", carried=carrying.ended())
+        return self._all(fresh, "units", carried=incremental.ended())
 
     def quarantine(self) -> DataFrame:
         fresh = [*self._told("quarantine")]

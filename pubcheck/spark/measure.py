@@ -13,11 +13,11 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from pubcheck.config import suggestion
-from pubcheck.replication.measurable import Measurable
-from pubcheck.replication.spark_types import SparkType
+from pubcheck.measure.plan import Measurable
+from pubcheck.measure.spark_types import SparkType
 from pubcheck.report.measure import Nulls, Overlap, PublicationRows, TableRows
-from pubcheck.spark.runs import as_meant
-from pubcheck.spark.tables import quoted
+from pubcheck.spark.schema import quoted
+from pubcheck.spark.store import as_meant
 
 FORMATS: Mapping[str, str] = {
     ".parquet": "parquet",

@@ -11,10 +11,10 @@ from pyspark.sql import functions as F
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import SEVERITIES
-from pubcheck.spark.carrying import Standing
+from pubcheck.spark.incremental import Standing
 from pubcheck.spark.inputs import Input
-from pubcheck.spark.runs import Store
-from pubcheck.spark.tables import RESULTS
+from pubcheck.spark.schema import RESULTS
+from pubcheck.spark.store import Store
 
 
 class Summary(Struct, frozen=True):

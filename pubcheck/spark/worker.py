@@ -16,12 +16,12 @@ import pyarrow as pa
 from msgspec import Struct
 
 from pubcheck.diagnostics import SEVERITIES
-from pubcheck.report.fingerprints import fingerprints
-from pubcheck.spark.child import Examine, Limits, Request, RequestFile, request_of
+from pubcheck.fingerprints import fingerprints
 from pubcheck.spark.costs import SMALL
-from pubcheck.spark.process import ChildProcess
-from pubcheck.spark.survey import Found, Glimpsed, Largest, Look, Member, Seen, Survey, after_linting, given_up
-from pubcheck.spark.tables import EXAMINED, FACTS, FOUND, LINTED, LISTING, MEMBER, OUTCOMES, arrow
+from pubcheck.spark.lint_process import Examine, Limits, Request, RequestFile, request_of
+from pubcheck.spark.process_client import ChildProcess
+from pubcheck.spark.schema import EXAMINED, FACTS, FOUND, LINTED, LISTING, MEMBER, OUTCOMES, arrow
+from pubcheck.spark.unit_discovery import Found, Glimpsed, Largest, Look, Member, Seen, Survey, after_linting, given_up
 
 Row = dict[str, Any]
 

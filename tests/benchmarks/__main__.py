@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pubcheck.sources.views import VIEWS
+from pubcheck.extract import VIEWS
 from tests.benchmarks.filters import median_milliseconds, tables_and_publications
 from tests.benchmarks.growth import growth
 from tests.benchmarks.measure import BARE_PARSER, BARE_PYTHON, cost, file_of, lint

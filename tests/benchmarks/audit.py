@@ -33,11 +33,11 @@ from msgspec import Struct
 from pyspark.sql import SparkSession
 
 from corpus.generate import Repository, Shape, planted, repositories, write
-from pubcheck.linter import Linter
+from pubcheck.engine.linter import Linter
 from pubcheck.spark.inputs import Folders
 from pubcheck.spark.job import Options, audit
-from pubcheck.spark.runs import Store
 from pubcheck.spark.session import session
+from pubcheck.spark.store import Store
 from pubcheck.spark.summary import Summary
 from tests.benchmarks.measure import ROOT
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Sequence
 
 from pubcheck.config import Config
-from pubcheck.linter import Linter, Unit
+from pubcheck.engine.linter import Linter, Unit
 from pubcheck.postgres.versions import DEFAULT_MAJOR
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 
 TABLE = (
     "CREATE TABLE t{} (id bigint PRIMARY KEY, region varchar(20) NOT NULL, status text, amount numeric(10, 2), "

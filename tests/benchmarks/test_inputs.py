@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.linter import Linter, Result, Unit
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Result, Unit
+from pubcheck.source import Source
 from tests.benchmarks.dimensions import DIMENSIONS
 from tests.benchmarks.dimensions.parts import Dimension
 from tests.benchmarks.growth import exponent

@@ -15,17 +15,17 @@ import psycopg
 import pytest
 
 from pubcheck import baseline
-from pubcheck.checks import write
+from pubcheck.autofix import fix
+from pubcheck.checks.write import replica_identity as write
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.fix import fix
-from pubcheck.linter import Linter, Unit
+from pubcheck.discovery.file_types import File, Plan
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.findings import Finding, Resolver, report
+from pubcheck.lint_files import judge
 from pubcheck.postgres.versions import MAJORS
-from pubcheck.report.document import Finding, Resolver, report
 from pubcheck.report.formats import render
-from pubcheck.sources.files import File, Plan
-from pubcheck.sources.text import Source
-from pubcheck.unit import judge
+from pubcheck.source import Source
 from tests.linting import lint as lint_texts
 from tests.support.servers import Answer, Servers, execute
 

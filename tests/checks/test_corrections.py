@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.checks.corrections import applied, correction
+from pubcheck.checks.remedies.syntax_fixes import applied, correction
 from pubcheck.postgres.parse import SyntaxRefused, parse
 from tests.support.servers import Servers, execute, prepare
 

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from pubcheck.checks.naming import identifier
 from pubcheck.config import Config
+from pubcheck.engine.linter import Linter, Unit
 from pubcheck.explain.build import Wanted, explained
-from pubcheck.explain.sampling import sampler
-from pubcheck.linter import Linter, Unit
+from pubcheck.explain.row_samples import sampler
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.builtins.objects import Objects, _file
+from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.versions import MAJORS
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 
 MAJOR = MAJORS[-1]
 TYPES = {

@@ -9,9 +9,9 @@ import pytest
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.linter import Linter, Unit
+from pubcheck.engine.linter import Linter, Unit
 from pubcheck.rulebook import read_pages
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 
 PAGES = read_pages(str(Path(__file__).parents[2] / "rules"))
 EXAMPLES = [

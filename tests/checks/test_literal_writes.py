@@ -9,8 +9,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from pubcheck.checks.stopped import Stopped
-from pubcheck.checks.write import Met
+from pubcheck.checks.write.refused_dml import Stopped
+from pubcheck.checks.write.replica_identity import Met
 from pubcheck.diagnostics import Diagnostic
 from tests.linting import covered, lint
 from tests.support.servers import Answer, Servers, execute

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.checks import near
+from pubcheck.checks import misspelt_names
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.source import Source
 
 MADE = """\
 CREATE SCHEMA app;
@@ -126,18 +126,18 @@ def test_the_publication_of_a_platform_may_be_meant() -> None:
 
 def test_names_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = 0
-    original = near._is_slip
+    original = misspelt_names._is_slip
 
     def counting(first: str, second: str) -> bool:
         nonlocal compared
         compared += 1
         return original(first, second)
 
-    monkeypatch.setattr(near, "_is_slip", counting)
+    monkeypatch.setattr(misspelt_names, "_is_slip", counting)
     letters = "abcdefghijklmnopqrst"
     words = [f"{a}{b}{c}" for a in letters for b in letters for c in letters]
     known = [(f"table_of_{word * 3}_parts", word) for word in words]
     missing = {("r", 0, f"table_of_{word * 3}x_parts"): f"table_of_{word * 3}x_parts" for word in words}
-    matched = near._near(missing, known)
+    matched = misspelt_names._near(missing, known)
     assert len(matched) == len(words)
     assert compared < 20 * len(words)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import pubcheck
-from pubcheck.checks.refusals import explain, explain_unseen
-from pubcheck.checks.words import WORDS
-from pubcheck.checks.words.shape import Words
+from pubcheck.checks.messages import WORDS
+from pubcheck.checks.messages.refusals import explain, explain_unseen
+from pubcheck.checks.messages.template import Words
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.errors import ServerError
 from pubcheck.rulebook import RULES, read_pages, rule_for_spec

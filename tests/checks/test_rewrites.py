@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck import Diagnostic
-from pubcheck.checks.rewrites.places import Text, filter_extent
+from pubcheck.checks.remedies.filter_rewrites.filter_source import Text, filter_extent
 from pubcheck.postgres.parse import parse
 from tests.linting import covered, lint
 from tests.support.servers import Servers, execute, prepare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.checks.syntax import syntax_help
+from pubcheck.checks.ddl.syntax_help import syntax_help
 
 
 @pytest.mark.parametrize(

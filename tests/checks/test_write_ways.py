@@ -12,9 +12,9 @@ from pglast.parser import split
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.linter import Linter, Unit
+from pubcheck.engine.linter import Linter, Unit
 from pubcheck.postgres.versions import MAJORS
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 from tests.differential.compare import answer_alone, without_roles
 from tests.differential.trees import Trees
 from tests.support.servers import Server, Servers, execute

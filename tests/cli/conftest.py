@@ -14,7 +14,7 @@ from msgspec import Struct
 from pubcheck.cli.app import run
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.linter import Result, Unit
+from pubcheck.engine.linter import Result, Unit
 
 
 class Called(Struct, frozen=True):
@@ -73,4 +73,4 @@ class MarkedLinter:
 @pytest.fixture
 def marked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Puts the stand-in in the place of the engine."""
-    monkeypatch.setattr("pubcheck.linter.Linter", MarkedLinter)
+    monkeypatch.setattr("pubcheck.engine.linter.Linter", MarkedLinter)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.cli.inputs import look
-from pubcheck.cli.work import Outcome, Task, died
-from pubcheck.cli.workers import Workers
+from pubcheck.cli.input_options import look
+from pubcheck.cli.lint_unit import Outcome, Task, died
+from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config
-from pubcheck.sources.files import File, Plan
+from pubcheck.discovery.file_types import File, Plan
 
 
 def work(task: Task) -> Outcome:

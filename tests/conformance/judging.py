@@ -19,8 +19,8 @@ from pglast.parser import parse_sql_json
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Operation, ServerAnswer
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.source import Source
 from tests.support.cases import DDL_PHASES, Case, Recorded
 
 DATABASE = "casedb"

@@ -13,15 +13,15 @@ from msgspec import Struct
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.inside import Inside
-from pubcheck.linter import Linter, Unit
+from pubcheck.engine.blocks import Inside
+from pubcheck.engine.linter import Linter, Unit
 from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.host import Raised
+from pubcheck.postgres.replication.result_relations import members
 from pubcheck.postgres.session import Session
-from pubcheck.replication.members import members
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 from tests.differential.scripts import DATABASE, MADE, ROLES
 from tests.support.servers import Answer, Server, execute
 
@@ -209,7 +209,7 @@ def _watched() -> Iterator[_Watched]:
 
     refuse = Inside._refuse
     with (
-        mock.patch("pubcheck.fold.apply_with_triggers", watched),
+        mock.patch("pubcheck.engine.replay.apply_with_triggers", watched),
         mock.patch.object(Inside, "_refuse", refused),
     ):
         yield seen

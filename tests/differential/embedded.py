@@ -15,14 +15,14 @@ from unittest import mock
 from msgspec import Struct
 
 from pubcheck.config import Config
-from pubcheck.inside import Inside
-from pubcheck.linter import Followed, Linter, Unit
+from pubcheck.engine.blocks import Inside
+from pubcheck.engine.linter import Followed, Linter, Unit
 from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.host import Raised
 from pubcheck.postgres.session import Session
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 from tests.differential.blocks import Blocks
 from tests.differential.state import QUERY, shown
 from tests.support.servers import Answer, Server, asked, execute, seeds_parser
@@ -110,7 +110,10 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
         return perhaps_refused
 
     original = Inside._refuse
-    with mock.patch.object(Inside, "_refuse", refuse), mock.patch("pubcheck.fold.apply_with_triggers", watched):
+    with (
+        mock.patch.object(Inside, "_refuse", refuse),
+        mock.patch("pubcheck.engine.replay.apply_with_triggers", watched),
+    ):
         followed = _followed(major, statements, complete)
     told = {
         d.statement.index: " | ".join(

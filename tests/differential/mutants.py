@@ -10,7 +10,7 @@ import re
 import sys
 from random import Random
 
-from pubcheck.postgres.scan import tokens
+from pubcheck.postgres.tokens import tokens
 from tests.differential.embedded import invented
 from tests.support.cases import load
 from tests.support.servers import asked, seeds_parser

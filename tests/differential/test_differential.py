@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.linter import Linter, Unit
+from pubcheck.engine.linter import Linter, Unit
 from pubcheck.postgres.versions import MAJORS
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 from tests.differential import folded, followed, histories
 from tests.differential.compare import compare
 from tests.differential.later import Later

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pubcheck import __version__
 from pubcheck.config import Config
+from pubcheck.engine.linter import Linter, Unit
 from pubcheck.explain.build import Wanted, explained
 from pubcheck.explain.document import SCHEMA_VERSION, Answer, Explanation, Publication, UnitExplained
-from pubcheck.explain.sampling import sampler
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources.text import Source
+from pubcheck.explain.row_samples import sampler
+from pubcheck.source import Source
 
 
 def explain(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pubcheck.explain import render_text
 from pubcheck.explain.document import UnitExplained
-from pubcheck.explain.written import condition, one_line
-from pubcheck.report import explain_text
+from pubcheck.explain.filter_text import condition, one_line
 from tests.explain.documents import answer, document, explain, publication
 
 ORDERS = "CREATE TABLE orders (id int, region text NOT NULL, note text, PRIMARY KEY (id, region));\n"
@@ -146,7 +146,7 @@ def test_an_example_is_a_whole_value_and_the_same_from_run_to_run() -> None:
     assert {change.why for change in answer(unit, "q", "public.t").changes} == {
         "it rests on the moment at which the filter is made"
     }
-    shown = "".join(explain_text.render(document(unit)))
+    shown = "".join(render_text.render(document(unit)))
     assert long in shown
     assert f"match: a = '{long[:39]}…'" in shown
 

@@ -13,14 +13,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import pubcheck
+from pubcheck.explain import render_html, render_json, render_text
 from pubcheck.explain.document import Explanation
-from pubcheck.report import explain_html, explain_json, explain_text
-from pubcheck.report.explain_drawing import draw
+from pubcheck.explain.drawing import draw
 from tests.explain.documents import document, explain
 from tests.explain.test_explain import everything
 from tests.support.browser import CONTRAST
 
-SHIPPED = Path(pubcheck.__file__).parent / "report" / "explain.schema.json"
+SHIPPED = Path(pubcheck.__file__).parent / "explain" / "explain.schema.json"
 SHOP = Path(__file__).parents[2] / "corpus" / "samples" / "shop.sql"
 
 
@@ -50,7 +50,7 @@ def large() -> Explanation:
 
 
 def test_text_says_what_a_subscriber_sees(whole: Explanation) -> None:
-    text = "".join(explain_text.render(whole))
+    text = "".join(render_text.render(whole))
     for said in (
         "Publication filtered (tables by name)",
         "arrives as      public.r",
@@ -71,21 +71,21 @@ def test_text_says_what_a_subscriber_sees(whole: Explanation) -> None:
 
 
 def test_text_on_a_terminal_says_the_same(whole: Explanation) -> None:
-    plain = "".join(explain_text.render(whole))
-    rich = re.sub(r"\x1b\[[0-9;]*m", "", "".join(explain_text.render_rich(whole, width=140)))
+    plain = "".join(render_text.render(whole))
+    rich = re.sub(r"\x1b\[[0-9;]*m", "", "".join(render_text.render_rich(whole, width=140)))
     words = [set(re.findall(r"\w+", text)) for text in (plain, rich)]
     assert words[0] == words[1]
 
 
 def test_5000_tables_stay_readable(large: Explanation) -> None:
-    text = "".join(explain_text.render(large))
+    text = "".join(render_text.render(large))
     block = text[text.index("Publication all0") : text.index("Publication schema1")]
     assert "public.t0, public.t1, public.t2 and 4,997 more (5,000 tables)" in block
     assert len(block.splitlines()) < 20
 
 
 def test_no_publication_is_said() -> None:
-    text = "".join(explain_text.render(document(explain("CREATE TABLE t (a int);\n"))))
+    text = "".join(render_text.render(document(explain("CREATE TABLE t (a int);\n"))))
     assert "No publication found in 1 statement of 1 file (PostgreSQL 18)." in text
 
 
@@ -95,18 +95,18 @@ def test_no_publication_is_said() -> None:
 def test_json_is_valid_under_the_schema_that_ships(whole: Explanation, large: Explanation) -> None:
     schema: dict[str, Any] = json.loads(SHIPPED.read_text())
     for explanation in (whole, large, document()):
-        value = json.loads("".join(explain_json.render(explanation)))
+        value = json.loads("".join(render_json.render(explanation)))
         jsonschema.validate(value, schema)
         assert len(value["units"]) == len(explanation.units)
     assert value["schema_version"] == 1
 
 
 def test_the_schema_is_that_of_the_document() -> None:
-    assert explain_json.schema() == SHIPPED.read_bytes(), "python -m pubcheck.report.explain_json writes it anew"
+    assert render_json.schema() == SHIPPED.read_bytes(), "python -m pubcheck.explain.render_json writes it anew"
 
 
 def test_json_names_every_table(large: Explanation) -> None:
-    value = json.loads("".join(explain_json.render(large)))
+    value = json.loads("".join(render_json.render(large)))
     (unit,) = value["units"]
     assert len(unit["tables"]) == 5000
     everything = next(row for row in unit["publications"] if row["name"] == "all0")
@@ -124,7 +124,7 @@ _TEXT_FITS = """() => [...document.querySelectorAll(".drawing .pill")].every((pi
 
 def show(page: Page, explanation: Explanation, folder: Path) -> None:
     path = folder / "page.html"
-    path.write_text("".join(explain_html.render(explanation)))
+    path.write_text("".join(render_html.render(explanation)))
     page.goto(path.as_uri())
 
 
@@ -229,7 +229,7 @@ def test_a_narrow_window_is_not_scrolled_sideways(page: Page, whole: Explanation
 
 
 def test_names_and_filters_cannot_leave_their_place(whole: Explanation) -> None:
-    text = "".join(explain_html.render(whole))
+    text = "".join(render_html.render(whole))
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert text.count("<script>") == 1

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pubcheck.config import Config
-from pubcheck.linter import Unit
+from pubcheck.discovery.file_types import File
+from pubcheck.discovery.read import read_unit
+from pubcheck.engine.linter import Unit
+from pubcheck.engine.unit_run import Run
+from pubcheck.lexing.splitter import PsqlCommand, Splitter
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
-from pubcheck.postgres.ddl.descriptions import format_type
-from pubcheck.run import Run
-from pubcheck.sources.files import File
-from pubcheck.sources.reading import read_unit
-from pubcheck.sources.statements import PsqlCommand, Splitter
-from pubcheck.sources.text import Source
+from pubcheck.postgres.ddl.object_descriptions import format_type
+from pubcheck.source import Source
 from tests.support.servers import Server, execute
 
 COLUMNS = (

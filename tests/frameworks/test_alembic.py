@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from pubcheck import extract
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources import views
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.source import Source
 from tests.frameworks.catalogs import answered, facts, followed, sources, statements
 from tests.support.servers import Servers
 
@@ -45,7 +45,7 @@ TABLE = 'op.create_table("t", sa.Column("id", sa.Integer(), nullable=False))'
 
 def lint(*steps: str, complete: bool = False) -> list[Diagnostic]:
     text = MIGRATION.format("\n    ".join(steps))
-    unit = Unit((views.source("migration.py", text, "python"),))
+    unit = Unit((extract.source("migration.py", text, "python"),))
     return list(Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics)
 
 
@@ -155,7 +155,7 @@ def test_a_function_of_the_file_is_read_where_it_is_called() -> None:
     text = MIGRATION.format(f"{TABLE}\n    {PUBLISH}\n    key()").replace(
         "def upgrade", 'def key():\n    op.create_primary_key("k", "t", ["id"])\n\n\ndef upgrade'
     )
-    unit = Unit((views.source("migration.py", text, "python"),))
+    unit = Unit((extract.source("migration.py", text, "python"),))
     assert keyless(list(Linter(Config(postgres=(18,))).lint(unit).diagnostics)) <= {"assumed"}
 
 
@@ -171,12 +171,12 @@ def test_a_function_of_the_file_is_read_where_it_is_called() -> None:
     ],
 )
 def test_what_is_no_proper_migration_is_no_internal_error(text: str) -> None:
-    unit = Unit((views.source("m.py", "from alembic import op\n" + text + "\n    " + PUBLISH, "python"),))
+    unit = Unit((extract.source("m.py", "from alembic import op\n" + text + "\n    " + PUBLISH, "python"),))
     Linter(Config(postgres=(18,))).lint(unit)
 
 
 def test_places_count_characters() -> None:
     text = MIGRATION.format('op.create_table("größe", sa.Column("maß", sa.Integer()), comment="ä")\n    ' + PUBLISH)
-    (source,) = (views.source("m.py", text.replace("TABLE t", 'TABLE \\"größe\\"'), "python"),)
+    (source,) = (extract.source("m.py", text.replace("TABLE t", 'TABLE \\"größe\\"'), "python"),)
     found = Linter(Config(postgres=(18,))).lint(Unit((source,))).diagnostics
     assert {shown(span) for one in found for span in one.related} == {'"größe"'}

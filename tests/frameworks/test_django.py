@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from pubcheck import extract
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources import views
-from pubcheck.sources.frameworks.operations import Project
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.extract.frameworks.operations import Project
+from pubcheck.source import Source
 from tests.frameworks.catalogs import answered, facts, followed, identifying, sources, statements
 from tests.support.servers import Servers
 
@@ -65,7 +65,7 @@ def lint(
     project = Project()
     project.begin("/repo/app/migrations/0001.py")
     text = MIGRATION.format(steps=steps, fields=fields, options=options, table=table) + after
-    unit = Unit((views.source("0001.py", text, "python", project),))
+    unit = Unit((extract.source("0001.py", text, "python", project),))
     return list(Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics)
 
 
@@ -146,7 +146,7 @@ def test_operations_that_are_put_together_may_do_anything(operations: str) -> No
     project = Project()
     project.begin("/repo/app/migrations/0002.py")
     table = Source("0001.sql", "CREATE TABLE t (id int); CREATE PUBLICATION p FOR TABLE t;")
-    unit = Unit((table, views.source("0002.py", text + "    # migrations.X()", "python", project)))
+    unit = Unit((table, extract.source("0002.py", text + "    # migrations.X()", "python", project)))
     assert keyless(list(Linter(Config(postgres=(18,))).lint(unit).diagnostics)) == {"assumed"}
 
 
@@ -169,5 +169,5 @@ def test_a_migration_that_only_merges_others_puts_nothing_in_doubt() -> None:
     project = Project()
     project.begin("/repo/app/migrations/0002.py")
     table = Source("0001.sql", "CREATE TABLE t (id int); CREATE PUBLICATION p FOR TABLE t;")
-    unit = Unit((table, views.source("0002.py", text, "python", project)))
+    unit = Unit((table, extract.source("0002.py", text, "python", project)))
     assert keyless(list(Linter(Config(postgres=(18,))).lint(unit).diagnostics)) == {"certain"}

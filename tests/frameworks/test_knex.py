@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from pubcheck import extract
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources import views
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.source import Source
 from tests.frameworks.catalogs import answered, facts, followed, identifying, sources, statements
 from tests.support.servers import Servers
 
@@ -39,7 +39,7 @@ PUBLISH = "await knex.raw('CREATE PUBLICATION p FOR TABLE t');"
 
 
 def lint(*steps: str, complete: bool = False) -> list[Diagnostic]:
-    unit = Unit((views.source("m.js", MIGRATION.format("\n  ".join(steps)), "javascript"),))
+    unit = Unit((extract.source("m.js", MIGRATION.format("\n  ".join(steps)), "javascript"),))
     return list(Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics)
 
 

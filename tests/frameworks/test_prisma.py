@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pubcheck import extract
 from pubcheck.config import Config
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources import views
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.source import Source
 from tests.frameworks.catalogs import answered, facts, followed, identifying, sources, statements
 from tests.support.servers import Servers
 
@@ -34,7 +34,7 @@ SCHEMA = 'datasource db {{\n  provider = "{}"\n}}\nmodel T {{\n  a Int @unique /
 
 
 def test_a_model_without_a_key_has_no_identity_and_its_place_is_its_name() -> None:
-    source = views.source("schema.prisma", SCHEMA.format("postgresql"), "prisma")
+    source = extract.source("schema.prisma", SCHEMA.format("postgresql"), "prisma")
     publish = Source("p.sql", 'CREATE PUBLICATION p FOR TABLE "T";')
     found = Linter(Config(postgres=(18,))).lint(Unit((source, publish))).diagnostics
     assert {(one.rule, one.certainty) for one in found} == {("PUB302", "certain")}
@@ -42,10 +42,10 @@ def test_a_model_without_a_key_has_no_identity_and_its_place_is_its_name() -> No
 
 
 def test_a_schema_of_another_database_is_none() -> None:
-    assert statements([views.source("schema.prisma", SCHEMA.format("mysql"), "prisma")]) == []
-    assert statements([views.source("schema.prisma", "model T {\n  a Int @id\n", "prisma")]) == []
+    assert statements([extract.source("schema.prisma", SCHEMA.format("mysql"), "prisma")]) == []
+    assert statements([extract.source("schema.prisma", "model T {\n  a Int @id\n", "prisma")]) == []
 
 
 def test_models_without_an_end_take_no_longer_than_their_length() -> None:
     text = SCHEMA.format("postgresql") + "model T {\n" * 50_000
-    assert len(statements([views.source("schema.prisma", text, "prisma")])) == 2
+    assert len(statements([extract.source("schema.prisma", text, "prisma")])) == 2

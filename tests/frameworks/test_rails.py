@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from pubcheck import extract
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources import views
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.source import Source
 from tests.frameworks.catalogs import answered, facts, followed, sources, statements
 from tests.support.servers import Servers
 
@@ -42,7 +42,7 @@ UNIQUE = 'execute "ALTER TABLE t REPLICA IDENTITY USING INDEX index_t_on_a"'
 
 def lint(*steps: str, complete: bool = False) -> list[Diagnostic]:
     text = MIGRATION.format("\n    ".join(steps))
-    unit = Unit((views.source("1_m.rb", text, "ruby"),))
+    unit = Unit((extract.source("1_m.rb", text, "ruby"),))
     return list(Linter(Config(postgres=(18,), complete=complete)).lint(unit).diagnostics)
 
 
@@ -140,7 +140,7 @@ def test_a_schema_in_ruby_is_one() -> None:
         '    t.bigint "a", null: false\n  end\n\n  add_foreign_key "t", "users"\nend\n'
     )
     publish = MIGRATION.format(PUBLISH)
-    unit = Unit((views.source("schema.rb", schema, "ruby"), views.source("1_m.rb", publish, "ruby")))
+    unit = Unit((extract.source("schema.rb", schema, "ruby"), extract.source("1_m.rb", publish, "ruby")))
     assert keyless(list(Linter(Config(postgres=(18,))).lint(unit).diagnostics)) == {"certain"}
 
 
@@ -156,5 +156,5 @@ def test_a_schema_in_ruby_is_one() -> None:
     ],
 )
 def test_what_is_no_proper_migration_is_no_internal_error(text: str) -> None:
-    unit = Unit((views.source("m.rb", text + "\n    " + PUBLISH, "ruby"),))
+    unit = Unit((extract.source("m.rb", text + "\n    " + PUBLISH, "ruby"),))
     Linter(Config(postgres=(18,))).lint(unit)

@@ -96,9 +96,9 @@ def test_both_wheels_hold_the_same(built: dict[str, Path]) -> None:
     assert direct == names(built["wheel of the sdist"])
     assert {
         "pubcheck/py.typed",
-        "pubcheck/report/explain.css",
-        "pubcheck/report/explain.js",
-        "pubcheck/report/explain.schema.json",
+        "pubcheck/html/explain.css",
+        "pubcheck/html/explain.js",
+        "pubcheck/explain/explain.schema.json",
         "pubcheck/report/schema.json",
         "pubcheck/rules/PUB301-filter-column-outside-replica-identity.md",
     } <= direct

@@ -12,7 +12,7 @@ from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.builtins.objects import objects, zones
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.syscache import SysCache
+from pubcheck.postgres.session.syscache import SysCache
 from pubcheck.postgres.versions import MAJORS
 from tests.support.servers import Servers
 
@@ -87,7 +87,7 @@ def test_zones_and_abbreviations() -> None:
 
 def test_nothing_is_opened_until_it_is_asked_for() -> None:
     script = (
-        "import sys, pubcheck.linter as l, pubcheck.postgres.session\n"
+        "import sys, pubcheck.engine.linter as l, pubcheck.postgres.session\n"
         "print('pubcheck.postgres.builtins.objects' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Cast, Proc
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.syscache import NOT_EQUAL, SysCache, TypeCache
+from pubcheck.postgres.session.syscache import NOT_EQUAL, SysCache, TypeCache
 from tests.postgres.ddl.support import cache
 
 

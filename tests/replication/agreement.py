@@ -16,8 +16,8 @@ from msgspec import Struct
 from pglast.parser import ParseError
 
 from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.replication.initial_copy import copied, listed, subscribe_conflicts
 from pubcheck.postgres.session import Session
-from pubcheck.replication.copied import copied, listed, subscribe_conflicts
 from tests.differential.compare import without_roles
 from tests.differential.scripts import DATABASE, Script
 from tests.postgres.ddl.support import play

@@ -12,20 +12,20 @@ from typing import Any
 
 from pglast.parser import split
 
-from pubcheck.checks.write import refusals
+from pubcheck.checks.write.replica_identity import refusals
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter, Relation
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.evaluation import Context, evaluate
-from pubcheck.postgres.expressions.nodes import Expr
-from pubcheck.postgres.literals.common import InputContext
-from pubcheck.postgres.literals.dispatch import read
+from pubcheck.postgres.executor import Context, evaluate
+from pubcheck.postgres.input.common import InputContext
+from pubcheck.postgres.input.dispatch import read
 from pubcheck.postgres.parse import Node, parse
+from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.replication.publication_lookup import is_publishable
+from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.replication.row_changes import UNCHANGED, Change, Logged, Matches, Row, arriving, logged
+from pubcheck.postgres.replication.subscription_set import Combined, combine
 from pubcheck.postgres.session import Session
-from pubcheck.replication.changes import UNCHANGED, Change, Logged, Matches, Row, arriving, logged
-from pubcheck.replication.combined import Combined, combine
-from pubcheck.replication.identity import replica_identity
-from pubcheck.replication.published import is_publishable
 from tests.postgres.ddl.support import play
 
 Values = dict[int, Any]

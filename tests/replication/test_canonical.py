@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.replication.canonical import canonical
+from pubcheck.measure.canonical import canonical
 
 
 @pytest.mark.parametrize(

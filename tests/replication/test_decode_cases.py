@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pubcheck.replication.combined import combine
+from pubcheck.postgres.replication.subscription_set import combine
 from tests.postgres.ddl.support import fold
 from tests.replication.decoding import Stopped, decoded
 from tests.support.cases import Case, load

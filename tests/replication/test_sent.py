@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.replication.initial_copy import copied, listed, subscribe_conflicts
+from pubcheck.postgres.replication.published_changes import Sent, not_sent, sent, sent_by, unused
+from pubcheck.postgres.replication.subscription_set import Combined, combine
 from pubcheck.postgres.versions import MAJORS
-from pubcheck.replication.combined import Combined, combine
-from pubcheck.replication.copied import copied, listed, subscribe_conflicts
-from pubcheck.replication.sent import Sent, not_sent, sent, sent_by, unused
 from tests.postgres.ddl.support import find, fold
 
 TREE = """

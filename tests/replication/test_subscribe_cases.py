@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pubcheck.replication.copied import copied, subscribe_conflicts
+from pubcheck.postgres.replication.initial_copy import copied, subscribe_conflicts
 from tests.postgres.ddl.support import fold
 from tests.replication.decoding import Publisher, value
 from tests.support.cases import Case, load

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span, StatementRef
-from pubcheck.report.document import Report, Resolver, report
-from pubcheck.sources.text import Source
+from pubcheck.findings import Report, Resolver, report
+from pubcheck.source import Source
 
 ORDERS = Source(
     "db/schema.sql",

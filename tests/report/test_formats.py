@@ -14,13 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from pubcheck import __version__
+from pubcheck import __version__, findings
 from pubcheck.diagnostics import Diagnostic, Edit, Fix, Span
-from pubcheck.report import document
-from pubcheck.report.document import Report, Resolver
+from pubcheck.findings import Report, Resolver
 from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
 from pubcheck.rulebook import RULES, body, summary
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 from tests.report.samples import ORDERS, diagnostic, famous, reported, span
 
 HERE = Path(__file__).parent
@@ -105,7 +104,7 @@ def test_the_rules_of_sarif_say_how_bad_and_how_sure_their_findings_are() -> Non
     ],
 )
 def test_rules_are_linked_where_the_configuration_says(docs_url: str, expected: str) -> None:
-    linked = document.report(Resolver(docs_url=docs_url).findings([famous()]), [18], 1, 1)
+    linked = findings.report(Resolver(docs_url=docs_url).findings([famous()]), [18], 1, 1)
     assert rules_of(linked)["PUB301"]["helpUri"] == expected
     jsonschema.validate(json.loads(rendered(linked, "sarif")), SARIF)
     assert json.loads(rendered(linked, "json"))["diagnostics"][0]["url"] == expected

@@ -11,16 +11,16 @@ import pytest
 from msgspec import structs
 
 import pubcheck
+from pubcheck import findings
 from pubcheck.diagnostics import Edit, Fix, ServerAnswer, Span, StatementRef
-from pubcheck.report import document
 from pubcheck.report.json import render
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 from tests.report.samples import ORDERS, diagnostic, famous, reported, span
 
 SCHEMA: dict[str, Any] = json.loads((Path(pubcheck.__file__).parent / "report" / "schema.json").read_text())
 
 
-def parsed(report: document.Report) -> dict[str, Any]:
+def parsed(report: findings.Report) -> dict[str, Any]:
     """The document as a reader gets it, valid under the schema."""
     value: dict[str, Any] = json.loads("".join(render(report)))
     jsonschema.validate(value, SCHEMA)
@@ -130,11 +130,11 @@ def test_order_is_path_line_column_rule() -> None:
 @pytest.mark.parametrize(
     ("record", "definition"),
     [
-        (document.Entry, SCHEMA["$defs"]["diagnostic"]),
-        (document.Related, SCHEMA["$defs"]["diagnostic"]["properties"]["related"]["items"]),
-        (document.Statement, SCHEMA["$defs"]["diagnostic"]["properties"]["statement"]["anyOf"][1]),
+        (findings.Entry, SCHEMA["$defs"]["diagnostic"]),
+        (findings.Related, SCHEMA["$defs"]["diagnostic"]["properties"]["related"]["items"]),
+        (findings.Statement, SCHEMA["$defs"]["diagnostic"]["properties"]["statement"]["anyOf"][1]),
         (ServerAnswer, SCHEMA["$defs"]["diagnostic"]["properties"]["server"]["anyOf"][1]),
-        (document.FixEntry, SCHEMA["$defs"]["diagnostic"]["properties"]["fixes"]["items"]),
+        (findings.FixEntry, SCHEMA["$defs"]["diagnostic"]["properties"]["fixes"]["items"]),
     ],
 )
 def test_the_schema_describes_every_field_in_the_order_in_which_it_is_written(

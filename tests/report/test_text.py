@@ -11,7 +11,7 @@ from msgspec import structs
 
 from pubcheck.diagnostics import Diagnostic, Fix, ServerAnswer, Span, StatementRef
 from pubcheck.report.text import escape, len_display, render
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 from tests.report.samples import ORDERS, REFUSED, diagnostic, famous, reported, span
 
 

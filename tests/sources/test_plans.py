@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.sources.files import File
-from pubcheck.sources.plans import Disk, arrange, find_plans, find_repositories
-from pubcheck.sources.reading import Reading, read_unit
+from pubcheck.discovery.file_types import File
+from pubcheck.discovery.read import Reading, read_unit
+from pubcheck.discovery.units import Disk, arrange, find_plans, find_repositories
 
 
 @pytest.fixture

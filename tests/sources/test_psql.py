@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources.psql import Branches, Connection, assign, connection, included
-from pubcheck.sources.statements import PsqlCommand, Splitter
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.lexing.psql import Branches, Connection, assign, connection, included
+from pubcheck.lexing.splitter import PsqlCommand, Splitter
+from pubcheck.source import Source
 from tests.linting import answers, covered, lint
 
 T = "CREATE TABLE t (id int PRIMARY KEY, a int);\n"

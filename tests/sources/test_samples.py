@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from pubcheck.config import load
-from pubcheck.linter import Linter
-from pubcheck.sources.files import Plan
-from pubcheck.sources.plans import find_plans, survey
-from pubcheck.unit import judge
+from pubcheck.discovery.file_types import Plan
+from pubcheck.discovery.units import find_plans, survey
+from pubcheck.engine.linter import Linter
+from pubcheck.lint_files import judge
 
 SAMPLES = Path(__file__).parents[2] / "corpus" / "samples"
 NAMES = sorted(path.parent.name for path in SAMPLES.glob("*/expected.toml"))

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pglast.parser import split
 
-from pubcheck.sources.filled import filled
-from pubcheck.sources.statements import PsqlCommand, Splitter, Statement
-from pubcheck.sources.text import Source
+from pubcheck.lexing.placeholder_values import filled
+from pubcheck.lexing.splitter import PsqlCommand, Splitter, Statement
+from pubcheck.source import Source
 
 
 def items(text: str) -> list[Statement | PsqlCommand]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubcheck.sources.text import Decoded, LineIndex, Utf8, decode
+from pubcheck.source import Decoded, LineIndex, Utf8, decode
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.sources.names import mentions, names
-from pubcheck.sources.traits import traits
+from pubcheck.discovery.file_facts import traits
+from pubcheck.discovery.object_names import mentions, names
 
 SQL = (
     "-- +goose Up\nCREATE TABLE t (id int);\n\\i x.sql\nCREATE PUBLICATION p FOR TABLE t;\n"

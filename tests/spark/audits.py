@@ -9,13 +9,13 @@ import msgspec
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from pubcheck.linter import Linter
-from pubcheck.spark.child import Limits
+from pubcheck.engine.linter import Linter
 from pubcheck.spark.inputs import Folders, Input
 from pubcheck.spark.job import Options, audit
-from pubcheck.spark.runs import Store
+from pubcheck.spark.lint_process import Limits
+from pubcheck.spark.schema import FINDINGS, METRICS, PUBLICATIONS, QUARANTINE, REPOSITORIES, RUNS, UNITS
+from pubcheck.spark.store import Store
 from pubcheck.spark.summary import Summary
-from pubcheck.spark.tables import FINDINGS, METRICS, PUBLICATIONS, QUARANTINE, REPOSITORIES, RUNS, UNITS
 
 TABLES = {
     "findings": FINDINGS,

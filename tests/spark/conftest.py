@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from pyspark.sql import SparkSession
 
-from pubcheck.linter import Linter
-from pubcheck.sources.plans import find_plans
-from pubcheck.unit import Lints, judge
+from pubcheck.discovery.units import find_plans
+from pubcheck.engine.linter import Linter
+from pubcheck.lint_files import Lints, judge
 from tests.spark.audits import Audits
 
 PROJECT = Path(__file__).parent.parent.parent

@@ -7,9 +7,9 @@ import os
 import re
 import signal
 
-from pubcheck.linter import Followed, Linter, Result, Unit
-from pubcheck.sources.traits import Traits, traits
-from pubcheck.spark import survey
+from pubcheck.discovery.file_facts import Traits, traits
+from pubcheck.engine.linter import Followed, Linter, Result, Unit
+from pubcheck.spark import unit_discovery
 
 _FAULT = re.compile(r"-- fault: ([\w-]+)")
 _BEFORE = re.compile(rb"-- fault before: ([\w-]+)")
@@ -34,7 +34,7 @@ class FaultyBefore(FaultyLinter):
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
-        survey.traits = _faulty_traits  # type: ignore[attr-defined]
+        unit_discovery.traits = _faulty_traits  # type: ignore[attr-defined]
 
 
 def _faulty_traits(path: str, content: bytes) -> Traits:

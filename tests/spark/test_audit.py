@@ -15,14 +15,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from corpus.generate import Shape, planted, repositories, write
-from pubcheck.linter import Followed, Unit
-from pubcheck.sources.plans import find_plans
+from pubcheck.discovery.units import find_plans
+from pubcheck.engine.linter import Followed, Unit
 from pubcheck.spark import costs
-from pubcheck.spark.child import Limits
 from pubcheck.spark.inputs import Columns, EmptyInput, Folders, Input, Rows
-from pubcheck.spark.published import Published
-from pubcheck.spark.runs import NoRun, Store
-from pubcheck.spark.tables import PUBLISHED, Column
+from pubcheck.spark.lint_process import Limits
+from pubcheck.spark.publication_rows import Published
+from pubcheck.spark.schema import PUBLISHED, Column
+from pubcheck.spark.store import NoRun, Store
 from tests.spark.audits import QUICK, SMALL, TABLES, Audits, exactly
 from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
 from tests.spark.faulty import FaultyBefore, FaultyLinter
@@ -296,7 +296,7 @@ KILLED = """
 import os, sys
 from pubcheck.spark.inputs import Folders
 from pubcheck.spark.job import Options, audit
-from pubcheck.spark.runs import Store
+from pubcheck.spark.store import Store
 from pubcheck.spark.session import session
 from tests.spark.faulty import KillsTheJob
 

@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pubcheck.config import Config
-from pubcheck.sources.plans import find_repositories
+from pubcheck.discovery.units import find_repositories
 from pubcheck.spark.inputs import Columns, Folders, Input, Rows, state_of
-from pubcheck.spark.reporting import collect
+from pubcheck.spark.report_data import collect
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
 from tests.spark.faulty import FaultyLinter

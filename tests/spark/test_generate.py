@@ -10,7 +10,7 @@ import pytest
 from corpus.generate import Repository, Shape, repositories, repository
 from corpus.generate.faults import FAULTS
 from corpus.generate.habits import HABITS
-from pubcheck.sources.selection import may_publish
+from pubcheck.discovery.prefilter import may_publish
 from tests.support.servers import Servers, execute, writes_refused
 
 

@@ -11,11 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pubcheck
-from pubcheck.linter import Linter, Unit
-from pubcheck.replication.measurable import Measurable, NoTable, measurable
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.measure.plan import Measurable, NoTable, measurable
 from pubcheck.report import measure as report
 from pubcheck.report.measure import Measurement, Nulls, Overlap, TableRows
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 from pubcheck.spark.measure import BadData, Data, measure
 
 SCHEMA = """

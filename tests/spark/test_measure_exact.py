@@ -14,11 +14,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from pubcheck.measure.spark_sql import SparkFilter, spark_filter
+from pubcheck.measure.spark_types import NotExact, SparkType
 from pubcheck.postgres.catalog.rows import Filter
-from pubcheck.postgres.evaluation import Context
+from pubcheck.postgres.executor import Context
 from pubcheck.postgres.versions import MAJORS
-from pubcheck.replication.spark_sql import SparkFilter, spark_filter
-from pubcheck.replication.spark_types import NotExact, SparkType
 from pubcheck.spark.measure import Data, read, typed
 from tests.differential.evaluation.filters import make_filter
 from tests.differential.evaluation.rows import COLUMNS, TABLE, make_row

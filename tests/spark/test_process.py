@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pubcheck.linter import Linter
-from pubcheck.spark.child import Limits, Request, RequestFile
-from pubcheck.spark.process import ChildProcess
+from pubcheck.engine.linter import Linter
+from pubcheck.spark.lint_process import Limits, Request, RequestFile
+from pubcheck.spark.process_client import ChildProcess
 from tests.spark.faulty import FaultyLinter
 
 GOOD = "CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t;"

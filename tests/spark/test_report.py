@@ -15,7 +15,7 @@ from pubcheck.cli.audit import summarised
 from pubcheck.report import audit_html
 from pubcheck.report.audit_document import Audit, Ends, Share
 from pubcheck.spark.progress import Shown
-from pubcheck.spark.reporting import collect
+from pubcheck.spark.report_data import collect
 from tests.spark.audits import Audits
 from tests.spark.conftest import PUBLISHES
 

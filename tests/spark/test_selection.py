@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from pubcheck.sources.plans import find_plans
-from pubcheck.sources.selection import DONE, IDENTITY, NAMED, STATEMENT, WORD, may_matter, may_publish
-from pubcheck.sources.traits import traits
+from pubcheck.discovery.file_facts import traits
+from pubcheck.discovery.prefilter import DONE, IDENTITY, NAMED, STATEMENT, WORD, may_matter, may_publish
+from pubcheck.discovery.units import find_plans
 from pubcheck.spark import inputs
 from tests.spark.conftest import PROJECT, linted
 

@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pubcheck.sources.plans import find_repositories
+from pubcheck.discovery.units import find_repositories
 from pubcheck.spark import worker
-from pubcheck.spark.child import Limits
 from pubcheck.spark.costs import SMALL, cost
-from pubcheck.spark.survey import Largest
-from pubcheck.spark.tables import EXAMINED, FOUND, LISTING, arrow
+from pubcheck.spark.lint_process import Limits
+from pubcheck.spark.schema import EXAMINED, FOUND, LISTING, arrow
+from pubcheck.spark.unit_discovery import Largest
 from pubcheck.spark.worker import Job
 from tests.spark.conftest import Plant
 from tests.spark.faulty import FaultyLinter

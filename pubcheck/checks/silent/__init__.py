@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pubcheck.checks import subscribe
-from pubcheck.checks.chain import cascades, identities, losses, names, recreated, tools
-from pubcheck.checks.findings import Finding, Ground
-from pubcheck.checks.silent import filters, operation, partitions, several
+from pubcheck.checks.context import Finding, Ground
+from pubcheck.checks.history import (
+    cascades,
+    dropped_identity_index,
+    migration_tool_tables,
+    published_names,
+    recreated,
+    unpublished,
+)
+from pubcheck.checks.silent import filters, overlapping_publications, partitions, publication_scope
+from pubcheck.checks.subscribe import subscriptions
 from pubcheck.faults import Faults
 from pubcheck.rulebook import by_name
 
@@ -19,35 +26,35 @@ CHECKS: dict[str, Check] = {
     "unpublishable-partition": partitions.unpublishable,
     "rows-copied-twice": partitions.copied_twice,
     "new-child-not-published": partitions.new_children,
-    "filter-widened": several.widened,
-    "column-lists-conflict": subscribe.column_lists_conflict,
-    "generated-columns-conflict": subscribe.generated_columns_conflict,
+    "filter-widened": overlapping_publications.widened,
+    "column-lists-conflict": subscriptions.column_lists_conflict,
+    "generated-columns-conflict": subscriptions.generated_columns_conflict,
     "update-becomes-insert-or-delete": filters.update_transformed,
     "toast-lost": filters.toast_lost,
     "null-never-matches": filters.null_never_matches,
     "truncate-ignores-filter": filters.truncate_ignores_filter,
-    "filter-can-fail": subscribe.filter_can_fail,
-    "no-longer-published": losses.no_longer_published,
-    "published-name-changed": names.names_changed,
-    "cascade-unpublishes": losses.cascade_unpublishes,
-    "added-column-not-published": losses.columns_beside_lists,
-    "partition-attached-or-detached": losses.partitions_moved,
-    "set-drops-members": losses.set_drops_members,
+    "filter-can-fail": subscriptions.filter_can_fail,
+    "no-longer-published": unpublished.no_longer_published,
+    "published-name-changed": published_names.names_changed,
+    "cascade-unpublishes": unpublished.cascade_unpublishes,
+    "added-column-not-published": unpublished.columns_beside_lists,
+    "partition-attached-or-detached": unpublished.partitions_moved,
+    "set-drops-members": unpublished.set_drops_members,
     "publication-made-anew": recreated.recreated,
-    "identity-index-dropped": identities.index_gone,
+    "identity-index-dropped": dropped_identity_index.index_gone,
     "cascade-into-refused-table": cascades.cascades,
-    "initial-copy-ignores-publish": operation.initial_copy,
-    "publishes-nothing": operation.publishes_nothing,
-    "updates-without-inserts": operation.updates_without_inserts,
-    "empty-publication": operation.empty,
-    "information-schema-not-published": operation.information_schema,
-    "tables-left-out": operation.left_out,
-    "not-replicated": operation.not_replicated,
-    "generated-columns-not-sent": operation.generated_columns,
-    "identity-full-cost": operation.identity_full,
-    "subscribed-publication-missing": subscribe.publication_missing,
-    "publication-missing-for-changes": subscribe.publication_missing_for_changes,
-    "migration-table-without-key": tools.tables_to_come,
+    "initial-copy-ignores-publish": publication_scope.initial_copy,
+    "publishes-nothing": publication_scope.publishes_nothing,
+    "updates-without-inserts": publication_scope.updates_without_inserts,
+    "empty-publication": publication_scope.empty,
+    "information-schema-not-published": publication_scope.information_schema,
+    "tables-left-out": publication_scope.left_out,
+    "not-replicated": publication_scope.not_replicated,
+    "generated-columns-not-sent": publication_scope.generated_columns,
+    "identity-full-cost": publication_scope.identity_full,
+    "subscribed-publication-missing": subscriptions.publication_missing,
+    "publication-missing-for-changes": subscriptions.publication_missing_for_changes,
+    "migration-table-without-key": migration_tool_tables.tables_to_come,
 }
 """By the name of the rule's page."""
 

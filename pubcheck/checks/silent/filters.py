@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pubcheck.checks.findings import Filtered, Finding, Ground, listed, others, quoted
-from pubcheck.checks.naming import identifier, table_name
-from pubcheck.checks.silent.nulls import NULL, TRUE, possible
+from pubcheck.checks.context import Filtered, Finding, Ground, listed, others, quoted
+from pubcheck.checks.silent.three_valued_logic import NULL, TRUE, possible
 from pubcheck.checks.silent.toast import can_be_toasted
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, Relation
-from pubcheck.postgres.expressions.nodes import Expr
-from pubcheck.replication.identity import ReplicaIdentity, replica_identity
-from pubcheck.replication.published import mapped, sent_columns
+from pubcheck.postgres.identifiers import identifier, table_name
+from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.replication.publication_lookup import mapped, sent_columns
+from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
 
 
 def analysed(filtered: Filtered) -> Expr | None:

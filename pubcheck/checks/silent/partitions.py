@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from pubcheck.checks.findings import COMPARED, ONE_SUBSCRIPTION, Finding, Ground, listed, order, others, quoted
-from pubcheck.checks.naming import identifier, qualified
+from pubcheck.checks.context import COMPARED, ONE_SUBSCRIPTION, Finding, Ground, listed, order, others, quoted
 from pubcheck.checks.silent.filters import published_roots
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.ddl.publications.tables import same_filter
-from pubcheck.replication.copied import copied
-from pubcheck.replication.published import (
+from pubcheck.postgres.identifiers import identifier, qualified
+from pubcheck.postgres.replication.initial_copy import copied
+from pubcheck.postgres.replication.publication_lookup import (
     Arrival,
     arrival,
     counted_entry,
@@ -19,7 +19,7 @@ from pubcheck.replication.published import (
     publications_of,
     sent_columns,
 )
-from pubcheck.replication.sent import unpublishable as unpublishable_kind
+from pubcheck.postgres.replication.published_changes import unpublishable as unpublishable_kind
 
 
 def unused(ground: Ground) -> Iterator[Finding]:

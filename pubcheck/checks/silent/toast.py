@@ -8,7 +8,7 @@ from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.oids import BIT, BPCHAR, BYTEA, JSON, JSONB, TEXT, VARBIT, VARCHAR, XML
 
 if TYPE_CHECKING:
-    from pubcheck.postgres.syscache import SysCache
+    from pubcheck.postgres.session.syscache import SysCache
 
 _THRESHOLD = 2032
 """TOAST_TUPLE_THRESHOLD for pages of 8 kB: what is shorter stays in the row, unless the rest of it is long too."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog.classes import OPERATOR_CLASSES
-from pubcheck.postgres.catalog.heap import Heap, Journal, Multimap
+from pubcheck.postgres.catalog.journaled_dict import Heap, Journal, Multimap
+from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES
 from pubcheck.postgres.catalog.reasons import Reasons
 from pubcheck.postgres.catalog.rows import (
     Cast,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pubcheck.postgres.catalog.rows import Other
-from pubcheck.postgres.ddl.lookup import all_seen
+from pubcheck.postgres.ddl.object_address import all_seen
 from pubcheck.postgres.ddl.storage import INDEX_METHODS, refuse_parameters
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node

@@ -6,11 +6,11 @@ Nobody is told of such a refusal; the table is then not made, or has no such con
 from __future__ import annotations
 
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.oids import BPCHAR, FLOAT4, FLOAT8, INT2, INT4, INT8, NUMERIC, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
 
 _COMPARING = frozenset(("=", "<>", "<", ">", "<=", ">="))
 _MATCHING = frozenset(("~", "~*", "!~", "!~*", "~~", "!~~", "~~*", "!~~*"))
@@ -27,10 +27,10 @@ def refuse_check(session: Session, relation: Relation, tree: Node) -> None:
     if shows_boolean(relation, tree):
         return
     # Loaded only where it does not show at a glance.
+    from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+    from pubcheck.postgres.analysis.collate import assign_collations
     from pubcheck.postgres.ddl.generated import refuse_system_columns
-    from pubcheck.postgres.ddl.held_expressions import analyzed, refuse_out_of_place
-    from pubcheck.postgres.expressions.coerce import coerce_to_boolean
-    from pubcheck.postgres.expressions.collate import assign_collations
+    from pubcheck.postgres.ddl.stored_expressions import analyzed, refuse_out_of_place
 
     refuse_out_of_place(tree, "check constraint")
     with only_certain(session):
@@ -45,9 +45,9 @@ def refuse_failing(session: Session, relation: Relation, tree: Node) -> None:
     constants are folded for that."""
     if shows_boolean(relation, tree):
         return
-    from pubcheck.postgres.ddl.held_expressions import analyzed
-    from pubcheck.postgres.evaluation.planned import planned
-    from pubcheck.postgres.expressions.coerce import coerce_to_boolean
+    from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+    from pubcheck.postgres.ddl.stored_expressions import analyzed
+    from pubcheck.postgres.executor.planner_folding import planned
 
     with only_certain(session):
         p, condition = analyzed(session, relation, tree, "check constraints")

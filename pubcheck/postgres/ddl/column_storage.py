@@ -5,7 +5,7 @@ Nobody is told of a refusal here; the table is then not made, or stays as it is.
 
 from __future__ import annotations
 
-from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import (
     BOOL,

@@ -11,15 +11,15 @@ from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTIT
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.check_expressions import refuse_check
 from pubcheck.postgres.ddl.columns import refuse_unknown_columns, require_column
+from pubcheck.postgres.ddl.generated_names import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.ddl.indexes import IndexSpec, define_index
-from pubcheck.postgres.ddl.lookup import functions_called
-from pubcheck.postgres.ddl.names import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.ddl.not_null import add_not_null, column_constrained, require_not_null
+from pubcheck.postgres.ddl.object_address import functions_called
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import INT2, INT4, INT8, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import column_names, conjuncts
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import column_names, conjuncts
 
 _KEY_KINDS = {"CONSTR_PRIMARY": "p", "CONSTR_UNIQUE": "u", "CONSTR_EXCLUSION": "x"}
 

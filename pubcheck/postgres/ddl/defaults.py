@@ -5,14 +5,14 @@ Nobody is told of such a refusal; the table or column is then not made, or keeps
 
 from __future__ import annotations
 
+from pubcheck.postgres.analysis.coerce import coerce_to_target_type
+from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.certain import only_certain
-from pubcheck.postgres.ddl.held_expressions import analyzed
+from pubcheck.postgres.ddl.stored_expressions import analyzed
+from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.expressions.coerce import coerce_to_target_type
-from pubcheck.postgres.expressions.collate import assign_collations
-from pubcheck.postgres.expressions.nodes import IMPLICIT
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.primnodes import IMPLICIT
 from pubcheck.postgres.session import Session
 
 

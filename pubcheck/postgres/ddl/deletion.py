@@ -35,7 +35,7 @@ from pubcheck.postgres.catalog import (
     TYPE,
     Object,
 )
-from pubcheck.postgres.ddl.descriptions import column_of_default, describe
+from pubcheck.postgres.ddl.object_descriptions import column_of_default, describe
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 

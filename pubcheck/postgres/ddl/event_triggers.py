@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from pubcheck.postgres.command_tags import command_tag
 from pubcheck.postgres.ddl.functions import unfollowed_call
-from pubcheck.postgres.ddl.lookup import all_seen, functions_named
+from pubcheck.postgres.ddl.object_address import all_seen, functions_named
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import EVENT_TRIGGERS
-from pubcheck.postgres.tree import names
 
 RULE = "event-trigger-refuses"
 _START, _END, _DROP = "ddl_command_start", "ddl_command_end", "sql_drop"

@@ -23,9 +23,9 @@ from pubcheck.postgres.catalog import (
     Catalog,
     Object,
 )
-from pubcheck.postgres.catalog.classes import OPERATOR_CLASSES, OperatorClass
+from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.catalog.rows import Cast, Column, Operator, Other, Proc, Relation, Type
-from pubcheck.postgres.ddl.lookup import RELATION_KINDS, find_object, list_items, range_var, strings
+from pubcheck.postgres.ddl.object_address import RELATION_KINDS, find_object, list_items, range_var, strings
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session

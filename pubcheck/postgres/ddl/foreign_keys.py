@@ -3,11 +3,11 @@ ATAddForeignKeyConstraint)."""
 
 from __future__ import annotations
 
-from pubcheck.postgres.ddl.certain import only_certain
+from pubcheck.postgres.analysis.coerce import can_coerce
+from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.expressions.coerce import can_coerce
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.syscache import EQUAL
+from pubcheck.postgres.session.syscache import EQUAL
 
 
 def refuse_pair(session: Session, of_type: int, to_type: int, name: str) -> None:

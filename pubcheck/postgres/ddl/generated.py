@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from pubcheck.postgres.analysis.coerce import coerce_to_target_type
+from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.certain import only_certain
-from pubcheck.postgres.ddl.held_expressions import analyzed
-from pubcheck.postgres.ddl.mutability import refuse_mutable
+from pubcheck.postgres.ddl.immutability import refuse_mutable
+from pubcheck.postgres.ddl.stored_expressions import analyzed
+from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.expressions.coerce import coerce_to_target_type
-from pubcheck.postgres.expressions.collate import assign_collations
-from pubcheck.postgres.expressions.nodes import IMPLICIT, Expr, nodes
+from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
 from pubcheck.postgres.session import Session
 
 _TABLEOID = -6

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Index, Relation
-from pubcheck.postgres.ddl.certain import only_certain
 from pubcheck.postgres.ddl.check_expressions import shows_boolean
 from pubcheck.postgres.ddl.columns import renamed
-from pubcheck.postgres.ddl.held_expressions import analyzed
-from pubcheck.postgres.ddl.lookup import all_seen
-from pubcheck.postgres.ddl.typenames import collation_of
+from pubcheck.postgres.ddl.object_address import all_seen
+from pubcheck.postgres.ddl.stored_expressions import analyzed
+from pubcheck.postgres.ddl.type_modifiers import collation_of
+from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
 
 if TYPE_CHECKING:
-    from pubcheck.postgres.expressions.nodes import Expr
-    from pubcheck.postgres.expressions.state import ParseState
+    from pubcheck.postgres.analysis.parse_state import ParseState
+    from pubcheck.postgres.primnodes import Expr
 
 
 def read_predicate(session: Session, relation: Relation, tree: Node) -> tuple[Node | None, bool | None]:
@@ -37,8 +37,8 @@ def read_predicate(session: Session, relation: Relation, tree: Node) -> tuple[No
     if shows_boolean(relation, tree):
         return tree, False
     # Loaded only where it does not show at a glance.
-    from pubcheck.postgres.evaluation.planned import always_true
-    from pubcheck.postgres.expressions.coerce import coerce_to_boolean
+    from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+    from pubcheck.postgres.executor.planner_folding import always_true
 
     read: list[tuple[Node | None, bool | None]] = [(tree, None)]
     with only_certain(session):
@@ -59,9 +59,9 @@ def planned_form(session: Session, relation: Relation, index: Index) -> list[obj
 
 
 def _forms(session: Session, relation: Relation, index: Index) -> Iterator[object]:
-    from pubcheck.postgres.evaluation.planned import always_true, planned
-    from pubcheck.postgres.expressions.coerce import coerce_to_boolean
-    from pubcheck.postgres.expressions.collate import assign_collations
+    from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+    from pubcheck.postgres.analysis.collate import assign_collations
+    from pubcheck.postgres.executor.planner_folding import always_true, planned
 
     for tree in index.expressions:
         p, expr = analyzed(session, relation, renamed(tree), "index expressions")
@@ -102,9 +102,9 @@ def refuse_expression(session: Session, relation: Relation, element: Node, metho
 
 def _planned_parts(p: ParseState, expr: Expr, what: str) -> Expr:
     """An expression or a predicate as the planner leaves it. Raises ServerError for what an index cannot have in it."""
-    from pubcheck.postgres.ddl.mutability import refuse_mutable
-    from pubcheck.postgres.expressions.collate import assign_collations
-    from pubcheck.postgres.expressions.nodes import nodes
+    from pubcheck.postgres.analysis.collate import assign_collations
+    from pubcheck.postgres.ddl.immutability import refuse_mutable
+    from pubcheck.postgres.primnodes import nodes
 
     assign_collations(p, expr)
     if any(node.node == "Var" and node.value is not None and node.value < 0 for node in nodes(expr)):

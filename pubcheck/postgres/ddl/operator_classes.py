@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pubcheck.postgres.catalog import AUTO, NORMAL, OPERATOR, OTHER, PROC, TYPE
-from pubcheck.postgres.catalog.classes import OPERATOR_CLASSES, OperatorClass
+from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.catalog.rows import Other
-from pubcheck.postgres.ddl.creation import creation_name, depend_on_schema
-from pubcheck.postgres.ddl.descriptions import format_type
-from pubcheck.postgres.ddl.lookup import all_seen, argument_types, find_named, function_with, operator_with
+from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
+from pubcheck.postgres.ddl.object_address import all_seen, argument_types, find_named, function_with, operator_with
+from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
 
 _METHODS = {"btree": "b", "hash": "h", "gin": "gin", "gist": "gist"}
 _COMPARISON = 1

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, Index, Relation
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.kinds import not_supported_for
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.relkind import not_supported_for
 from pubcheck.postgres.session import Session
 
 _RULE = "replica-identity-ddl"

@@ -27,12 +27,12 @@ from pubcheck.postgres.catalog import (
     TYPE,
     Object,
 )
-from pubcheck.postgres.catalog.heap import Heap
+from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.rows import Role
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import options
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import options
 
 _ATTRIBUTES = {"superuser": "superuser", "inherit": "inherit", "createrole": "create_role", "createdb": "create_db"}
 _RIGHTS = {"create": "C", "usage": "U"}

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from pubcheck.postgres.catalog import SUPERUSER, TEMPORARY
-from pubcheck.postgres.ddl.names import truncate
+from pubcheck.postgres.ddl.generated_names import truncate
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import find, uncast
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import DEFAULT_PATH, READ_ONLY
-from pubcheck.postgres.tree import find, uncast
 
 _READ_ONLY = (READ_ONLY, "default_transaction_read_only")
 _FOLLOWED = frozenset(("search_path", "role", "session_authorization"))
@@ -371,7 +371,7 @@ def transaction(session: Session, node: Node) -> None:
 def _commit(session: Session) -> None:
     """COMMIT; temporary tables made ON COMMIT DROP go."""
     if TEMPORARY in session.catalog.namespaces:
-        from pubcheck.postgres.ddl.temporary import drop_at_commit
+        from pubcheck.postgres.ddl.temporary_tables import drop_at_commit
 
         drop_at_commit(session)
     session.commit()
@@ -388,6 +388,6 @@ def discard(session: Session, node: Node) -> None:
         _reset_all(session)
         session.prepared.clear()
     if TEMPORARY in session.catalog.namespaces:
-        from pubcheck.postgres.ddl.temporary import drop_temporary
+        from pubcheck.postgres.ddl.temporary_tables import drop_temporary
 
         drop_temporary(session)

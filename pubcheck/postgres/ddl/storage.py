@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from pubcheck.postgres.ddl.lookup import all_seen
-from pubcheck.postgres.definitions import ascii_lower, truth, value_text
+from pubcheck.postgres.ddl.object_address import all_seen
+from pubcheck.postgres.def_elem import ascii_lower, truth, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session

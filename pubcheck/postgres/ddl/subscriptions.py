@@ -28,8 +28,8 @@ from pubcheck.postgres.ddl.subscription_rights import (
 )
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.scan import folded, tokens
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tokens import folded, tokens
 
 _DUPLICATES = "publication-missing-subscribe"
 _KIND = "subscription"

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import find
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import find
 
 _OF_PUBLICATIONS = frozenset(("pg_publication", "pg_publication_namespace", "pg_publication_rel"))
 _OF_IDENTITIES = {

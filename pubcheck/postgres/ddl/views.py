@@ -7,17 +7,17 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TEMPORARY, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation, Shown
-from pubcheck.postgres.ddl.adoption import adopt_keys, adopt_members
+from pubcheck.postgres.ddl.assumed_relations import adopt_keys, adopt_members
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, difference
-from pubcheck.postgres.ddl.lookup import all_seen
-from pubcheck.postgres.ddl.queries import Reading, read_query
-from pubcheck.postgres.ddl.queries.columns import Outputs
+from pubcheck.postgres.ddl.object_address import all_seen
+from pubcheck.postgres.ddl.query_dependencies import Reading, read_query
+from pubcheck.postgres.ddl.query_dependencies.columns import Outputs
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.parse_tree import find, names, walk
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import find, names, walk
 
 
 def create_view(session: Session, node: Node) -> None:
@@ -38,7 +38,7 @@ def create_view(session: Session, node: Node) -> None:
         rv = {**rv, "relpersistence": "t"}
     if session.complete and any(kind in _CALLING for kind, _ in walk(query)):
         # Loaded only for views that may be refused for what they call.
-        from pubcheck.postgres.ddl.query_types import with_types
+        from pubcheck.postgres.ddl.query_output_types import with_types
 
         with_types(session, query, reading.columns)
     aliases = names(node.get("aliases", ()))
@@ -161,7 +161,7 @@ def create_table_as(session: Session, node: Node) -> None:
     outputs = reading.columns
     if query and not (materialized and outputs is not None):
         # Loaded only where a table is made of a query.
-        from pubcheck.postgres.ddl.query_types import with_types
+        from pubcheck.postgres.ddl.query_output_types import with_types
 
         outputs = with_types(session, query, outputs)
     columns = _columns(outputs, aliases, "too many column names were specified", table=True)
@@ -181,7 +181,7 @@ def create_table_as(session: Session, node: Node) -> None:
         _depend(session, row, reading)
     if drop and session.transaction is None:
         # The statement is a transaction of its own.
-        from pubcheck.postgres.ddl.temporary import drop_at_commit
+        from pubcheck.postgres.ddl.temporary_tables import drop_at_commit
 
         drop_at_commit(session)
 

@@ -6,12 +6,12 @@ import re
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.bound import INTEGER
+from pubcheck.postgres.plpgsql.control_flow import ON, Way
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.machine import Machine
-from pubcheck.postgres.plpgsql.scripts import parameters
+from pubcheck.postgres.plpgsql.statement_sequence import parameters
 from pubcheck.postgres.plpgsql.values import UNKNOWN, text
-from pubcheck.postgres.plpgsql.ways import ON, Way
+from pubcheck.postgres.plpgsql.variable_binding import INTEGER
 
 
 def assign(machine: Machine, node: Node) -> Way:

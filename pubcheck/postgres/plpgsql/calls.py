@@ -7,25 +7,25 @@ from collections.abc import Iterator, Sequence
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
+from pubcheck.postgres.parse_tree import names, walk
 from pubcheck.postgres.plpgsql import queries
-from pubcheck.postgres.plpgsql.body import Text
-from pubcheck.postgres.plpgsql.compiling import NotParsed
+from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.declarations import first_refusal
 from pubcheck.postgres.plpgsql.evaluate import MISSING, Scope, query
 from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
-from pubcheck.postgres.plpgsql.program import Program, program
+from pubcheck.postgres.plpgsql.parse import Program, program
 from pubcheck.postgres.plpgsql.routines import Routine
-from pubcheck.postgres.plpgsql.scripts import do, script
+from pubcheck.postgres.plpgsql.source_text import Text
+from pubcheck.postgres.plpgsql.statement_sequence import do, script
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
-from pubcheck.postgres.scan import in_bytes
-from pubcheck.postgres.tree import names, walk
+from pubcheck.postgres.tokens import in_bytes
 
 
 def _wrong_kind(machine: Machine, row: Proc, call: Node, said: str, instead: str) -> ServerError:
     """A function is called as a procedure, or a procedure selected (ParseFuncOrColumn)."""
-    from pubcheck.postgres.ddl.descriptions import format_type
+    from pubcheck.postgres.ddl.object_descriptions import format_type
 
     given = row.arguments[: len(call.get("args", ()))]
     types = ", ".join(format_type(machine.session, oid) for oid in given)
@@ -180,7 +180,7 @@ def _path(item: Node) -> tuple[str, ...]:
 
 def not_followed(machine: Machine, inner: Inner, called: Sequence[Node]) -> None:
     """Functions that speak of publications are called, and it is not known which, how often, or with what."""
-    from pubcheck.postgres.ddl.lookup import functions_named
+    from pubcheck.postgres.ddl.object_address import functions_named
 
     catalog = machine.session.catalog
     for oid in {oid for call in called for oid in functions_named(machine.session, names(call["funcname"]))}:
@@ -207,7 +207,7 @@ def followed_in(machine: Machine, statement: Node) -> list[int]:
 
 def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
     """The one function with a known body that a call can mean."""
-    from pubcheck.postgres.ddl.lookup import functions_named, takes
+    from pubcheck.postgres.ddl.object_address import functions_named, takes
 
     catalog = machine.session.catalog
     found = [catalog.procs[oid] for oid in functions_named(machine.session, names(call["funcname"]))]

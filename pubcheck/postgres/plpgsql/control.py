@@ -9,12 +9,12 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.calls import calls_only
+from pubcheck.postgres.plpgsql.control_flow import ON, Signal, Way, everything
 from pubcheck.postgres.plpgsql.evaluate import expression, query
 from pubcheck.postgres.plpgsql.exceptions import guarded
 from pubcheck.postgres.plpgsql.guards import assumptions
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
-from pubcheck.postgres.plpgsql.ways import ON, Signal, Way, everything
 
 
 def run_block(machine: Machine, node: Node, outermost: bool = False) -> Way:

@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.compiling import NotParsed, is_template
-from pubcheck.postgres.plpgsql.program import Program, typname
-from pubcheck.postgres.plpgsql.trial import Trial
-from pubcheck.postgres.scan import folded, in_characters, tokens
+from pubcheck.postgres.plpgsql.compile_errors import NotParsed, is_template
+from pubcheck.postgres.plpgsql.parse import Program, typname
+from pubcheck.postgres.plpgsql.query_check import Trial
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.tokens import folded, in_characters, tokens
 
 _NAME = r'(?:"[^"]+"|[^\W\d][\w$]*)'
 _TWO_WORDS = r"double\s+precision\b|national\s+char(?:acter)?\b"

@@ -12,9 +12,10 @@ from msgspec import Struct
 
 from pubcheck.postgres.budget import Budget, room
 from pubcheck.postgres.catalog import NAMESPACE, PG_CATALOG
-from pubcheck.postgres.ddl.descriptions import relation_name
+from pubcheck.postgres.ddl.object_descriptions import relation_name
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.plpgsql.functions import FUNCTIONS, concatenated, is_number
 from pubcheck.postgres.plpgsql.values import (
     UNKNOWN,
@@ -33,8 +34,7 @@ from pubcheck.postgres.plpgsql.values import (
     unknown,
 )
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
-from pubcheck.postgres.value_functions import name_of
+from pubcheck.postgres.sql_value_functions import name_of
 
 _PLAIN_NAME: Final = re.compile("[a-z_][a-z0-9_]*")
 """A name that stands in a text as it does without quotes."""
@@ -471,7 +471,7 @@ Matcher = Callable[[Budget, str, str], Value]
 
 def _like(folding: bool, negative: bool) -> Matcher:
     def test(budget: Budget, left: str, right: str) -> Value:
-        from pubcheck.postgres.evaluation.matching import like
+        from pubcheck.postgres.executor.linear_matching import like
 
         if folding:
             if not (left.isascii() and right.isascii()):
@@ -484,7 +484,7 @@ def _like(folding: bool, negative: bool) -> Matcher:
 
 def _matches(folding: bool, negative: bool) -> Matcher:
     def test(budget: Budget, left: str, right: str) -> Value:
-        from pubcheck.postgres.evaluation.patterns import search
+        from pubcheck.postgres.executor.patterns import search
 
         return search(right, folding, left, budget) != negative
 

@@ -9,19 +9,19 @@ from typing import Any
 
 from msgspec import Struct
 
+from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+from pubcheck.postgres.analysis.collate import assign_collations
+from pubcheck.postgres.analysis.parse_state import NOTHING
+from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.evaluation.planned import planned
-from pubcheck.postgres.expressions.analyze import transform
-from pubcheck.postgres.expressions.coerce import coerce_to_boolean
-from pubcheck.postgres.expressions.collate import assign_collations
-from pubcheck.postgres.expressions.filters import parse_state
-from pubcheck.postgres.expressions.state import NOTHING
+from pubcheck.postgres.executor.planner_folding import planned
 from pubcheck.postgres.oids import TEXT, UNKNOWN
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
-from pubcheck.postgres.plpgsql.compiling import NotParsed
+from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.conditions import CONDITIONS
 from pubcheck.postgres.plpgsql.exceptions import message_of
-from pubcheck.postgres.plpgsql.program import program
+from pubcheck.postgres.plpgsql.parse import program
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.session import Session
 

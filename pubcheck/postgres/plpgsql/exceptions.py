@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, catches
-from pubcheck.postgres.plpgsql.doubt import takes_all, takes_data
+from pubcheck.postgres.plpgsql.control_flow import ON, Signal, Way, everything
 from pubcheck.postgres.plpgsql.host import Raised
 from pubcheck.postgres.plpgsql.machine import Machine
+from pubcheck.postgres.plpgsql.uncertainty import takes_all, takes_data
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
-from pubcheck.postgres.plpgsql.ways import ON, Signal, Way, everything
 
 
 def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Way:

@@ -6,18 +6,18 @@ import re
 from collections.abc import Sequence
 
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.opaque_sql import concerns_nothing_published, wording
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.plpgsql import queries
-from pubcheck.postgres.plpgsql.body import Text, do_body, literal_at
 from pubcheck.postgres.plpgsql.calls import calls_of, calls_only, cannot_be_read
-from pubcheck.postgres.plpgsql.compiling import NotParsed
+from pubcheck.postgres.plpgsql.compile_errors import NotParsed
+from pubcheck.postgres.plpgsql.control_flow import ON, Way
 from pubcheck.postgres.plpgsql.evaluate import expression, query
 from pubcheck.postgres.plpgsql.host import Inner, Raised
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
-from pubcheck.postgres.plpgsql.scripts import do, parameters, script, seen
+from pubcheck.postgres.plpgsql.source_text import Text, do_body, literal_at
+from pubcheck.postgres.plpgsql.statement_sequence import do, parameters, script, seen
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
-from pubcheck.postgres.plpgsql.ways import ON, Way
-from pubcheck.postgres.unfollowed import concerns_nothing_published, wording
 
 
 def plain(machine: Machine, node: Node) -> Way:

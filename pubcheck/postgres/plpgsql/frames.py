@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
-from pubcheck.postgres.plpgsql.body import Text
-from pubcheck.postgres.plpgsql.bound import Type
 from pubcheck.postgres.plpgsql.evaluate import MISSING
 from pubcheck.postgres.plpgsql.host import Inner
-from pubcheck.postgres.plpgsql.program import Program
-from pubcheck.postgres.plpgsql.trial import Trial
+from pubcheck.postgres.plpgsql.parse import Program
+from pubcheck.postgres.plpgsql.query_check import Trial
+from pubcheck.postgres.plpgsql.source_text import Text
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced, unknown
+from pubcheck.postgres.plpgsql.variable_binding import Type
 
 
 class Frame:

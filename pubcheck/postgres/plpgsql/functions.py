@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pubcheck.postgres.budget import joined, replaced, room
 from pubcheck.postgres.catalog import TEMPORARY
-from pubcheck.postgres.ddl.descriptions import quote
+from pubcheck.postgres.ddl.object_descriptions import quote
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Value, array, text, unknown
-from pubcheck.postgres.tree import names
 
 if TYPE_CHECKING:
     from pubcheck.postgres.plpgsql.evaluate import Evaluator, Scope

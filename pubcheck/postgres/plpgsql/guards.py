@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import conjuncts, names
 from pubcheck.postgres.plpgsql.evaluate import Evaluator
-from pubcheck.postgres.tree import conjuncts, names
 
 Assumption = tuple[str, str, str]
 """("publication", "", name) or ("relation", schema or "", name)."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.source_text import Text
 from pubcheck.postgres.session import Session
 
 

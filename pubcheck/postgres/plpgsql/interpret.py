@@ -12,11 +12,11 @@ from functools import partial
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import assignment, calls, control, exceptions, execution, loops
-from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.control_flow import Way
 from pubcheck.postgres.plpgsql.host import Host, Inner
 from pubcheck.postgres.plpgsql.machine import Machine, Work
 from pubcheck.postgres.plpgsql.routines import Routine
-from pubcheck.postgres.plpgsql.ways import Way
+from pubcheck.postgres.plpgsql.source_text import Text
 
 _WORKS: Mapping[str, Work] = {
     "PLpgSQL_stmt_assert": exceptions.asserted,

@@ -10,14 +10,14 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.assignment import cursor_of
-from pubcheck.postgres.plpgsql.bound import INTEGER
 from pubcheck.postgres.plpgsql.calls import calls_only
+from pubcheck.postgres.plpgsql.control_flow import Signal, Way, everything
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.host import Exhausted
 from pubcheck.postgres.plpgsql.machine import Machine
-from pubcheck.postgres.plpgsql.scripts import parameters
+from pubcheck.postgres.plpgsql.statement_sequence import parameters
 from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Value, array, coerced, text
-from pubcheck.postgres.plpgsql.ways import Signal, Way, everything
+from pubcheck.postgres.plpgsql.variable_binding import INTEGER
 
 
 def loop_body(machine: Machine, node: Node, label: str) -> tuple[Way, bool]:

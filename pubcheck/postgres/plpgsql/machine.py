@@ -10,14 +10,14 @@ from typing import Any
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.body import Text
+from pubcheck.postgres.plpgsql.control_flow import ON, Signal, Way
 from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
-from pubcheck.postgres.plpgsql.memory import Memory
-from pubcheck.postgres.plpgsql.program import program
+from pubcheck.postgres.plpgsql.parse import program
 from pubcheck.postgres.plpgsql.routines import Routine
+from pubcheck.postgres.plpgsql.source_text import Text
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
-from pubcheck.postgres.plpgsql.ways import ON, Signal, Way
+from pubcheck.postgres.plpgsql.variables import Memory
 
 MAX_DEPTH = 16
 """Calls within calls that are followed."""

@@ -9,16 +9,16 @@ from typing import Any
 from msgspec import Struct
 
 from pubcheck.postgres.budget import joined
-from pubcheck.postgres.ddl.names import figure_name
+from pubcheck.postgres.ddl.generated_names import figure_name
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import conjuncts, names, uncast, walk
 from pubcheck.postgres.plpgsql import catalogs
 from pubcheck.postgres.plpgsql.catalogs.scans import Row
 from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.evaluate import Evaluator, Scope
 from pubcheck.postgres.plpgsql.functions import set_returning
 from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Relid, Value, array, both, coerced, unknown
-from pubcheck.postgres.tree import conjuncts, names, uncast, walk
 
 _Row = tuple[tuple[Value, ...], bool]
 """The values of a row, and whether it is surely there."""

@@ -8,14 +8,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from pubcheck.postgres import tree
+from pubcheck.postgres import parse_tree
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.ddl.lookup import functions_named
+from pubcheck.postgres.ddl.object_address import functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.body import Text, literal_at
+from pubcheck.postgres.parse_tree import names
+from pubcheck.postgres.plpgsql.source_text import Text, literal_at
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
 
 LANGUAGES = ("plpgsql", "sql")
 
@@ -162,7 +162,7 @@ _PUBLICATION = re.compile("publication", re.IGNORECASE)
 def calls(session: Session, node: Node) -> bool:
     """Whether a statement calls a function that may change something, or one that calls such a one."""
     routines = session.catalog.routines
-    for call in tree.calls(node):
+    for call in parse_tree.calls(node):
         path = names(call["funcname"])
         if path[0] != "pg_catalog":
             found = [routines[oid] for oid in functions_named(session, path) if oid in routines]

@@ -18,8 +18,8 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session.relations import Relations
 
 if TYPE_CHECKING:
-    from pubcheck.platform import Platform
-    from pubcheck.postgres.syscache import SysCache
+    from pubcheck.engine.platform_objects import Platform
+    from pubcheck.postgres.session.syscache import SysCache
 
 
 class Session(Relations):
@@ -68,7 +68,7 @@ class Session(Relations):
     @cached_property
     def syscache(self) -> SysCache:
         """The objects of initdb and of the unit; opened when an expression is first met."""
-        from pubcheck.postgres.syscache import SysCache
+        from pubcheck.postgres.session.syscache import SysCache
 
         return SysCache(self)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from pubcheck.patterns import pattern_later
+from pubcheck.lazy_regex import pattern_later
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import (
     INFORMATION_SCHEMA,
@@ -21,8 +21,8 @@ from pubcheck.postgres.catalog import (
 from pubcheck.postgres.catalog.rows import Column, Publication, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.scan import folded, tokens
-from pubcheck.postgres.session.schemas import Schemas
+from pubcheck.postgres.session.namespaces import Schemas
+from pubcheck.postgres.tokens import folded, tokens
 
 _PLAIN_NAME = pattern_later(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 

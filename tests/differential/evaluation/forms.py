@@ -7,7 +7,7 @@ from random import Random
 
 from msgspec import Struct
 
-from pubcheck.replication.canonical import canonical
+from pubcheck.measure.canonical import canonical
 from tests.differential.evaluation.filters import Maker
 from tests.differential.evaluation.rows import make_row
 from tests.differential.evaluation.run import FILTERS, ROWS, Run, Said

@@ -12,20 +12,19 @@ from typing import Any
 import psycopg
 from msgspec import Struct, field
 
-from pubcheck.fold import Fold
-from pubcheck.postgres import literals
+from pubcheck.engine.replay import Fold
+from pubcheck.engine.statement_index import StatementText
+from pubcheck.lexing.splitter import Splitter, Statement
+from pubcheck.postgres import input, older_grammars
+from pubcheck.postgres.analysis.row_filter import analyze, parse_state
+from pubcheck.postgres.analysis.simple_filter import check_simple
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.evaluation import Context, prepare
-from pubcheck.postgres.expressions import grammar
-from pubcheck.postgres.expressions.filters import analyze, parse_state
-from pubcheck.postgres.expressions.nodes import Expr
-from pubcheck.postgres.expressions.walk import check_simple
-from pubcheck.postgres.literals import InputContext
+from pubcheck.postgres.executor import Context, prepare
+from pubcheck.postgres.input import InputContext
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
+from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.session import Session
-from pubcheck.sources.statements import Splitter, Statement
-from pubcheck.sources.text import Source
-from pubcheck.statements import StatementText
+from pubcheck.source import Source
 from tests.differential.evaluation.filters import make_filter
 from tests.differential.evaluation.rows import COLUMNS, TABLE, WIDE_COLUMNS, make_row
 from tests.differential.filters.batches import Deck
@@ -117,7 +116,7 @@ class Evaluator:
         found: dict[int, Any] = {1: number}
         for column in self.relation.columns[1:]:
             text = row[column.name]
-            found[column.number] = None if text is None else literals.read(inputs, column.type, text, column.typmod)
+            found[column.number] = None if text is None else input.read(inputs, column.type, text, column.typmod)
         return found
 
     def analysed(self, text: str) -> Expr | None:
@@ -126,7 +125,7 @@ class Evaluator:
         self.session.begin_statement(0, 0, statement)
         try:
             parsed = parse(statement)
-            grammar.check(self.major, self.session.text)
+            older_grammars.check(self.major, self.session.text)
             assert parsed is not None
             tree: Node = parsed[1]["pubobjects"][0]["PublicationObjSpec"]["pubtable"]["whereClause"]
             state = parse_state(self.session, self.relation)

@@ -14,12 +14,12 @@ from psycopg.pq import DiagnosticField, ExecStatus
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import ServerAnswer
-from pubcheck.linter import Linter, Unit
+from pubcheck.engine.linter import Linter, Unit
 from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.sources.text import Source
+from pubcheck.source import Source
 from tests.differential.filters.schemas import Definition
 
 ACCEPTED = ServerAnswer("00000", "accepted")
@@ -153,7 +153,7 @@ def told(major: int, database: str, setup: Sequence[Definition], statements: Seq
 
     began = time.perf_counter()
     try:
-        with mock.patch("pubcheck.fold.apply_with_triggers", watched):
+        with mock.patch("pubcheck.engine.replay.apply_with_triggers", watched):
             found = Linter(config).lint(Unit((source,))).diagnostics
     except Exception as error:
         if len(statements) == 1:

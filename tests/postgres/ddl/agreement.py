@@ -12,7 +12,7 @@ from pglast.parser import split
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.ddl import apply
-from pubcheck.postgres.ddl.descriptions import format_type
+from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import parse
 from pubcheck.postgres.session import Session

@@ -16,7 +16,7 @@ from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import parse
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.syscache import SysCache
+from pubcheck.postgres.session.syscache import SysCache
 from pubcheck.postgres.versions import MAJORS
 from tests.support.servers import Server, Servers, execute
 

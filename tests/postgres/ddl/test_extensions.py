@@ -8,7 +8,7 @@ import pytest
 from pubcheck.postgres.builtins.extensions import contents
 from pubcheck.postgres.ddl.extensions import set_schema
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.syscache import SysCache
+from pubcheck.postgres.session.syscache import SysCache
 from pubcheck.postgres.versions import MAJORS
 from tests.postgres.ddl.support import cache, fold, outcomes, play
 from tests.support.servers import Servers

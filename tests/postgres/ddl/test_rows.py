@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.postgres.catalog.rows import Column
-from pubcheck.postgres.ddl.typenames import UNSEEN_COLLATION
+from pubcheck.postgres.ddl.type_modifiers import UNSEEN_COLLATION
 from tests.postgres.ddl.agreement import ComparedScripts, fold, last
 
 SCRIPTS = {

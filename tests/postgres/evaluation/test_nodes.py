@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.evaluation import Context, evaluate, prepare
+from pubcheck.postgres.executor import Context, evaluate, prepare
 from tests.differential.evaluation.rows import COLUMNS
 from tests.differential.evaluation.run import Evaluator
 

@@ -7,10 +7,10 @@ from random import Random
 import msgspec
 import pytest
 
-from pubcheck.postgres import literals
+from pubcheck.postgres import input
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.evaluation import Context, evaluate
-from pubcheck.postgres.evaluation.sample import Example, Examples, example_rows
+from pubcheck.postgres.executor import Context, evaluate
+from pubcheck.postgres.executor.example_rows import Example, Examples, example_rows
 from tests.differential.evaluation.filters import make_filter
 from tests.differential.evaluation.run import LOCALE, Evaluator
 
@@ -29,7 +29,7 @@ def _answer(filter_: str, example: Example) -> bool | None:
     row = {}
     for number, text in example.values:
         column = COLUMNS[number]
-        row[number] = None if text is None else literals.read(CONTEXT.inputs, column.type, text, column.typmod)
+        row[number] = None if text is None else input.read(CONTEXT.inputs, column.type, text, column.typmod)
     expr = EVALUATOR.analysed(filter_)
     assert expr is not None
     return evaluate(expr, row, CONTEXT)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from pubcheck.fold import Fold
+from pubcheck.engine.replay import Fold
+from pubcheck.engine.statement_index import StatementText
+from pubcheck.lexing.splitter import Splitter, Statement
+from pubcheck.postgres import older_grammars
+from pubcheck.postgres.analysis.row_filter import read_filter
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.expressions import grammar
-from pubcheck.postgres.expressions.filters import read_filter
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.session import Session
-from pubcheck.sources.statements import Splitter, Statement
-from pubcheck.sources.text import Source
-from pubcheck.statements import StatementText
+from pubcheck.source import Source
 from tests.postgres.expressions.record import SCHEMA, Answer, publication
 
 
@@ -37,7 +37,7 @@ def judge(major: int, table: str, filter_: str) -> Answer | str:
     at.begin_statement(0, 0, statement)
     try:
         parsed = parse(statement)
-        grammar.check(major, at.text)
+        older_grammars.check(major, at.text)
         assert parsed is not None
         member: Node = parsed[1]["pubobjects"][0]["PublicationObjSpec"]["pubtable"]
         found = read_filter(at, at.relation(member["relation"]), member["whereClause"])

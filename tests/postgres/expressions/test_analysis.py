@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from pubcheck.postgres import older_grammars
+from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.locations import expr_location
+from pubcheck.postgres.analysis.row_filter import analyze, parse_state
+from pubcheck.postgres.analysis.simple_filter import Refusal, check_simple
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.expressions import grammar
-from pubcheck.postgres.expressions.analyze import transform
-from pubcheck.postgres.expressions.filters import analyze, parse_state
-from pubcheck.postgres.expressions.locations import expr_location
-from pubcheck.postgres.expressions.walk import Refusal, check_simple
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.session import Session
 from tests.postgres.expressions.judging import judge, session
@@ -122,7 +122,7 @@ def test_a_type_that_may_be_made_elsewhere_is_not_refused() -> None:
 )
 def test_what_an_earlier_grammar_stops_at(major: int, filter_: str, token: str, message: str | None) -> None:
     with pytest.raises(ServerError) as raised:
-        grammar.check(major, filter_.encode())
+        older_grammars.check(major, filter_.encode())
     assert raised.value.location == filter_.index(token)
     assert raised.value.message == (message or f'syntax error at or near "{token}"')
 
@@ -137,4 +137,4 @@ def test_what_an_earlier_grammar_stops_at(major: int, filter_: str, token: str, 
     ],
 )
 def test_what_all_grammars_take(filter_: str) -> None:
-    grammar.check(15, filter_.encode())
+    older_grammars.check(15, filter_.encode())

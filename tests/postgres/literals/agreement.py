@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.json import decode
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals import InputContext, read
+from pubcheck.postgres.input import InputContext, read
 from tests.postgres.literals.fakes import Cache, oids
 from tests.postgres.literals.record import ANSWERS, PLACEHOLDER
 

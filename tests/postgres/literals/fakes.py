@@ -8,7 +8,7 @@ from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Column, Type
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.syscache import SysCache
+from pubcheck.postgres.session.syscache import SysCache
 
 SCHEMA = """
     CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy', 'so so');

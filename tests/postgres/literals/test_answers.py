@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.literals import InputContext, read
+from pubcheck.postgres.input import InputContext, read
 from tests.postgres.literals.agreement import Case, answer, cases
 from tests.postgres.literals.fakes import Cache
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.literals.typmods import display, typmod_of
+from pubcheck.postgres.input.typmods import display, typmod_of
 from pubcheck.postgres.parse import parse
 from tests.postgres.literals.fakes import Cache
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.postgres.plpgsql.compiling import NotParsed
-from pubcheck.postgres.plpgsql.program import check_sql, program
+from pubcheck.postgres.plpgsql.compile_errors import NotParsed
+from pubcheck.postgres.plpgsql.parse import check_sql, program
 from pubcheck.postgres.versions import MAJORS
 from tests.linting import lint, run
 from tests.support.servers import Servers, answer_in, execute

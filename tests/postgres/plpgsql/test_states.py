@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from pubcheck.config import Config
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources.text import Source
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.source import Source
 from tests.conformance.judging import FOLLOWED
 from tests.differential.state import shown
 from tests.support.cases import Case, load

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pubcheck.config import Config, UnitConfig
-from pubcheck.sources.plans import find_plans
+from pubcheck.discovery.units import find_plans
 from tests.sources.units.trees import Grow, plant, shown, write
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.sources.plans import find_plans
+from pubcheck.discovery.units import find_plans
 from tests.sources.units.trees import PUBLICATION, TABLE, Grow, plant, shown, write
 
 HISTORIES = {

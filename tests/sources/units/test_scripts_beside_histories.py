@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.linter import Linter
-from pubcheck.sources.plans import find_plans
-from pubcheck.unit import judge
+from pubcheck.discovery.units import find_plans
+from pubcheck.engine.linter import Linter
+from pubcheck.lint_files import judge
 from tests.sources.units.trees import PUBLICATION, TABLE, Grow, plant, shown, units
 
 ADD = "ALTER PUBLICATION supabase_realtime ADD TABLE {};\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.sources.plans import find_plans
+from pubcheck.discovery.units import find_plans
 from tests.sources.units.trees import PUBLICATION, TABLE, Grow, passed_over, plant, shown, units, write
 
 

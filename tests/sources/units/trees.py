@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pubcheck.config import Config
-from pubcheck.sources.plans import find_plans, survey
+from pubcheck.discovery.units import find_plans, survey
 
 TABLE = "CREATE TABLE {} (id int PRIMARY KEY);\n"
 PUBLICATION = "CREATE PUBLICATION p FOR TABLE {};\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.sources import views
+from pubcheck import extract
 
 MIGRATIONS = {
     'django2.py': ('python', 4, (), '''\
@@ -97,7 +97,7 @@ def upgrade():
 @pytest.mark.parametrize("name", MIGRATIONS)
 def test_what_is_run_on_condition_is_assumed_and_what_undoes_is_left_out(name: str) -> None:
     language, count, on_condition, text = MIGRATIONS[name]
-    source = views.source(name, text, language)
+    source = extract.source(name, text, language)
     assert source.view is not None
     assert source.text.count("CREATE PUBLICATION up") == count
     assert "down" not in source.text
@@ -107,7 +107,7 @@ def test_what_is_run_on_condition_is_assumed_and_what_undoes_is_left_out(name: s
 
 def test_control_blocks_of_helm_put_nothing_into_statements() -> None:
     text = "data:\n  init.sql: |\n    {{- if .Values.cdc }}\n    CREATE PUBLICATION p;\n    {{- end }}\n"
-    source = views.source("x", text, "yaml")
+    source = extract.source("x", text, "yaml")
     assert source.text.strip() == "CREATE PUBLICATION p;"
     assert source.view is not None
     assert source.view.perhaps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.sources import views
+from pubcheck import extract
 
 KNOWN = {
     ("python", "alembic2"): (
@@ -210,7 +210,7 @@ class A { const string T = "orders"; void F(string T) { Exec($"ALTER PUBLICATION
 
 def edits(language: str, text: str) -> list[tuple[str, str]]:
     """What stands in the file and what PostgreSQL is given for it."""
-    view = views.source("x", text, language).view
+    view = extract.source("x", text, language).view
     assert view is not None
     return [(text[start:end], sent) for start, end, sent in view.edits]
 
@@ -218,7 +218,7 @@ def edits(language: str, text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("case", KNOWN)
 def test_what_is_given_a_value_once_is_put_in(case: tuple[str, str]) -> None:
     count, text = KNOWN[case]
-    source = views.source("x", text, case[0])
+    source = extract.source("x", text, case[0])
     put_in = [sent for _, sent in edits(case[0], text)]
     assert put_in.count("up1") == count or put_in == ["orders"]
     assert source.view is not None
@@ -232,6 +232,6 @@ def test_what_may_have_another_value_is_not(case: tuple[str, str]) -> None:
 
 def test_the_text_of_a_file_keeps_its_length() -> None:
     text = 'T = "a_rather_long_name_of_a_table"\ncur.execute(f"ALTER PUBLICATION p ADD TABLE {T}, u")\n'
-    source = views.source("x", text, "python")
+    source = extract.source("x", text, "python")
     assert len(source.text) == len(text)
     assert edits("python", text) == [("{T}", "a_rather_long_name_of_a_table")]

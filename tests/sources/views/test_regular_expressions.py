@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.sources.views import VIEWS
+from pubcheck.extract import VIEWS
 
 
 def test_a_class_without_end_hides_no_expression_and_no_string_after_it() -> None:

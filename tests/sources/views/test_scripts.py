@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.sources import views
-from pubcheck.sources.statements import Splitter, Statement
+from pubcheck import extract
+from pubcheck.lexing.splitter import Splitter, Statement
 
 
 def statements(text: str) -> list[Statement]:
-    return [item for item in Splitter(views.source("x", text)) if isinstance(item, Statement)]
+    return [item for item in Splitter(extract.source("x", text)) if isinstance(item, Statement)]
 
 
 def sent(text: str) -> list[str]:
@@ -45,7 +45,7 @@ def test_the_way_back_of_a_migration_is_not_run(text: str) -> None:
 def test_a_file_that_only_speaks_of_a_way_back_is_run_whole() -> None:
     text = f"-- to come down again: migrate:down\n{UP};\nSELECT '-- +goose Down';\n{DOWN};\n"
     assert sent(text) == [UP, "SELECT '-- +goose Down'", DOWN]
-    assert views.source("x", text).view is None
+    assert extract.source("x", text).view is None
 
 
 def test_changesets_for_other_databases_are_not_run_and_conditional_ones_perhaps() -> None:
@@ -97,7 +97,7 @@ def test_what_stands_in_a_block_of_a_template_runs_perhaps() -> None:
     ],
 )
 def test_sql_that_looks_like_a_template_is_left_as_it_is(text: str) -> None:
-    view = views.source("x", text).view
+    view = extract.source("x", text).view
     assert view is None or not view.filled
 
 
@@ -109,7 +109,7 @@ def test_a_placeholder_in_a_text_leaves_it_and_is_noted() -> None:
 
 
 def test_a_pointer_of_git_lfs_is_no_sql() -> None:
-    source = views.source("x", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n")
+    source = extract.source("x", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n")
     assert source.view is not None
     assert [note.rule for note in source.view.notes] == ["git-lfs-pointer"]
     assert not source.text.strip()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.sources import views
-from pubcheck.sources.statements import Splitter, Statement
-from pubcheck.sources.text import Source
+from pubcheck import extract
+from pubcheck.lexing.splitter import Splitter, Statement
+from pubcheck.source import Source
 
 
 def statements(kind: str, text: str) -> list[Statement]:
-    return [item for item in Splitter(views.source("x", text, kind)) if isinstance(item, Statement)]
+    return [item for item in Splitter(extract.source("x", text, kind)) if isinstance(item, Statement)]
 
 
 def sent(kind: str, text: str) -> list[str]:
@@ -183,7 +183,7 @@ def test_escaped_dollar_quotes_of_a_here_document_stay_quotes() -> None:
 def test_a_name_stands_for_what_is_known_at_run_time_only(kind: str, text: str, unknown: list[str] | None) -> None:
     found = statements(kind, text)
     assert found
-    view = views.VIEWS[kind](text)
+    view = extract.VIEWS[kind](text)
     if unknown is not None:
         [statement] = found
         assert [text[start:end] for start, end in view.filled] == unknown
@@ -210,7 +210,7 @@ def test_a_name_stands_for_what_is_known_at_run_time_only(kind: str, text: str, 
 )
 def test_sentences_about_publications_are_no_statements(kind: str, text: str) -> None:
     assert not any("publication" in each.lower() or "subscription" in each.lower() for each in sent(kind, text))
-    assert rules(views.source("x", text, kind)) == []
+    assert rules(extract.source("x", text, kind)) == []
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_sentences_about_publications_are_no_statements(kind: str, text: str) ->
 )
 def test_what_cannot_be_seen_is_said(kind: str, text: str) -> None:
     assert sent(kind, text) == []
-    assert rules(views.source("x", text, kind)) == ["publication-not-seen"]
+    assert rules(extract.source("x", text, kind)) == ["publication-not-seen"]
 
 
 def test_dollar_signs_of_a_makefile_are_doubled() -> None:
@@ -236,7 +236,7 @@ def test_quotes_within_quotes_are_read_as_the_inner_command_does() -> None:
     inner = r"CREATE PUBLICATION \\\"P\\\" FOR TABLE $a, \$b; DO \\\$\\\$ BEGIN END \\\$\\\$"
     text = rf'ssh db "psql -c \"{inner}\""'
     assert sent("shell", text) == ['CREATE PUBLICATION "P" FOR TABLE _a, __b', "DO $$ BEGIN END $$"]
-    assert [text[start:end] for start, end in views.VIEWS["shell"](text).filled] == ["$a", "\\$b"]
+    assert [text[start:end] for start, end in extract.VIEWS["shell"](text).filled] == ["$a", "\\$b"]
 
 
 @pytest.mark.parametrize(
@@ -261,13 +261,13 @@ def test_a_scalar_ends_where_the_next_key_of_its_entry_begins() -> None:
 
 def test_what_cannot_be_seen_is_said_once_a_file() -> None:
     text = 'a("ALTER PUBLICATION " + " ".join(x))\n' * 3
-    [note] = views.VIEWS["python"](text).notes
+    [note] = extract.VIEWS["python"](text).notes
     assert "2 more" in note.message
 
 
 def test_that_a_program_runs_at_an_unknown_time_is_said_once() -> None:
     text = 'a("CREATE PUBLICATION p")\nb("DROP PUBLICATION p")\n'
-    source = views.source("x", text, "python")
+    source = extract.source("x", text, "python")
     assert rules(source) == ["statements-of-a-program"]
     assert all(item.perhaps for item in statements("python", text))
 
@@ -337,4 +337,4 @@ def test_of_a_migration_only_the_way_forth_is_run_and_in_order(kind: str, text: 
     found = statements(kind, text)
     assert [" ".join(item.sent().split()) for item in found] == [CREATE]
     assert not any(item.perhaps for item in found)
-    assert rules(views.source("x", text, kind)) == []
+    assert rules(extract.source("x", text, kind)) == []

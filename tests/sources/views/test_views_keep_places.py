@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pubcheck import extract
 from pubcheck.config import Config
-from pubcheck.linter import Linter, Unit
-from pubcheck.sources import views
-from pubcheck.sources.filled import filled
-from pubcheck.sources.statements import Splitter, Statement
-from pubcheck.sources.text import View
+from pubcheck.engine.linter import Linter, Unit
+from pubcheck.lexing.placeholder_values import filled
+from pubcheck.lexing.splitter import Splitter, Statement
+from pubcheck.source import View
 from tests.benchmarks.openings import HOSTILE, hostile
 
-KINDS = sorted(views.VIEWS)
+KINDS = sorted(extract.VIEWS)
 
 PIECES = (
     "CREATE PUBLICATION p FOR TABLE t",
@@ -116,14 +116,14 @@ def check(text: str, view: View) -> None:
 @given(texts)
 def test_a_view_is_as_long_as_its_text_and_ends_lines_where_it_does(kind: str, text: str) -> None:
     for each in (text, f"CREATE PUBLICATION x {text}", f"{text} 'CREATE PUBLICATION x' {text}"):
-        check(each, views.VIEWS[kind](each))
+        check(each, extract.VIEWS[kind](each))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=40)
 @given(texts)
 def test_statements_of_a_view_lie_in_its_text(kind: str, text: str) -> None:
-    source = views.source("x", f'f("CREATE PUBLICATION p FOR TABLE t");\n{text}', kind)
+    source = extract.source("x", f'f("CREATE PUBLICATION p FOR TABLE t");\n{text}', kind)
     for item in Splitter(source):
         assert 0 <= item.start < item.end <= len(source.text)
         if isinstance(item, Statement):
@@ -136,8 +136,8 @@ def test_statements_of_a_view_lie_in_its_text(kind: str, text: str) -> None:
 @given(texts)
 def test_whatever_is_found_lies_in_the_file(kind: str, text: str) -> None:
     table = "CREATE TABLE t (id int, a text);"
-    source = views.source("x", f'f("CREATE PUBLICATION p FOR TABLE t WHERE (a > 1)");\n{text}\n"{text}"', kind)
-    result = Linter(Config(postgres=(18,))).lint(Unit((views.source("y", table), source)))
+    source = extract.source("x", f'f("CREATE PUBLICATION p FOR TABLE t WHERE (a > 1)");\n{text}\n"{text}"', kind)
+    result = Linter(Config(postgres=(18,))).lint(Unit((extract.source("y", table), source)))
     for found in result.diagnostics:
         for span in (found.span, *found.related):
             assert 0 <= span.start <= span.end <= len(span.source.text)
@@ -147,6 +147,6 @@ def test_whatever_is_found_lies_in_the_file(kind: str, text: str) -> None:
 @pytest.mark.parametrize("name", sorted(HOSTILE))
 def test_hostile_text_keeps_its_places(kind: str, name: str) -> None:
     text = hostile(name, 2_000)
-    seen = views.VIEWS[kind](text).text
+    seen = extract.VIEWS[kind](text).text
     assert len(seen) == len(text)
     assert [at for at, char in enumerate(seen) if char == "\n"] == [at for at, char in enumerate(text) if char == "\n"]

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pubcheck.postgres.catalog import FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.ddl.columns import require_column
-from pubcheck.postgres.ddl.lookup import RELATION_KINDS, RELATION_WORDS
 from pubcheck.postgres.ddl.not_null import column_constrained
-from pubcheck.postgres.deferred import Deferred
+from pubcheck.postgres.ddl.object_address import RELATION_KINDS, RELATION_WORDS
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.kinds import RELKIND_NOUN, not_supported_for
+from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.relkind import RELKIND_NOUN, not_supported_for
 from pubcheck.postgres.session import Session
 
 Subcommand = Callable[[Session, int, Node, bool], None]
@@ -136,7 +136,7 @@ def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -
 def _retyped(session: Session, former: dict[int, Relation]) -> None:
     """ATPostAlterTypeParse, once all columns have their new types; ``former`` are the relations before that."""
     # Loaded only where a column gets another type.
-    from pubcheck.postgres.ddl.retyping import rebuild_dependents
+    from pubcheck.postgres.ddl.alter_column_type import rebuild_dependents
 
     rebuild_dependents(session, former)
 
@@ -199,35 +199,35 @@ last. What is refused before any pass, while commands are prepared, comes first 
 _HOMES = {
     "AT_AddColumn": "columns:add_column",
     "AT_AddConstraint": "constraints:add",
-    "AT_AddIdentity": "column_values:add_identity",
-    "AT_AddInherit": "ancestry:inherit",
-    "AT_AddOf": "ancestry:add_of",
+    "AT_AddIdentity": "column_defaults:add_identity",
+    "AT_AddInherit": "inheritance:inherit",
+    "AT_AddOf": "inheritance:add_of",
     "AT_AlterColumnType": "column_types:alter_type",
     "AT_AlterConstraint": "constraints:alter",
-    "AT_AttachPartition": "ancestry:attach",
-    "AT_ChangeOwner": "relation:change_owner",
-    "AT_ClusterOn": "relation:cluster_on",
-    "AT_ColumnDefault": "column_values:set_default",
-    "AT_DetachPartition": "ancestry:detach",
-    "AT_DisableRule": "relation:enable_rule",
-    "AT_DisableTrig": "relation:enable_trigger",
+    "AT_AttachPartition": "inheritance:attach",
+    "AT_ChangeOwner": "relation_options:change_owner",
+    "AT_ClusterOn": "relation_options:cluster_on",
+    "AT_ColumnDefault": "column_defaults:set_default",
+    "AT_DetachPartition": "inheritance:detach",
+    "AT_DisableRule": "relation_options:enable_rule",
+    "AT_DisableTrig": "relation_options:enable_trigger",
     "AT_DropColumn": "columns:drop_column",
     "AT_DropConstraint": "constraints:drop",
-    "AT_DropExpression": "column_values:drop_expression",
-    "AT_DropIdentity": "column_values:drop_identity",
-    "AT_DropInherit": "ancestry:no_inherit",
+    "AT_DropExpression": "column_defaults:drop_expression",
+    "AT_DropIdentity": "column_defaults:drop_identity",
+    "AT_DropInherit": "inheritance:no_inherit",
     "AT_DropNotNull": "constraints:drop_not_null",
-    "AT_DropOf": "ancestry:drop_of",
-    "AT_EnableAlwaysRule": "relation:enable_rule",
-    "AT_EnableReplicaRule": "relation:enable_rule",
-    "AT_EnableAlwaysTrig": "relation:enable_trigger",
-    "AT_EnableReplicaTrig": "relation:enable_trigger",
-    "AT_EnableRule": "relation:enable_rule",
-    "AT_EnableTrig": "relation:enable_trigger",
-    "AT_ReplicaIdentity": "relation:replica_identity",
+    "AT_DropOf": "inheritance:drop_of",
+    "AT_EnableAlwaysRule": "relation_options:enable_rule",
+    "AT_EnableReplicaRule": "relation_options:enable_rule",
+    "AT_EnableAlwaysTrig": "relation_options:enable_trigger",
+    "AT_EnableReplicaTrig": "relation_options:enable_trigger",
+    "AT_EnableRule": "relation_options:enable_rule",
+    "AT_EnableTrig": "relation_options:enable_trigger",
+    "AT_ReplicaIdentity": "relation_options:replica_identity",
     "AT_ResetOptions": "storage:reset_options",
-    "AT_SetExpression": "column_values:set_expression",
-    "AT_SetIdentity": "column_values:set_identity",
+    "AT_SetExpression": "column_defaults:set_expression",
+    "AT_SetIdentity": "column_defaults:set_identity",
     "AT_SetLogged": "persistence:set_logged",
     "AT_SetNotNull": "constraints:set_not_null",
     "AT_SetAccessMethod": "storage:set_access_method",

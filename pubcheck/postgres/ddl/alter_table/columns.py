@@ -21,9 +21,9 @@ from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import add_not_null
+from pubcheck.postgres.ddl.tables.column_definition import define_column, depend_on_type, refuse_pseudo_type
 from pubcheck.postgres.ddl.tables.constraints import order_constraints
 from pubcheck.postgres.ddl.tables.default_values import attach_default
-from pubcheck.postgres.ddl.tables.definitions import define_column, depend_on_type, refuse_pseudo_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session

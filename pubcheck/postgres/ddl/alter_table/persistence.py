@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import CONSTRAINT, RELATION
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.kinds import not_supported_for
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.relkind import not_supported_for
 from pubcheck.postgres.session import Session
 
 

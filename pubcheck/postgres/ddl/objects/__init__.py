@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from pubcheck.postgres.catalog import COLLATION, FIRST_UNPINNED, NAMESPACE, OPERATOR, OTHER, PROC, TYPE, Catalog, Object
-from pubcheck.postgres.catalog.heap import Heap
+from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation
-from pubcheck.postgres.ddl.descriptions import KINDS
-from pubcheck.postgres.ddl.lookup import find_relation
+from pubcheck.postgres.ddl.object_address import find_relation
+from pubcheck.postgres.ddl.object_descriptions import KINDS
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import FIRST_UNPINNED, NAMESPACE, PUBLICATION, RELATION, TYPE, Object
 from pubcheck.postgres.ddl.deletion import perform_deletion
-from pubcheck.postgres.ddl.descriptions import KINDS
-from pubcheck.postgres.ddl.lookup import (
+from pubcheck.postgres.ddl.object_address import (
     OTHER_KINDS,
     RELATION_KINDS,
     RELATION_WORDS,
@@ -14,6 +13,7 @@ from pubcheck.postgres.ddl.lookup import (
     range_var,
     strings,
 )
+from pubcheck.postgres.ddl.object_descriptions import KINDS
 from pubcheck.postgres.ddl.objects import object_row, require_publication_owner, word_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import TYPE
 from pubcheck.postgres.catalog.rows import Publication, Role
-from pubcheck.postgres.ddl.lookup import find_object
+from pubcheck.postgres.ddl.object_address import find_object
 from pubcheck.postgres.ddl.objects import heap_of, object_row, refused, require_publication_owner, word_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import NAMESPACE, PUBLICATION
-from pubcheck.postgres.ddl.lookup import (
+from pubcheck.postgres.ddl.object_address import (
     OTHER_KINDS,
     PROC_KINDS,
     RELATION_KINDS,
@@ -22,8 +22,8 @@ from pubcheck.postgres.ddl.objects import (
     require_owner,
     require_publication_owner,
 )
-from pubcheck.postgres.ddl.objects.names import move, move_type, relation_of_type, rename_relation
-from pubcheck.postgres.ddl.objects.parts import rename_column, rename_constraint
+from pubcheck.postgres.ddl.objects.new_names import move, move_type, relation_of_type, rename_relation
+from pubcheck.postgres.ddl.objects.rename_parts import rename_column, rename_constraint
 from pubcheck.postgres.ddl.subscriptions import rename_subscription
 from pubcheck.postgres.ddl.types import refuse_shell
 from pubcheck.postgres.errors import ServerError

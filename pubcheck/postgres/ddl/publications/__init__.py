@@ -6,18 +6,18 @@ Here: what both statements begin with, and how they are refused.
 
 from __future__ import annotations
 
+from pubcheck.postgres import older_grammars
 from pubcheck.postgres.catalog.rows import Publication
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.expressions import grammar
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 
 def check_text(session: Session, node: Node) -> None:
     """What the major's own scanner and grammar, and the setting of backslashes, make of the statement's text."""
-    grammar.check(session.catalog.major.number, session.text)
+    older_grammars.check(session.catalog.major.number, session.text)
     if session.setting("standard_conforming_strings") == "off":
-        from pubcheck.postgres.expressions.escapes import read_escapes
+        from pubcheck.postgres.analysis.nonstandard_strings import read_escapes
 
         read_escapes(session, node)
 

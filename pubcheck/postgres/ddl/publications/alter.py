@@ -10,8 +10,8 @@ from pubcheck.postgres.ddl.publications.objects import Objects, look_up
 from pubcheck.postgres.ddl.publications.schemas import alter_schemas
 from pubcheck.postgres.ddl.publications.tables import alter_tables
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.options import PublicationOptions, parse_options
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.publication_options import PublicationOptions, parse_options
 from pubcheck.postgres.session import Session
 
 

@@ -9,8 +9,8 @@ from pubcheck.postgres.ddl.publications.objects import check_column_lists, look_
 from pubcheck.postgres.ddl.publications.schemas import add_schemas
 from pubcheck.postgres.ddl.publications.tables import add_tables
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.options import parse_options
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.publication_options import parse_options
 from pubcheck.postgres.session import Session
 
 

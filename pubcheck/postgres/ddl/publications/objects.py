@@ -14,8 +14,8 @@ from pubcheck.postgres.catalog import TEMPORARY
 from pubcheck.postgres.catalog.rows import Filter, Namespace, Publication, Relation
 from pubcheck.postgres.ddl.publications import about
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.kinds import not_supported_for
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.relkind import not_supported_for
 from pubcheck.postgres.session import Session
 
 _OPENABLE_NOT = "iIc"
@@ -162,7 +162,7 @@ def transform_filters(session: Session, members: list[Member], publication: Publ
                 session.qualified(relation),
             )
         # Loaded only where there is a filter.
-        from pubcheck.postgres.expressions.filters import read_filter
+        from pubcheck.postgres.analysis.row_filter import read_filter
 
         try:
             member.filter = read_filter(session, relation, member.where)

@@ -16,10 +16,10 @@ from pubcheck.postgres.ddl.publications.objects import (
     transform_filters,
 )
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.kinds import RELKIND_NOUN, not_supported_for
-from pubcheck.postgres.scan import column_list
+from pubcheck.postgres.parse_tree import without_locations
+from pubcheck.postgres.relkind import RELKIND_NOUN, not_supported_for
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import without_locations
+from pubcheck.postgres.tokens import column_list
 
 
 def add_tables(session: Session, publication: Publication, members: list[Member], *, if_not_exists: bool) -> None:

@@ -11,15 +11,20 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, NORMAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.adoption import adopt_keys, adopt_members
-from pubcheck.postgres.ddl.bounds import read_bound, refuse_overlap
+from pubcheck.postgres.ddl.assumed_relations import adopt_keys, adopt_members
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.foreign import SERVER
-from pubcheck.postgres.ddl.lookup import all_seen
+from pubcheck.postgres.ddl.object_address import all_seen
+from pubcheck.postgres.ddl.partition_bounds import read_bound, refuse_overlap
+from pubcheck.postgres.ddl.tables.column_definition import (
+    define_column,
+    depend_on_types,
+    own_defaults,
+    refuse_pseudo_type,
+)
 from pubcheck.postgres.ddl.tables.constraints import order_constraints, with_not_nulls
 from pubcheck.postgres.ddl.tables.default_values import attach_default, copy_defaults
-from pubcheck.postgres.ddl.tables.definitions import define_column, depend_on_types, own_defaults, refuse_pseudo_type
 from pubcheck.postgres.ddl.tables.inheritance import (
     check_parent,
     clone_indexes,
@@ -108,7 +113,7 @@ def create_table(session: Session, node: Node, kind: str = "") -> None:
     _complete(session, row, node, parents, made)
     if row.on_commit_drop and session.transaction is None:
         # The statement is a transaction of its own.
-        from pubcheck.postgres.ddl.temporary import drop_at_commit
+        from pubcheck.postgres.ddl.temporary_tables import drop_at_commit
 
         drop_at_commit(session)
 

@@ -10,8 +10,8 @@ from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
 from pubcheck.postgres.ddl.not_null import name_constraints
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import without_locations
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import without_locations
 
 
 def with_not_nulls(session: Session, row: Relation, constraints: list[Node]) -> Relation:

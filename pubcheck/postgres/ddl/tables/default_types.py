@@ -4,8 +4,8 @@ cookDefault). What does not show takes all that reads expressions: ``ddl.default
 
 from __future__ import annotations
 
-from pubcheck.patterns import pattern_later
-from pubcheck.postgres.ddl.lookup import functions_named
+from pubcheck.lazy_regex import pattern_later
+from pubcheck.postgres.ddl.object_address import functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import (
     BOOL,
@@ -27,9 +27,9 @@ from pubcheck.postgres.oids import (
     VARCHAR,
 )
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names, plain_call, uncast
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names, plain_call, uncast
-from pubcheck.postgres.value_functions import type_of
+from pubcheck.postgres.sql_value_functions import type_of
 
 _TYPES_OF_CALLS = {"now": TIMESTAMPTZ, "nextval": INT8, "gen_random_uuid": UUID}
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 from pubcheck.postgres.catalog import AUTO, DEFAULT, INTERNAL, NORMAL, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
-from pubcheck.postgres.ddl.lookup import functions_called
+from pubcheck.postgres.ddl.object_address import functions_called
 from pubcheck.postgres.ddl.sequences import own_sequence, sequences_used
 from pubcheck.postgres.ddl.tables.default_types import is_simple, suits
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import plain_call
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import plain_call
 
 
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:
@@ -82,7 +82,7 @@ def refuse_default(session: Session, row: Relation, column: Column, expression: 
     simple = is_simple(expression)
     if not simple and plain_call(expression) is None:
         # Loaded only where it does not show at a glance.
-        from pubcheck.postgres.ddl.held_expressions import refuse_out_of_place
+        from pubcheck.postgres.ddl.stored_expressions import refuse_out_of_place
 
         refuse_out_of_place(expression, "DEFAULT expression", columns="DEFAULT expression")
     if not suits(session, column.type, given, expression, simple=simple):

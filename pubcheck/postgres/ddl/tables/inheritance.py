@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.columns import DIFFERENT, difference
+from pubcheck.postgres.ddl.generated_names import choose_constraint_name
 from pubcheck.postgres.ddl.indexes import adopt_index
-from pubcheck.postgres.ddl.names import choose_constraint_name
 from pubcheck.postgres.ddl.tables.constraints import both
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node

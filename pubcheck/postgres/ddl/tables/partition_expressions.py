@@ -6,20 +6,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from pubcheck.postgres.analysis.coerce import coerce_to_target_type
+from pubcheck.postgres.analysis.collate import assign_collations
+from pubcheck.postgres.analysis.parse_state import NOTHING
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.certain import only_certain
-from pubcheck.postgres.ddl.held_expressions import analyzed, refuse_out_of_place
+from pubcheck.postgres.ddl.immutability import refuse_mutable
 from pubcheck.postgres.ddl.indexes import classless
-from pubcheck.postgres.ddl.mutability import refuse_mutable
-from pubcheck.postgres.ddl.typenames import type_collation
+from pubcheck.postgres.ddl.stored_expressions import analyzed, refuse_out_of_place
+from pubcheck.postgres.ddl.type_modifiers import type_collation
+from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.evaluation.planned import planned
-from pubcheck.postgres.expressions.coerce import coerce_to_target_type
-from pubcheck.postgres.expressions.collate import assign_collations
-from pubcheck.postgres.expressions.nodes import IMPLICIT, nodes
-from pubcheck.postgres.expressions.state import NOTHING
+from pubcheck.postgres.executor.planner_folding import planned
 from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NUMERIC, RECORD, TEXT, UNKNOWN, VARCHAR
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.primnodes import IMPLICIT, nodes
 from pubcheck.postgres.session import Session
 
 

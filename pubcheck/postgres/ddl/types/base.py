@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import NORMAL, PROC, TYPE
 from pubcheck.postgres.catalog.rows import Type
-from pubcheck.postgres.ddl.creation import creation_name
-from pubcheck.postgres.ddl.lookup import functions_named
-from pubcheck.postgres.ddl.typenames import DEFAULT_COLLATION
+from pubcheck.postgres.ddl.creation_namespace import creation_name
+from pubcheck.postgres.ddl.object_address import functions_named
+from pubcheck.postgres.ddl.type_modifiers import DEFAULT_COLLATION
 from pubcheck.postgres.ddl.types import free_type_name, make_shell, new_type, shell_named
-from pubcheck.postgres.definitions import says_yes, value_text
+from pubcheck.postgres.def_elem import says_yes, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
 
 
 def create_base(session: Session, node: Node) -> None:

@@ -7,17 +7,17 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PG_CATALOG, PROC, TYPE
 from pubcheck.postgres.catalog.rows import Column, Other, Relation, Type
 from pubcheck.postgres.ddl.check_expressions import refuse_check
-from pubcheck.postgres.ddl.creation import creation_name
+from pubcheck.postgres.ddl.creation_namespace import creation_name
 from pubcheck.postgres.ddl.deletion import perform_deletion
-from pubcheck.postgres.ddl.lookup import functions_called
-from pubcheck.postgres.ddl.names import make_object_name
+from pubcheck.postgres.ddl.generated_names import make_object_name
+from pubcheck.postgres.ddl.object_address import functions_called
 from pubcheck.postgres.ddl.tables.default_values import refuse_default
-from pubcheck.postgres.ddl.typenames import collation_of, known_type, typmod_of
+from pubcheck.postgres.ddl.type_modifiers import collation_of, known_type, typmod_of
 from pubcheck.postgres.ddl.types import new_type, new_type_oid
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
 
 
 def create_domain(session: Session, node: Node) -> None:

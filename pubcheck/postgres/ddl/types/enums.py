@@ -5,13 +5,13 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Type
-from pubcheck.postgres.ddl.creation import creation_name
-from pubcheck.postgres.ddl.names import NAME_BYTES
+from pubcheck.postgres.ddl.creation_namespace import creation_name
+from pubcheck.postgres.ddl.generated_names import NAME_BYTES
 from pubcheck.postgres.ddl.types import new_type, new_type_oid
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.tree import names
 
 
 def create_enum(session: Session, node: Node) -> None:
@@ -55,7 +55,7 @@ def alter_enum(session: Session, node: Node) -> None:
             raise ServerError("42710", f'enum label "{label}" already exists')
         labels[labels.index(old)] = label
         # Loaded only where a label is renamed.
-        from pubcheck.postgres.ddl.bounds import relabel
+        from pubcheck.postgres.ddl.partition_bounds import relabel
 
         relabel(session, row.oid, old, label)
     elif label in labels:

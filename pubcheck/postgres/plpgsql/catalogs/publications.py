@@ -16,8 +16,8 @@ from pubcheck.postgres.plpgsql.catalogs.scans import (
     schema_of,
 )
 from pubcheck.postgres.plpgsql.values import Value
+from pubcheck.postgres.replication.publication_lookup import arrival, is_publishable
 from pubcheck.postgres.session import Session
-from pubcheck.replication.published import arrival, is_publishable
 
 
 def _publications(session: Session, names: tuple[Value, ...] | None) -> tuple[list[Publication], bool]:

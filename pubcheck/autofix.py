@@ -1,0 +1,333 @@
+"""Changing files: the fixes that diagnostics carry, and comments that ignore them.
+
+Nothing here writes a file. A unit is linted, changed in memory and linted again until nothing changes, and what comes
+of it is the files as they were and as they would be. An edit keeps a file's encoding, byte order mark and line ends; a
+file whose bytes do not come back the same from its text is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.diagnostics import Applicability, Diagnostic, Edit, Fix, Span
+from pubcheck.discovery.file_types import SUFFIXES, File, Plan, view_of
+from pubcheck.engine.suppressions import UNCLEAR, UNUSED, Comment, comments
+from pubcheck.findings import Finding
+from pubcheck.lint_files import Judged
+from pubcheck.rulebook import INTERNAL_ERROR
+from pubcheck.source import Source, decode
+
+ROUNDS = 10
+"""How often a unit is linted and changed at most: a fix can bring what was hidden to light."""
+
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_CODECS = {"windows-1252": "cp1252"}
+_PLAIN = re.compile(r"[\w ,.()=<>*/:\[\]-]*")
+"""What can stand in the string of any language without being escaped."""
+
+
+class Rewritten(Struct, frozen=True):
+    """A file as it was read and as it shall be."""
+
+    path: str
+    label: str
+    before: bytes
+    after: bytes
+
+
+class Done(Struct, frozen=True, order=True):
+    """How many findings of a rule were taken care of by edits to these files, which are named by their labels."""
+
+    rule: str
+    labels: tuple[str, ...]
+    number: int
+
+
+class Changes(Struct, frozen=True):
+    """A unit after its changes: what is found in it then, the files that changed, and what that took care of."""
+
+    judged: Judged
+    files: tuple[Rewritten, ...]
+    done: tuple[Done, ...]
+
+
+Judge = Callable[[Plan], Judged]
+Wanted = Callable[[Sequence[Finding]], Iterable[bool]]
+"""Which of a unit's findings may be taken care of."""
+
+
+def everything(findings: Sequence[Finding]) -> Iterable[bool]:
+    return (True for _ in findings)
+
+
+def fix(plan: Plan, judge: Judge, *, unsafe: bool, wanted: Wanted = everything) -> Changes:
+    """Applies the safe fixes of a unit's findings, and the unsafe ones too where ``unsafe`` says so."""
+    allowed: frozenset[Applicability] = frozenset(("safe", "unsafe") if unsafe else ("safe",))
+
+    def edits(judged: Judged) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+        tables: dict[str, Fix] = {}
+        causes: set[object] = set()
+        for diagnostic, yes in zip(judged.diagnostics, wanted(judged.findings), strict=True):
+            fixes = (each for each in diagnostic.fixes if each.applicability in allowed and each.edits)
+            chosen = next(fixes, None) if yes else None
+            if chosen is None:
+                continue
+            table = diagnostic.object if diagnostic.phase == "write" else None
+            if table is not None:
+                # What changes the table may end its other causes as well: one such fix a table, then look again.
+                first = tables.setdefault(table, chosen)
+                if (first.whole or chosen.whole) and first.edits != chosen.edits:
+                    continue
+                # UPDATE and DELETE of one cause are one finding.
+                cause = diagnostic.rule, table, diagnostic.publications, chosen.edits
+                if cause in causes:
+                    continue
+                causes.add(cause)
+            yield diagnostic.rule, chosen.edits
+
+    return _change(plan, judge, edits, ROUNDS)
+
+
+def add_ignores(plan: Plan, judge: Judge, *, wanted: Wanted = everything) -> Changes:
+    """Puts a comment on every statement that has findings, and one at the end of a file for those of the file."""
+
+    def edits(judged: Judged) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+        found = [each for each, yes in zip(judged.diagnostics, wanted(judged.findings), strict=True) if yes]
+        yield from _comments_for([each for each in found if each.rule != INTERNAL_ERROR])
+
+    return _change(plan, judge, edits, 1)
+
+
+def _change(
+    plan: Plan, judge: Judge, edits: Callable[[Judged], Iterator[tuple[str, tuple[Edit, ...]]]], rounds: int
+) -> Changes:
+    before: dict[str, bytes] = {}
+    done: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    judged = judge(plan)
+    for _ in range(rounds):
+        contents, counted = _edited(plan, judged.reading.sources, list(edits(judged)))
+        if not contents:
+            break
+        done += counted
+        files = []
+        for file in plan.files:
+            change = None if file.context else contents.get(file.label)
+            if change is not None:
+                before.setdefault(file.label, change[0])
+                file = replace(file, content=change[1])
+            files.append(file)
+        plan = replace(plan, files=tuple(files))
+        judged = judge(plan)
+    changed = tuple(
+        Rewritten(file.path, file.label, before[file.label], file.content)
+        for file in plan.files
+        if file.content is not None and file.label in before and before[file.label] != file.content
+    )
+    return Changes(judged, changed, tuple(sorted(Done(*key, number) for key, number in done.items())))
+
+
+def _edited(
+    plan: Plan, sources: Iterable[Source], wanted: Sequence[tuple[str, tuple[Edit, ...]]]
+) -> tuple[dict[str, tuple[bytes, bytes]], Counter[tuple[str, tuple[str, ...]]]]:
+    """By label the content of the files before and after one round, and what of ``wanted`` was done, by rule and files.
+
+    Each of ``wanted`` is done whole or not at all; not where it meets one that was taken before.
+    """
+    texts: dict[int, Editing | None] = {}
+    by_label = {file.label: file for file in plan.files if not file.context}
+    known = {id(source) for source in sources}
+    taken: list[Editing] = []
+    done: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    same: set[tuple[tuple[int, int, int, str], ...]] = set()
+    for rule, edits in wanted:
+        key = tuple((id(edit.span.source), edit.span.start, edit.span.end, edit.text) for edit in edits)
+        counted = rule, tuple(sorted({edit.span.source.label for edit in edits}))
+        if key in same:
+            done[counted] += 1
+            continue
+        places = []
+        for edit in edits:
+            source = edit.span.source
+            if id(source) not in texts:
+                file = by_label.get(source.label) if id(source) in known else None
+                texts[id(source)] = None if file is None else Editing.of(file, source)
+            text = texts[id(source)]
+            if text is None or not text.takes(edit):
+                break
+            places.append((text, edit))
+        else:
+            same.add(key)
+            done[counted] += 1
+            for text, edit in places:
+                text.take(edit)
+                taken.append(text)
+    return {text.file.label: (text.bytes, text.content()) for text in {id(text): text for text in taken}.values()}, done
+
+
+class Editing:
+    """A file's text, what it is to have changed, and the way back to bytes."""
+
+    def __init__(self, file: File, source: Source, content: bytes, encoding: str) -> None:
+        self.file, self.source, self.bytes = file, source, content
+        self.edits: list[Edit] = []
+        self._codec = _CODECS.get(encoding, encoding)
+        self._mark = next((mark for mark in _BYTE_ORDER_MARKS if content.startswith(mark)), b"")
+        self._replaced: list[tuple[int, ...]] = []
+        self._inserted: list[int] = []
+        self._taken: set[tuple[int, int, str]] = set()
+        shown = source.shown
+        self._newline = "\r\n" if "\r\n" in shown else "\r" if "\r" in shown and "\n" not in shown else "\n"
+
+    @classmethod
+    def of(cls, file: File, source: Source) -> Editing | None:
+        """None where the bytes cannot be had, or are not what was linted, or would not come back the same."""
+        content = file.content
+        if content is None:
+            try:
+                with open(file.path, "rb") as stream:
+                    content = stream.read()
+            except OSError:
+                return None
+        decoded = decode(content)
+        if decoded.text is None or decoded.text != source.shown:
+            return None
+        text = cls(file, source, content, decoded.encoding)
+        return text if text._encoded(decoded.text) == content else None
+
+    def _encoded(self, text: str) -> bytes | None:
+        try:
+            return self._mark + text.encode(self._codec)
+        except (UnicodeEncodeError, LookupError):
+            return None
+
+    def takes(self, edit: Edit) -> bool:
+        """Whether an edit can be made: it meets no other, and in a program it stays within its string."""
+        start, end = edit.span.start, edit.span.end
+        if self._meets_another(start, end) or self._encoded(edit.text) is None:
+            return False
+        if self.source.original is None or start == len(self.source.shown):
+            return True
+        # In a view what is escaped, or filled in, is not what the file says; what is blank is the file's own.
+        seen = self.source.text[start:end]
+        if seen.strip() and seen != self.source.shown[start:end]:
+            return False
+        view = self.source.view
+        return (view is not None and not view.quoted) or _PLAIN.fullmatch(edit.text) is not None
+
+    def _meets_another(self, start: int, end: int) -> bool:
+        """Whether a span overlaps one that is replaced; insertions may stand side by side and at the edge of a span."""
+        at = bisect_left(self._replaced, (start,))
+        if at and self._replaced[at - 1][1] > start:
+            return True
+        if start == end:
+            return False
+        if at < len(self._replaced) and self._replaced[at][0] < end:
+            return True
+        at = bisect_right(self._inserted, start)
+        return at < len(self._inserted) and self._inserted[at] < end
+
+    def take(self, edit: Edit) -> None:
+        key = (edit.span.start, edit.span.end, edit.text)
+        if key in self._taken:
+            return  # what two fixes both need
+        self._taken.add(key)
+        self.edits.append(edit)
+        if edit.span.start < edit.span.end:
+            insort(self._replaced, (edit.span.start, edit.span.end))
+        else:
+            insort(self._inserted, edit.span.start)
+
+    def content(self) -> bytes:
+        """The bytes with all edits."""
+        text, at = self.source.shown, 0
+        pieces: list[str] = []
+        for edit in sorted(self.edits, key=lambda edit: (edit.span.start, edit.span.end)):
+            new = re.sub(r"\r\n?|\n", self._newline, edit.text)
+            pieces += (text[at : edit.span.start], new)
+            at = edit.span.end
+        return self._encoded("".join([*pieces, text[at:]])) or b""
+
+
+# --- Comments that ignore -----------------------------------------------------------------------------------------
+
+
+def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+    """For each statement and file the edit that makes a comment ignore its findings, once for each of them."""
+    places: dict[tuple[int, int, int], list[Diagnostic]] = {}
+    for found in diagnostics:
+        source, statement = found.span.source, found.statement
+        if found.name in (UNUSED, UNCLEAR) or not source.shown:
+            continue
+        if statement is None:
+            if _sign(source):
+                places.setdefault((id(source), -1, 0), []).append(found)
+        elif statement.source is source:
+            places.setdefault((id(source), statement.index, statement.start), []).append(found)
+    there: dict[int, dict[int, Comment]] = {}
+    for (_, _, start), group in places.items():
+        source = group[0].span.source
+        codes = sorted({found.rule for found in group})
+        statement = group[0].statement
+        if statement is None:
+            edit = _at_the_end(source, codes)
+        else:
+            if id(source) not in there:
+                there[id(source)] = {
+                    each.end: each for each in comments(source) if isinstance(each, Comment) and not each.file
+                }
+            edit = _extended(source, there[id(source)], start, codes) or _before(source, start, codes)
+        for found in group:
+            yield found.rule, (edit,)
+
+
+def _is_sql(source: Source) -> bool:
+    return source.original is None or source.label.lower().endswith(SUFFIXES)
+
+
+def _extended(source: Source, there: Mapping[int, Comment], start: int, codes: Collection[str]) -> Edit | None:
+    """More codes for a comment that stands directly before a statement; ``there`` are the source's, by their ends."""
+    end = start
+    while end > 0 and source.shown[end - 1] in " \t\r\n":
+        end -= 1
+    comment = there.get(end)
+    if comment is None or not comment.codes:
+        return None
+    added = [code for code in codes if code not in {known.text for known in comment.codes}]
+    at = comment.codes[-1].end
+    return Edit(Span(source, at, at), "".join(f", {code}" for code in added))
+
+
+def _before(source: Source, start: int, codes: Collection[str]) -> Edit:
+    """A line of its own above the statement, or a comment right before it where something else stands on its line."""
+    text = source.shown
+    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    indent = text[line:start]
+    if _is_sql(source) and not indent.strip(" \t"):
+        return Edit(Span(source, line, line), f"{indent}-- pubcheck: ignore[{', '.join(codes)}]\n")
+    return Edit(Span(source, start, start), f"/* pubcheck:ignore[{','.join(codes)}] */ ")
+
+
+def _at_the_end(source: Source, codes: Collection[str]) -> Edit:
+    text = source.shown
+    newline = "" if not text or text.endswith(("\n", "\r")) else "\n"
+    end, sign = len(text), _sign(source)
+    closing = " -->" if sign == "<!--" else ""
+    return Edit(Span(source, end, end), f"{newline}{sign} pubcheck: ignore-file[{', '.join(codes)}]{closing}\n")
+
+
+_SIGNS = {
+    **dict.fromkeys(("python", "ruby", "shell", "make", "elixir", "yaml"), "#"),
+    **dict.fromkeys(("javascript", "go", "java", "csharp", "rust"), "//"),
+    "xml": "<!--",
+}
+"""By the view of a program what begins a comment at its end."""
+
+
+def _sign(source: Source) -> str:
+    return "--" if _is_sql(source) else _SIGNS.get(view_of(source.label), "")

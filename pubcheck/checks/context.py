@@ -1,0 +1,255 @@
+"""What the rules about the time after CREATE PUBLICATION look at, and what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from msgspec import Struct
+
+from pubcheck.diagnostics import Operation, ServerAnswer, Severity
+from pubcheck.engine.reruns import in_any_order
+from pubcheck.postgres.catalog import PUBLIC, Catalog
+from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Publication, PublicationRel, Relation, Subscription
+from pubcheck.postgres.session import Session
+
+if TYPE_CHECKING:
+    from pubcheck.checks.history.publication_history import History
+    from pubcheck.checks.write.replica_identity import Refusal, Write
+    from pubcheck.source import Source
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """A diagnostic before it has its statement. ``rule`` is the page's name, ``place`` what is to be changed.
+
+    ``related`` is the other side, each place with what is to be said of it. ``severity`` is the page's where None.
+    ``also`` are the relations of which the same is said as of ``object``. ``assumptions`` are what the rule assumes
+    besides what it names.
+    """
+
+    rule: str
+    message: str
+    help: str
+    place: Place
+    certain: bool
+    related: tuple[tuple[Place, str], ...] = ()
+    object: str | None = None
+    publications: tuple[str, ...] = ()
+    operation: Operation | None = None
+    severity: Severity | None = None
+    server: ServerAnswer | None = None
+    notices: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+
+class Filtered(Struct, frozen=True):
+    """A membership with a row filter that is in use: the relation's changes are sent under its own name."""
+
+    entry: PublicationRel
+    publication: Publication
+    relation: Relation
+
+    @property
+    def place(self) -> Place:
+        return self.entry.place
+
+    @property
+    def certain(self) -> bool:
+        return (
+            self.publication.seen
+            and self.relation.seen
+            and self.entry.filter is not None
+            and (self.entry.filter.judged)
+        )
+
+
+class Placed(Protocol):
+    """A row that was written somewhere."""
+
+    @property
+    def place(self) -> Place | None: ...
+
+
+_Row = TypeVar("_Row", bound=Placed)
+
+NOT_ELSEWHERE = "nothing outside these files creates it"
+"""What a finding rests on that says that something is not created."""
+ONE_SUBSCRIPTION = "one subscription takes these publications together"
+"""What is assumed where the unit has no subscription that does."""
+
+MENTIONED = 3
+"""How many names a sentence lists before it counts the rest."""
+COMPARED = 100
+"""With how many others of one table a publication is compared, where none is known to be subscribed to with it."""
+RELATED = 5
+"""How many further places a finding points at."""
+
+
+class Ground:
+    """The final state of a unit in one major, with what its history was found to hold."""
+
+    def __init__(
+        self, session: Session, history: History, refused: Sequence[tuple[Refusal, Place]], sources: Sequence[Source]
+    ) -> None:
+        """``refused`` are the causes for which writes are refused, each with the place since which it is one."""
+        self.session = session
+        self.catalog: Catalog = session.catalog
+        self.history = history
+        self._refused, self._sources = refused, sources
+        self.at: Placed | None = None
+        """What a rule is looking at."""
+        self.left_out: set[int] = set()
+        """What a rule failed at and is not to look at again, by identity."""
+
+    def each(self, rows: Iterable[_Row]) -> Iterator[_Row]:
+        """Rows that a rule looks at one by one, so that it is known at which one it fails."""
+        before = self.at
+        for row in rows:
+            if id(row) not in self.left_out:
+                self.at = row
+                yield row
+        self.at = before
+
+    def looking_at(self) -> Placed | None:
+        """What a rule is looking at, or failed at."""
+        return self.at
+
+    @cached_property
+    def refused(self) -> dict[tuple[int, Write], tuple[Refusal, Place]]:
+        """The writes that are refused, by table, each with the cause that the server reports."""
+        return {
+            (refusal.relation, refusal.operation): (refusal, place)
+            for refusal, place in self._refused
+            if not refusal.number
+        }
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The sources as they stand in their files, comments and other languages too."""
+        return [source.shown for source in self._sources]
+
+    def in_order(self, place: Place) -> bool:
+        """Whether what stands there runs in the order in which it is written, which is not known of programs."""
+        return not in_any_order(self._sources[place.source])
+
+    def name(self, relation: Relation) -> str:
+        """As people write it: without the schema where that is public."""
+        if relation.namespace == PUBLIC:
+            return relation.name
+        return f"{self.catalog.namespaces[relation.namespace].name}.{relation.name}"
+
+    def qualified(self, relations: Iterable[Relation]) -> tuple[str, ...]:
+        """With their schemas, each once."""
+        return tuple(dict.fromkeys(map(self.session.qualified, relations)))
+
+    @cached_property
+    def entries(self) -> list[PublicationRel]:
+        """All memberships, by place."""
+        return sorted(self.catalog.publication_rels.values(), key=lambda entry: order(entry.place))
+
+    @cached_property
+    def filtered(self) -> list[Filtered]:
+        """Memberships with a filter that the server uses, by place (get_rel_sync_entry)."""
+        from pubcheck.postgres.replication.publication_lookup import arrival
+
+        catalog, found = self.catalog, []
+        for entry in self.entries:
+            if entry.filter is None:
+                continue
+            publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
+            if (publication.oid, relation.namespace) in catalog.schema_members:
+                continue
+            arrives = arrival(catalog, publication, relation)
+            if arrives is not None and arrives.arrives_as == relation.oid:
+                found.append(Filtered(entry, publication, relation))
+        return found
+
+    @cached_property
+    def together(self) -> list[tuple[Subscription, frozenset[int]]]:
+        """The unit's subscriptions with those of their publications that the unit has."""
+        names = self.catalog.publication_names
+        return [
+            (row, frozenset(names[name] for name, _ in row.publications if name in names))
+            for row in self.catalog.subscriptions.values()
+        ]
+
+    def asked(self, subscription: Subscription) -> list[int]:
+        """The unit's publications that a subscription names, in its order."""
+        names = self.catalog.publication_names
+        return [names[name] for name, _ in subscription.publications if name in names]
+
+    def subscription_to(self, *publications: int) -> Subscription | None:
+        """A subscription of the unit that names all of these publications."""
+        of_first = self._subscriptions_of.get(publications[0], ())
+        return next((row for row, named in of_first if named.issuperset(publications)), None)
+
+    @cached_property
+    def _subscriptions_of(self) -> dict[int, list[tuple[Subscription, frozenset[int]]]]:
+        found: dict[int, list[tuple[Subscription, frozenset[int]]]] = {}
+        for row, named in self.together:
+            for oid in named:
+                found.setdefault(oid, []).append((row, named))
+        return found
+
+    def subscribed_with(self, publication: int) -> frozenset[int]:
+        """The publications that subscriptions of the unit take together with one, and this one."""
+        found = [named for _, named in self._subscriptions_of.get(publication, ())]
+        widest = max(found, key=len, default=frozenset[int]())
+        # One that takes hundreds is not copied for each of them.
+        return widest if all(map(widest.issuperset, found)) else widest.union(*found)
+
+    def is_subscribed(self, *publications: int) -> bool:
+        """Whether the unit says who subscribes to one of them, so that nothing need be assumed."""
+        return any(publication in self._subscriptions_of for publication in publications)
+
+    def place_of(self, publication: Publication) -> Place | None:
+        """Where a publication is made, or else named first."""
+        if publication.place is not None:
+            return publication.place
+        catalog = self.catalog
+        for member in catalog.members_of.get(publication.oid):
+            return catalog.publication_rels[member].place
+        for schema in catalog.schemas_of.get(publication.oid):
+            return catalog.publication_namespaces[schema].place
+        return None
+
+    def leaves(self, relation: Relation) -> list[Relation]:
+        """The ordinary tables whose rows are a relation's: itself, or the leaves of a partitioned table."""
+        if relation.kind != "p":
+            return [relation]
+        rows = (self.catalog.relations[oid] for oid in self.catalog.descendants(relation.oid))
+        return [row for row in rows if row.kind == "r"]
+
+
+def order(place: Place) -> tuple[int, int, int, int]:
+    """Places in the order of the unit; what is inside a statement comes after its beginning."""
+    outer, number = divmod(place.statement, EMBEDDED)
+    if outer:
+        return place.source, outer - 1, number, place.start
+    return place.source, number, -1, place.start
+
+
+def listed(names: Iterable[str], noun: str = "", last: str = "and") -> str:
+    """'a, b and 3 more'; with a noun in the singular, "table a", "tables a and b". ``last``: "or" instead of "and"."""
+    unique = list(dict.fromkeys(names))
+    shown, rest = unique[:MENTIONED], len(unique) - MENTIONED
+    if rest > 0:
+        text = f"{', '.join(shown)} {last} {rest} more"
+    elif len(shown) > 1:
+        text = f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+    else:
+        text = "".join(shown)
+    if not noun:
+        return text
+    return f"{noun}{'s' if len(unique) > 1 else ''} {text}"
+
+
+def quoted(names: Iterable[str]) -> list[str]:
+    return [f'"{name}"' for name in names]
+
+
+def others(places: Sequence[tuple[Place, str]]) -> tuple[tuple[Place, str], ...]:
+    """The first few of further places."""
+    return tuple(places[:RELATED])

@@ -1,0 +1,67 @@
+"""Whether a script with refused statements is written for another database: its marks, and how much is refused."""
+
+from __future__ import annotations
+
+from pubcheck.discovery.dialects import dialect
+from pubcheck.lexing.placeholder_values import filled, stand_ins
+from pubcheck.lexing.splitter import Splitter, Statement
+from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
+from pubcheck.source import Source
+
+_TRIED = 60
+"""Statements that are tried to see how many of them the grammar refuses."""
+_SHARE = 4
+"""One refused in so many is enough, with marks of another database; without, all but one in so many."""
+_FEW = 4
+"""Statements that must be refused where there are no marks."""
+
+
+def foreign(source: Source) -> tuple[str, int] | None:
+    """The database that a source is written for, "" if it cannot be told, and where that shows; None where it may be
+    PostgreSQL.
+
+    A statement about publications that PostgreSQL can read speaks for PostgreSQL whatever else is there.
+    """
+    found = dialect(source.text)
+    tried = refused = 0
+    first = 0
+    speaks = "publication" in source.text.lower()
+    splitter = Splitter(source)
+    for item in splitter:
+        if not isinstance(item, Statement) or item.keyword in ("insert", "select", "update", "delete", "copy"):
+            continue
+        if found is None and (item.variables or stand_ins(item)):
+            continue  # with its values it may be anything
+        about = speaks and "publication" in item.text[:2000].lower()
+        if tried >= _TRIED and not about:
+            if not speaks:
+                break
+            continue
+        tried += 1
+        try:
+            parse(item.sql)
+        except TooDeep:
+            continue
+        except SyntaxRefused:
+            if not _may_be_filled(item):
+                first = item.start if not refused else first
+                refused += 1
+                splitter.recover(item)
+                continue
+        if about and item.keyword in ("create", "alter", "drop"):
+            return None
+    if found is not None:
+        return found if refused and refused * _SHARE >= tried else None
+    mostly = refused >= _FEW and refused * _SHARE >= tried * (_SHARE - 1)
+    return ("", first) if mostly else None
+
+
+def _may_be_filled(item: Statement) -> bool:
+    """Whether the grammar takes a statement with something in the place of its placeholders."""
+    for text in filled(item):
+        try:
+            parse(text)
+        except (SyntaxRefused, TooDeep):
+            continue
+        return True
+    return False

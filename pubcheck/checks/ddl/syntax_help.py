@@ -1,0 +1,207 @@
+"""What to do about statements that the grammar refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pubcheck.postgres.keywords import RESERVED
+from pubcheck.postgres.tokens import tokens
+
+_NAME = r"[^\s(),]+"
+_ANY_RESERVED = "|".join(RESERVED.split())
+_NINETEEN = "this is PostgreSQL 19 syntax"
+_LOOK_FIRST = "or look first whether it is there (SELECT FROM"
+_ONE_LIST = r"publish takes one text: publish = 'insert, update'"
+
+_SYNTAX = (
+    # The head.
+    (
+        r"^create or replace publication",
+        "there is no CREATE OR REPLACE PUBLICATION: write DROP PUBLICATION IF EXISTS before CREATE PUBLICATION, or "
+        "ALTER PUBLICATION",
+    ),
+    (
+        r"^create publication if not exists",
+        "there is no CREATE PUBLICATION IF NOT EXISTS: make it in a DO block with EXCEPTION WHEN duplicate_object, "
+        f"{_LOOK_FIRST} pg_publication WHERE pubname = ...)",
+    ),
+    (
+        r"^alter publication if exists",
+        "there is no ALTER PUBLICATION IF EXISTS: do it in a DO block with EXCEPTION WHEN undefined_object, "
+        f"{_LOOK_FIRST} pg_publication WHERE pubname = ...)",
+    ),
+    (
+        rf"^alter publication {_NAME} (?:add|set|drop) (?:tables? )?if (?:not )?exists",
+        "ADD and DROP know no IF [NOT] EXISTS: do it in a DO block with EXCEPTION WHEN duplicate_object (for DROP "
+        f"undefined_object), {_LOOK_FIRST} pg_publication_tables WHERE ...)",
+    ),
+    (r"^\w+ publication '", "a publication's name stands in double quotes or in none"),
+    (
+        rf"^\w+ publication [^\s(),.]+\.{_NAME}",
+        "a publication belongs to the database, not to a schema: its name has no dot",
+    ),
+    (r"^create publication for (?:tables?|all)\b", "the publication has no name"),
+    (
+        rf"^create publication (?:{_ANY_RESERVED}) ",
+        "the publication's name is a reserved word: write it in double quotes, or take another",
+    ),
+    # All tables.
+    (
+        r" (?:for|add|set|drop) all tables in schema\b",
+        "this is the syntax of a beta of PostgreSQL 15: write TABLES IN SCHEMA",
+    ),
+    (r" for all tables except\b", f"{_NINETEEN} (EXCEPT); before 19 list the tables that are to be published"),
+    (
+        r" for all (?:tables , )?(?:all )?sequences\b",
+        f"{_NINETEEN} (ALL SEQUENCES); before 19 publications hold no sequences",
+    ),
+    (
+        rf"^alter publication {_NAME} set all (?:tables|sequences)\b",
+        f"{_NINETEEN} (SET ALL TABLES); before 19 drop the publication and create it FOR ALL TABLES",
+    ),
+    (
+        rf"^alter publication {_NAME} (?:add|drop) all (?:tables|sequences)\b",
+        "ALL TABLES can be neither added nor dropped: drop the publication and create it anew",
+    ),
+    (r" except (?:\(|table\b)", f"{_NINETEEN} or later (EXCEPT); list the tables that are to be published"),
+    (r" for all tables where\b", "FOR ALL TABLES takes no row filter: list the tables, each with its own WHERE"),
+    (r" for all tables \(", "FOR ALL TABLES takes no column list: list the tables, each with its own"),
+    (r" for all tables ,", "FOR ALL TABLES stands alone; it holds every table already"),
+    # What kind of object.
+    (r" (?:for|add|set|drop) table in schema\b", "write TABLES IN SCHEMA, in the plural"),
+    (r" (?:for|add|set|drop) tables (?!in\b)", "write TABLE, in the singular, before names of tables"),
+    (r" (?:for|add|set|drop) schemas? ", "write TABLES IN SCHEMA before names of schemas"),
+    (
+        r" (?:for|add|set|drop) (?:sequences?|(?:materialized )?views?|foreign tables?|index(?:es)?)\b",
+        "publications hold tables only",
+    ),
+    (rf"^create publication {_NAME} (?:tables?|all)\b", "write FOR before the list"),
+    (r" (?:for|table|only|schema)$", "the list ends before a name"),
+    (rf"^alter publication {_NAME} reset\b", "there is no RESET: SET the option to its default"),
+    (
+        rf"^create publication {_NAME} for (?!tables?\b|all\b)",
+        "write FOR TABLE or FOR TABLES IN SCHEMA before the first name",
+    ),
+    (
+        rf"^alter publication {_NAME} (?:add|set|drop) (?!tables?\b|all\b|\()",
+        "write TABLE or TABLES IN SCHEMA before the first name",
+    ),
+    # Options.
+    (rf"^create publication {_NAME} with \(\S*\) for\b", "WITH (...) comes last, after FOR"),
+    (r" with \(\S*\) (?:where\b|\(|,)", "WITH (...) comes last, after every table"),
+    (r" (?:with|set) \(\)", "the list of options is empty: leave it out, or name an option"),
+    (r" , \(\S*\)$", "options are changed by a statement of their own: ALTER PUBLICATION ... SET (...)"),
+    # Schemas.
+    (rf" in schema [^\s(),.]+\.{_NAME}", "a schema's name has no dot: write TABLE before the name of a table"),
+    (
+        rf" in schema {_NAME} where\b",
+        "a schema takes no row filter: list its tables, each with its own WHERE (...)",
+    ),
+    (rf" in schema {_NAME} \(", "a schema takes no column list"),
+    (
+        rf" in schema {_NAME} , (?:[^\s(),.]+\.{_NAME}|{_NAME} where\b|{_NAME} \()",
+        "an entry takes the kind of the one before it: write TABLE before the name of a table",
+    ),
+    # Tables.
+    (r" , current_schema\b| table current_schema\b", "write TABLES IN SCHEMA before CURRENT_SCHEMA"),
+    (r" where (?!\()", "the row filter stands in parentheses: WHERE (...)"),
+    (r" where \(\)", "the row filter is empty: leave WHERE () out"),
+    (r" where \(\S*\) \(", "the column list comes before the row filter: t (a, b) WHERE (...)"),
+    (r" where \(\S*\) (?:and|or)\b", "one pair of parentheses stands around the whole row filter: WHERE (a AND b)"),
+    (rf" only {_NAME} \*", "ONLY and * say opposite things: keep one"),
+    (
+        rf"(?: table| ,(?! tables?\b))(?: only)? (?!only\b){_NAME} (?!where\b|with\b)(?:[^\W\d]|\"q\")",
+        "a table takes no alias here: name its columns without a table's name",
+    ),
+    (
+        rf" (?:table|only|,) (?!only\b|table\b)(?:{_ANY_RESERVED})\b",
+        "a table's name is a reserved word: write it in double quotes",
+    ),
+    (rf" {_NAME} \(\)", "the column list is empty: leave it out to publish all columns"),
+    (rf" {_NAME} \(\*\)", "leave the column list out to publish all columns"),
+    (r" \(,\)| ,$", "a comma is too many: nothing follows it"),
+    (rf" (?!where\b){_NAME} \(\.\)", "a column list takes plain names of columns, without the table's"),
+)
+
+_OPTION_SYNTAX = (
+    (r"\bpublish = (?:\(|array\b)", _ONE_LIST),
+    (r"(?:^| )\S+\.\S+ =", "an option's name has no dot"),
+    (r",$", "a comma is too many: nothing follows it"),
+)
+
+
+def syntax_help(sql: str) -> str | None:
+    """What to do about CREATE or ALTER PUBLICATION that PostgreSQL's grammar refuses; None where that is not known.
+
+    ``sql`` is the text of the one statement. Looked at are its tokens outside of parentheses, and its options. Of other
+    statements only ALTER TABLE ... REPLICA IDENTITY is known.
+    """
+    first = re.match(r"\s*(alter\s+table)\b|\s*\w+\s+(?:on\s+publication|subscription)\b", sql, re.IGNORECASE)
+    if first is not None:
+        said = "after REPLICA IDENTITY comes DEFAULT, FULL, NOTHING or USING INDEX and the name of an index"
+        return said if first[1] else None
+    shape, options = _shape(sql)
+    for pattern, text in _OPTION_SYNTAX:
+        if re.search(pattern, options):
+            return text
+    for pattern, text in _SYNTAX:
+        if re.search(pattern, shape):
+            return text
+    return None
+
+
+def _shape(sql: str) -> tuple[str, str]:
+    """A statement's tokens joined by blanks, and those of its options.
+
+    Unquoted names are in lower case, quoted names and texts are ``"q"`` and ``'s'``; names with dots are one word.
+    What stands in parentheses is ``()`` when empty, ``(*)``, ``(.)`` for names with dots, ``(,)`` when a comma ends it,
+    else ``(_)``.
+    """
+    words: list[str] = []
+    group: list[str] = []
+    options = ""
+    depth = 0
+    for kind, token, _ in tokens(sql.encode(errors="replace")):
+        word = _word(kind, token)
+        if word == "(":
+            depth += 1
+            if depth == 1:
+                group.clear()
+                continue
+        elif word == ")" and depth:
+            depth -= 1
+            if depth == 0:
+                if words[-1:] in (["with"], ["set"]):
+                    options = " ".join(group)
+                words.append(_group(group))
+                continue
+        elif word == ";" and not depth:
+            break
+        into = group if depth else words
+        if into and (word == "." or into[-1].endswith(".")):
+            into[-1] += word
+        else:
+            into.append(word)
+    return " ".join(words), options
+
+
+def _word(kind: str, token: bytes) -> str:
+    if kind == "text":
+        return "'s'"
+    if kind == "name" and token.endswith(b'"'):
+        return '"q"'
+    return token.decode(errors="replace").lower()
+
+
+def _group(group: Sequence[str]) -> str:
+    if not group:
+        return "()"
+    if group[-1] == ",":
+        return "(,)"
+    if list(group) == ["*"]:
+        return "(*)"
+    names = [word for word in group if word != ","]
+    if len(names) == (len(group) + 1) // 2 and all(re.fullmatch(r"[\w.\"]+", word) for word in names):
+        return "(.)" if any("." in word for word in names) else "(_)"
+    return "(_)"

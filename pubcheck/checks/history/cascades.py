@@ -1,0 +1,142 @@
+"""Foreign keys whose actions reach a table that cannot be written: then the table they refer to cannot be either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pubcheck.checks.context import Finding, Ground, listed, order, others
+from pubcheck.checks.write.replica_identity import Write
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Constraint, Place, Relation
+
+_ACTIONS = {"c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
+"""pg_constraint.confdeltype and confupdtype that write the referencing table (ri_triggers.c)."""
+
+
+class _Reach(Struct, frozen=True):
+    """One way in which a statement on a referenced table fails: through which foreign key, at which table, since when.
+
+    ``by`` is the statement, "delete" or "update".
+    """
+
+    by: Write
+    key: Constraint
+    stops: int
+    operation: Write
+    place: Place
+    certain: bool
+    publication: int
+
+
+def cascades(ground: Ground) -> Iterator[Finding]:
+    """DELETE and UPDATE of tables that foreign keys refer to, whose actions end at a table that refuses them."""
+    if not ground.refused:
+        return
+    catalog = ground.catalog
+    keys = [
+        row
+        for row in catalog.constraints.values()
+        if row.kind == "f" and row.enforced and not row.parent and _acts(row)
+    ]
+    if not keys:
+        return
+    reached: dict[int, list[_Reach]] = {}
+    above: dict[int, list[int]] = {}
+    for key in keys:
+        if key.on_delete == "c":
+            above.setdefault(key.relation, []).append(key.references)
+        for reach in _direct(ground, key):
+            reached.setdefault(key.references, []).append(reach)
+    for oid, ways in reached.items():
+        relation = catalog.relations.get(oid)
+        told = [way for way in ways if (oid, way.by) not in ground.refused]
+        if relation is not None and told:
+            further = _further(oid, above) if any(way.by == "delete" for way in told) else []
+            yield _finding(ground, relation, told, [row for one in further if (row := catalog.relations.get(one))])
+
+
+def _direct(ground: Ground, key: Constraint) -> Iterator[_Reach]:
+    """What the actions of one foreign key run into at the table that has it, or at its partitions."""
+    catalog = ground.catalog
+    child = catalog.relations[key.relation]
+    actions: tuple[tuple[Write, str], ...] = (("delete", key.on_delete), ("update", key.on_update))
+    for by, action in actions:
+        if action not in _ACTIONS:
+            continue
+        operation: Write = "delete" if (by, action) == ("delete", "c") else "update"
+        for leaf in ground.leaves(child):
+            found = ground.refused.get((leaf.oid, operation))
+            if found is None:
+                continue
+            refusal, since = found
+            place = max(since, ground.history.events.references.get(key.oid, since), key=order)
+            certain = refusal.certain and child.seen and not _may_be_pruned(catalog, leaf, key)
+            yield _Reach(by, key, leaf.oid, operation, place, certain, refusal.publication)
+            break
+
+
+def _may_be_pruned(catalog: Catalog, leaf: Relation, key: Constraint) -> bool:
+    """Whether the key's columns choose the partitions: then the statement fails only for the rows of some of them."""
+    names = {catalog.relations[key.relation].columns[number - 1].name for number in key.keys}
+    for oid in catalog.ancestors(leaf.oid) if leaf.partition else ():
+        row = catalog.relations[oid]
+        if any(not number or row.columns[number - 1].name in names for number in row.partition_key):
+            return True
+        if oid == key.relation:
+            break
+    return False
+
+
+def _further(table: int, above: dict[int, list[int]]) -> list[int]:
+    """The tables further up: where rows refer to rows, their DELETEs fail with those of a table."""
+    found: dict[int, None] = {}
+    waiting = [table]
+    while waiting and len(found) < _FURTHER:
+        for oid in above.get(waiting.pop(), ()):
+            if oid not in found and oid != table:
+                found[oid] = None
+                waiting.append(oid)
+    return list(found)
+
+
+_FURTHER = 100
+"""How many tables further up are looked for: each table with a finding has its own."""
+
+
+def _finding(ground: Ground, relation: Relation, ways: list[_Reach], further: list[Relation]) -> Finding:
+    catalog = ground.catalog
+    place = min((way.place for way in ways), key=order)
+    stops = list({way.stops: catalog.relations[way.stops] for way in ways}.values())
+    named = listed(ground.name(row) for row in stops)
+    fails = dict.fromkeys("DELETE from" if way.by == "delete" else "UPDATE of the key of" for way in ways)
+    actions = dict.fromkeys(f"ON {way.by.upper()} {_ACTIONS[_action(way)]}" for way in ways)
+    lead = "leads" if len(actions) == 1 else "lead"
+    refuses = dict.fromkeys(way.operation.upper() for way in ways)
+    message = f"{' and '.join(fails)} {ground.name(relation)} will fail: {' and '.join(actions)} {lead} to {named}, "
+    message += f"which {'refuses' if len(stops) == 1 else 'refuse'} {' and '.join(refuses)}"
+    if further:
+        message += f"; so will DELETE from {listed(map(ground.name, further))}, where rows refer to each other"
+    related = [(row.place, "refuses what the foreign key does to it") for row in stops if row.place is not None]
+    related += [(row.place, "is referred to") for row in (relation, *further) if row.place is not None]
+    return Finding(
+        rule="cascade-into-refused-table",
+        message=message,
+        help=f"give {named} a replica identity that suits the publication, as the findings there say; or let the "
+        "foreign key do nothing (NO ACTION), and take away the rows that refer to it another way",
+        place=place,
+        certain=relation.seen and any(way.certain for way in ways),
+        assumptions=("rows of these tables refer to the deleted ones",) if all(row.seen for row in stops) else (),
+        related=others([one for one in related if order(one[0]) != order(place)]),
+        object=ground.session.qualified(relation),
+        publications=tuple(dict.fromkeys(catalog.publications[way.publication].name for way in ways)),
+    )
+
+
+def _acts(key: Constraint) -> bool:
+    return key.on_delete in _ACTIONS or key.on_update in _ACTIONS
+
+
+def _action(way: _Reach) -> str:
+    return way.key.on_delete if way.by == "delete" else way.key.on_update

@@ -1,0 +1,390 @@
+"""What later statements do to publications without being refused, noted statement by statement.
+
+What it comes to is for the chain rules to say, over the final state.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from pubcheck.checks.history.event_log import Events
+from pubcheck.postgres.catalog import PUBLIC, Catalog
+from pubcheck.postgres.catalog.rows import (
+    Column,
+    Namespace,
+    Place,
+    Publication,
+    PublicationNamespace,
+    PublicationRel,
+    Relation,
+)
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.replication.publication_lookup import arrival, is_publishable, publications_of
+from pubcheck.postgres.session import Session
+
+Changes = Iterable[tuple[dict[Any, Any], Any, Any]]
+
+
+class PublicationEvent(Struct, frozen=True):
+    """A publication's name that ceased to be, or came to be after a subscription took it."""
+
+    name: str
+    oid: int
+    what: Literal["dropped", "renamed", "made"]
+    place: Place
+
+
+class Taken(Struct, frozen=True):
+    """A membership that a statement ended, by SET or by the CASCADE of something else."""
+
+    entry: PublicationRel
+    place: Place
+    by: Literal["set", "cascade"]
+
+
+class FormerName(Struct, frozen=True):
+    """A published table that was dropped, or is called otherwise now."""
+
+    oid: int
+    publications: tuple[int, ...]
+    place: Place
+    what: Literal["dropped", "renamed"]
+
+
+class Added(Struct, frozen=True):
+    relation: int
+    column: int
+    place: Place
+
+
+class Renamed(Struct, frozen=True):
+    """What a published table, or a column of it (by number), was called before; ``name`` is as people write it."""
+
+    relation: int
+    name: str
+    place: Place
+    column: int = 0
+
+
+class Moved(Struct, frozen=True):
+    """A table that a statement took out of publications, or brought into them; ``by`` says how."""
+
+    relation: int
+    publications: tuple[int, ...]
+    place: Place
+    by: Literal["schema", "unlogged", "attached", "detached"]
+    parent: int = 0
+
+
+class History:
+    """What the statements of a unit did, in one major, as far as it concerns publications."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.only: set[int] = set()
+        """Memberships named with ONLY."""
+        self.columns_then: dict[int, tuple[Column, ...]] = {}
+        """What a table's columns were when it was published with a column list, by membership."""
+        self.detached: dict[int, int] = {}
+        """The parent of which a member that was a partition was detached last."""
+        self.inherited: dict[int, Place] = {}
+        """Where a table became a child, for those that an ALTER made one."""
+        self.taken: list[Taken] = []
+        self.blind_sets: dict[int, Place] = {}
+        """The last SET of each publication that the unit does not make."""
+        self.bared: list[tuple[PublicationRel, Place, Literal["set", "added"]]] = []
+        """Memberships as they were before a statement named their table without filter, or without column list."""
+        self._dropped: dict[tuple[int, int], PublicationRel] = {}
+        """Memberships that DROP TABLE ended, by publication and relation."""
+        self.schemas_taken: list[tuple[PublicationNamespace, Place]] = []
+        self.former_names: dict[tuple[str, str], FormerName] = {}
+        """By schema and name: a schema too may be dropped and made anew."""
+        self.added: list[Added] = []
+        self.moved: list[Moved] = []
+        self.renamed: dict[tuple[int, int], Renamed] = {}
+        """The names that tables named in publications, and their columns, had first; 0 for the table itself."""
+        self.events = Events(session)
+        self.publication_events: list[PublicationEvent] = []
+        self.gone_publications: dict[str, Place] = {}
+        self._dropped_in: dict[str, object] = {}
+        """The transaction in which a publication lost its name: nobody else ever misses what it makes anew."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether statements may matter."""
+        return bool(self.session.catalog.publications or self.session.catalog.subscriptions)
+
+    def follow(self, name: str, node: Node, changes: Changes) -> None:
+        """Note what the session's statement changed: (catalog, key, former row) in the order of the changes."""
+        catalog, events = self.session.catalog, self.events
+        relations: dict[int, Any] = {}
+        ended: list[PublicationRel] = []
+        for heap, key, former in changes:
+            if heap is catalog.relations:
+                relations.setdefault(key, former)
+            elif heap is catalog.publication_rels:
+                if isinstance(former, PublicationRel) and key not in catalog.publication_rels:
+                    ended.append(former)
+                elif key in catalog.publication_rels:
+                    self._joined(catalog.publication_rels[key])
+                events.change(heap, key, former)
+            elif heap is catalog.publication_namespaces:
+                if isinstance(former, PublicationNamespace) and key not in heap and name == "AlterPublicationStmt":
+                    self._schema_taken(former, node)
+                events.change(heap, key, former)
+            elif heap is catalog.publications:
+                self._publication(former, catalog.publications.get(key))
+                events.change(heap, key, former)
+            elif heap is catalog.constraints or heap is catalog.indexes:
+                events.change(heap, key, former)
+            elif heap is catalog.namespaces:
+                self._schema(former, heap.get(key))
+                events.change(heap, key, former)
+        if ended:
+            self._ended(name, node, ended)
+        if relations:
+            self._relations(name, node, relations, ended)
+        if name == "AlterPublicationStmt" and node.get("action") == "AP_SetObjects" and "pubobjects" in node:
+            self._blind_set(node["pubname"])
+        events.finish(name, node, relations)
+
+    def _place(self, oid: int = 0) -> Place:
+        """Where the statement at hand names a relation; its beginning otherwise."""
+        return self.session.place(self.session.mentions.get(oid, 0))
+
+    # Publications and members.
+
+    def _publication(self, former: Any, row: Publication | None) -> None:
+        if isinstance(former, Publication) and former.seen:
+            start = self.session.find_name(former.name) or 0
+            place = self.session.place(start, len(former.name.encode()))
+            if row is None:
+                self._dropped_in[former.name] = self.session.transaction
+                self.publication_events.append(PublicationEvent(former.name, former.oid, "dropped", place))
+                self.gone_publications[former.name] = place
+            elif row.name != former.name:
+                self._dropped_in[former.name] = self.session.transaction
+                # One that takes another one's place was made for that, under a name that nobody reads.
+                if row.name not in self.gone_publications or former.name in self._subscribed():
+                    self.publication_events.append(PublicationEvent(former.name, former.oid, "renamed", place))
+                    self.gone_publications[former.name] = place
+                self._made_anew(row)
+            return
+        if row is None or isinstance(former, Publication) or self._made_anew(row):
+            return
+        if row.name in self._subscribed() and row.place is not None and row.seen:
+            self.publication_events.append(PublicationEvent(row.name, row.oid, "made", row.place))
+
+    def _subscribed(self) -> set[str]:
+        subscriptions = self.session.catalog.subscriptions.values()
+        return {name for one in subscriptions for name, _ in one.publications}
+
+    def _made_anew(self, row: Publication) -> bool:
+        """Whether the transaction that dropped a publication makes it again; then nothing has happened."""
+        transaction = self._dropped_in.pop(row.name, None)
+        if transaction is None or transaction is not self.session.transaction:
+            return False
+        self.gone_publications.pop(row.name, None)
+        self.publication_events = [event for event in self.publication_events if event.name != row.name]
+        return True
+
+    def _named_only(self, place: Place) -> bool:
+        return _ONLY.search(self.session.text, max(0, place.start - _LOOK_BACK), place.start) is not None
+
+    def _joined(self, row: PublicationRel) -> None:
+        if self._named_only(row.place):
+            self.only.add(row.oid)
+        if row.columns is not None:
+            self.columns_then.setdefault(row.oid, self.session.catalog.relations[row.relation].columns)
+        dropped = self._dropped.pop((row.publication, row.relation), None)
+        if dropped is not None and _bares(dropped, row):
+            self.bared.append((dropped, row.place, "added"))
+
+    def _schema_taken(self, former: PublicationNamespace, node: Node) -> None:
+        if node.get("action") == "AP_SetObjects" and former.publication in self.session.catalog.publications:
+            self.schemas_taken.append((former, self._publication_place(former.publication)))
+
+    def _blind_set(self, name: str) -> None:
+        publication = self.session.catalog.publications.get(self.session.catalog.publication_names.get(name, 0))
+        if publication is not None and not publication.seen:
+            self.blind_sets[publication.oid] = self._publication_place(publication.oid)
+
+    def _publication_place(self, publication: int) -> Place:
+        name = self.session.catalog.publications[publication].name
+        start = self.session.find_name(name)
+        return self.session.place(start or 0, len(name.encode()) if start is not None else 0)
+
+    def _ended(self, name: str, node: Node, ended: list[PublicationRel]) -> None:
+        catalog = self.session.catalog
+        if name == "AlterPublicationStmt":
+            if node.get("action") != "AP_SetObjects":
+                self._dropped.update(((entry.publication, entry.relation), entry) for entry in ended)
+                return
+            for entry in ended:
+                place = self._publication_place(entry.publication)
+                member = catalog.members.get((entry.publication, entry.relation))
+                if member is None:
+                    self.taken.append(Taken(entry, place, "set"))
+                    continue
+                row = catalog.publication_rels[member]
+                if _bares(entry, row):
+                    self.bared.append((entry, row.place, "set"))
+            return
+        if name == "CreatePublicationStmt":
+            # One that was there by assumption gives way to this one.
+            return
+        for entry in ended:
+            # Of dropped tables and dropped publications there is nothing left to publish.
+            if entry.relation in catalog.relations and entry.publication in catalog.publications:
+                self.taken.append(Taken(entry, self._place(entry.relation), "cascade"))
+
+    # Tables.
+
+    def _relations(self, name: str, node: Node, relations: dict[int, Any], ended: list[PublicationRel]) -> None:
+        catalog = self.session.catalog
+        columns = _added_columns(node) if name == "AlterTableStmt" else {}
+        for oid, former in relations.items():
+            if not isinstance(former, Relation) or former.kind not in "rp":
+                continue
+            row = catalog.relations.get(oid)
+            if row is None:
+                gone = tuple(entry.publication for entry in ended if entry.relation == oid)
+                self._no_longer_called(former, gone, "dropped")
+                continue
+            if row.namespace != former.namespace or row.name != former.name:
+                held = catalog.memberships.get(oid)
+                members = tuple(catalog.publication_rels[member].publication for member in held)
+                self._no_longer_called(former, members, "renamed")
+                if members:
+                    self._called_otherwise(former)
+            if row.namespace != former.namespace:
+                self._left(former, row, "schema")
+            if name == "RenameStmt" and row.columns != former.columns and catalog.memberships.has(oid):
+                self._columns_renamed(former, row)
+            if former.persistence == "p" and row.persistence == "u":
+                self._left(former, row, "unlogged")
+            if columns and catalog.memberships.has(oid):
+                self._columns_added(former, row, columns)
+            if former.parents != row.parents:
+                self._parents(former, row)
+
+    def _no_longer_called(self, former: Relation, publications: tuple[int, ...], what: Any) -> None:
+        catalog = self.session.catalog
+        publications = tuple(oid for oid in publications if oid in catalog.publications)
+        namespace = catalog.namespaces.get(former.namespace) or self.events.namespaces.get(former.namespace)
+        if publications and former.seen and namespace is not None:
+            place = self._place(former.oid)
+            self.former_names[namespace.name, former.name] = FormerName(former.oid, publications, place, what)
+
+    def _called_otherwise(self, former: Relation) -> None:
+        namespace = self.session.catalog.namespaces.get(former.namespace)
+        if namespace is not None and former.seen:
+            name = former.name if former.namespace == PUBLIC else f"{namespace.name}.{former.name}"
+            place = self._place(former.oid)
+            known = self.renamed.get((former.oid, 0))
+            self.renamed[former.oid, 0] = Renamed(former.oid, known.name if known is not None else name, place)
+
+    def _columns_renamed(self, former: Relation, row: Relation) -> None:
+        for before, now in zip(former.columns, row.columns, strict=False):
+            if before.name != now.name and not now.dropped:
+                known = self.renamed.get((row.oid, now.number))
+                name = known.name if known is not None else before.name
+                self.renamed[row.oid, now.number] = Renamed(row.oid, name, self._place(row.oid), now.number)
+
+    def _schema(self, former: Any, row: Namespace | None) -> None:
+        """A schema that is called otherwise: so are the tables in it."""
+        if not isinstance(former, Namespace) or row is None or row.name == former.name:
+            return
+        catalog = self.session.catalog
+        start = self.session.find_name(former.name)
+        place = self.session.place(start or 0, len(former.name.encode()) if start is not None else 0)
+        for oid in catalog.relations_in.get(former.oid):
+            table = catalog.relations[oid]
+            members = tuple(catalog.publication_rels[member].publication for member in catalog.memberships.get(oid))
+            if members and table.seen and table.kind in "rp":
+                self.former_names[former.name, table.name] = FormerName(oid, members, place, "renamed")
+                self.renamed.setdefault((oid, 0), Renamed(oid, f"{former.name}.{table.name}", place))
+
+    def _left(self, former: Relation, row: Relation, by: Any) -> None:
+        """A table that publications by schema, or FOR ALL TABLES, no longer have."""
+        catalog = self.session.catalog
+        before = sorted(self._before(former))
+        lost = [oid for oid in before if not is_publishable(row) or out(catalog, oid, row)]
+        if lost:
+            self.moved.append(Moved(row.oid, tuple(lost), self._place(row.oid), by))
+
+    def _before(self, former: Relation) -> set[int]:
+        """The publications that a table had before the statement changed its schema or its parents."""
+        catalog = self.session.catalog
+        found = {one.oid for one in publications_of(catalog, former)}
+        found.update(
+            catalog.publication_namespaces[entry].publication
+            for entry in catalog.schema_publications.get(former.namespace)
+        )
+        if former.partition:
+            above = catalog.relations.get(former.parents[0])
+            if above is not None:
+                found.update(one.oid for one in publications_of(catalog, above) if not out(catalog, one.oid, above))
+        else:
+            found -= {oid for oid in found if out(catalog, oid, former)}
+        return found
+
+    def _columns_added(self, former: Relation, row: Relation, columns: dict[str, int]) -> None:
+        for column in row.columns[len(former.columns) :]:  # attribute numbers are never used again
+            if column.name in columns:
+                place = self.session.place(columns[column.name])
+                self.added.append(Added(row.oid, column.number, place))
+
+    def _parents(self, former: Relation, row: Relation) -> None:
+        catalog = self.session.catalog
+        parent = next(iter(row.parents or former.parents), 0)
+        if not former.partition and not row.partition:
+            if set(row.parents) - set(former.parents):
+                self.inherited[row.oid] = self._place(row.oid)
+            return
+        if former.partition and catalog.memberships.has(row.oid):
+            self.detached[row.oid] = former.parents[0]
+        before = self._before(former)
+        after = {one.oid for one in publications_of(catalog, row) if not out(catalog, one.oid, row)}
+        place = self._place(row.oid)
+        if row.partition and after - before:
+            self.moved.append(Moved(row.oid, tuple(sorted(after - before)), place, "attached", parent))
+        elif not row.partition and before - after:
+            self.moved.append(Moved(row.oid, tuple(sorted(before - after)), place, "detached", parent))
+
+
+def _bares(entry: PublicationRel, row: PublicationRel) -> bool:
+    """Whether a membership lacks the filter or the list of the one before it."""
+    return (entry.filter is not None and row.filter is None) or (entry.columns is not None and row.columns is None)
+
+
+_ONLY = re.compile(rb"\bONLY\s*\(?\s*\Z", re.IGNORECASE)
+_LOOK_BACK = 100
+"""Bytes before a table's name in which ONLY is looked for: a statement can name thousands of tables."""
+
+
+def _added_columns(node: Node) -> dict[str, int]:
+    """The columns that an ALTER TABLE adds, and where they are named."""
+    found: dict[str, int] = {}
+    for item in node.get("cmds", ()):
+        command = item["AlterTableCmd"]
+        if command["subtype"] == "AT_AddColumn":
+            definition = command["def"]["ColumnDef"]
+            found[definition["colname"]] = definition.get("location", 0)
+    return found
+
+
+def still_out(catalog: Catalog, publication: int, relation: int) -> bool:
+    """Whether a publication and a table are both there, and the one does not send the other."""
+    if publication not in catalog.publications or relation not in catalog.relations:
+        return False
+    row = catalog.relations[relation]
+    return not is_publishable(row) or out(catalog, publication, row)
+
+
+def out(catalog: Catalog, publication: int, row: Relation) -> bool:
+    return arrival(catalog, catalog.publications[publication], row) is None

@@ -1,0 +1,52 @@
+"""Published tables and columns that are called otherwise now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.checks.context import Finding, Ground, listed, others, quoted
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import PublicationRel, Relation
+from pubcheck.postgres.replication.publication_lookup import arrival, is_publishable
+
+
+def names_changed(ground: Ground) -> Iterator[Finding]:
+    """Tables that publications name, and columns of theirs, that are called otherwise now: so are their changes."""
+    catalog = ground.catalog
+    for former in ground.each(ground.history.renamed.values()):
+        relation = catalog.relations.get(former.relation)
+        if relation is None or not is_publishable(relation):
+            continue
+        column = relation.columns[former.column - 1] if former.column else None
+        now = ground.name(relation) if column is None else column.name
+        entries = [catalog.publication_rels[member] for member in catalog.memberships.get(relation.oid)]
+        entries = [entry for entry in entries if entry.columns is None or former.column in (0, *entry.columns)]
+        entries = [entry for entry in entries if _arrives_as_itself(catalog, entry, relation)]
+        if now == former.name or not entries or (column is not None and column.dropped):
+            continue
+        rows = [catalog.publications[entry.publication] for entry in entries]
+        names = listed(quoted(row.name for row in rows), "publication")
+        what = (
+            f"changes of {former.name} arrive as those of {now}"
+            if column is None
+            else (f'column "{former.name}" of {ground.name(relation)} arrives as "{now}"')
+        )
+        missing = "table" if column is None else "column"
+        yield Finding(
+            rule="published-name-changed",
+            message=f"{what} in {names}: a subscriber without a {missing} of that name stops at the first change",
+            help="rename it on the subscriber too, at a moment when all changes have arrived there"
+            + ("" if column is not None else f"; or take it out of the publication, if {now} is only kept aside"),
+            place=former.place,
+            certain=relation.seen and any(row.seen for row in rows),
+            related=others([(entry.place, "is published here") for entry in entries]),
+            object=ground.session.qualified(relation),
+            publications=tuple(row.name for row in rows),
+        )
+
+
+def _arrives_as_itself(catalog: Catalog, entry: PublicationRel, row: Relation) -> bool:
+    """Whether changes are sent under the name of the table itself, neither its root's nor its leaves'."""
+    publication = catalog.publications[entry.publication]
+    arrives = arrival(catalog, publication, row)
+    return arrives is not None and arrives.arrives_as == row.oid and (row.kind == "r" or publication.via_root)

@@ -1,0 +1,155 @@
+"""Publications that are dropped or renamed, and others that take their names with less than they had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.checks.context import MENTIONED, Finding, Ground, listed, order, others
+from pubcheck.checks.history.event_log import FormerPublication
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
+from pubcheck.postgres.identifiers import identifier, qualified
+from pubcheck.postgres.replication.publication_lookup import arrival, is_publishable
+
+_OPERATIONS = ("insert", "update", "delete", "truncate")
+
+
+def recreated(ground: Ground) -> Iterator[Finding]:
+    """What a publication had and the next one of its name has not: members, filters and lists, options."""
+    catalog = ground.catalog
+    unsent: dict[int, list[Relation]] = {}
+    for former in ground.each(ground.history.events.former):
+        made, since = former.anew, former.since
+        current = catalog.publication_names.get(former.row.name)
+        if made is None or since is None or current is None or current == former.row.oid:
+            continue
+        if former.what == "dropped" and former.row.oid in catalog.publications:
+            continue  # that was rolled back
+        if not ground.in_order(since):
+            continue
+        publication = catalog.publications[current]
+        if (former.row.all_tables or former.schemas) and current not in unsent:
+            unsent[current] = _unsent(ground, publication)
+        lost, left = _lost(ground, former, made, publication), _left_out(former, unsent.get(current, []))
+        bared = _bared(ground, former, made, publication)
+        options = _options(former, made, publication)
+        if lost or left or bared or options:
+            yield _finding(ground, former, publication, since, lost, left, bared, options)
+
+
+def _lost(ground: Ground, former: FormerPublication, made: Publication, now: Publication) -> list[PublicationRel]:
+    """The members of before that the new one never had, and that are not sent in the end."""
+    catalog, began = ground.catalog, ground.history.events.began
+    found = []
+    for entry in sorted(former.entries, key=lambda entry: order(entry.place)):
+        relation = catalog.relations.get(entry.relation)
+        if relation is None or (made.oid, entry.relation) in began or not is_publishable(relation):
+            continue
+        if arrival(catalog, now, relation) is None:
+            found.append(entry)
+    return found
+
+
+def _left_out(former: FormerPublication, unsent: list[Relation]) -> list[Relation]:
+    """The tables that were in a publication as all were, or all of a schema, among those that are not sent now."""
+    schemas = {entry.namespace for entry in former.schemas}
+    named = {entry.relation for entry in former.entries}
+    held = (row for row in unsent if former.row.all_tables or row.namespace in schemas)
+    return [
+        row for row in held if row.oid not in named and row.place is not None and order(row.place) < order(former.place)
+    ]
+
+
+def _unsent(ground: Ground, publication: Publication) -> list[Relation]:
+    """The tables that a publication does not send; partitions go with their tables."""
+    catalog = ground.catalog
+    if publication.all_tables:
+        return []
+    tables = (row for row in catalog.relations.values() if is_publishable(row) and not row.partition)
+    return [row for row in tables if arrival(catalog, publication, row) is None]
+
+
+def _bared(ground: Ground, former: FormerPublication, made: Publication, now: Publication) -> list[PublicationRel]:
+    """The members of before that began anew without their row filter or their column list, and have none now."""
+    catalog, began = ground.catalog, ground.history.events.began
+    found = []
+    for entry in sorted(former.entries, key=lambda entry: order(entry.place)):
+        begins = began.get((made.oid, entry.relation))
+        member = catalog.members.get((now.oid, entry.relation))
+        if begins is None or member is None:
+            continue
+        row = catalog.publication_rels[member]
+        lost_filter = entry.filter is not None and not begins.filter and row.filter is None
+        lost_list = entry.columns is not None and not begins.columns and row.columns is None
+        if lost_filter or lost_list:
+            found.append(entry)
+    return found
+
+
+def _options(former: FormerPublication, made: Publication, now: Publication) -> list[str]:
+    """The options that were not the default's, and that the new one does not mention and does not have."""
+    before, found = former.row, []
+    if not before.seen:
+        return []
+    if "publish" not in former.options:
+        told = [name for name in _OPERATIONS if getattr(before, name)]
+        if len(told) < len(_OPERATIONS) and all(getattr(now, name) for name in _OPERATIONS):
+            found.append(f"publish = '{', '.join(told)}'")
+    if "publish_via_partition_root" not in former.options and before.via_root and not (made.via_root or now.via_root):
+        found.append("publish_via_partition_root = true")
+    if "publish_generated_columns" not in former.options and before.generated == "s" and now.generated == "n":
+        found.append("publish_generated_columns = stored")
+    return found
+
+
+def _finding(
+    ground: Ground,
+    former: FormerPublication,
+    publication: Publication,
+    place: Place,
+    lost: list[PublicationRel],
+    left: list[Relation],
+    bared: list[PublicationRel],
+    options: list[str],
+) -> Finding:
+    catalog = ground.catalog
+    names = [ground.name(catalog.relations[entry.relation]) for entry in lost] + [ground.name(row) for row in left]
+    plain = [ground.name(catalog.relations[entry.relation]) for entry in bared]
+    parts = [f"without {listed(names, 'table')}"] if names else []
+    if plain:
+        parts.append(f"with {listed(plain, 'table')} without the row filter or column list")
+    if options:
+        parts.append(f"without {listed(options)}")
+    ways = []
+    if names:
+        tables = ", ".join([*map(qualified, names[:MENTIONED]), *(["..."] if len(names) > MENTIONED else [])])
+        ways.append(f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {tables}")
+    if plain:
+        ways.append("write the filters and lists again where the table is named")
+    if options:
+        ways.append("write the options again in WITH (...)")
+    # What the CREATE of before named is perhaps left out on purpose; what was added since is more likely forgotten.
+    created = former.row.place
+    added = [entry for entry in lost if created is None or _statement(entry.place) != _statement(created)]
+    rows = [*(catalog.relations[entry.relation] for entry in (*lost, *bared)), *left]
+    return Finding(
+        rule="publication-made-anew",
+        message=f'publication "{publication.name}" is {_ANEW[former.what]} {", and ".join(parts)} that it had before',
+        help="; ".join(ways) + "; best leave the publication and ALTER it",
+        place=place,
+        certain=former.row.seen and publication.seen and all(row.seen for row in rows),
+        assumptions=() if former.row.seen else ("the members that the publication had before",),
+        related=others(
+            [*((one.place, "was like this here") for one in (*lost, *bared)), (former.place, f"is {former.what}")]
+        ),
+        object=ground.session.qualified(rows[0]) if rows else None,
+        also=ground.qualified(rows)[1:],
+        publications=(publication.name,),
+        severity=None if added or bared else "note",
+    )
+
+
+_ANEW = {"dropped": "made anew", "renamed": "another one now,"}
+
+
+def _statement(place: Place) -> tuple[int, int]:
+    return place.source, place.statement

@@ -1,0 +1,322 @@
+"""What a unit's history comes to: members and columns that are no longer sent, rows that never were.
+
+Reported is what still holds in the final state. So what is rolled back, or mended by a later statement, is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pubcheck.checks.context import Finding, Ground, listed, order, others, quoted
+from pubcheck.checks.history.publication_history import Added, Taken, out, still_out
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
+from pubcheck.postgres.identifiers import identifier, qualified
+from pubcheck.postgres.replication.publication_lookup import arrival, is_publishable
+
+
+def set_drops_members(ground: Ground) -> Iterator[Finding]:
+    """ALTER PUBLICATION ... SET with less than there was: other members leave, filters and lists are taken off."""
+    catalog, history = ground.catalog, ground.history
+    groups: dict[tuple[int, Place], list[Taken]] = {}
+    for taken in ground.each(history.taken):
+        if taken.by == "set" and still_out(catalog, taken.entry.publication, taken.entry.relation):
+            groups.setdefault((taken.entry.publication, taken.place), []).append(taken)
+    for (oid, place), found in groups.items():
+        publication = catalog.publications[oid]
+        names = [ground.name(catalog.relations[one.entry.relation]) for one in found]
+        way = f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., which "
+        way += "leaves the others alone; DROP TABLE ... says that they are meant to go"
+        if _sets_one(catalog, oid, place):
+            way += "; an ADD TABLE that may run again stands in a DO block with EXCEPTION WHEN duplicate_object"
+        yield Finding(
+            rule="set-drops-members",
+            message=f'{listed(names, "table")} {_is(names)} no longer in publication "{publication.name}": SET '
+            "replaces the whole list",
+            help=way,
+            place=place,
+            certain=publication.seen,
+            related=others([(one.entry.place, "was made a member here") for one in found]),
+            object=ground.session.qualified(catalog.relations[found[0].entry.relation]),
+            also=ground.qualified(catalog.relations[one.entry.relation] for one in found)[1:],
+            publications=(publication.name,),
+        )
+    yield from _schemas_dropped(ground)
+    yield from _bared(ground)
+    told = {place for _, place in groups}
+    for oid, place in history.blind_sets.items():
+        if place not in told and oid in catalog.publications and not catalog.publications[oid].seen:
+            yield _members_elsewhere(catalog.publications[oid], place)
+
+
+def _sets_one(catalog: Catalog, publication: int, place: Place) -> bool:
+    """Whether what SET names is one table: perhaps it is an ADD that was meant to run twice."""
+    members = [catalog.publication_rels[member].place for member in catalog.members_of.get(publication)]
+    here = [one for one in members if (one.source, one.statement) == (place.source, place.statement)]
+    return len(here) == 1
+
+
+def _members_elsewhere(publication: Publication, place: Place) -> Finding:
+    return Finding(
+        rule="set-drops-members",
+        message=f'SET replaces the whole list of publication "{publication.name}", which these files do not make: '
+        "members that it has from elsewhere leave it",
+        help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., unless SET names all members there are",
+        place=place,
+        certain=False,
+        publications=(publication.name,),
+        severity="note",
+    )
+
+
+def _schemas_dropped(ground: Ground) -> Iterator[Finding]:
+    catalog = ground.catalog
+    for former, place in ground.history.schemas_taken:
+        if former.publication not in catalog.publications or former.namespace not in catalog.namespaces:
+            continue
+        if (former.publication, former.namespace) in catalog.schema_members:
+            continue
+        publication = catalog.publications[former.publication]
+        name = catalog.namespaces[former.namespace].name
+        yield Finding(
+            rule="set-drops-members",
+            message=f'schema {name} is no longer in publication "{publication.name}": SET replaces the whole list, '
+            "schemas and tables alike",
+            help=f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD ..., which leaves "
+            "the others alone",
+            place=place,
+            certain=publication.seen,
+            related=((former.place, "was made a member here"),),
+            publications=(publication.name,),
+        )
+
+
+def _bared(ground: Ground) -> Iterator[Finding]:
+    catalog = ground.catalog
+    for entry, place, how in ground.history.bared:
+        member = catalog.members.get((entry.publication, entry.relation))
+        if member is None or entry.publication not in catalog.publications:
+            continue
+        row = catalog.publication_rels[member]
+        lost = ["row filter"] if entry.filter is not None and row.filter is None else []
+        lost += ["column list"] if entry.columns is not None and row.columns is None else []
+        if not lost:
+            continue
+        publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
+        what = "rows and columns" if len(lost) > 1 else "rows" if lost[0] == "row filter" else "columns"
+        yield Finding(
+            rule="set-drops-members",
+            message=f'{ground.name(relation)} loses its {" and its ".join(lost)} in "{publication.name}": '
+            f"{_BARES[how]} without, and all {what} are sent from here on",
+            help=f"write the filter and the list again{', in SET, which replaces all of them' if how == 'set' else ''}",
+            place=place,
+            certain=publication.seen and relation.seen,
+            related=((entry.place, f"had {'both' if len(lost) > 1 else 'it'} here"),),
+            object=ground.session.qualified(relation),
+            publications=(publication.name,),
+            severity=None if how == "set" else "note",
+        )
+
+
+_BARES = {"set": "SET names it", "added": "it is dropped and added again"}
+
+
+def cascade_unpublishes(ground: Ground) -> Iterator[Finding]:
+    """CASCADE takes a table out of a publication whose filter or list uses what is dropped."""
+    catalog = ground.catalog
+    for taken in ground.each(ground.history.taken):
+        entry = taken.entry
+        if taken.by != "cascade" or not still_out(catalog, entry.publication, entry.relation):
+            continue
+        publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
+        used = "row filter" if entry.columns is None else "column list" if entry.filter is None else "filter or list"
+        yield Finding(
+            rule="cascade-unpublishes",
+            message=f'CASCADE takes {ground.name(relation)} out of publication "{publication.name}", whose {used} uses '
+            "what is dropped: its changes are no longer sent",
+            help=f"change the publication first: ALTER PUBLICATION {identifier(publication.name)} SET TABLE with the "
+            "whole list, this table without the column; then drop it without CASCADE",
+            place=taken.place,
+            certain=publication.seen and relation.seen,
+            related=((entry.place, "was published with it"),),
+            object=ground.session.qualified(relation),
+            publications=(publication.name,),
+        )
+
+
+def no_longer_published(ground: Ground) -> Iterator[Finding]:
+    """A name that stands for another table now, and tables that left a published schema or became unlogged."""
+    catalog = ground.catalog
+    for (schema, name), former in ground.history.former_names.items():
+        oid = catalog.relation_names.get((catalog.namespace_names.get(schema, 0), name))
+        if oid is None or oid == former.oid or catalog.relations[oid].kind not in "rp":
+            continue
+        relation = catalog.relations[oid]
+        lost = [catalog.publications[one].name for one in former.publications if still_out(catalog, one, oid)]
+        if not lost:
+            continue
+        word = "dropped and made anew" if former.what == "dropped" else "another table now: the former one was renamed"
+        yield Finding(
+            rule="no-longer-published",
+            message=f"{ground.name(relation)} is {word}, and not in {listed(quoted(lost), 'publication')}: a "
+            "publication knows its tables, not their names",
+            help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(ground.name(relation))}; "
+            "subscribers then REFRESH PUBLICATION",
+            place=relation.place or former.place,
+            certain=relation.seen,
+            related=((former.place, f"the published table was {former.what} here"),),
+            object=ground.session.qualified(relation),
+            publications=tuple(lost),
+        )
+    yield from _schemas_made_anew(ground)
+    for moved in ground.each(ground.history.moved):
+        if moved.by not in ("schema", "unlogged") or moved.relation not in catalog.relations:
+            continue
+        relation = catalog.relations[moved.relation]
+        lost = [catalog.publications[one].name for one in moved.publications if still_out(catalog, one, relation.oid)]
+        if not lost:
+            continue
+        add = f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(ground.name(relation))}"
+        if moved.by == "schema":
+            message = f"{ground.name(relation)} leaves {listed(quoted(lost), 'publication')} with its schema: its "
+            message += "changes are no longer sent"
+            way = f"{add}, or its new schema"
+        else:
+            message = f"{ground.name(relation)} is unlogged now, and {listed(quoted(lost), 'publication')} no longer "
+            message += f"send{'s' if len(lost) == 1 else ''} its changes; only a member named by itself is protected"
+            way = "leave it logged, or do not count on the subscriber's copy"
+        yield Finding(
+            rule="no-longer-published",
+            message=message,
+            help=way,
+            place=moved.place,
+            certain=relation.seen and any(catalog.publications[catalog.publication_names[one]].seen for one in lost),
+            object=ground.session.qualified(relation),
+            publications=tuple(lost),
+        )
+
+
+def _schemas_made_anew(ground: Ground) -> Iterator[Finding]:
+    """A schema that was published, dropped and made anew, with tables that the publications do not have."""
+    catalog = ground.catalog
+    for name, former in ground.history.events.schemas.items():
+        schema = catalog.namespaces.get(catalog.namespace_names.get(name, 0))
+        if schema is None or schema.oid == former.row.oid:
+            continue
+        tables = [catalog.relations[oid] for oid in catalog.relations_in.get(schema.oid)]
+        tables = [row for row in tables if is_publishable(row)]
+        rows = [catalog.publications[oid] for oid in former.publications if oid in catalog.publications]
+        rows = [row for row in rows if any(out(catalog, row.oid, table) for table in tables)]
+        if not rows:
+            continue
+        lost = [row.name for row in rows]
+        yield Finding(
+            rule="no-longer-published",
+            message=f"schema {name} is {_ANEW[former.what]}, and not in {listed(quoted(lost), 'publication')}: its "
+            "tables are no longer sent",
+            help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLES IN SCHEMA {identifier(name)}; subscribers then "
+            "REFRESH PUBLICATION",
+            place=former.place,
+            certain=schema.seen and any(row.seen for row in rows),
+            publications=tuple(lost),
+        )
+
+
+_ANEW = {"dropped": "dropped and made anew", "renamed": "another one now: the former one was renamed"}
+
+
+def columns_beside_lists(ground: Ground) -> Iterator[Finding]:
+    """Columns added to a table that is published with a column list."""
+    catalog = ground.catalog
+    groups: dict[int, list[tuple[PublicationRel, Added, str]]] = {}
+    for added in ground.each(ground.history.added):
+        relation = catalog.relations.get(added.relation)
+        # It may be rolled back, or dropped again.
+        if relation is None or len(relation.columns) < added.column or relation.columns[added.column - 1].dropped:
+            continue
+        column = relation.columns[added.column - 1]
+        for member in catalog.memberships.get(relation.oid):
+            entry = catalog.publication_rels[member]
+            if entry.columns is None or added.column in entry.columns or order(entry.place) > order(added.place):
+                continue
+            groups.setdefault(entry.oid, []).append((entry, added, column.name))
+    for found in groups.values():
+        entry, first, _ = found[0]
+        relation, publication = catalog.relations[entry.relation], catalog.publications[entry.publication]
+        names = [name for _, _, name in found]
+        new = {added.column for _, added, _ in found}
+        whole = {column.number for column in relation.live()} - new <= set(entry.columns or ())
+        list_place = entry.column_places[0][1] if entry.column_places else entry.place
+        yield Finding(
+            rule="added-column-not-published",
+            message=f"{listed(quoted(names), 'column')} of {ground.name(relation)} {_is(names)} not sent: the column "
+            f'list of publication "{publication.name}" {"named all columns until then" if whole else "lacks it"}',
+            help=f"ALTER PUBLICATION {identifier(publication.name)} SET TABLE with the whole list of members, this "
+            "table's columns with the new one; add it on the subscriber first",
+            place=first.place,
+            certain=publication.seen and relation.seen,
+            related=((list_place, "the column list"),),
+            object=ground.session.qualified(relation),
+            publications=(publication.name,),
+            severity=None if whole else "note",
+        )
+
+
+def partitions_moved(ground: Ground) -> Iterator[Finding]:
+    """ATTACH brings rows that were never sent, DETACH ends publication."""
+    catalog = ground.catalog
+    for moved in ground.each(ground.history.moved):
+        relation = catalog.relations.get(moved.relation)
+        if relation is None or moved.by not in ("attached", "detached") or not is_publishable(relation):
+            continue
+        rows = [catalog.publications[oid] for oid in moved.publications if oid in catalog.publications]
+        parent = catalog.relations.get(moved.parent)
+        above = ground.name(parent) if parent is not None else "its root"
+        if moved.by == "detached":
+            rows = [row for row in rows if still_out(catalog, row.oid, relation.oid)]
+            message = "{table} is no longer published by {publications}: it was so as a partition of {above} only"
+            way = "ALTER PUBLICATION ... ADD TABLE, if its changes are still to be sent"
+            severity: Any = "note"
+        else:
+            rows = [row for row in rows if relation.partition and arrival(catalog, row, relation) is not None]
+            # A table made since is taken to be empty.
+            rows = [row for row in rows if _older(ground, relation, row)]
+            by_root = [row for row in rows if row.via_root]
+            rows, severity = (by_root, None) if by_root else (rows, "note")
+            message = "rows that {table} holds when it is attached to {above} are not sent by {publications}"
+            if by_root:
+                message += ", nor copied later: for a subscriber, {above} is copied already"
+                way = "copy them to the subscriber by hand, or attach an empty table and INSERT them"
+            else:
+                message += ", until subscribers REFRESH PUBLICATION, which copies them"
+                way = "make the partition on the subscriber, then ALTER SUBSCRIPTION ... REFRESH PUBLICATION"
+        if not rows:
+            continue
+        names = [row.name for row in rows]
+        fields = {
+            "table": ground.name(relation),
+            "above": above,
+            "publications": listed(quoted(names), "publication"),
+        }
+        yield Finding(
+            rule="partition-attached-or-detached",
+            message=message.format_map(fields),
+            help=way,
+            place=moved.place,
+            certain=relation.seen and any(row.seen for row in rows),
+            related=others([(place, f'publication "{row.name}"') for row in rows if (place := ground.place_of(row))]),
+            object=ground.session.qualified(relation),
+            publications=tuple(names),
+            severity=severity,
+        )
+
+
+def _older(ground: Ground, relation: Relation, publication: Publication) -> bool:
+    """Whether a table was there before a publication."""
+    made = ground.place_of(publication)
+    return relation.place is None or not relation.seen or made is None or order(relation.place) < order(made)
+
+
+def _is(names: list[str]) -> str:
+    return "is" if len(set(names)) == 1 else "are"

@@ -1,0 +1,103 @@
+"""What the write-phase rules say to people: headline, secondary spans, ways out with their costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pubcheck.checks.history.migration_tool_tables import maker
+from pubcheck.checks.remedies.remedy import Remedy
+from pubcheck.checks.write.replica_identity import Refusal
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.session import Session
+
+_VERB = {"update": "UPDATE of", "delete": "DELETE from"}
+
+
+def headline(catalog: Catalog, refusal: Refusal) -> str:
+    """Which statement will fail, and why, in one sentence."""
+    name = catalog.relations[refusal.relation].name
+    return f"{_VERB[refusal.operation]} {name} will fail: {reason(catalog, refusal)}"
+
+
+def reason(catalog: Catalog, refusal: Refusal) -> str:
+    """Why a write is refused."""
+    publication = catalog.publications[refusal.publication].name
+    if refusal.rule in ("ri-filter-column", "ri-partition-filter"):
+        return (
+            f'the row filter of publication "{publication}" reads "{refusal.column}", '
+            "which is not in the replica identity"
+        )
+    if refusal.rule == "ri-column-list":
+        if refusal.column:
+            return (
+                f'the column list of publication "{publication}" leaves out "{refusal.column}", '
+                "which is in the replica identity"
+            )
+        return f'publication "{publication}" has a column list, and the replica identity is FULL'
+    if refusal.rule == "ri-generated-column":
+        return (
+            f'the replica identity has the generated column "{refusal.column}", '
+            f'which publication "{publication}" does not publish'
+        )
+    return f'publication "{publication}" publishes the table, which has no replica identity'
+
+
+def help_text(session: Session, refusal: Refusal, found: Sequence[Remedy]) -> str:
+    """What to do: a line that says what is wanted, and a line for each way there, the best first."""
+    catalog = session.catalog
+    relation = catalog.relations[refusal.relation]
+    column = identifier(refusal.column)
+    if refusal.rule in ("ri-filter-column", "ri-partition-filter"):
+        wanted = f"put {column} into the replica identity, or publish without it"
+    elif refusal.rule == "ri-column-list":
+        added = next((way.lists for way in found if way.lists), ())
+        wanted = f"put {', '.join(map(identifier, added))} into the column list, or publish otherwise"
+        if not added:
+            wanted = f"choose a replica identity without {column}, or publish otherwise"
+        if not refusal.column:
+            wanted = "FULL allows no column list: choose another identity, or drop the list"
+    elif refusal.rule == "ri-generated-column":
+        held = relation.column(refusal.column)
+        stored = held is not None and held.generated == "s"
+        wanted = f"take {column} out of the replica identity, or send it"
+        if not stored:
+            wanted = f"take {column}, which is never sent, out of the replica identity"
+    else:
+        wanted = "give the table a replica identity, or publish only inserts"
+        if relation.identity == "i":
+            wanted = "the index that REPLICA IDENTITY names is gone or unfit: choose anew, or publish only inserts"
+        elif relation.identity == "n":
+            wanted = "the replica identity is NOTHING: choose another, or publish only inserts"
+    if not relation.seen:
+        wanted += " (best a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
+    ways = [f"- {'; '.join(way.statements)}  ({way.cost}{_remaining(refusal, way)})" for way in found]
+    made_by = maker(relation) if refusal.rule == "ri-none" else None
+    notes = [made_by] if made_by is not None else []
+    if not ways:
+        return "\n".join([f"{wanted}; none of the usual changes does alone", *notes])
+    return "\n".join([f"{wanted}; the best first:" if len(ways) > 1 else f"{wanted}:", *ways, *notes])
+
+
+def _remaining(refusal: Refusal, way: Remedy) -> str:
+    """What a way leaves: one for this cause ends no other."""
+    ended = {"table": refusal.total, "publication": refusal.own, "cause": 1}[way.ends]
+    remaining = refusal.total - ended
+    if not remaining:
+        return ""
+    return f"; {remaining} other cause{'s remain' if remaining > 1 else ' remains'}"
+
+
+def identity_text(catalog: Catalog, relation: int) -> str:
+    """The table's side of the matter, for its secondary span."""
+    row = catalog.relations[relation]
+    identity = replica_identity(catalog, row)
+    if identity.full:
+        return "the replica identity is FULL"
+    if not identity.index:
+        if row.identity == "n":
+            return "the replica identity is NOTHING"
+        return "it has no replica identity" if identity.known else "its replica identity is not visible here"
+    names = ", ".join(row.columns[number - 1].name for number in catalog.indexes[identity.index].keys)
+    return f"the key is ({names})" if row.identity == "d" else f"the replica identity is ({names})"

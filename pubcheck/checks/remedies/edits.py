@@ -1,0 +1,86 @@
+"""Fixes as edits of a source: where a mending of a statement, or one that is still to be run, is to be written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pubcheck.diagnostics import Applicability, Edit, Fix, Span, StatementRef
+from pubcheck.source import Source, utf8
+
+if TYPE_CHECKING:
+    from pubcheck.checks.remedies.statement_fixes import Mending
+    from pubcheck.engine.statement_index import Statements, StatementText
+
+_TERMINATOR = r"[ \t\r\n]*;[ \t]*(?:\r\n?|\n)?"
+
+
+def mended(statement: StatementText, mending: Mending, *, certain: bool) -> Fix:
+    """The fix that writes a refused statement anew. It is there to be read only where the text that PostgreSQL gets is
+    not the one that stands in the source."""
+    applicability: Applicability = "safe" if mending.safe and certain else "unsafe"
+    text, source = utf8(statement.text).data, statement.source
+    edits = []
+    for start, end, new in mending.changes:
+        first = statement.offset(start)
+        span = Span(source, first, max(first, statement.offset(end, end=True)))
+        if source.text[span.start : span.end].encode(errors="surrogatepass") != text[start:end]:
+            return Fix(mending.title, "display")
+        if mending.whole:
+            span = _with_terminator(span)
+        edits.append(Edit(span, new))
+    if statement.edits or (source.view is not None and source.view.quoted):
+        return Fix(mending.title, "display")
+    if statement.ref().embedded and any(set(new) & {"'", ";"} for _, _, new in mending.changes):
+        return Fix(mending.title, "display")  # it may stand in a string
+    return Fix(mending.title, applicability, tuple(edits))
+
+
+def _with_terminator(span: Span) -> Span:
+    """A statement with what ends it, and its line where it stands alone on one."""
+    text = span.source.text
+    found = re.compile(_TERMINATOR).match(text, span.end)
+    end = found.end() if found else span.end
+    line = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
+    whole_line = not text[line : span.start].strip(" \t") and text[end - 1 : end] in ("\n", "\r")
+    if not whole_line:
+        end -= len(text[span.end : end]) - len(text[span.end : end].rstrip("\r\n"))
+    return Span(span.source, line if whole_line else span.start, end)
+
+
+def appended(statements: Statements, wanted: Sequence[str], *, whole: bool) -> Fix | None:
+    """The fix that runs statements after all others of a unit; None where its last file is not one to write them in.
+
+    Files of Flyway that are run again whenever they change (`R__...`) are passed over.
+    """
+    sources: Sequence[Source] = statements.sources
+    number = next((at for at in reversed(range(len(sources))) if "/R__" not in f"/{sources[at].label}"), None)
+    if number is None:
+        return None
+    last = sources[number]
+    ends = statements.bounds(number)[1]
+    if last.original is not None or not ends or "\\" in last.text[ends[-1] :]:
+        return None  # a program; nothing that is SQL; psql goes on
+    end, length = ends[-1], len(last.text)
+    edits = []
+    if not last.text[end:].lstrip().startswith(";"):
+        edits.append(Edit(Span(last, end, end), ";"))
+    if not last.text.endswith(("\n", "\r")):
+        edits.append(Edit(Span(last, length, length), "\n"))
+    text = "".join(f"{statement};\n" for statement in wanted)
+    title = f"Append {wanted[-1]}{', after what it needs' if wanted[1:] else ''}"
+    return Fix(title, "unsafe", (*edits, Edit(Span(last, length, length), text)), whole=whole)
+
+
+def put_before(ref: StatementRef, wanted: str) -> Fix | None:
+    """The fix that runs a statement before another one; None where that is no statement of a file of SQL."""
+    source = ref.source
+    if source.original is not None or ref.embedded or (source.view is not None and source.view.quoted):
+        return None
+    line = max(source.text.rfind("\n", 0, ref.start), source.text.rfind("\r", 0, ref.start)) + 1
+    blank = source.text[line : ref.start]
+    after = f"\n{blank}" if not blank.strip(" \t") else " "
+    return Fix(
+        f"Insert {wanted}", "unsafe", (Edit(Span(source, ref.start, ref.start), f"{wanted};{after}"),), whole=True
+    )

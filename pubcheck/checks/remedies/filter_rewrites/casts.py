@@ -1,0 +1,216 @@
+"""Ways around casts through text, casts of arrays, subscripts, domains and named arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pubcheck.checks.remedies.filter_rewrites.context import (
+    Proposal,
+    Ways,
+    Workshop,
+    items,
+    name_of,
+    plain_string,
+    string,
+)
+from pubcheck.checks.remedies.filter_rewrites.filter_source import Site
+from pubcheck.postgres.identifiers import quote_literal
+from pubcheck.postgres.oids import (
+    BOOL,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    JSONB,
+    NUMERIC,
+    TEXT,
+    TEXT_ARRAY,
+    UUID,
+    VARCHAR,
+    XML,
+)
+from pubcheck.postgres.parse import Node
+
+_VARCHAR_ARRAY = 1015
+_TEXTS = frozenset((TEXT, VARCHAR))
+_INTEGERS = frozenset((INT2, INT4, INT8))
+_FROM_JSONB = frozenset((INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8, BOOL))
+"""What jsonb has a conversion function to."""
+
+
+def _list_of_varchar(w: Workshop, site: Site) -> Iterator[Proposal]:
+    """``vc IN (...)``: with text on the left the list is one of texts."""
+    left = site.body["lexpr"]
+    if w.type(left) == VARCHAR:
+        yield Proposal(w.replaced(site.node, (left, f"{w.operand(left)}::text")), safe=True)
+
+
+def _array_of_varchar(w: Workshop, site: Site) -> Iterator[Proposal]:
+    """``x = ANY (varchar[])``."""
+    left, right = site.body["lexpr"], site.body["rexpr"]
+    if w.type(right) != _VARCHAR_ARRAY:
+        return
+    if "TypeCast" in right and string(right) is not None:
+        yield Proposal(w.replaced(site.node, (right, quote_literal(string(right) or ""))), safe=True)
+    if "TypeCast" in right:
+        yield Proposal(w.replaced(site.node, (right, f"{w.operand(right['TypeCast']['arg'])}::text[]")), safe=True)
+    operator = name_of(site.body)
+    if (site.body["kind"], operator) in (("AEXPR_OP_ANY", "="), ("AEXPR_OP_ALL", "<>")):
+        contains = f"{w.operand(right)} @> ARRAY[{w.source(left)}]::varchar[]"
+        negation = "NOT " if operator == "<>" else ""
+        note = "@> passes over elements that are NULL, where = ANY gives NULL"
+        yield Proposal(negation + contains, note, parentheses=True)
+
+
+def _compared_as_text(w: Workshop, site: Site) -> Iterator[Proposal]:
+    """``number::text = '1'``: compared in the column's own type."""
+    for cast, literals in _cast_and_literals(site.body):
+        inner = cast["TypeCast"]["arg"]
+        own = w.type(inner)
+        if w.type(cast) not in _TEXTS or not own or own in _TEXTS:
+            continue
+        texts = [plain_string(literal) for literal in literals]
+        if not all(isinstance(text, str) and _plain_value(own, text) for text in texts):
+            continue
+        changes = [(cast, w.source(inner))]
+        if own in _INTEGERS:
+            changes += [(literal, text or "") for literal, text in zip(literals, texts, strict=True)]
+        safe = own in _INTEGERS or own == UUID
+        note = "" if safe else "texts that differ can be the same value"
+        yield Proposal(w.replaced(site.node, *changes), note, safe)
+
+
+def _plain_value(own: int, text: str) -> bool:
+    """Whether a text is a value as the server would write it, so that comparing values is comparing texts."""
+    if own in _INTEGERS:
+        return re.fullmatch(r"0|-?[1-9]\d{0,17}", text) is not None
+    if own == UUID:
+        return re.fullmatch(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", text) is not None
+    if own == DATE:
+        return re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None
+    return own == NUMERIC and re.fullmatch(r"-?\d+(\.\d+)?", text) is not None
+
+
+def _text_compared_as_other(w: Workshop, site: Site) -> Iterator[Proposal]:
+    """``region::integer = 5``: compared as the text that it is."""
+    for cast, literals in _cast_and_literals(site.body):
+        inner = cast["TypeCast"]["arg"]
+        if w.type(inner) not in _TEXTS or w.type(cast) in (*_TEXTS, 0):
+            continue
+        changes = [(cast, w.source(inner))]
+        for literal in literals:
+            if string(literal) is None:
+                constant = literal.get("A_Const", {})
+                if "ival" not in constant:
+                    break
+                changes.append((literal, quote_literal(str(constant["ival"].get("ival", 0)))))
+            elif "TypeCast" in literal:
+                changes.append((literal, quote_literal(string(literal) or "")))
+        else:
+            note = "other spellings of the same value ('05' for 5) are then different texts"
+            yield Proposal(w.replaced(site.node, *changes), note)
+
+
+def _cast_and_literals(body: Node) -> Iterator[tuple[Node, list[Node]]]:
+    """A cast that is compared with literals for equality, and these."""
+    if name_of(body) not in ("=", "<>") or "lexpr" not in body:
+        return
+    for side, other in (("lexpr", "rexpr"), ("rexpr", "lexpr")):
+        if "TypeCast" in body[side] and string(body[side]) is None:
+            literals = items(body[other])
+            if all("A_Const" in literal or string(literal) is not None for literal in literals):
+                yield body[side], literals
+
+
+def _from_jsonb(w: Workshop, site: Site) -> Iterator[Proposal]:
+    """``(doc ->> 'n')::int``: jsonb itself is converted by functions."""
+    arrow = site.body["arg"]
+    if "A_Expr" not in arrow or arrow["A_Expr"]["kind"] != "AEXPR_OP":
+        return
+    operator, at = name_of(arrow["A_Expr"]), arrow["A_Expr"]["location"]
+    if operator in ("->>", "#>>") and w.type(arrow["A_Expr"]["lexpr"]) == JSONB and w.type(site.node) in _FROM_JSONB:
+        start, end = w.text.extent(site.node)
+        text = w.text.text
+        if text[at : at + 3] == operator.encode():
+            new = (text[start:at] + operator[:-1].encode() + text[at + 3 : end]).decode()
+            yield Proposal(new, 'a value that is a JSON string, as in {"n": "1"}, is then an error when it is sent')
+
+
+def _subscripts_of_jsonb(w: Workshop, site: Site) -> Iterator[Proposal]:
+    steps = site.body["indirection"]
+    if w.type(site.body["arg"]) != JSONB or not all("A_Indices" in step for step in steps):
+        return
+    keys = [step["A_Indices"].get("uidx") for step in steps]
+    if any(step["A_Indices"].get("is_slice") for step in steps) or not all(keys):
+        raise ValueError("a slice")
+    # In an array a subscript '0' is the first element, and -> '0' is nothing.
+    safe = all(re.match(r"[-+\s]*\d", string(key) or "0") is None for key in keys)
+    path = "".join(f" -> {w.operand(key)}" for key in keys)
+    yield Proposal(f"{w.operand(site.body['arg'])}{path}", safe=safe, parentheses=True)
+
+
+def _domain(w: Workshop, site: Site) -> Iterator[Proposal]:
+    """A cast to a domain: to what the domain is over."""
+    cache = w.state.cache
+    oid = w.type(site.node)
+    if oid and cache.type(oid).kind == "d":
+        base, typmod = cache.base_type(oid)
+        target = cache.format_type(base, typmod)
+        yield Proposal(f"{w.operand(site.body['arg'])}::{target}", "the domain's constraints are then not checked")
+
+
+def _xml(w: Workshop, site: Site) -> Iterator[Proposal]:
+    if w.type(site.node) == XML and w.type(site.body["arg"]) in _TEXTS:
+        yield Proposal(f"XMLPARSE(CONTENT {w.source(site.body['arg'])})")
+
+
+def _own_array_type(w: Workshop, site: Site) -> Iterator[Proposal]:
+    """A cast of a whole array, where texts will do."""
+    if w.type(site.node) == TEXT_ARRAY and w.type(site.body["arg"]) == _VARCHAR_ARRAY and site.parent is not None:
+        yield Proposal(w.source(site.body["arg"]))
+
+
+def _named_arguments(w: Workshop, site: Site) -> Iterator[Proposal]:
+    """``f(days => 1)``: by position. Gaps are filled where the defaults are known."""
+    expr = w.expr(site.node)
+    if expr is None or len(expr.functions) != 1:
+        return
+    proc = w.state.cache.proc(expr.functions[0])
+    names = [name for name, mode in zip(proc.argument_names, proc.modes or ("i",) * 99, strict=False) if mode in "ib"]
+    given: dict[int, str] = {}
+    for number, argument in enumerate(site.body.get("args", ())):
+        named = argument.get("NamedArgExpr")
+        if named is None:
+            given[number] = w.source(argument)
+        else:
+            given[names.index(named["name"])] = w.source(named["arg"])
+    fill = "0" if proc.name == "make_interval" else None
+    arguments = [given.get(number, fill) for number in range(max(given) + 1)]
+    if any(argument is None for argument in arguments):
+        raise ValueError("a default that is not known")
+    start, _ = w.text.extent(site.node)
+    first = w.text.text.index(b"(", start)
+    written = ", ".join(argument or "" for argument in arguments)
+    yield Proposal(f"{w.text.text[start:first].decode()}({written})", safe=True)
+
+
+def _expression(w: Workshop, site: Site) -> Iterator[Proposal]:
+    kind = site.body["kind"]
+    if kind == "AEXPR_IN":
+        yield from _list_of_varchar(w, site)
+    if kind in ("AEXPR_OP_ANY", "AEXPR_OP_ALL"):
+        yield from _array_of_varchar(w, site)
+    if kind in ("AEXPR_OP", "AEXPR_IN"):
+        yield from _compared_as_text(w, site)
+        yield from _text_compared_as_other(w, site)
+
+
+WAYS: Ways = {
+    "A_Expr": (_expression,),
+    "A_Indirection": (_subscripts_of_jsonb,),
+    "FuncCall": (_named_arguments,),
+    "TypeCast": (_from_jsonb, _domain, _xml, _own_array_type),
+}

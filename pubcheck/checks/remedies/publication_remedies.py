@@ -1,0 +1,129 @@
+"""Ways out of a refused write that change the publication at fault; they end none of the causes of other ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pubcheck.checks.remedies.remedy import Remedy
+from pubcheck.checks.remedies.written_filters import without
+from pubcheck.checks.write.published_table import Membership, PublishedTable
+from pubcheck.checks.write.replica_identity import COLUMN_LIST, FILTER, GENERATED, Refusal
+from pubcheck.postgres.catalog.rows import Column, PublicationRel
+from pubcheck.postgres.identifiers import identifier, table_name
+
+Written = Callable[[PublicationRel], "str | None"]
+"""The row filter of a membership as it is written, without its parentheses; None if it is unknown."""
+
+
+class PublicationWays:
+    """One cause: what the publication at fault may do."""
+
+    def __init__(self, table: PublishedTable, refusal: Refusal, written: Written) -> None:
+        self.table, self.check, self.written = table, refusal.cause.check, written
+        self.catalog, self.identity = table.catalog, table.identity
+        self.publication = table.catalog.publications[refusal.publication]
+        self.member = table.membership(self.publication)
+        self.alter = f"ALTER PUBLICATION {identifier(self.publication.name)}"
+
+    def wider_list(self) -> Iterator[Remedy]:
+        """The identity's columns in the list that lacks some."""
+        one, row = self.member, self.table.row
+        if self.check != COLUMN_LIST or self.identity.full or one.entry is None:
+            return
+        lacking = [number for number in sorted(self.identity.columns) if not self.table.sends(one, number)]
+        names = [row.columns[number - 1].name for number in lacking]
+        columns = [self.catalog.relations[one.entry.relation].column(name) for name in names]
+        if not all(column is not None and self.can_be_listed(column) for column in columns):
+            return
+        again = self.added_again(one, one.entry, extra=names)
+        if again is not None:
+            listed = ", ".join(map(identifier, names))
+            cost = f"in one transaction; the subscriber's table needs {listed}"
+            yield Remedy(tuple(again), cost, tuple(names), ends="cause")
+
+    def can_be_listed(self, column: Column) -> bool:
+        return not column.generated or (column.generated == "s" and self.catalog.major.publish_generated_columns)
+
+    def generated_columns_sent(self) -> Iterator[Remedy]:
+        """publish_generated_columns, which sends stored generated columns only."""
+        columns = self.table.row.columns
+        if self.check != GENERATED or any(columns[number - 1].generated == "v" for number in self.identity.columns):
+            return
+        statement = f"{self.alter} SET (publish_generated_columns = stored)"
+        cost = "the stored generated columns of all its tables are sent, to ordinary columns"
+        yield Remedy((statement,), cost, ends="cause")
+
+    def inserts_only(self) -> Iterator[Remedy]:
+        if self.publication.insert:
+            cost = "only inserts are sent then, of all its tables"
+            yield Remedy((f"{self.alter} SET (publish = 'insert')",), cost, ends="publication")
+
+    def less_filter(self) -> Iterator[Remedy]:
+        """The filter without what the identity lacks, or no filter."""
+        one, row = self.member, self.table.row
+        if self.check != FILTER or not self.identity.exists or one.entry is None:
+            return
+        source = self.catalog.relations[one.entry.relation]
+        names = {row.columns[number - 1].name for number in set(one.reads) - self.identity.columns}
+        names |= {column.name for column in source.live() if column.generated == "v"}
+        left = without(self.written(one.entry), names)
+        again = self.added_again(one, one.entry, where=left)
+        if again is not None and source.kind in "rp":
+            rows = "more" if left is not None else "all its"
+            yield Remedy(tuple(again), f"in one transaction; {rows} rows are sent then", ends="cause")
+
+    def no_list(self) -> Iterator[Remedy]:
+        """No column list, which FULL does not allow."""
+        one = self.member
+        if self.check != COLUMN_LIST or not self.identity.full or one.entry is None:
+            return
+        filtered = one.entry.filter is not None
+        text = self.written(one.entry) if filtered else None
+        again = self.added_again(one, one.entry, where=text, with_list=False)
+        if again is not None and (text is not None or not filtered):
+            yield Remedy(tuple(again), "in one transaction; all its columns are sent then", ends="cause")
+
+    def unpublished(self) -> Iterator[Remedy]:
+        """The table, or what it is published through, out of the publication; FOR ALL TABLES has no such way."""
+        if self.publication.all_tables:
+            return
+        catalog, row, oid = self.catalog, self.table.row, self.publication.oid
+        statements: list[str] = []
+        for member in (row.oid, *catalog.ancestors(row.oid)):
+            relation = catalog.relations[member]
+            if (oid, member) in catalog.members:
+                only = "ONLY " if relation.kind == "r" and catalog.children.has(member) else ""
+                statements.append(f"{self.alter} DROP TABLE {only}{table_name(self.table.session, relation)}")
+            if (oid, relation.namespace) in catalog.schema_members:
+                schema = identifier(catalog.namespaces[relation.namespace].name)
+                statements.append(f"{self.alter} DROP TABLES IN SCHEMA {schema}")
+        if statements:
+            yield Remedy(tuple(dict.fromkeys(statements)), "nothing of it is sent then", ends="publication")
+
+    def added_again(
+        self,
+        one: Membership,
+        entry: PublicationRel,
+        *,
+        extra: list[str] | None = None,
+        where: str | None = None,
+        with_list: bool = True,
+    ) -> list[str] | None:
+        """The membership dropped and added again: with ``extra`` columns and the filter that it has, or with ``where``.
+
+        None if its filter must be kept and is unknown.
+        """
+        if extra is not None and entry.filter is not None:
+            where = self.written(entry)
+            if where is None:
+                return None
+        source = self.catalog.relations[entry.relation]
+        name = table_name(self.table.session, source)
+        if source.kind == "r" and self.catalog.children.has(source.oid):
+            name = f"ONLY {name}"
+        columns = ""
+        if with_list and entry.columns is not None:
+            listed = [source.columns[number - 1].name for number in entry.columns] + (extra or [])
+            columns = f" ({', '.join(map(identifier, listed))})"
+        condition = f" WHERE ({where})" if where is not None else ""
+        return [f"{self.alter} DROP TABLE {name}", f"{self.alter} ADD TABLE {name}{columns}{condition}"]

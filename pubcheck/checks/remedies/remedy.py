@@ -1,0 +1,24 @@
+"""A way out of a refused write: SQL that a person can run, and its price."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+
+class Remedy(Struct, frozen=True):
+    """``statements`` to run one after the other, after which a cause is gone and no other has come; ``cost``: at what
+    price, as the end of a sentence. ``lists``: the columns that they add to a column list. ``ends``: all causes of the
+    table, those of the publication, or this cause alone.
+    """
+
+    statements: tuple[str, ...]
+    cost: str
+    lists: tuple[str, ...] = ()
+    ends: Literal["table", "publication", "cause"] = "table"
+
+
+Keys = dict[tuple[int, tuple[str, ...]], bool]
+"""By the index of a primary key and the names of columns: whether the key can be made of these. Partitions ask the same
+of their root, one after the other, so it is kept; true of one state of the catalog."""

@@ -1,0 +1,478 @@
+"""Statements that are refused, written so that they are not: edits of their text, where it is clear what is meant.
+
+A mending is safe where the refused statement can mean one thing only and becomes just that; a guess at a misspelt name,
+or whatever makes it do something that nobody wrote, is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from difflib import get_close_matches
+
+from msgspec import Struct
+
+from pubcheck.checks.write.replica_identity import Refusal
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tokens import column_list, folded, name_end, tokens
+
+Change = tuple[int, int, str]
+"""Replace what stands from one byte offset to another by a text."""
+
+
+class Mending(Struct, frozen=True):
+    """``changes`` to a statement's text, in byte offsets; ``whole``: it goes, and its terminator with it."""
+
+    title: str
+    changes: tuple[Change, ...]
+    safe: bool = True
+    whole: bool = False
+
+
+class _Token(Struct, frozen=True):
+    kind: str
+    word: str
+    start: int
+    end: int
+    name: str
+
+
+class _Item(Struct, frozen=True):
+    """What stands between two commas; ``before`` is where the comma before it stands, or its own start."""
+
+    before: int
+    tokens: tuple[_Token, ...]
+
+    @property
+    def start(self) -> int:
+        return self.tokens[0].start
+
+    @property
+    def end(self) -> int:
+        return self.tokens[-1].end
+
+
+class _Refused:
+    """A refused statement: its tokens, what the server says, and the state that it met."""
+
+    def __init__(self, session: Session, error: ServerError, text: bytes) -> None:
+        self.session, self.error, self.text = session, error, text
+        self.tokens = [
+            _Token(
+                kind,
+                token.decode(errors="replace").lower(),
+                at,
+                at + len(token),
+                folded(token) if kind == "name" else "",
+            )
+            for kind, token, at in tokens(text)
+        ]
+        while self.tokens and self.tokens[-1].word == ";":
+            self.tokens.pop()
+        self.culprit = error.culprit or 0
+
+    def word(self, at: int) -> str:
+        return self.tokens[at].word if 0 <= at < len(self.tokens) else ""
+
+    def closing(self, opening: int) -> int:
+        """The number of the token that closes the parenthesis at a number."""
+        depth = 0
+        for at in range(opening, len(self.tokens)):
+            depth += (self.word(at) == "(") - (self.word(at) == ")")
+            if depth == 0:
+                return at
+        return len(self.tokens) - 1
+
+    def items(self, first: int, last: int) -> list[_Item]:
+        """What stands between the commas from the token of one number up to that of another."""
+        found: list[_Item] = []
+        part: list[_Token] = []
+        before, depth = self.tokens[first].start if first < len(self.tokens) else 0, 0
+        for token in [*self.tokens[first:last], _Token("other", ",", 0, 0, "")]:
+            depth += (token.word == "(") - (token.word == ")")
+            if token.word == "," and depth <= 0:
+                if not part:
+                    return []
+                found.append(_Item(before, tuple(part)))
+                before, part = token.start, []
+            else:
+                part.append(token)
+        return found
+
+    def group_around(self, byte: int) -> list[_Item]:
+        """The items of the innermost parentheses around a byte offset."""
+        opening: list[int] = []
+        for number, token in enumerate(self.tokens):
+            if token.start >= byte:
+                break
+            if token.word == "(":
+                opening.append(number)
+            elif token.word == ")" and opening:
+                opening.pop()
+        return self.items(opening[-1] + 1, self.closing(opening[-1])) if opening else []
+
+    def options(self) -> list[_Item]:
+        """The options of WITH (...), or of SET (...)."""
+        for number, token in enumerate(self.tokens):
+            if token.word in ("with", "set") and self.word(number + 1) == "(":
+                return self.items(number + 2, self.closing(number + 1))
+        return []
+
+    def option(self) -> tuple[str, tuple[_Token, ...]] | None:
+        """The name and the value of the option at fault."""
+        for item in self.options():
+            if item.start <= self.culprit < item.end:
+                return item.tokens[0].name, item.tokens[2:]
+        return None
+
+    def name_at_fault(self) -> list[_Token]:
+        """The parts of the (qualified) name at fault."""
+        end = name_end(self.text, self.culprit)
+        return [token for token in self.tokens if self.culprit <= token.start < end and token.kind == "name"]
+
+    def objects(self) -> list[_Item]:
+        """The tables and schemas that ALTER PUBLICATION adds or drops."""
+        for number, token in enumerate(self.tokens[:5]):
+            if token.word in ("add", "drop", "set"):
+                return self.items(number + 1, len(self.tokens))
+        return []
+
+
+# --- Each rule's mending ------------------------------------------------------------------------------------------
+
+
+def _duplicate_column(refused: _Refused) -> Mending | None:
+    seen: set[str] = set()
+    changes = []
+    for item in refused.group_around(refused.culprit):
+        name = item.tokens[0].name
+        if name in seen and len(item.tokens) == 1:
+            changes.append((item.before, item.end, ""))
+        seen.add(name)
+    return Mending("List each column once", tuple(changes)) if changes else None
+
+
+def _without_column(title: str, *, safe: bool) -> Callable[[_Refused], Mending | None]:
+    """The list without the column at fault, where another is left."""
+
+    def mend(refused: _Refused) -> Mending | None:
+        items = refused.group_around(refused.culprit)
+        for number, item in enumerate(items):
+            if item.start <= refused.culprit < item.end and len(items) > 1:
+                start, end = (item.before, item.end) if number else (item.start, items[1].start)
+                return Mending(title, ((start, end, ""),), safe)
+        return None
+
+    return mend
+
+
+def _option_twice(refused: _Refused) -> Mending | None:
+    seen: dict[str, list[str]] = {}
+    for item in refused.options():
+        name, value = item.tokens[0].name, [token.word for token in item.tokens[2:]]
+        if seen.setdefault(name, value) != value:
+            return None  # which of the two is meant is not known
+    kept: set[str] = set()
+    changes = []
+    for item in refused.options():
+        if item.tokens[0].name in kept:
+            changes.append((item.before, item.end, ""))
+        kept.add(item.tokens[0].name)
+    return Mending("Say the option once", tuple(changes)) if changes else None
+
+
+def _drop_by_name(refused: _Refused) -> Mending | None:
+    """DROP TABLE t (a) and DROP TABLE t WHERE (a) as DROP TABLE t."""
+    changes = []
+    for item in refused.objects():
+        plain = next((at for at, token in enumerate(item.tokens) if token.word in ("(", "where")), 0)
+        if plain:
+            changes.append((item.tokens[plain - 1].end, item.end, ""))
+    return Mending("Drop the table by its name alone", tuple(changes)) if changes else None
+
+
+def _without_object(refused: _Refused) -> Mending | None:
+    """The statement without the table or schema that is a member already, or is none."""
+    items = refused.objects()
+    number = next((at for at, item in enumerate(items) if item.start <= refused.culprit < item.end), None)
+    if number is None:
+        return None
+    adds = "already" in refused.error.message
+    what = "what is a member already" if adds else "what is no member"
+    if len(items) == 1:
+        return Mending("Remove the statement", ((0, len(refused.text), ""),), safe=False, whole=True)
+    item = items[number]
+    name = next((token for token in item.tokens if token.start >= refused.culprit), item.tokens[-1])
+    following = items[number + 1] if number + 1 < len(items) else None
+    if following is None or (item.start == name.start and number):
+        start, end = item.before, item.end
+    elif _has_kind(following):
+        start, end = item.start, following.start
+    else:
+        start, end = name.start, following.start  # what follows is of the same kind
+    return Mending(f"Leave out {what}", ((start, end, ""),), not adds or _adds_nothing(refused, item))
+
+
+def _has_kind(item: _Item) -> bool:
+    return item.tokens[0].word in ("table", "tables")
+
+
+def _adds_nothing(refused: _Refused, item: _Item) -> bool:
+    """Whether a table that is added is a member in just the way that it would be made one."""
+    catalog = refused.session.catalog
+    named = [token for token in item.tokens if token.kind == "name" and token.word not in ("table", "only")]
+    if any(token.word in ("(", "where", "*") for token in item.tokens) or not 1 <= len(named) <= 2:
+        return False
+    row = _relation(refused, [token.name for token in named])
+    publication = catalog.publication_names.get(refused.error.publication or "")
+    if row is None or publication is None:
+        return False
+    member = catalog.members.get((publication, row.oid))
+    entry = catalog.publication_rels.get(member) if member is not None else None
+    return entry is not None and entry.filter is None and entry.columns is None
+
+
+def _relation(refused: _Refused, names: Sequence[str]) -> Relation | None:
+    target = {"relname": names[-1], **({"schemaname": names[0]} if len(names) > 1 else {})}
+    try:
+        return refused.session.find_relation(target)
+    except ServerError:
+        return None
+
+
+_OPERATIONS = ("insert", "update", "delete", "truncate")
+
+
+def _publish_words(value: Sequence[_Token]) -> list[str]:
+    """The words of a value of `publish` that is one text in plain quotes."""
+    if len(value) != 1 or value[0].kind != "text" or not value[0].word.startswith("'"):
+        return []
+    words = value[0].word.strip("'").replace(",", " ").split()
+    return words if all(word.isalpha() for word in words) else []
+
+
+def _publish_list(refused: _Refused) -> Mending | None:
+    option = refused.option()
+    words = _publish_words(option[1]) if option else []
+    if not words or not set(words) <= set(_OPERATIONS):
+        return None
+    value = option[1][0] if option else None
+    assert value is not None
+    return Mending("Separate the operations by commas", ((value.start, value.end, _listed(words)),))
+
+
+def _listed(words: Iterable[str]) -> str:
+    return f"'{', '.join(dict.fromkeys(words))}'"
+
+
+def _publish_value(refused: _Refused) -> Mending | None:
+    option = refused.option()
+    words = _publish_words(option[1]) if option else []
+    meant: list[str] = []
+    for word in words:
+        near = [word] if word in _OPERATIONS else get_close_matches(word, _OPERATIONS, 1, 0.7)
+        meant += _OPERATIONS if word == "all" else near
+        if not near and word != "all":
+            return None
+    if not meant or option is None:
+        return None
+    text = _listed(meant)
+    return Mending(f"Write {text}", ((option[1][0].start, option[1][0].end, text),), safe=False)
+
+
+def _boolean(words: Mapping[bool, str]) -> Callable[[_Refused], Mending | None]:
+    """A yes or no as the option takes it."""
+
+    def mend(refused: _Refused) -> Mending | None:
+        option = refused.option()
+        if option is None or len(option[1]) > 1:
+            return None
+        if not option[1]:
+            name = next(item for item in refused.options() if item.start <= refused.culprit < item.end)
+            return Mending(f"Say {words[True]}", ((name.end, name.end, f" = {words[True]}"),))
+        word = option[1][0].word.strip("'")
+        if word not in _YES and word not in _NO:
+            return None
+        text = words[word in _YES]
+        return Mending(f"Write {text}", ((option[1][0].start, option[1][0].end, text),))
+
+    return mend
+
+
+_YES = ("true", "on", "1", "yes", "y", "t")
+_NO = ("false", "off", "0", "no", "n", "f")
+
+
+def _option_unknown(refused: _Refused) -> Mending | None:
+    options = refused.options()
+    # publish = insert, update: each operation after the first is read as an option.
+    for number, item in enumerate(options):
+        words = [token.word for token in item.tokens]
+        if words[:2] != ["publish", "="] or len(words) != 3 or words[2] not in _OPERATIONS:
+            continue
+        last = number
+        while last + 1 < len(options) and [*map(_word, options[last + 1].tokens)] in [[each] for each in _OPERATIONS]:
+            last += 1
+        if last > number:
+            listed = [words[2], *(options[at].tokens[0].word for at in range(number + 1, last + 1))]
+            change = (item.tokens[2].start, options[last].end, _listed(listed))
+            return Mending("Write the operations as one text", (change,))
+    known = ["publish", "publish_via_partition_root"]
+    known += ["publish_generated_columns"] if refused.session.catalog.major.publish_generated_columns else []
+    for item in options:
+        name = item.tokens[0]
+        if item.start <= refused.culprit < item.end and name.name not in known:
+            near = get_close_matches(name.name, known, 1, 0.8)
+            if near and not any(other.tokens[0].name == near[0] for other in options):
+                return Mending(f"Write {near[0]}", ((name.start, name.end, near[0]),), safe=False)
+    return None
+
+
+def _word(token: _Token) -> str:
+    return token.word
+
+
+def _unknown_column(refused: _Refused) -> Mending | None:
+    listed = {item.tokens[0].name for item in refused.group_around(refused.culprit)}
+    return _other_column(refused, listed)
+
+
+def _unknown_filter_column(refused: _Refused) -> Mending | None:
+    return _other_column(refused, set())
+
+
+def _other_column(refused: _Refused, taken: AbstractSet[str]) -> Mending | None:
+    """The column that the name at fault may be meant to be, none of those that are taken."""
+    parts = refused.name_at_fault()
+    row = _relation(refused, (refused.error.relation or "").split(".", 1)) if refused.error.relation else None
+    if not parts or row is None or not row.seen or refused.error.sqlstate != "42703":
+        return None
+    names = [column.name for column in row.live() if column.name not in taken]
+    return _spelled(parts[-1].name, names, (parts[-1].start, parts[-1].end))
+
+
+def _without_qualifier(refused: _Refused) -> Mending | None:
+    """`parent.column` as `column`, which each child table has under that name."""
+    parts = refused.name_at_fault()
+    if len(parts) < 2:
+        return None
+    return Mending("Write the column without its table", ((parts[0].start, parts[-1].start, ""),))
+
+
+def _spelled(name: str, names: Sequence[str], place: tuple[int, int]) -> Mending | None:
+    """The name that is meant: safe where but one of them differs in nothing but upper and lower case."""
+    alike = [each for each in names if each.lower() == name.lower()]
+    near = alike if len(alike) == 1 else get_close_matches(name, names, 2, 0.8)
+    if len(near) != 1 or near[0] == name:
+        return None
+    text = identifier(near[0])
+    return Mending(f"Write {text}", ((*place, text),), safe=len(alike) == 1)
+
+
+def _missing_relation(refused: _Refused) -> Mending | None:
+    catalog, parts = refused.session.catalog, refused.name_at_fault()
+    if not parts or len(parts) > 2 or refused.error.sqlstate != "42P01":
+        return None
+    if len(parts) == 2:
+        spaces = [catalog.namespace_names.get(parts[0].name)]
+    else:
+        spaces = list(refused.session.path)
+    names = [name for space, name in catalog.relation_names if space in spaces]
+    kinds = [name for name in names if _is_table(refused, spaces, name)] if len(names) <= _MANY else []
+    return _spelled(parts[-1].name, kinds, (parts[-1].start, parts[-1].end))
+
+
+_MANY = 5000
+"""Names among which a misspelt one is still looked for."""
+
+
+def _is_table(refused: _Refused, spaces: Sequence[int | None], name: str) -> bool:
+    catalog = refused.session.catalog
+    oids = (catalog.relation_names.get((space, name)) for space in spaces if space is not None)
+    rows = [catalog.relations[oid] for oid in oids if oid is not None]
+    return any(row.kind in "rp" and row.seen for row in rows)
+
+
+def _missing_publication(refused: _Refused) -> Mending | None:
+    name = refused.error.publication
+    token = next((token for token in refused.tokens[2:] if token.kind == "name" and token.name == name), None)
+    if name is None or token is None:
+        return None
+    return _spelled(name, list(refused.session.catalog.publication_names), (token.start, token.end))
+
+
+def _via_root(refused: _Refused) -> Mending | None:
+    """The rows of partitions as those of the root, which a filter or column list on the root needs."""
+    option = "publish_via_partition_root"
+    title = f"Set {option}"
+    if refused.word(0) == "alter" and len(refused.tokens) > 2:
+        name = refused.text[refused.tokens[2].start : refused.tokens[2].end].decode(errors="replace")
+        return Mending(title, ((0, 0, f"ALTER PUBLICATION {name} SET ({option} = true);\n"),), safe=False)
+    if refused.word(0) != "create":
+        return None
+    options = refused.options()
+    for item in options:
+        if item.tokens[0].name == option:
+            return Mending(title, ((item.start, item.end, f"{option} = true"),), safe=False)
+    end = options[-1].end if options else refused.tokens[-1].end
+    return Mending(title, ((end, end, f", {option} = true" if options else f" WITH ({option} = true)"),), safe=False)
+
+
+_MENDINGS: Mapping[str, Callable[[_Refused], Mending | None]] = {
+    "publication-undefined": _missing_publication,
+    "relation-missing": _missing_relation,
+    "option-unknown": _option_unknown,
+    "option-twice": _option_twice,
+    "publish-list-syntax": _publish_list,
+    "publish-value": _publish_value,
+    "via-root-not-boolean": _boolean({True: "true", False: "false"}),
+    "generated-columns-value": _boolean({True: "stored", False: "none"}),
+    "already-member": _without_object,
+    "not-member": _without_object,
+    "drop-with-filter-or-columns": _drop_by_name,
+    "filter-name-unknown": _unknown_filter_column,
+    "filter-qualified-by-parent": _without_qualifier,
+    "column-list-unknown-column": _unknown_column,
+    "column-list-system-column": _without_column("Leave out the system column", safe=False),
+    "column-list-duplicate": _duplicate_column,
+    "column-list-generated-column": _without_column("Leave out the generated column", safe=False),
+    "filter-on-partitioned-root": _via_root,
+    "column-list-on-partitioned-root": _via_root,
+}
+"""By the name of a rule what mends a statement that it speaks of."""
+
+
+def mend(rule: str, session: Session, error: ServerError, text: bytes) -> Mending | None:
+    """How to write a refused statement, where that is known; ``rule`` is the name of the rule that speaks of it."""
+    make = _MENDINGS.get(rule)
+    return make(_Refused(session, error, text)) if make is not None else None
+
+
+# --- Statements that are accepted and refuse writes ---------------------------------------------------------------
+
+
+def widened(catalog: Catalog, refusal: Refusal, text: bytes, then: Iterable[Column]) -> Mending | None:
+    """The column list that leaves out columns of the replica identity, with them; ``text`` is its statement.
+
+    ``then`` are the table's columns as that statement met them: it can list no others.
+    """
+    entry, row = refusal.entry, catalog.relations[refusal.relation]
+    identity = replica_identity(catalog, row)
+    if entry is None or entry.columns is None or identity.full or not identity.columns:
+        return None
+    source = catalog.relations[entry.relation]
+    listed = {source.columns[number - 1].name for number in entry.columns}
+    held = [row.columns[number - 1] for number in sorted(identity.columns)]
+    lacking = [column for column in held if column.name not in listed]
+    written = column_list(text, entry.place.start)
+    listable = {column.name for column in then if not column.dropped and not column.generated}
+    if not lacking or not written or not listable.issuperset(column.name for column in lacking):
+        return None
+    names = ", ".join(identifier(column.name) for column in lacking)
+    end = sum(written[-1])
+    return Mending(f"List {names} too", ((end, end, f", {names}"),), safe=False)

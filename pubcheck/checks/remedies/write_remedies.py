@@ -1,0 +1,66 @@
+"""Ways out of a refused write: SQL that a person can run, with what it costs, in the order of preference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from pubcheck.checks.remedies.identity_remedies import IdentityWays
+from pubcheck.checks.remedies.publication_remedies import PublicationWays, Written
+from pubcheck.checks.remedies.remedy import Keys, Remedy
+from pubcheck.checks.write.published_table import PublishedTable
+from pubcheck.checks.write.replica_identity import Refusal
+from pubcheck.postgres.session import Session
+
+_MOST = 12
+"""Statements that are still read: many columns can need a NOT NULL."""
+
+
+class Remedies:
+    """The ways out for the causes of one table, each complete: what the table may do ends all of them, and no way
+    brings another one.
+
+    What is the same for all causes is found once: a table can have tens of thousands.
+    """
+
+    def __init__(self, session: Session, relation: int, written: Written, keys: Keys) -> None:
+        """``keys``: what was found for other tables, to be empty at first."""
+        self.relation, self._written = relation, written
+        self._table = table = PublishedTable(session, relation)
+        identity = IdentityWays(table, keys)
+        seen = table.row.seen
+        self._existing = _short(identity.existing_key()) if seen else []
+        self._new_index = _short(identity.new_index()) if seen else []
+        self._new_key = _short(identity.new_key()) if seen else []
+        self._full = _short(identity.full())
+        self._wider_key = _short(identity.wider_primary_key()) if seen else []
+        changes = self._existing or self._new_index or self._full
+        self.lists_first = not changes or table.identity.columns.issuperset(identity.needed)
+        """Whether a wider column list is better than another identity: filters ask for none, or there is none."""
+
+    def of(self, refusal: Refusal) -> list[Remedy]:
+        """All ways that are known to end a cause, the best first.
+
+        Where there is none, the way to publish the table no more, unless it is published FOR ALL TABLES.
+        """
+        of_publication = PublicationWays(self._table, refusal, self._written)
+        seen = self._table.row.seen
+        lists = _short(of_publication.wider_list()) if seen else []
+        found = chain(
+            self._existing,
+            lists if self.lists_first else (),
+            self._new_index,
+            _short(of_publication.generated_columns_sent()) if seen else (),
+            self._new_key,
+            self._full,
+            () if self.lists_first else lists,
+            _short(of_publication.inserts_only()),
+            self._wider_key,
+            _short(of_publication.less_filter()),
+            _short(of_publication.no_list()),
+        )
+        return list(found) or _short(of_publication.unpublished())
+
+
+def _short(ways: Iterable[Remedy] | Iterator[Remedy]) -> list[Remedy]:
+    return [way for way in ways if len(way.statements) <= _MOST]

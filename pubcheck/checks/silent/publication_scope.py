@@ -1,0 +1,320 @@
+"""What a publication as a whole sends less than one would think, or at a cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pubcheck.checks.context import Finding, Ground, listed, others
+from pubcheck.checks.silent.filters import by_publication
+from pubcheck.diagnostics import Severity
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
+from pubcheck.postgres.catalog.rows import Constraint, Place, Publication, Relation
+from pubcheck.postgres.identifiers import identifier
+from pubcheck.postgres.replication.publication_lookup import arrival, counted_entry, is_publishable, publications_of
+from pubcheck.postgres.replication.published_changes import not_sent
+
+_ROWS = ("insert", "update", "delete")
+
+
+def _about(
+    ground: Ground,
+    rule: str,
+    publication: Publication,
+    message: str,
+    way: str,
+    *,
+    place: Place | None = None,
+    relations: Sequence[Relation] = (),
+    related: tuple[tuple[Place, str], ...] = (),
+    severity: Severity | None = None,
+    certain: bool = True,
+) -> Iterator[Finding]:
+    place = place or ground.place_of(publication)
+    if place is not None:
+        yield Finding(
+            rule=rule,
+            message=message,
+            help=way,
+            place=place,
+            certain=publication.seen and certain,
+            related=related,
+            object=ground.session.qualified(relations[0]) if relations else None,
+            publications=(publication.name,),
+            severity=severity,
+            also=ground.qualified(relations)[1:],
+        )
+
+
+def _has_members(ground: Ground, publication: Publication) -> bool:
+    catalog = ground.catalog
+    return publication.all_tables or catalog.members_of.has(publication.oid) or catalog.schemas_of.has(publication.oid)
+
+
+def _publishes(publication: Publication) -> list[str]:
+    return [name for name in (*_ROWS, "truncate") if getattr(publication, name)]
+
+
+def information_schema(ground: Ground) -> Iterator[Finding]:
+    """Tables of information_schema, and the schema itself: accepted, and nothing of them is ever sent."""
+    catalog = ground.catalog
+    for entry in ground.each(ground.entries):
+        relation = catalog.relations[entry.relation]
+        if relation.oid < FIRST_NORMAL_OID:
+            yield from _about(
+                ground,
+                "information-schema-not-published",
+                catalog.publications[entry.publication],
+                f"{ground.name(relation)} is accepted and never sent: what initdb made is not published",
+                "take it out of the publication",
+                place=entry.place,
+                relations=[relation],
+            )
+    for schema in catalog.publication_namespaces.values():
+        if schema.namespace == INFORMATION_SCHEMA:
+            yield from _about(
+                ground,
+                "information-schema-not-published",
+                catalog.publications[schema.publication],
+                "the schema information_schema is accepted, and none of its tables is ever sent",
+                "take it out of the publication",
+                place=schema.place,
+            )
+
+
+def left_out(ground: Ground) -> Iterator[Finding]:
+    """Tables that FOR ALL TABLES and TABLES IN SCHEMA pass over."""
+    for publication in ground.each(ground.catalog.publications.values()):
+        if not publication.all_tables and not ground.catalog.schemas_of.has(publication.oid):
+            continue
+        found = [
+            (ground.catalog.relations[oid], reason)
+            for oid, reason in not_sent(ground.catalog, publication.oid)
+            if reason in ("unlogged", "temporary", "foreign") and not ground.catalog.relations[oid].partition
+        ]
+        if found:
+            names = [f"{ground.name(row)} ({reason})" for row, reason in found]
+            yield from _about(
+                ground,
+                "tables-left-out",
+                publication,
+                f'publication "{publication.name}" does not send {listed(names)}: only permanent tables are published',
+                "make them permanent (ALTER TABLE ... SET LOGGED) if the subscriber needs them",
+                relations=[row for row, _ in found],
+                related=others([(row.place, reason) for row, reason in found if row.place is not None]),
+            )
+
+
+def not_replicated(ground: Ground) -> Iterator[Finding]:
+    """Sequences and materialized views beside published tables; foreign keys to tables that are not published."""
+    catalog = ground.catalog
+    keys: dict[int, list[tuple[int, Constraint]]] = {}
+    for number, row in enumerate(catalog.constraints.values()):
+        if row.kind == "f" and row.references in catalog.relations and row.relation in catalog.relations:
+            keys.setdefault(row.relation, []).append((number, row))
+    for publication in ground.each(catalog.publications.values()):
+        if not _has_members(ground, publication):
+            continue
+        if publication.all_tables or catalog.schemas_of.has(publication.oid):
+            found = [
+                catalog.relations[oid]
+                for oid, reason in not_sent(catalog, publication.oid)
+                if reason in ("sequence", "materialized view")
+            ]
+            if found:
+                yield from _about(
+                    ground,
+                    "not-replicated",
+                    publication,
+                    f'publication "{publication.name}" does not send {listed(ground.name(row) for row in found)}: '
+                    "sequences and materialized views are not replicated, nor are DDL and large objects",
+                    "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views",
+                    relations=found,
+                )
+        yield from _foreign_keys(ground, publication, keys)
+
+
+def _foreign_keys(
+    ground: Ground, publication: Publication, keys: dict[int, list[tuple[int, Constraint]]]
+) -> Iterator[Finding]:
+    """``keys`` are all foreign keys of the unit by their table, each with its place among the constraints."""
+    catalog = ground.catalog
+    if publication.all_tables:
+        return
+    tables: Iterable[int] = keys
+    if not catalog.schemas_of.has(publication.oid):
+        members = catalog.members_of.get(publication.oid)
+        roots = (catalog.publication_rels[member].relation for member in members)
+        tables = {oid for root in roots for oid in catalog.descendants(root)}
+    found: list[tuple[Relation, Relation]] = []
+    for _, row in sorted((key for oid in tables for key in keys.get(oid, ())), key=lambda key: key[0]):
+        child, parent = catalog.relations[row.relation], catalog.relations[row.references]
+        if arrival(catalog, publication, child) is not None and arrival(catalog, publication, parent) is None:
+            found.append((child, parent))
+    if found:
+        pairs = listed(f"{ground.name(one)} (to {ground.name(other)})" for one, other in found)
+        yield from _about(
+            ground,
+            "not-replicated",
+            publication,
+            f'publication "{publication.name}" sends rows of {pairs} without those that their foreign keys mean: '
+            "the subscriber does not check them",
+            "publish the tables that are referred to as well, or drop the foreign keys on the subscriber",
+            relations=[one for one, _ in found],
+        )
+
+
+def publishes_nothing(ground: Ground) -> Iterator[Finding]:
+    """publish = '': accepted, no change is sent, the initial copy runs."""
+    for publication in ground.each(ground.catalog.publications.values()):
+        if publication.seen and not _publishes(publication):
+            yield from _about(
+                ground,
+                "publishes-nothing",
+                publication,
+                f'publication "{publication.name}" publishes no operation: a subscriber gets the initial copy and then '
+                "nothing",
+                f"ALTER PUBLICATION {identifier(publication.name)} SET (publish = 'insert, update, delete, truncate')",
+            )
+
+
+def updates_without_inserts(ground: Ground) -> Iterator[Finding]:
+    """publish with update and without insert: updates of rows that the subscriber never got."""
+    firsts = {publication.oid: filters[0] for publication, filters in by_publication(ground)}
+    for publication in ground.each(ground.catalog.publications.values()):
+        if not publication.update or publication.insert or not _has_members(ground, publication):
+            continue
+        filtered = firsts.get(publication.oid)
+        name = publication.name
+        if filtered is None:
+            message = (
+                f'publication "{name}" publishes updates but not inserts: updates of rows that came after the initial '
+                "copy are skipped by the subscriber"
+            )
+            yield from _about(ground, "updates-without-inserts", publication, message, "publish insert as well")
+            continue
+        unpublished = [action for action in ("insert", "delete") if not getattr(publication, action)]
+        message = (
+            f'publication "{name}" sends {" and ".join(action.upper() + "s" for action in unpublished)} all the same: '
+            f"an UPDATE that brings a row of {ground.name(filtered.relation)} into the row filter is sent as INSERT, "
+            "one that takes it out as DELETE"
+        )
+        way = "publish insert and delete too, or drop the filter"
+        yield from _about(
+            ground,
+            "updates-without-inserts",
+            publication,
+            message,
+            way,
+            relations=[filtered.relation],
+            related=((filtered.entry.place, "the filtered table"),),
+            severity="warning",
+        )
+
+
+def empty(ground: Ground) -> Iterator[Finding]:
+    """No table at all: no FOR clause, schemas without tables, or all members gone."""
+    catalog = ground.catalog
+    for publication in ground.each(catalog.publications.values()):
+        if not publication.seen or publication.all_tables or catalog.members_of.has(publication.oid):
+            continue
+        schemas = [catalog.publication_namespaces[oid].namespace for oid in catalog.schemas_of.get(publication.oid)]
+        held = (catalog.relations[oid] for schema in schemas for oid in catalog.relations_in.get(schema))
+        if any(is_publishable(row) for row in held) or not all(catalog.namespaces[oid].seen for oid in schemas):
+            continue
+        where = f" ({listed((catalog.namespaces[oid].name for oid in schemas), 'schema')} without tables)"
+        yield from _about(
+            ground,
+            "empty-publication",
+            publication,
+            f'publication "{publication.name}" has no tables{where if schemas else ""}, and sends nothing',
+            f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ...; subscribers then REFRESH PUBLICATION",
+            certain=not ground.session.blind,
+        )
+
+
+def initial_copy(ground: Ground) -> Iterator[Finding]:
+    """The initial copy knows no publish option; subscribers before 15 know neither filters nor column lists."""
+    catalog = ground.catalog
+    for publication in ground.each(catalog.publications.values()):
+        if not _has_members(ground, publication):
+            continue
+        name = publication.name
+        if not publication.insert:
+            yield from _about(
+                ground,
+                "initial-copy-ignores-publish",
+                publication,
+                f'publication "{name}" does not publish inserts, and the initial copy takes all rows all the same',
+                "subscribe WITH (copy_data = false) if the rows are not to come",
+            )
+        entries = [catalog.publication_rels[oid] for oid in catalog.members_of.get(publication.oid)]
+        narrowed = [entry for entry in entries if entry.filter is not None or entry.columns is not None]
+        if narrowed:
+            tables = listed(ground.name(catalog.relations[entry.relation]) for entry in narrowed)
+            yield from _about(
+                ground,
+                "initial-copy-ignores-publish",
+                publication,
+                f"a subscriber before PostgreSQL 15 copies {tables} whole, with all rows and columns: it does not ask "
+                f'for the filters and column lists of "{name}"',
+                "subscribe with 15 or later, or WITH (copy_data = false)",
+                place=narrowed[0].place,
+                relations=[catalog.relations[entry.relation] for entry in narrowed],
+            )
+
+
+def generated_columns(ground: Ground) -> Iterator[Finding]:
+    """Stored generated columns that are not sent, and virtual ones, which never are."""
+    catalog = ground.catalog
+    tables = [row for row in catalog.relations.values() if is_publishable(row) and any(c.generated for c in row.live())]
+    groups: dict[int, list[tuple[Relation, str]]] = {}
+    for relation in tables:
+        for publication in publications_of(catalog, relation):
+            arrives = arrival(catalog, publication, relation)
+            if arrives is None or arrives.arrives_as != relation.oid:
+                continue
+            entry = counted_entry(catalog, publication, relation.oid)
+            listed_ones = entry is not None and entry.columns is not None
+            for column in relation.live():
+                unsent = column.generated == "s" and publication.generated != "s" and not listed_ones
+                if unsent or column.generated == "v":
+                    groups.setdefault(publication.oid, []).append((relation, column.name))
+    for oid, found in groups.items():
+        publication = catalog.publications[oid]
+        relation = found[0][0]
+        names = listed(f"{ground.name(row)}.{name}" for row, name in found)
+        way = "let the subscriber generate them too, as its own generated columns"
+        if catalog.major.publish_generated_columns:
+            way += "; or, stored ones, WITH (publish_generated_columns = stored) or in a column list"
+        yield from _about(
+            ground,
+            "generated-columns-not-sent",
+            publication,
+            f'publication "{publication.name}" does not send the generated columns {names}',
+            way,
+            relations=[row for row, _ in found],
+            related=others([(row.place, f'"{name}"') for row, name in found if row.place is not None]),
+        )
+
+
+def identity_full(ground: Ground) -> Iterator[Finding]:
+    """Tables with REPLICA IDENTITY FULL whose updates or deletes are published."""
+    catalog = ground.catalog
+    for relation in ground.each(catalog.relations.values()):
+        if relation.identity != "f" or relation.kind != "r" or not is_publishable(relation):
+            continue
+        publications = [row for row in publications_of(catalog, relation) if row.update or row.delete]
+        place = relation.place or (ground.place_of(publications[0]) if publications else None)
+        if not publications or place is None:
+            continue
+        search = "by a sequential scan" if catalog.major.number < 16 else "by an index only where a usable one exists"
+        yield Finding(
+            rule="identity-full-cost",
+            message=f"{ground.name(relation)} has REPLICA IDENTITY FULL: every UPDATE and DELETE logs and sends the "
+            f"whole old row, and the subscriber looks for it {search}",
+            help="a primary key, or REPLICA IDENTITY USING INDEX with a unique index over NOT NULL columns, is cheaper",
+            place=place,
+            certain=relation.seen and any(row.seen for row in publications),
+            object=ground.session.qualified(relation),
+            publications=tuple(row.name for row in publications),
+        )

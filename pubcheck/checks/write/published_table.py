@@ -1,0 +1,67 @@
+"""A table with what its publications ask of its replica identity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from msgspec import Struct
+
+from pubcheck.postgres.catalog.rows import Publication, PublicationRel
+from pubcheck.postgres.identifiers import identifier, table_name
+from pubcheck.postgres.replication.publication_lookup import judged_entry, mapped, publications_of
+from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.postgres.session import Session
+
+
+class Membership(Struct, frozen=True):
+    """A publication of the table that publishes updates or deletes, with the entry whose filter and list count.
+
+    ``reads`` are the columns of its filter and ``listed`` those of its list, as numbers of the table itself.
+    """
+
+    publication: Publication
+    entry: PublicationRel | None
+    reads: tuple[int, ...] = ()
+    listed: frozenset[int] | None = None
+
+
+class PublishedTable:
+    """One table in the final state of a unit."""
+
+    def __init__(self, session: Session, oid: int) -> None:
+        self.session = session
+        self.catalog = catalog = session.catalog
+        self.row = row = catalog.relations[oid]
+        self.name = table_name(session, row)
+        self.alter = f"ALTER TABLE {self.name}"
+        self.identity = replica_identity(catalog, row)
+
+    @cached_property
+    def memberships(self) -> list[Membership]:
+        """Those of all its publications that publish updates or deletes."""
+        found = publications_of(self.catalog, self.row)
+        return [self.membership(one) for one in found if one.update or one.delete]
+
+    def membership(self, publication: Publication) -> Membership:
+        """What one of its publications asks of it."""
+        entry = None if publication.all_tables else judged_entry(self.catalog, publication, self.row)
+        if entry is None:
+            return Membership(publication, None)
+        named = self.catalog.relations[entry.relation]
+        reads = mapped(named, self.row, entry.filter.columns if entry.filter is not None else ())
+        listed = None if entry.columns is None else frozenset(mapped(named, self.row, entry.columns))
+        return Membership(publication, entry, reads, listed)
+
+    def sends(self, one: Membership, number: int) -> bool:
+        """Whether a publication allows a column in the identity: it is listed, or sent without a list."""
+        if one.listed is not None:
+            return number in one.listed
+        generated = self.row.columns[number - 1].generated
+        if not generated or not self.catalog.major.publish_generated_columns:
+            return True
+        return generated == "s" and one.publication.generated == "s"
+
+    def names(self, numbers: Iterable[int]) -> str:
+        """Columns by number as SQL lists them."""
+        return ", ".join(identifier(self.row.columns[number - 1].name) for number in numbers)

@@ -1,0 +1,217 @@
+"""What is said of statements in the files that a publication forbids where they stand (``checks.literal``).
+
+Where the same is still refused in the end, the finding about that points at them. Otherwise, as a later statement mends
+it, there is one finding for a table, an operation and a stretch of the history, placed at the first such statement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.checks.context import RELATED
+from pubcheck.checks.messages import writes as texts
+from pubcheck.checks.write.replica_identity import Met, Refusal, Write
+from pubcheck.checks.write.write_refusal_history import RefusedWrites
+from pubcheck.checks.write.written_dml import NAME, Stop, may_be_refused, stopped
+from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span, StatementRef
+from pubcheck.engine.grounds import Grounds
+from pubcheck.engine.reruns import in_any_order
+from pubcheck.engine.statement_index import Statements, StatementText
+from pubcheck.lexing.splitter import Statement
+from pubcheck.postgres.catalog.rows import Place
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.tokens import folded
+from pubcheck.rulebook import by_name
+from pubcheck.source import Source
+
+
+class _Stretch(Struct):
+    """The first refused statement of a stretch of the history in which a write is refused for one reason."""
+
+    first: Diagnostic
+    further: list[Span] = []
+    count: int = 0
+    earliest: list[tuple[int, Span]] = []
+    latest: list[tuple[int, Span]] = []
+    """The first few of them and the last few, each with the clock of ``Met``."""
+
+
+_PREPARED = re.compile(rf"(?:prepare|execute|deallocate)\s+(?:prepare\s+)?({NAME})", re.IGNORECASE)
+
+
+_FIRST = ("no other error is raised first",)
+
+
+class Stopped:
+    """Collects the refused statements of one major."""
+
+    def __init__(self, session: Session, refused: RefusedWrites, grounds: Grounds) -> None:
+        self._session, self._refused, self._grounds = session, refused, grounds
+        self._stretches: dict[tuple[int, Write, Place], dict[tuple[ServerAnswer, bool], _Stretch]] = {}
+        self._still: set[tuple[int, Write, Place]] = set()
+        """The stretches that last to the end."""
+
+    # Meeting statements.
+
+    def passed_over(self, source: Source, number: int, item: Statement) -> None:
+        """A statement that is not parsed otherwise; ``number`` is its source's."""
+        if item.perhaps or item.placeholders or item.variables or in_any_order(source):
+            return
+        statement = StatementText(source, item.index, item.start, item.text)
+        if item.edits:
+            statement = replace(statement, text=item.sent(), edits=item.edits)
+        text = statement.text if item.edits else item.sql
+        if item.keyword in ("prepare", "deallocate"):
+            self._prepare(item.keyword, text)
+        elif self._refused and may_be_refused(self._session, self._refused, text):
+            try:
+                parsed = parse(text)
+            except (SyntaxRefused, TooDeep):
+                return
+            if parsed is not None:
+                self.judge(statement, number, *parsed)
+
+    def _prepare(self, keyword: str, text: str) -> None:
+        name = _PREPARED.match(text)
+        if keyword == "prepare" and name is not None:
+            self._session.prepared[folded(name[1].encode())] = text
+        elif name is not None and name[1].lower() != "all":
+            self._session.prepared.pop(folded(name[1].encode()), None)
+        elif keyword == "deallocate":
+            self._session.prepared.clear()
+
+    def judge(self, statement: StatementText, number: int, name: str, node: Node) -> None:
+        """A statement that was parsed and changes no catalog; ``number`` is its source's."""
+        self._session.begin_statement(number, statement.index, statement.text)
+        stop = self.stop(name, node)
+        if stop is not None:
+            self.take(self.met(statement, stop))
+
+    def stop(self, name: str, node: Node, around: str = "") -> Stop | None:
+        """Why the statement at hand is refused (``literal.stopped``); the catalog stays as it is."""
+        journal = self._session.catalog.journal
+        mark = journal.mark()
+        try:
+            executed = node if name == "ExecuteStmt" else node.get("query", {}).get("ExecuteStmt")
+            if executed is None:
+                return stopped(self._session, self._refused, name, node, around)
+            prepared = parse(self._session.prepared.get(executed["name"], ""))
+            stop = stopped(self._session, self._refused, *prepared) if prepared is not None else None
+            return stop and replace(stop, start=0)
+        except (SyntaxRefused, TooDeep):
+            return None
+        finally:
+            journal.undo(mark)
+            self._session.forget_path()
+
+    def error(self, statement: StatementText, stop: Stop) -> ServerError:
+        """The refusal of a statement inside another one, which may take back all that it rests on."""
+        answer = stop.refusal.server
+        error = ServerError(
+            answer.sqlstate,
+            answer.message,
+            rule=stop.refusal.rule,
+            detail=answer.detail,
+            hint=answer.hint,
+            culprit=stop.start,
+        )
+        error.evidence = self.met(statement, stop)
+        return error
+
+    def met(self, statement: StatementText, stop: Stop) -> Met:
+        """What is to be said of a refused statement, as things stand."""
+        catalog, refusal = self._session.catalog, stop.refusal
+        relation = catalog.relations[refusal.relation]
+        key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
+        diagnostic = by_name("write-refused-here").diagnostic(
+            "certain" if stop.certain else "assumed",
+            (catalog.major.number,),
+            f"{stop.verb} {relation.name} is refused here: {texts.reason(catalog, refusal)}",
+            statement.span(stop.start),
+            statement=statement.ref(),
+            object=self._session.qualified(relation),
+            publications=(catalog.publications[refusal.publication].name,),
+            operation=refusal.operation,
+            server=refusal.server,
+            assumptions=() if stop.certain else self._grounds.of_refusal(refusal) or _FIRST,
+        )
+        return Met(key, diagnostic, self._refused.clock)
+
+    def take(self, met: Met) -> None:
+        """Keep what is to be said of a refused statement."""
+        found = met.diagnostic
+        assert found.server is not None
+        stretches = self._stretches.setdefault(met.key, {})
+        stretch = stretches.setdefault((found.server, found.certainty == "certain"), _Stretch(found))
+        stretch.latest.append((met.clock, found.span))
+        del stretch.latest[:-RELATED]
+        if len(stretch.earliest) < RELATED:
+            stretch.earliest.append((met.clock, found.span))
+        if stretch.first is not found:
+            stretch.count += 1
+            if len(stretch.further) < RELATED:
+                stretch.further.append(replace(found.span, message="is refused too"))
+
+    # What it comes to.
+
+    def end(self, refused: Iterable[tuple[Refusal, Place]]) -> None:
+        """Take in what is refused in the end."""
+        writes = {(refusal.relation, refusal.operation) for refusal, _ in refused}
+        self._still = {(*write, self._refused.since(*write)) for write in writes}
+
+    def still(self, refusal: Refusal) -> tuple[Span, ...]:
+        """The statements that a cause which lasts to the end has stopped already, alone or with others."""
+        key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
+        stretches, came = self._stretches.get(key, {}).values(), self._refused.came(refusal)
+        met = dict.fromkeys(each for one in stretches for each in (*one.earliest, *one.latest))
+        spans = [span for clock, span in met if clock >= came]
+        return tuple(replace(span, message="is refused already") for span in spans[:RELATED])
+
+    def earliest(self, oid: int) -> StatementRef | None:
+        """The first statement that what is refused of a table in the end has stopped already."""
+        lasting = (stretches for key, stretches in self._stretches.items() if key[0] == oid and key in self._still)
+        return next((stretch.first.statement for stretches in lasting for stretch in stretches.values()), None)
+
+    def mended(self, statements: Statements) -> Iterator[Diagnostic]:
+        """What is left, which later statements mended."""
+        relations = self._session.catalog.relations
+        for (oid, write, since), stretches in self._stretches.items():
+            if (oid, write, since) in self._still:
+                continue
+            until = self._refused.until(oid, write, since) if oid in relations else None
+            cause = statements[since.source, since.statement].span(since.start, since.end, "is refused since here")
+            for stretch in stretches.values():
+                first, ways, related = stretch.first, [], [cause]
+                if until is not None and not _within(first, statements[until]):
+                    end = statements[until].span(0, message="is allowed again from here on")
+                    ways.append(f"run it after {_line(first.span, end)}, which mends this")
+                    related.append(end)
+                made = relations[oid].place if oid in relations else None
+                if made is None or (made.source, made.statement) != (since.source, since.statement):
+                    ways.append(f"run it before {_line(first.span, cause)}, which forbids it")
+                else:
+                    ways.append(f"give the table what it needs on {_line(first.span, cause)}, where it is made")
+                more = f"; so {'is' if stretch.count == 1 else 'are'} {stretch.count} more" if stretch.count else ""
+                yield replace(
+                    first,
+                    message=f"{first.message}{more}",
+                    help="; or ".join(ways),
+                    related=(*related, *stretch.further),
+                )
+
+
+def _within(found: Diagnostic, statement: StatementText) -> bool:
+    """Whether a finding is of a statement or inside it: a block that is refused takes back what it did."""
+    ref = found.statement
+    return ref is not None and (ref.source, ref.index) == (statement.source, statement.index)
+
+
+def _line(here: Span, span: Span) -> str:
+    line = f"line {span.source.text.count(chr(10), 0, span.start) + 1}"
+    return line if span.source is here.source else f"{line} of {span.source.label}"

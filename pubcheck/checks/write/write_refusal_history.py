@@ -1,0 +1,254 @@
+"""Since which statement of a unit's history the UPDATE or DELETE of each table has been refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from pubcheck.checks.write.replica_identity import CHECKS, WRITES, Cause, Refusal, Write, causes_of, refusals
+from pubcheck.faults import Faults
+from pubcheck.postgres.catalog.rows import (
+    Index,
+    Other,
+    Place,
+    Publication,
+    PublicationNamespace,
+    PublicationRel,
+    Relation,
+)
+from pubcheck.postgres.replication.publication_lookup import publications_of, publishes
+from pubcheck.postgres.session import Session
+
+Change = tuple[dict[Any, Any], Any, Any]
+"""An entry of the journal: (dictionary, key, former value)."""
+
+_FOLLOWED = (Relation, Index, Other, Publication, PublicationRel, PublicationNamespace)
+
+
+class RefusedWrites:
+    """Keeps step with a session's catalog, statement by statement.
+
+    Each cause is that of a single publication, so one that joins a table's others, or leaves them, changes nothing for
+    those: most tables need not be checked against all of theirs again.
+    """
+
+    def __init__(self, session: Session, faults: Faults) -> None:
+        self._session, self._faults = session, faults
+        self._catalog = session.catalog
+        self._causes: dict[tuple[int, Write], dict[tuple[int, int], _Since]] = {}
+        """By table and write the causes for which it is refused, by publication and check."""
+        self._since: dict[tuple[int, Write], Place] = {}
+        """By table and write the first cause since which it has been refused, for one cause or another."""
+        self._ended: dict[tuple[int, Write, Place], tuple[int, int]] = {}
+        self.clock = 0
+        """How many statements were followed."""
+
+    def __bool__(self) -> bool:
+        """Whether any write is refused as things stand."""
+        return bool(self._since)
+
+    def follow(self, source: int, statement: int, changes: Iterable[Change]) -> None:
+        """Take in what a statement changed; ``source`` and ``statement`` are its numbers, as in a Place."""
+        self.clock += 1
+        catalog = self._catalog
+        if not catalog.publications and not self._since:
+            return
+        here, place = (source, statement), Place(source, statement, 0, 0)
+        touched = self._faults.value(place, _Touched(), self._touched, changes)
+        for oid in touched.again:
+            relation = catalog.relations.get(oid)
+            with self._faults.guard(place):
+                self._check(oid, None if relation is None else publications_of(catalog, relation), here)
+        for publication, oids in touched.joined:
+            for oid in oids:
+                with self._faults.guard(place):
+                    self._check_one(oid, publication, here)
+        for publication, oids in touched.left:
+            for oid in oids:
+                if any((oid, write) in self._causes for write in WRITES):
+                    with self._faults.guard(place):
+                        self._check_one(oid, publication, here)
+
+    def refused(self) -> Iterator[tuple[Refusal, Place]]:
+        """Each cause for which a write is refused now, and where it is in the statement that brought it."""
+        for oid in sorted({oid for oid, _ in self._causes}):
+            relation = self._catalog.relations[oid]
+            found = self._faults.value(relation.place, {}, refusals, self._catalog, relation)
+            for write, causes in sorted(found.items()):
+                since = self._causes.get((oid, write), {})
+                for refusal in causes:
+                    # After an internal error there may be no place.
+                    if (known := since.get((refusal.publication, refusal.cause.check))) is not None:
+                        yield refusal, known.place
+
+    def is_refused(self, oid: int, write: Write) -> bool:
+        """Whether a write of a table is refused as things stand."""
+        return (oid, write) in self._since
+
+    def reaches(self, oid: int) -> bool:
+        """Whether any write is refused of a table or of one that inherits from it."""
+        below = self._catalog.descendants(oid) if self._catalog.children.has(oid) else (oid,)
+        return any((one, write) in self._since for one in below for write in WRITES)
+
+    def since(self, oid: int, write: Write) -> Place:
+        """The first cause in the statement since which a write has been refused. KeyError where it is not."""
+        return self._since[oid, write]
+
+    def came(self, refusal: Refusal) -> int:
+        """The ``clock`` of the statement that brought a cause. KeyError where it is gone."""
+        causes = self._causes[refusal.relation, refusal.operation]
+        return causes[refusal.publication, refusal.cause.check].clock
+
+    def until(self, oid: int, write: Write, since: Place) -> tuple[int, int] | None:
+        """The statement, by source and number, with which a refusal ended; None where it has not."""
+        return self._ended.get((oid, write, since))
+
+    def _check(self, oid: int, publications: Sequence[Publication] | None, here: tuple[int, int]) -> None:
+        """A table whose writes any of its publications may now have refused, or no longer. ``publications`` is None
+        where the table is gone."""
+        found = causes_of(self._catalog, self._catalog.relations[oid], publications) if publications else {}
+        for write in WRITES:
+            known = self._causes.get((oid, write), {})
+            self._put(oid, write, self._placed(oid, found.get(write, ()), known, here), here)
+
+    def _check_one(self, oid: int, publication: int, here: tuple[int, int]) -> None:
+        """A table about which nothing has changed but what one publication says of it."""
+        catalog = self._catalog
+        relation, row = catalog.relations.get(oid), catalog.publications.get(publication)
+        published = relation is not None and row is not None and publishes(catalog, row, relation)
+        found = causes_of(catalog, relation, (row,)) if published and relation is not None and row is not None else {}
+        for write in WRITES:
+            causes = self._causes.get((oid, write), {})
+            keys = [(publication, check) for check in CHECKS]
+            known = {key: causes.pop(key) for key in keys if key in causes}
+            causes.update(self._placed(oid, found.get(write, ()), known, here))
+            self._put(oid, write, causes, here)
+
+    def _placed(
+        self, oid: int, found: Iterable[Cause], known: Mapping[tuple[int, int], _Since], here: tuple[int, int]
+    ) -> dict[tuple[int, int], _Since]:
+        """Causes with their places; those that are known keep theirs."""
+        placed = {}
+        for cause in found:
+            key = cause.publication.oid, cause.check
+            placed[key] = known.get(key) or _Since(self._culprit(here, oid, cause), self.clock)
+        return placed
+
+    def _put(self, oid: int, write: Write, causes: dict[tuple[int, int], _Since], here: tuple[int, int]) -> None:
+        """The causes for which a write is refused as things are now."""
+        if causes:
+            self._causes[oid, write] = causes
+            self._since.setdefault((oid, write), next(iter(causes.values())).place)
+            return
+        self._causes.pop((oid, write), None)
+        since = self._since.pop((oid, write), None)
+        if since is not None:
+            self._ended[oid, write, since] = here
+
+    def _touched(self, changes: Iterable[Change]) -> _Touched:
+        catalog = self._catalog
+        rows: list[tuple[Any, Any]] = []
+        for heap, key, former in changes:
+            row = heap.get(key)
+            if isinstance(row, _FOLLOWED):
+                rows.append((former if type(former) is type(row) else None, row))
+            elif isinstance(former, _FOLLOWED):
+                rows.append((former, None))
+        touched = _Touched()
+        families: set[int] = set()
+        for former, row in rows:
+            known = row or former
+            if isinstance(known, Relation):
+                families.add(known.oid)
+            elif isinstance(known, Index):
+                touched.again.add(known.table)
+            elif isinstance(known, Other):
+                if any(one is not None and one.instead for one in (former, row)):
+                    touched.again.add(known.namespace)
+            elif isinstance(known, Publication):
+                if former is None or row is None or _judged(former) != _judged(row):
+                    self._publication(touched, former, row)
+            else:
+                oids = (
+                    (known.relation,)
+                    if isinstance(known, PublicationRel)
+                    else catalog.relations_in.groups.get(known.namespace, ())
+                )
+                publication = catalog.publications.get(known.publication)
+                # Via root what is said of a partition counts where nothing is said of its ancestors any more.
+                gone = row is None and (publication is None or not publication.via_root)
+                (touched.left if gone else touched.joined).append((known.publication, self._family(oids)))
+        touched.again.update(self._family(families))
+        return touched
+
+    def _publication(self, touched: _Touched, former: Publication | None, row: Publication | None) -> None:
+        """One that came, went or was altered. The members of one that came or went speak for themselves."""
+        known = row or former
+        if known is not None and known.all_tables:
+            tables = [oid for oid, relation in self._catalog.relations.items() if relation.kind == "r"]
+            (touched.left if row is None else touched.joined).append((known.oid, tables))
+        if former is not None and row is not None:
+            catalog = self._catalog
+            oids = [catalog.publication_rels[member].relation for member in catalog.members_of.get(row.oid)]
+            for member in catalog.schemas_of.get(row.oid):
+                oids += catalog.relations_in.get(catalog.publication_namespaces[member].namespace)
+            touched.joined.append((row.oid, self._family(oids)))
+
+    def _family(self, oids: Iterable[int]) -> list[int]:
+        """Tables with those whose verdict may rest on theirs: partitions, and partitions of these."""
+        catalog = self._catalog
+        found: dict[int, None] = {}
+        for oid in oids:
+            found[oid] = None
+            if catalog.children.has(oid):
+                found.update(dict.fromkeys(catalog.descendants(oid)))
+        return list(found)
+
+    def _culprit(self, here: tuple[int, int], oid: int, cause: Cause) -> Place:
+        """Where in the statement at hand a cause is: filter column, column list, table, schema, publication."""
+        catalog, publication = self._catalog, cause.publication
+        candidates = [cause.place]
+        if cause.entry is not None:
+            candidates.append(cause.entry.place)
+        family = (oid, *catalog.ancestors(oid))
+        for member in family:
+            entry = catalog.members.get((publication.oid, member))
+            if entry is not None:
+                candidates.append(catalog.publication_rels[entry].place)
+        mentions = self._session.mentions
+        candidates += [Place(*here, mentions[member], 0) for member in family if member in mentions]
+        for member in family:
+            schema = catalog.schema_members.get((publication.oid, catalog.relations[member].namespace))
+            if schema is not None:
+                candidates.append(catalog.publication_namespaces[schema].place)
+        candidates.append(publication.place)
+        for place in candidates:
+            if place is not None and (place.source, place.statement) == here:
+                return place
+        return Place(*here, 0, 0)
+
+
+class _Since(Struct, frozen=True):
+    """Where a cause is in the statement that brought it, and the ``clock`` of that."""
+
+    place: Place
+    clock: int
+
+
+class _Touched(Struct):
+    """The tables whose verdict a statement can have changed.
+
+    ``again``: in any way; ``joined`` and ``left``: only by what the publication of this oid says of them, or said.
+    """
+
+    again: set[int] = set()
+    joined: list[tuple[int, list[int]]] = []
+    left: list[tuple[int, list[int]]] = []
+
+
+def _judged(publication: Publication) -> tuple[object, ...]:
+    """What of a publication counts here: not its name and owner."""
+    actions = (publication.insert, publication.update, publication.delete, publication.truncate)
+    return (*actions, publication.all_tables, publication.via_root, publication.generated, publication.seen)

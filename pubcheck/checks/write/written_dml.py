@@ -1,0 +1,459 @@
+"""Statements in the files that write a table, and whether the server refuses them where they stand.
+
+When a statement starts, CheckValidResultRel (execMain.c) asks CheckCmdReplicaIdentity of every table that it may
+change, whether a row matches or not: so EXPLAIN is refused too, and PREPARE is not, EXECUTE is. What a statement with
+a condition reaches below a partitioned table or an inheritance parent is the planner's choice; unless it is plain,
+only what holds for all of them is said, as assumed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from pubcheck.checks.write.replica_identity import WRITING, Refusal, Write, others_on, refusals
+from pubcheck.checks.write.updatable_views import shown_table, written
+from pubcheck.checks.write.write_refusal_history import RefusedWrites
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.query_dependencies import read_query
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import column_names
+from pubcheck.postgres.replication.result_relations import members
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.connection import READ_ONLY
+
+NAME = r'(?:"(?:[^"]++|"")++"|[^\W\d][\w$]*)'
+_HEAD = re.compile(
+    rf"(?:update|delete\s+from|merge\s+into|insert\s+into)\s+(?:only\s+)?(?P<name>{NAME}(?:\.{NAME})*)(?=[\s(]|\Z)",
+    re.IGNORECASE,
+)
+_INSERTS = re.compile(r"insert\b", re.IGNORECASE)
+_CONFLICT = re.compile(r"\bon\s+conflict\b", re.IGNORECASE)
+_COPY_OF_TABLE = re.compile(r"copy\b\s*[^\s(]", re.IGNORECASE)
+_INSIDE = re.compile(r"\b(?:update|delete|merge|conflict|execute)\b", re.IGNORECASE)
+
+
+class Stop(Struct, frozen=True):
+    """A statement that is refused: ``verb`` is what it does to the table that the server names, ``start`` the byte
+    offset in the statement of the table that it names itself."""
+
+    refusal: Refusal
+    verb: str
+    start: int
+    certain: bool
+
+
+class _Aim(Struct, frozen=True):
+    """One table that a statement writes. ``operations`` in the order in which they are checked; ``around`` is the WITH
+    clause of the whole statement."""
+
+    kind: str
+    body: Node
+    operations: tuple[Write, ...]
+    around: Node | None = None
+
+    @property
+    def target(self) -> Node:
+        relation: Node = self.body["relation"]
+        return relation
+
+
+class _Answer(Struct, frozen=True):
+    """The refusal that the server reports of a table and those below it, and whether it certainly does; None where it
+    may report one."""
+
+    refusal: Refusal | None = None
+    sure: bool = False
+
+
+_VERBS = {
+    "UpdateStmt": "UPDATE of",
+    "DeleteStmt": "DELETE from",
+    "MergeStmt": "MERGE into",
+    "InsertStmt": "ON CONFLICT DO UPDATE of",
+}
+
+
+def may_be_refused(session: Session, refused: RefusedWrites, text: str) -> bool:
+    """Whether a statement's text may be that of a write that is refused: what others cost is this."""
+    head = _HEAD.match(text)
+    if head is None:
+        return _COPY_OF_TABLE.match(text) is None and _INSIDE.search(text) is not None
+    try:
+        row = session.regclass(head["name"])
+    except ServerError:
+        return False
+    if row is not None and row.kind == "v":
+        row = shown_table(session.catalog, row)
+    if row is None or not refused.reaches(row.oid):
+        return False
+    return _INSERTS.match(text) is None or _CONFLICT.search(text) is not None
+
+
+def stopped(session: Session, refused: RefusedWrites, name: str, node: Node, around: str = "") -> Stop | None:
+    """Why the server refuses a statement as things stand; None where it does not, or where that is not known.
+
+    ``around`` is the rest of the block that a statement stands in: a name that is no column's may be a variable there.
+    What the session notes of the statement is changed, and the catalog may be: the caller takes that back.
+    """
+    catalog = session.catalog
+    if session.setting(READ_ONLY):
+        return None  # refused for that
+    aims = list(_aims(name, node, catalog.major.number))
+    answers = [_first(session, refused, aim) for aim in aims]
+    at = next((number for number, answer in enumerate(answers) if answer is not None and answer.refusal), None)
+    if at is None:
+        return None
+    found, aim = answers[at], aims[at]
+    if found is None or found.refusal is None:
+        return None
+    seen = _reads(session, name, node, aims, around)
+    if seen is None:
+        return None
+    if aim.around is not None and any(_of_rules(session, one) for one in aims):
+        return None  # refused for that, or never run
+    if any(_ill_typed(session, one, around) for one in aims):
+        return None
+    sure = all(answer is None for answer in answers[:at]) and found.sure
+    certain = sure and seen and found.refusal.certain and not session.healed
+    return Stop(found.refusal, _VERBS[aim.kind], aim.target.get("location", 0), certain)
+
+
+# What a statement writes.
+
+
+def _aims(name: str, node: Node, major: int) -> Iterator[_Aim]:
+    """The tables that a statement writes, in the order in which the executor starts on them (InitPlan): those of WITH
+    first."""
+    name, node = _query(name, node, major)
+    around = node.get("withClause")
+    for item in around["ctes"] if around is not None else ():
+        ((kind, body),) = item["CommonTableExpr"]["ctequery"].items()
+        if kind == "MergeStmt" and major < _MERGE_AS_QUERY:
+            return
+        yield from _aim(kind, body, around, major)
+    yield from _aim(name, node, around, major)
+
+
+def _query(name: str, node: Node, major: int) -> tuple[str, Node]:
+    """What EXPLAIN, COPY or PREPARE is about."""
+    if name in ("ExplainStmt", "CopyStmt", "PrepareStmt"):
+        options = [item["DefElem"]["defname"] for item in node.get("options", ())]
+        if "query" not in node or ("generic_plan" in options and major < _GENERIC_PLAN):
+            return "", {}
+        ((name, node),) = node["query"].items()
+    return name, node
+
+
+_GENERIC_PLAN, _MERGE_AS_QUERY, _MERGE_INTO_VIEWS, _OLD_AND_NEW = 16, 17, 17, 18
+
+
+def _aim(kind: str, body: Node, around: Node | None, major: int) -> Iterator[_Aim]:
+    if kind in WRITING and _known(kind, body, major):
+        yield _Aim(kind, body, _operations(kind, body), around)
+
+
+def _operations(kind: str, body: Node) -> tuple[Write, ...]:
+    if kind == "UpdateStmt":
+        return ("update",)
+    if kind == "DeleteStmt":
+        return ("delete",)
+    if kind == "InsertStmt":
+        return ("update",) if body.get("onConflictClause", {}).get("action") == "ONCONFLICT_UPDATE" else ()
+    actions = (item["MergeWhenClause"]["commandType"] for item in body["mergeWhenClauses"])
+    return tuple(dict.fromkeys(_OF_COMMAND[action] for action in actions if action in _OF_COMMAND))
+
+
+_OF_COMMAND: dict[str, Write] = {"CMD_UPDATE": "update", "CMD_DELETE": "delete"}
+
+
+def _settled(clauses: list[Node]) -> set[str]:
+    """The kinds of rows for which some WHEN clause of MERGE has no condition, so that no further one is reached."""
+    return {clause["matchKind"] for clause in clauses if "condition" not in clause}
+
+
+_BY_SOURCE = "MERGE_WHEN_NOT_MATCHED_BY_SOURCE"
+
+
+def _known(kind: str, body: Node, major: int) -> bool:
+    """Whether the major has the syntax; the grammar that reads the files is 18's."""
+    returning = body.get("returningClause")
+    if kind == "MergeStmt":
+        clauses = [item["MergeWhenClause"] for item in body["mergeWhenClauses"]]
+        if any(clause["matchKind"] in _settled(clauses[:at]) for at, clause in enumerate(clauses)):
+            return False  # unreachable, and so refused
+        if major < _MERGE_AS_QUERY:
+            return returning is None and all(clause["matchKind"] != _BY_SOURCE for clause in clauses)
+    return returning is None or "options" not in returning or major >= _OLD_AND_NEW
+
+
+# Which of the tables below is refused.
+
+
+def _first(session: Session, refused: RefusedWrites, aim: _Aim) -> _Answer | None:
+    """None where the table, and what is below it, certainly takes the write."""
+    catalog = session.catalog
+    try:
+        row = session.find_relation(aim.target)
+    except ServerError:
+        return _Answer()
+    if row is not None and row.kind == "v" and _takes_views(aim, catalog.major.number):
+        return _through_view(session, refused, row, aim)
+    if row is None or row.kind not in "rp" or not aim.operations:
+        return None if not aim.operations else _Answer()
+    ruled = bool(others_on(catalog, row, "rule"))
+    if ruled and aim.kind not in ("UpdateStmt", "DeleteStmt"):
+        return _Answer()  # many of these are refused because of the rules
+    sure = not ruled and row.seen and (session.superuser() or session.owns(row.owner))
+    alone = aim.kind == "InsertStmt" or not aim.target.get("inh")
+    if alone or not catalog.children.has(row.oid):
+        found = _refusal(catalog, refused, row, aim)
+        if found is None and row.kind == "p" and aim.kind == "InsertStmt":
+            return _of_all(catalog, refused, row, aim)
+        return _Answer(found, sure) if found is not None else None
+    if not _reaches_all(catalog, row, aim):
+        return _of_all(catalog, refused, row, aim)
+    try:
+        reached, in_order = list(members(catalog, row)), True
+    except ValueError:
+        reached, in_order = _below(catalog, row), False
+    found_below = (one for member in reached if (one := _refusal(catalog, refused, member, aim)) is not None)
+    first = next(found_below, None)
+    if first is None:
+        return None
+    # Rules of the tables below do nothing here.
+    sure = sure and not any(others_on(catalog, member, "rule") for member in reached)
+    return _Answer(first, sure and (in_order or next(found_below, None) is None))
+
+
+def _through_view(session: Session, refused: RefusedWrites, view: Relation, aim: _Aim) -> _Answer | None:
+    """The refusal of the table that a view is over."""
+    catalog = session.catalog
+    names = [item.get("name", "") for item in _targets(aim)]
+    set_to = {item.get("name", ""): "SetToDefault" in item.get("val", {}) for item in _targets(aim)}
+    if aim.kind == "MergeStmt":
+        # Each action sets columns of its own, and INSERT all of the view's unless it names some.
+        set_to = dict.fromkeys((*names, *_inserted(view, aim)), False)
+        names = list(set_to)
+    found = written(session, view, names)
+    if found is None or others_on(catalog, found.table, "rule"):
+        return _Answer()
+    row = found.table
+    for name, default in zip(found.columns, set_to.values(), strict=True):
+        column = row.column(name)
+        if column is None or ((column.generated or column.identity == "a") and not default):
+            return _Answer()
+    if catalog.children.has(row.oid) and not found.only:
+        if found.conditions or any(clause in aim.body for clause in ("whereClause", *_JOINED)):
+            return _of_all(catalog, refused, row, aim)
+        schema = catalog.namespaces[row.namespace].name
+        body = {**aim.body, "relation": {"relname": row.name, "schemaname": schema, "inh": True}}
+        answer = _first(session, refused, _Aim(aim.kind, body, aim.operations, aim.around))
+        return answer and _Answer(answer.refusal, answer.sure and found.allowed)
+    refusal = _refusal(catalog, refused, row, aim)
+    return _Answer(refusal, found.allowed and row.seen) if refusal is not None else None
+
+
+def _takes_views(aim: _Aim, major: int) -> bool:
+    """Whether a statement may write what a view shows."""
+    return aim.kind in ("UpdateStmt", "DeleteStmt") or (aim.kind == "MergeStmt" and major >= _MERGE_INTO_VIEWS)
+
+
+_JOINED = ("fromClause", "usingClause", "joinCondition")
+
+
+def _inserted(view: Relation, aim: _Aim) -> Iterator[str]:
+    """The columns of a view that the INSERTs of a MERGE set."""
+    for item in aim.body["mergeWhenClauses"]:
+        action = item["MergeWhenClause"]
+        if action["commandType"] == "CMD_INSERT":
+            named = [target["ResTarget"]["name"] for target in action.get("targetList", ())]
+            yield from named or [column.name for column in view.live()]
+
+
+def _refusal(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _Aim) -> Refusal | None:
+    operations = [operation for operation in aim.operations if refused.is_refused(row.oid, operation)]
+    return refusals(catalog, row)[operations[0]][0] if operations else None
+
+
+def _of_all(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _Aim) -> _Answer | None:
+    """Where it is not known which of the tables below are written: a refusal only if each of them refuses."""
+    found = [_refusal(catalog, refused, member, aim) for member in _below(catalog, row)]
+    if not any(found):
+        return None
+    return _Answer(found[0] if all(found) else None)
+
+
+def _below(catalog: Catalog, row: Relation) -> list[Relation]:
+    """The ordinary tables whose rows a table shows."""
+    return [one for oid in catalog.descendants(row.oid) if (one := catalog.relations[oid]).kind == "r"]
+
+
+def _of_rules(session: Session, aim: _Aim) -> bool:
+    row = session.find_relation(aim.target)
+    return row is not None and bool(others_on(session.catalog, row, "rule"))
+
+
+# Conditions by which the planner may leave tables out (relation_excluded_by_constraints, partprune.c).
+
+
+def _reaches_all(catalog: Catalog, row: Relation, aim: _Aim) -> bool:
+    """Whether no table is left out: no condition, or one column that chooses none is compared with constants."""
+    if any(clause in aim.body for clause in _JOINED):
+        return False
+    where = aim.body.get("whereClause")
+    if where is None:
+        return True
+    ((kind, body),) = where.items()
+    if kind == "A_Const":
+        return bool(body.get("boolval", {}).get("boolval"))
+    if kind == "NullTest":
+        column = body["arg"]
+    elif kind == "A_Expr" and body["kind"] in ("AEXPR_OP", "AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_IN"):
+        column, value = body.get("lexpr", {}), body["rexpr"]
+        values = value["List"]["items"] if "List" in value else [value]
+        if not all("A_Const" in one and not one["A_Const"].get("isnull") for one in values):
+            return False
+    else:
+        return False
+    names = column_names(column) if "ColumnRef" in column else []
+    family = (*catalog.ancestors(row.oid), *catalog.descendants(row.oid))
+    return len(names) == 1 and all(_says_nothing(catalog, catalog.relations[oid], names[0], kind) for oid in family)
+
+
+def _says_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool:
+    """Whether nothing about a table is known of a column by which the table could be left out."""
+    column = row.column(name)
+    if column is None or (kind == "NullTest" and column.not_null):
+        return False
+    keys = row.partition_key
+    if column.number in keys or column.number in row.partition_reads or (0 in keys and not row.partition_reads):
+        return False
+    held = (catalog.constraints[oid] for oid in catalog.constraints_of.get(row.oid))
+    return not any(one.kind == "c" and (one.tree is None or name in column_names(one.tree)) for one in held)
+
+
+# Whether the statement is right in all else: what is wrong with it is told before it starts.
+
+
+def _reads(session: Session, name: str, node: Node, aims: list[_Aim], around: str) -> bool | None:
+    """Whether all that a statement names is there and seen; None where the server refuses it for something else, or
+    may."""
+    session.assumed = False
+    name, node = _query(name, node, session.catalog.major.number)
+    try:
+        if name == "SelectStmt":
+            read_query(session, {name: node})
+        for aim in aims:
+            row = session.find_relation(aim.target)
+            if row is None or not _assignable(row, aim):
+                return None
+            if "onConflictClause" in aim.body and not _infers(session.catalog, row, aim):
+                return None
+            read_query(session, _as_query(aim))
+    except ServerError as error:
+        unknown = _UNKNOWN_NAME.search(error.message)
+        if unknown is None or not re.search(rf"(?<![\w$.]){re.escape(unknown[1])}(?![\w$])", around, re.IGNORECASE):
+            return None
+    except RecursionError:
+        return None
+    return not session.assumed
+
+
+_UNKNOWN_NAME = re.compile(r'^(?:column|missing FROM-clause entry for table) "([^".]+)')
+
+
+def _ill_typed(session: Session, aim: _Aim, around: str) -> bool:
+    """Whether the server certainly refuses a statement for its types or values."""
+    # Loaded only where a write is refused.
+    from pubcheck.postgres.analysis.dml import analyze_write
+
+    row = session.find_relation(aim.target)
+    assumed, unseen = session.assumed, len(session.unseen)
+    session.assumed = False
+    try:
+        if row is not None and row.seen:
+            analyze_write(session, row, aim.kind, aim.body, aim.around)
+        return False
+    except ServerError as error:
+        # Names that are no columns' may be variables or parameters.
+        return not session.assumed and not (error.sqlstate in _OF_NAMES and around) and error.sqlstate != "42P02"
+    except (Unknowable, RecursionError):
+        return False
+    finally:
+        session.assumed = assumed
+        del session.unseen[unseen:]
+
+
+_OF_NAMES = ("42703", "42P01")
+
+
+def _assignable(row: Relation, aim: _Aim) -> bool:
+    """Whether the columns that are set are there and may be set (transformUpdateTargetList)."""
+    if not row.seen:
+        return True
+    for item in _targets(aim):
+        column = row.column(item.get("name", ""))
+        if column is None:
+            return False
+        if (column.generated or column.identity == "a") and "SetToDefault" not in item.get("val", {}):
+            return False
+    inserted = (column["ResTarget"].get("name", "") for column in aim.body.get("cols", ()))
+    return all(row.column(name) is not None for name in inserted)
+
+
+def _targets(aim: _Aim) -> list[Node]:
+    """The assignments of SET."""
+    clauses = [aim.body if aim.kind == "UpdateStmt" else aim.body.get("onConflictClause", {})]
+    actions = (item["MergeWhenClause"] for item in aim.body.get("mergeWhenClauses", ()))
+    clauses += [action for action in actions if action["commandType"] == "CMD_UPDATE"]
+    return [item["ResTarget"] for clause in clauses for item in clause.get("targetList", ())]
+
+
+def _infers(catalog: Catalog, row: Relation, aim: _Aim) -> bool:
+    """Whether ON CONFLICT finds a unique index (infer_arbiter_indexes)."""
+    wanted = aim.body["onConflictClause"].get("infer")
+    if wanted is None:
+        return True  # DO NOTHING
+    if "conname" in wanted:
+        constraint = catalog.constraint(row.oid, wanted["conname"])
+        return constraint is not None and constraint.kind in "pu" and not constraint.deferrable
+    names = [item["IndexElem"].get("name") for item in wanted.get("indexElems", ())]
+    columns = [row.column(name) for name in names if name is not None]
+    keys = {column.number for column in columns if column is not None}
+    if len(columns) < len(names) or None in columns:
+        return False
+    rows = [catalog.indexes[oid] for oid in catalog.indexes_of.get(row.oid)]
+    # A predicate that always holds is none to the planner.
+    whole = [one for one in rows if one.always or not one.partial]
+    return any(one.unique and one.immediate and one.valid and set(one.keys) == keys for one in whole)
+
+
+def _as_query(aim: _Aim) -> Node:
+    """A SELECT that reads what the statement does."""
+    body, target = aim.body, {"RangeVar": aim.target}
+    sources = [*body.get("fromClause", ()), *body.get("usingClause", ())]
+    conditions: list[Any] = [body.get("whereClause"), body.get("joinCondition")]
+    if "sourceRelation" in body:
+        sources.append(body["sourceRelation"])
+        conditions += [item["MergeWhenClause"].get("condition") for item in body["mergeWhenClauses"]]
+    conflict = body.get("onConflictClause")
+    if conflict is not None:
+        sources.append({"RangeVar": {**aim.target, "alias": {"aliasname": "excluded"}}})
+        conditions.append(conflict.get("whereClause"))
+    conditions += [item.get("val") for item in _targets(aim)]
+    if "selectStmt" in body:
+        conditions.append({"SubLink": {"subselect": body["selectStmt"]}})
+    found: Node = {
+        "targetList": [],
+        "fromClause": [target, *sources],
+        "whereClause": {"BoolExpr": {"args": [one for one in conditions if one]}},
+    }
+    if aim.around is not None:
+        found["withClause"] = aim.around
+    return {"SelectStmt": found}

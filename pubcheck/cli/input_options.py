@@ -1,0 +1,250 @@
+"""The arguments that say what is read, as `lint`, `explain` and `files` take them."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
+
+import click
+import msgspec
+from msgspec.structs import replace
+
+from pubcheck.cli.app import NoInput
+from pubcheck.cli.lint_unit import ready
+from pubcheck.config import Config
+from pubcheck.discovery.file_facts import Traits
+from pubcheck.discovery.file_types import STDIN, UNNAMED, Plan
+from pubcheck.discovery.units import Disk, Survey, survey
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from typing import Self
+
+    from click._termui_impl import ProgressBar
+
+    from pubcheck.cli.process_pool import Workers
+
+together_option = click.option("--together", is_flag=True, help="All paths are one database, in the order given.")
+schema_option = click.option(
+    "--schema",
+    multiple=True,
+    metavar="CONTEXT",
+    help="A file or folder that is run first in every database, and only followed: what concerns it alone is not"
+    " reported. Repeatable.",
+)
+complete_option = click.option(
+    "--complete/--no-complete",
+    default=None,
+    help="The input is the whole database: what it does not make does not exist.",
+)
+statement_size_option = click.option(
+    "--max-statement-size",
+    metavar="SIZE",
+    help="Largest statement to read; a larger one is skipped and reported.  [default: 32M]",
+)
+config_option = click.option(
+    "--config",
+    "config_path",
+    metavar="FILE",
+    help="Configuration to read instead of the nearest pubcheck.toml or pyproject.toml.",
+)
+stdin_option = click.option(
+    "--stdin-filename",
+    metavar="NAME",
+    default=UNNAMED,
+    help="The file whose content comes from standard input; it is linted in that file's history.",
+)
+
+
+def _variables(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    variables = {}
+    for assignment in given:
+        name, sign, value = assignment.partition("=")
+        if not sign or not re.fullmatch(r"[^\x00-/:-@\[-^`{-\x7f]+", name):
+            raise click.BadParameter(f"{assignment!r} is not NAME=VALUE")
+        variables[name] = value
+    return variables
+
+
+variables_option = click.option(
+    "-v",
+    "--variable",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_variables,
+    help="The value of a psql variable, as psql's own -v sets it. Repeatable.",
+)
+
+
+force_exclude_option = click.option(
+    "--force-exclude/--no-force-exclude",
+    default=None,
+    help="Pass over what the configuration excludes or git ignores also where it is given by name.",
+)
+
+
+def with_variables(config: Config, variables: dict[str, str]) -> Config:
+    """The configuration with more variables of psql, or other values for them."""
+    return replace(config, variables=tuple({**dict(config.variables), **variables}.items())) if variables else config
+
+
+def read_plans(
+    paths: tuple[str, ...],
+    config: Config,
+    *,
+    together: bool,
+    schema: tuple[str, ...],
+    stdin_filename: str,
+    majors: bool = False,
+    workers: Workers | None = None,
+) -> list[Plan]:
+    """The units to read; ``majors``: the command line says for which, whatever the configuration says of a unit.
+    Raises NoInput where there is none."""
+    found = look(
+        paths,
+        config,
+        together=together,
+        schema=schema,
+        stdin_filename=stdin_filename,
+        majors=majors,
+        workers=workers,
+    )
+    if not found.plans:
+        raise NoInput(no_input(found, paths))
+    return found.plans
+
+
+def no_input(found: Survey, paths: tuple[str, ...]) -> str:
+    """What is said where there is nothing to read."""
+    return f"no input: {'; '.join(said(found.passed_over)) or 'no .sql file under ' + ', '.join(paths)}"
+
+
+def said(passed_over: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """What is said of paths given by name that are passed over, by the reasons."""
+    from pubcheck.report.text import escape
+
+    reasons: dict[str, list[str]] = {}
+    for label, why in passed_over:
+        reasons.setdefault(why, []).append(label)
+    for why, labels in reasons.items():
+        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        yield f"{escape(labels[0])}{more} passed over: {why}"
+
+
+def look(
+    paths: tuple[str, ...],
+    config: Config,
+    *,
+    together: bool,
+    schema: tuple[str, ...],
+    stdin_filename: str,
+    majors: bool = False,
+    workers: Workers | None = None,
+    quiet: bool = False,
+) -> Survey:
+    """As ``read_plans``, with what is passed over; without paths, what the configuration names."""
+    if not paths and config.units:
+        paths = (os.path.relpath(config.root or "."),)
+    if not paths:
+        raise NoInput("no input: give files, folders, or - for standard input")
+    if "" in (*paths, *schema):
+        raise click.UsageError("a PATH is empty; is a variable of the shell not set?")
+    if STDIN in paths and STDIN in schema:
+        raise click.UsageError("standard input is either a path or --schema, not both")
+    stdin = _standard_input() if STDIN in (*paths, *schema) else None
+    if majors and config.units:
+        config = replace(config, units=tuple(replace(unit, postgres=()) for unit in config.units))
+    with _Progress(shown=not quiet and sys.stderr.isatty()) as progress:
+        disk: Disk = _WatchedDisk(progress)
+        if workers is not None and workers.jobs > 1 and any(map(os.path.isdir, paths)):
+            workers.start()
+            disk = _SharedDisk(workers, progress)
+        return survey(
+            paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_filename, disk=disk
+        )
+
+
+def _standard_input() -> bytes:
+    """The content of standard input. Raises NoInput if it is empty or closed, because the command before the pipe
+    probably failed, and a check of nothing must not succeed. Blank lines count as empty (`echo "$SQL" |`), comments do
+    not: somebody wrote them. A file given by name may be empty: that it exists was checked."""
+    try:
+        content = sys.stdin.buffer.read()
+    except OSError as error:
+        raise NoInput(f"no input: standard input cannot be read: {error.strerror}") from None
+    if not content.removeprefix(BOM_UTF8).strip():
+        raise NoInput("no input: standard input is empty or closed; did the command before the pipe fail?")
+    return content
+
+
+_MANY = 500
+"""Files from which on it is quicker to have them opened by several processes."""
+_PORTION = 200
+_SENT = 1 << 20
+"""Bytes of contents that a process sends back for a portion."""
+
+
+class _Progress:
+    """The bar that shows how many of the files of a folder were read, once it is known that there are many."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._bar: ProgressBar[int] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        if self._bar is not None:
+            self._bar.render_finish()
+
+    def expect(self, number: int) -> None:
+        if self._shown and number >= _MANY:
+            self.__exit__()
+            self._bar = click.progressbar(
+                length=number, label="Reading", file=sys.stderr, show_eta=False, update_min_steps=number // 100
+            )
+            self._bar.render_progress()
+
+    def advance(self, number: int) -> None:
+        if self._bar is not None:
+            self._bar.update(number)
+
+
+class _WatchedDisk(Disk):
+    """Shows how many of the many files of a folder were opened."""
+
+    def __init__(self, progress: _Progress) -> None:
+        super().__init__(progress.advance)
+        self._progress = progress
+
+    def expect(self, paths: Sequence[str]) -> None:
+        self._progress.expect(len(paths))
+
+
+class _SharedDisk(_WatchedDisk):
+    """Opens the many files of a folder in several processes."""
+
+    def __init__(self, workers: Workers, progress: _Progress) -> None:
+        super().__init__(progress)
+        self._workers = workers
+
+    def expect(self, paths: Sequence[str]) -> None:
+        super().expect(paths)
+        if len(paths) < _MANY:
+            return
+        portions = [paths[at : at + _PORTION] for at in range(0, len(paths), _PORTION)]
+        for portion, found in zip(portions, self._workers.map(_looked_at, portions, _looked_at), strict=True):
+            self.know(portion, msgspec.msgpack.decode(found, type=tuple[tuple[Traits, bytes | None], ...]))
+            self._progress.advance(len(portion))
+        self._workers.prepare(ready)
+
+
+def _looked_at(paths: Sequence[str]) -> bytes:
+    """The traits of files, and the contents of some that may be read."""
+    disk = Disk(room=_SENT)
+    return msgspec.msgpack.encode([(disk.traits(path), disk.kept.get(path)) for path in paths])

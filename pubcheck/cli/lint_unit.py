@@ -1,0 +1,104 @@
+"""Linting one unit, as it also happens in a worker process: files in, findings out, nothing raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from pubcheck.config import Config
+from pubcheck.discovery.file_types import File, Plan
+from pubcheck.findings import Finding
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from pubcheck.autofix import Done, Rewritten
+    from pubcheck.baseline import Baseline
+    from pubcheck.lint_files import Judged
+
+
+class Task(Struct, frozen=True):
+    """A unit to lint. ``excerpts``: whether its findings shall carry the lines to show with them. ``change``: what is
+    to be done about those that ``baseline`` does not know.
+    """
+
+    plan: Plan
+    config: Config
+    excerpts: bool
+    baseline: Baseline | None = None
+    change: Literal["fix", "unsafe-fix", "ignore"] | None = None
+
+
+class Outcome(Struct, frozen=True):
+    """What came of a unit: findings, over what, and in ``crash`` the text about pubcheck's own errors.
+
+    ``known`` are the fingerprints of findings that the baseline knows, which are not among ``findings``. ``rewritten``
+    are the files as the change that was asked for makes them, ``done`` how many findings it took care of.
+    """
+
+    findings: tuple[Finding, ...]
+    postgres: tuple[int, ...]
+    files: int
+    statements: int
+    crash: str | None = None
+    known: tuple[str, ...] = ()
+    rewritten: tuple[Rewritten, ...] = ()
+    done: tuple[Done, ...] = ()
+
+
+def lint_unit(task: Task) -> Outcome:
+    """Reads and lints a unit."""
+    from pubcheck.engine.linter import Linter
+    from pubcheck.faults import failure_text
+    from pubcheck.lint_files import judge
+
+    linter = Linter(task.config)
+    rewritten: tuple[Rewritten, ...] = ()
+    done: tuple[Done, ...] = ()
+    if task.change is None:
+        judged = judge(task.plan, linter, excerpts=task.excerpts)
+    else:
+        judged, rewritten, done = _changed(task, lambda plan: judge(plan, linter, excerpts=task.excerpts))
+    findings: tuple[Finding, ...] = judged.findings
+    known: tuple[str, ...] = ()
+    if task.baseline is not None:
+        findings, known = task.baseline.split(findings)
+    files, crash = own_files(task.plan), failure_text(judged.faults)
+    return Outcome(findings, judged.postgres, files, judged.statements, crash, known, rewritten, done)
+
+
+def _changed(task: Task, judge: Callable[[Plan], Judged]) -> tuple[Judged, tuple[Rewritten, ...], tuple[Done, ...]]:
+    from pubcheck.autofix import add_ignores, everything, fix
+
+    wanted = everything if task.baseline is None else task.baseline.unknown
+    if task.change == "ignore":
+        changes = add_ignores(task.plan, judge, wanted=wanted)
+    else:
+        changes = fix(task.plan, judge, unsafe=task.change == "unsafe-fix", wanted=wanted)
+    return changes.judged, changes.files, changes.done
+
+
+def own_files(plan: Plan) -> int:
+    """How many files of a unit are reported about."""
+    return sum(not file.context for file in plan.files)
+
+
+def named(plan: Plan) -> str:
+    """A unit by its first file."""
+    files = plan.files
+    more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+    return files[0].label + more
+
+
+def ready() -> None:
+    """Loads what ``lint_unit`` needs: most of it is loaded when it is first met, so this lints a little."""
+    sql = b"CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t WHERE (id > 0);"
+    lint_unit(Task(Plan("", (File("", "", content=sql),), "stdin", ""), Config(), excerpts=False))
+
+
+def died(task: Task) -> Outcome:
+    """The outcome of a task whose process died."""
+    crash = f"internal error in {named(task.plan)}: the process that linted it died, perhaps for lack of memory"
+    return Outcome((), task.config.postgres, own_files(task.plan), 0, crash)

@@ -1,0 +1,190 @@
+"""What of a file's bytes decides where it belongs: cheap facts, found without a parser."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from pubcheck.discovery.file_types import interpreter_of, may_be_script
+from pubcheck.discovery.prefilter import may_matter, may_publish
+from pubcheck.lazy_regex import pattern_later
+from pubcheck.source import in_utf8
+
+
+class Traits(Struct, frozen=True, omit_defaults=True):
+    """What of a file decides where it belongs.
+
+    ``may_publish``: it may hold a statement about a publication; ``identifies``: or about a replica identity;
+    ``may_matter``: or anything else because of which its repository is not passed over in a corpus. ``kind`` is the
+    tool whose marks it bears; ``dump`` the major in the header of a pg_dump, 0 where that does not say. ``includes``
+    are the files that psql is told to run, as they are written. ``order`` is what a tool's own list of migrations says,
+    ``revision`` the own identifier of a migration of Alembic or Django and those it comes after; ``order``, of one of
+    Django, are those that it replaces, and of a schema of Rails the versions that it holds.
+    """
+
+    may_publish: bool = False
+    identifies: bool = False
+    kind: str | None = None
+    dump: int | None = None
+    includes: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    revision: tuple[str, ...] = ()
+    may_matter: bool = False
+
+    @property
+    def concerned(self) -> bool:
+        """Whether pubcheck may have something to say of it."""
+        return self.may_publish or self.identifies
+
+
+_MARK = re.compile(
+    rb"^\s*(?:--|#|//)[-\s]*(?:"
+    rb"(?P<goose>\+goose[ \t]+up\b)"
+    rb"|(?P<dbmate>migrate:up\b)"
+    rb"|(?P<sql_migrate>\+migrate[ \t]+up\b)"
+    rb"|(?P<node_pg_migrate>up[ \t]+migration\b)"
+    rb"|(?P<evolutions>!ups\b)"
+    rb"|(?P<micrate>\+micrate[ \t]+up\b)"
+    rb"|(?P<rambler>rambler[ \t]+up\b)"
+    rb"|(?P<liquibase>liquibase[ \t]+formatted[ \t]+sql)"
+    rb"|(?P<tern>create above / drop below)"
+    rb")",
+    re.I | re.M,
+)
+"""What the files of a tool hold that keeps the way up and the way down in one file, or marks its files otherwise."""
+
+LISTS = ("sqitch.plan", "_journal.json", "migration_lock.toml", "config.toml")
+"""Files in which tools keep what they know of their migrations."""
+CHANGELOG = r"(?:changelog[^/]*|(?:^|/)master)\.(?:xml|ya?ml|json)$"
+"""And those in which Liquibase is told of its change sets, by their names in lower case."""
+
+
+def is_changelog(path: str) -> bool:
+    return path.lower().endswith((".xml", ".yaml", ".yml", ".json")) and bool(re.search(CHANGELOG, path.lower()))
+
+
+def is_list(name: str) -> bool:
+    """Whether a file is a tool's list of migrations, by its name."""
+    return name in LISTS or is_changelog(name)
+
+
+_OF_DBMATE = b"-- Dbmate schema migrations"
+"""What dbmate writes into its dump, off which it cuts the header."""
+_DUMP = pattern_later(rb"^-- (?:Dumped from database version (\d+)|PostgreSQL database (?:cluster )?dump\s*$)", re.M)
+_IDENTITY = pattern_later(rb"replica\s+identity")
+_INCLUDE = pattern_later(rb"^\s*\\(?:i|ir|include|include_relative)[ \t]+'?([^\s';]+)", re.M)
+SCRIPT = "script"
+"""The kind of a script whose name does not say that it is one."""
+_FIRST_LINE = 100
+HEAD = 4096
+"""Bytes of a file that show its kind."""
+
+
+def traits(path: str, content: bytes) -> Traits:
+    """The facts of a file. Of ``path`` only the end counts."""
+    name = path.replace("\\", "/").rpartition("/")[2]
+    if name in LISTS:
+        return Traits(order=_order(name, content))
+    content = in_utf8(content)
+    order: tuple[str, ...] = ()
+    if is_changelog(name) and b"databaseChangeLog" in content:
+        # Loaded only for what Liquibase reads.
+        from pubcheck.discovery.tools.changelogs import entries
+
+        order = entries(content)
+    head = content[:HEAD]
+    revision = _revision(content) if name.endswith(".py") and b"down_revision" in content else ()
+    django = name.endswith(".py") and b"migrations.Migration" in content and b"operations" in content
+    if django:
+        # Loaded only for migrations of Django.
+        from pubcheck.discovery.tools.django import revision_of
+
+        revision, order = revision_of(path, content)
+    lower = content.lower()
+    identifies = _IDENTITY.search(lower) is not None
+    includes = tuple(name.decode(errors="replace") for name in _INCLUDE.findall(content)) if b"\\i" in content else ()
+    dump = dump_of(head)
+    if dump is None and b"SET statement_timeout" in head and _OF_DBMATE in content:
+        dump = 0
+    publishes, matters = may_publish(content, lower), may_matter(name, content, lower)
+    if name in ("structure.sql", "schema.rb"):
+        # Loaded only for what Rails keeps of its migrations.
+        from pubcheck.discovery.tools.rails import versions_of
+
+        order = versions_of(name, content)
+    scripted = may_be_script(name) and interpreter_of(head[:_FIRST_LINE].decode("latin-1")) is not None
+    kind = SCRIPT if scripted else "django" if django else kind_of(head)
+    return Traits(publishes, identifies, kind, dump, includes, order, revision, matters)
+
+
+def kind_of(head: bytes) -> str | None:
+    """The tool whose marks stand at the beginning of a file, such as `goose` or `sql-migrate`."""
+    found = _MARK.search(head)
+    return found.lastgroup.replace("_", "-") if found is not None and found.lastgroup else None
+
+
+def dump_of(head: bytes) -> int | None:
+    """The major of the server that was dumped, 0 for a dump that does not say, None for what is no dump."""
+    if b"PostgreSQL database" not in head[:2000] and b"Dumped from database version" not in head:
+        return None
+    found = [match[1] for match in _DUMP.finditer(head)]
+    return int(next((major for major in found if major), 0)) if found else None
+
+
+def _order(name: str, content: bytes) -> tuple[str, ...]:
+    text = content.decode(errors="replace")
+    if name == "sqitch.plan":
+        # A line begins with the name of a change, or with that of a tag, which has an @; a % begins a pragma.
+        lines = (line.split("#")[0].split() for line in text.splitlines())
+        return tuple(line[0].lstrip("+") for line in lines if line and line[0][0] not in "%-")
+    if name == "config.toml":
+        return _major(text)
+    if name == "_journal.json":
+        import msgspec
+
+        try:
+            journal = msgspec.json.decode(content, type=_Journal)
+        except msgspec.DecodeError:
+            return ()
+        return tuple(entry.tag for entry in sorted(journal.entries, key=lambda entry: entry.idx))
+    found = re.search(r'^\s*provider\s*=\s*"(\w+)"', text, re.M)
+    return (found[1],) if found else ()
+
+
+def _major(text: str) -> tuple[str, ...]:
+    """The major of the server that Supabase runs."""
+    import tomllib
+
+    try:
+        written = tomllib.loads(text).get("db")
+    except tomllib.TOMLDecodeError:
+        return ()
+    major = written.get("major_version") if isinstance(written, dict) else None
+    return (str(major),) if isinstance(major, int) else ()
+
+
+class _JournalEntry(Struct, frozen=True):
+    idx: int
+    tag: str
+
+
+class _Journal(Struct, frozen=True):
+    """What Drizzle writes of its migrations."""
+
+    entries: tuple[_JournalEntry, ...] = ()
+
+
+_REVISIONS = pattern_later(
+    rb"^(down_revision|revision)\b[^=\n]*=\s*(None|\([^)]*\)|\[[^\]]*\]|['\"][^'\"\n]*['\"])", re.M
+)
+
+
+def _revision(content: bytes) -> tuple[str, ...]:
+    """An Alembic migration's own identifier, and those that it comes after."""
+    given = {
+        match[1]: tuple(name.decode(errors="replace") for name in re.findall(rb"['\"]([^'\"]*)['\"]", match[2]))
+        for match in _REVISIONS.finditer(content)
+    }
+    own = given.get(b"revision", ())
+    return (*own[:1], *given.get(b"down_revision", ())) if own else ()

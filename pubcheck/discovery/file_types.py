@@ -1,0 +1,158 @@
+"""What is read: files, and the plans in which they make units. Values only; nothing here opens a file."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from msgspec import Struct
+
+from pubcheck.lazy_regex import pattern_later
+
+STDIN = "-"
+UNNAMED = "<stdin>"
+"""The label of standard input that is no file's content."""
+
+
+class File(Struct, frozen=True):
+    """A file yet to be read. ``label`` is how it is reported; ``error`` why it is known already to be unreadable;
+    ``content`` what standard input held, None for a file. ``view`` says how its text becomes SQL, a key of
+    ``views.VIEWS``. ``context``: it is read to be followed, and what concerns it alone is not reported. ``sometime``:
+    when it is run is not known. ``kept``: what it held when the units were found, so that it is not opened again."""
+
+    path: str
+    label: str
+    error: str | None = None
+    content: bytes | None = None
+    view: str = "sql"
+    context: bool = False
+    sometime: bool = False
+    kept: bytes | None = None
+
+
+class Plan(Struct, frozen=True):
+    """A unit yet to be read: its ``files`` in the order in which they are run.
+
+    ``name`` is how it is called, unique in a repository: its folder's label, or that of its first file. ``habit`` is
+    the tool by whose habit the files were found to belong together ("supabase", "flyway", ...), or "file", "folder",
+    "references", "dump", "configuration", "together", "stdin"; ``reason`` says so for people. ``postgres`` are the
+    majors that the configuration or the header of a dump names.
+    """
+
+    name: str
+    files: tuple[File, ...]
+    habit: str
+    reason: str
+    postgres: tuple[int, ...] = ()
+
+
+GUESSED = frozenset(["file", "folder", "references", "numbered", "dump", "rails", "psql"])
+"""Habits that are of no tool: a file of such a unit that is given by name is a unit of its own."""
+
+SUFFIXES: tuple[str, ...] = (".sql", ".psql", ".pgsql")
+"""How the names of files end that are read for what they are called, in any case."""
+
+LANGUAGES: dict[str, str] = {
+    "ddl": "sql",
+    "erb": "sql",
+    "j2": "sql",
+    "jinja": "sql",
+    "jinja2": "sql",
+    "tmpl": "sql",
+    "tpl": "sql",
+    "template": "sql",
+    "sh": "shell",
+    "bash": "shell",
+    "ksh": "shell",
+    "zsh": "shell",
+    "bats": "shell",
+    "tf": "shell",
+    "dockerfile": "shell",
+    "mk": "make",
+    "py": "python",
+    "rb": "ruby",
+    "js": "javascript",
+    "jsx": "javascript",
+    "mjs": "javascript",
+    "cjs": "javascript",
+    "ts": "javascript",
+    "tsx": "javascript",
+    "mts": "javascript",
+    "go": "go",
+    "ex": "elixir",
+    "exs": "elixir",
+    "java": "java",
+    "kt": "java",
+    "cs": "csharp",
+    "php": "php",
+    "rs": "rust",
+    "yml": "yaml",
+    "yaml": "yaml",
+    "xml": "xml",
+    "prisma": "prisma",
+}
+"""Suffixes, in lower case, of files that are read only where they hold a statement about a publication, each with the
+view that finds the SQL in them."""
+
+
+NAMES: dict[str, str] = {
+    "makefile": "make",
+    "gnumakefile": "make",
+    "dockerfile": "shell",
+    "containerfile": "shell",
+    "justfile": "shell",
+}
+"""Likewise names, in lower case, with any suffix or none."""
+ENDS = rf"(?:^|/)(?:[^./]+|(?:{'|'.join(NAMES)})\.[^/]*)$"
+"""How paths end, in lower case, of files that are read by these names, or that may be scripts, for want of a suffix."""
+
+_INTERPRETERS = {
+    **dict.fromkeys(("sh", "bash", "dash", "ksh", "zsh", "ash", "bats"), "shell"),
+    "python": "python",
+    "ruby": "ruby",
+    "node": "javascript",
+    "php": "php",
+    "elixir": "elixir",
+}
+_SHEBANG = pattern_later(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?([a-z]+)")
+
+
+_HERE = pattern_later(r"(?:\./+)+(?=[^/])")
+
+
+def language_of(name: str) -> str | None:
+    """The view of a file that is read only where it holds a publication, by its name or path; None for any other."""
+    if name.endswith(SUFFIXES):
+        return None
+    stem, dot, suffix = name.rpartition(".")
+    known = LANGUAGES.get(suffix.lower()) if stem and dot else None
+    if known == "sql":
+        # Of a template the suffix before its own says what it makes.
+        return language_of(stem) or known
+    if known is not None or name.lower().endswith(SUFFIXES):
+        return known
+    return NAMES.get(re.split(r"[/\\]", name)[-1].partition(".")[0].lower())
+
+
+def may_be_script(name: str) -> bool:
+    """Whether only the first line of a file tells if it is read where it holds a publication: a name without a
+    suffix."""
+    return "." not in name and name.lower() not in NAMES
+
+
+def interpreter_of(head: str) -> str | None:
+    """The view of a script, by its first line; None for what is none."""
+    found = _SHEBANG.match(head)
+    return _INTERPRETERS.get(found[1]) if found is not None else None
+
+
+def view_of(name: str) -> str:
+    """The view of a file by its name: "sql" unless its suffix is that of another language."""
+    return language_of(name) or "sql"
+
+
+def label_of(path: str) -> str:
+    """How a path is reported: as the user gave it without "./", joined with "/", readable whatever bytes it holds."""
+    text = path if path.isascii() else path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    text = text.replace(os.sep, "/") if os.sep != "/" else text
+    return _HERE.sub("", text, count=1) if text.startswith("./") else text

@@ -1,0 +1,171 @@
+"""The names that a file's SQL makes and needs, found in one pass and without a parser.
+
+They may be wrong where a string looks like a statement; what rests on them is only which files are read together. The
+names are PostgreSQL's: unquoted ones in lower case, without the schema `public`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from msgspec import Struct
+
+from pubcheck.source import in_utf8
+
+
+class Names(Struct, frozen=True, omit_defaults=True):
+    """The names that a file makes and needs.
+
+    ``makes`` are tables, views and types; ``makes_again`` those of them that it makes only where there is none (IF NOT
+    EXISTS). ``publishes`` are the publications that it makes. ``needs`` are the relations that its DDL and its
+    publications name, ``uses`` those that its other statements name, ``alters`` the publications that it changes.
+    ``everything``: it publishes all tables, or those of a schema, without naming them.
+    """
+
+    makes: frozenset[str] = frozenset()
+    makes_again: frozenset[str] = frozenset()
+    publishes: frozenset[str] = frozenset()
+    needs: frozenset[str] = frozenset()
+    uses: frozenset[str] = frozenset()
+    alters: frozenset[str] = frozenset()
+    everything: bool = False
+
+
+_MOST = 4 << 20
+"""Bytes of a file in which names are looked for; a larger one is data, or a dump, which belongs to nothing else."""
+
+_PART = rb'(?:"[^"\n]+"|[a-z_\x80-\xff][\w$\x80-\xff]*)'
+_NAME = rb"%b(?:\s*\.\s*%b)?" % (_PART, _PART)
+_ASIDE = re.compile(rb"--[^\n]*|/\*.*?\*/", re.S)
+# On text in lower case, and with alternatives that begin with a letter: so the search leaps from one such letter to
+# the next. Whether a word begins there is looked at afterwards.
+_NAMED = re.compile(
+    rb"create\s+(?:or\s+replace\s+)?(?P<temporary>(?:(?:global|local)\s+)?temp(?:orary)?\s+)?"
+    rb"(?:unlogged\s+|foreign\s+|materialized\s+|recursive\s+)*"
+    rb"(?:table|view|type|domain)\s+(?P<guard>if\s+not\s+exists\s+)?(?P<makes>%(name)b)"
+    rb"|(?P<verb>create|alter|drop)\s+publication\s+(?:if\s+(?:not\s+)?exists\s+)?"
+    rb"(?P<publication>%(part)b)(?P<rest>[^;]*)"
+    rb"|create\s+(?:unique\s+)?index\s+[^;(]*?\bon\s+(?:only\s+)?(?P<indexed>%(name)b)"
+    rb"|alter\s+(?:foreign\s+)?table\s+(?:if\s+exists\s+)?(?:only\s+)?(?P<altered>%(name)b)"
+    rb"|(?:references|partition\s+of|inherits\s*\()\s*(?P<needs>%(name)b)"
+    rb"|rename\s+to\s+(?P<renamed>%(part)b)"
+    rb"|(?:from|join|into|update|truncate(?:\s+table)?|copy|drop\s+table(?:\s+if\s+exists)?)\s+(?:only\s+)?"
+    rb"(?P<uses>%(name)b)" % {b"name": _NAME, b"part": _PART}
+)
+_LIST = re.compile(rb"\btables?\s+(?!in\s+schema\b)(?:only\s+)?")
+_EVERYTHING = re.compile(rb"\b(?:all\s+tables|tables\s+in\s+schema)\b")
+_MEMBER = re.compile(rb"(?:\A|,)\s*(?:table\s+)?(?:only\s+)?(?!tables\s+in\b)(%b)" % _NAME)
+_WITH = re.compile(rb"\bwith\b")
+_LETTERS = re.compile(rb"[\w$\x80-\xff]")
+
+
+def names(content: bytes) -> Names:
+    """The names that a file's SQL makes and needs; none of a file that is very large."""
+    if len(content) > _MOST:
+        return Names()
+    text = _ASIDE.sub(b" ", in_utf8(content))
+    lower = text.lower()
+    makes, again, publishes, needs, uses, alters = (set[str]() for _ in range(6))
+    everything = False
+
+    def written(found: re.Match[bytes], group: str) -> str:
+        return plain(text[found.start(group) : found.end(group)])
+
+    for found in _NAMED.finditer(lower):
+        start = found.start()
+        if start and _LETTERS.match(lower, start - 1):
+            continue
+        group = found.lastgroup  # the last to take part, which is the one that tells
+        if group == "makes":
+            if found["temporary"] is None:
+                makes.add(name := written(found, "makes"))
+                if found["guard"] is not None:
+                    again.add(name)
+        elif group == "rest":
+            (publishes if found["verb"] == b"create" else alters).add(written(found, "publication"))
+            rest = found["rest"]
+            everything = everything or _EVERYTHING.search(rest) is not None
+            needs |= _members(rest, text[found.start("rest") : found.end("rest")])
+        elif group == "renamed":
+            makes.add(written(found, "renamed"))
+        elif group == "uses":
+            uses.add(written(found, "uses"))
+        elif group is not None:
+            needs.add(written(found, group))
+    if b"create_table" in lower or b"createtable" in lower:
+        makes |= {text[slice(*found.span(1))].decode(errors="replace") for found in _CALLED.finditer(lower)}
+    if b"datasource" in lower:
+        for model in _MODEL.finditer(text, 0, text.rfind(b"}") + 1):
+            mapped = _MAPPED.search(model[2])
+            makes.add((mapped[1] if mapped else model[1]).decode(errors="replace"))
+    return Names(
+        frozenset(makes),
+        frozenset(again),
+        frozenset(publishes),
+        frozenset(needs),
+        frozenset(uses),
+        frozenset(alters),
+        everything,
+    )
+
+
+_CALLED = re.compile(rb"create_?table\s*\(?\s*[:\"']\s*([\w.]+)")
+"""Calls by which frameworks create tables."""
+_MODEL = re.compile(rb"^[ \t]*model[ \t]+(\w+)[ \t]*\{([^}]*)\}", re.M)
+_MAPPED = re.compile(rb"@@map\(\s*(?:name\s*:\s*)?\"([^\"]*)\"")
+"""Prisma's models, and the names that their tables are given."""
+
+
+def mentions(content: bytes, wanted: frozenset[str]) -> bool:
+    """Whether DDL in a file may name one of these relations: looked for in a fraction of the time of ``names``."""
+    lower = in_utf8(content).lower()
+    return any(name in lower for name in _lower(wanted)) and _after_words(wanted).search(lower) is not None
+
+
+@lru_cache(maxsize=8)
+def _lower(wanted: frozenset[str]) -> tuple[bytes, ...]:
+    return tuple({name.rpartition(".")[2].lower().encode() for name in wanted})
+
+
+@lru_cache(maxsize=8)
+def _after_words(wanted: frozenset[str]) -> re.Pattern[bytes]:
+    """What finds one of the names after a word that may come before the name of a relation."""
+    names = b"|".join(map(re.escape, sorted(_lower(wanted))))
+    word = rb"(?:table|exists|only|view|type|domain|references|of|on|to|inherits|model|map|[,(])"
+    return re.compile(rb"%b[\s(:'\"]*(?:%b\s*\.\s*)?\"?(?:%b)(?![\w$])" % (word, _PART, names))
+
+
+def _members(lower: bytes, text: bytes) -> set[str]:
+    """The tables that a publication's list names, given what follows the publication's name, twice."""
+    start = _LIST.search(lower)
+    if start is None:
+        return set()
+    lower, text = (_without_parentheses(each[start.end() :]) for each in (lower, text))
+    ended = _WITH.search(lower)
+    lower = lower[: ended.start()] if ended else lower
+    return {plain(text[match.start(1) : match.end(1)]) for match in _MEMBER.finditer(lower)}
+
+
+def _without_parentheses(text: bytes) -> bytes:
+    kept, depth = [], 0
+    for piece in re.split(rb"([()])", text):
+        if piece == b"(":
+            depth += 1
+        elif piece == b")":
+            depth = max(0, depth - 1)
+        elif not depth:
+            kept.append(piece)
+    return b" ".join(kept)
+
+
+_PARTS = re.compile(r'"[^"]*"|[^".\s]+')
+
+
+def plain(name: bytes) -> str:
+    """A name as written, as PostgreSQL has it; without `public`, which is where unqualified names lead by default."""
+    parts = [
+        part.strip('"') if part.startswith('"') else part.lower()
+        for part in _PARTS.findall(name.decode(errors="replace"))
+    ]
+    return ".".join(parts[1:] if len(parts) == 2 and parts[0] == "public" else parts)

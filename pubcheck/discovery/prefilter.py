@@ -1,0 +1,54 @@
+"""Which files of a corpus may have something said of them: cheap, and wrong only in keeping too many.
+
+A file of SQL is kept where it names, in any case and anywhere, a publication, a subscription or a replica identity, and
+does something: the statement may be put together at run time, or by psql. A program is read by `pubcheck lint` only
+where CREATE [OR REPLACE], ALTER or DROP stands before PUBLICATION or SUBSCRIPTION with whitespace between them, and
+PUBLICATION stands anywhere, as it does in every CREATE SUBSCRIPTION; so it is that, or a replica identity, for which it
+is kept. Where a comment or a psql command comes between those words, it is enough that PUBLICATION stands anywhere: so
+no pattern has to look for a comment's end, and the search takes linear time. Python's `re` and Java's regular
+expressions, which Spark's `rlike` uses, read the patterns alike.
+"""
+
+from __future__ import annotations
+
+from pubcheck.discovery.file_types import SUFFIXES
+from pubcheck.lazy_regex import pattern_later
+
+_BREAK = r"\s*(?:--|/\*|\\)"
+WORD = r"(?i)publication"
+_WHAT = r"\s+(?:publication|subscription)"
+STATEMENT = (
+    rf"(?i)(?:alter|drop)(?:{_BREAK}|{_WHAT})"
+    rf"|create(?:{_BREAK}|{_WHAT}|\s+or(?:{_BREAK}|\s+replace(?:{_BREAK}|\s+publication)))"
+)
+IDENTITY = r"(?i)replica[^A-Za-z0-9_;]*(?:--|/\*|\\|identity)"
+NAMED = r"(?i)publication|subscription"
+DONE = r"(?i)create|alter|drop|execute|comment|\\g?set"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+# In Python only the first flag of a pattern may say (?i), and it holds for all of it, as in Java.
+_STATEMENT, _IDENTITY, _DONE = (pattern_later(each.encode()) for each in (STATEMENT, IDENTITY, DONE))
+
+
+def may_publish(content: bytes, lower: bytes | None = None) -> bool:
+    """Whether a file may hold a statement about a publication or a subscription as it is written; ``lower`` is its
+    content in lower case. Of UTF-16 with a mark that is not known."""
+    # Far faster than the pattern, and finds the same: in bytes only ASCII letters have a case.
+    return content.startswith(UTF16_MARKS) or (
+        b"publication" in (content.lower() if lower is None else lower) and _STATEMENT.search(content) is not None
+    )
+
+
+def may_matter(path: str, content: bytes, lower: bytes | None = None) -> bool:
+    """Whether a file may have something said of it; of ``path`` only the end counts."""
+    lower = content.lower() if lower is None else lower
+    if _in_utf16(content) or (b"replica" in lower and _IDENTITY.search(content) is not None):
+        return True
+    if not path.lower().endswith(SUFFIXES):
+        return may_publish(content, lower)
+    return (b"publication" in lower or b"subscription" in lower) and _DONE.search(content) is not None
+
+
+def _in_utf16(content: bytes) -> bool:
+    """Whether the beginning is a byte order mark, or one of the first two bytes alone is a NUL."""
+    return content.startswith(UTF16_MARKS) or (len(content) > 1 and (content[0] == 0) != (content[1] == 0))

@@ -1,0 +1,64 @@
+"""Reading the files of a unit: text, or why there is none."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from pubcheck import extract
+from pubcheck.diagnostics import Diagnostic, Span
+from pubcheck.discovery.file_types import File, interpreter_of
+from pubcheck.discovery.opening import content_of
+from pubcheck.extract.frameworks.operations import Project
+from pubcheck.rulebook import remark
+from pubcheck.source import Source, decode
+
+
+class Reading(Struct, frozen=True):
+    """The sources of a unit that could be read, and what is to be said of reading them."""
+
+    sources: tuple[Source, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+_EIGHT_BIT = {"windows-1252": "Windows-1252", "iso-8859-1": "ISO 8859-1"}
+
+
+def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
+    """Reads a unit's files; what cannot be read, or is no text, becomes a diagnostic for ``majors`` and is left out."""
+    sources, diagnostics = [], []
+    project = Project()
+    for file in files:
+        try:
+            decoded = decode(_content(file))
+        except (OSError, ValueError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            message = f"this cannot be read: {reason}"
+            diagnostics.append(remark("unreadable-file", message, Span(Source(file.label, ""), 0, 0), majors))
+            continue
+        if decoded.text is None:
+            message = f"this is not text: {decoded.problem}"
+            help = "pubcheck reads SQL as text: `pg_restore --file=schema.sql` turns an archive of pg_dump into it"
+            diagnostics.append(remark("not-text", message, Span(Source(file.label, ""), 0, 0), majors, help))
+            continue
+        view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
+        # A file that is a row of a table has a label only.
+        project.begin(os.path.abspath(file.path or file.label))
+        source = extract.source(file.label, decoded.text, view or file.view, project, sometime=file.sometime)
+        sources.append(source)
+        if decoded.encoding in _EIGHT_BIT:
+            start = next(at for at, char in enumerate(decoded.text) if char > "\x7f")
+            message = f"this file is not UTF-8 and was read as {_EIGHT_BIT[decoded.encoding]}"
+            help = "save it as UTF-8"
+            diagnostics.append(remark("read-as-windows-1252", message, Span(source, start, start + 1), majors, help))
+    return Reading(tuple(sources), tuple(diagnostics))
+
+
+def _content(file: File) -> bytes:
+    if file.content is not None:
+        return file.content
+    if file.error is not None:
+        raise OSError(0, file.error)
+    return content_of(file.path) if file.kept is None else file.kept

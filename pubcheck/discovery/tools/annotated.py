@@ -1,0 +1,38 @@
+"""Tools that mark their files: goose, dbmate, sql-migrate, node-pg-migrate and Play's evolutions keep both ways in one
+file, and only the way up is run; Liquibase's formatted SQL holds changesets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.discovery.tools.file_tree import Group, Tree, last, natural, parent, shown
+
+_CHANGELOGS = frozenset(["changelog", "changelogs", "liquibase", "db.changelog"])
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    histories: dict[tuple[str, str], list[str]] = {}
+    for folder in tree.folders():
+        kinds = [kind for name in tree.sql[folder] if (kind := tree.look.traits(tree.path(folder, name)).kind)]
+        for kind in dict.fromkeys(kinds):
+            histories.setdefault((top(folder) if kind == "liquibase" else folder, kind), []).append(folder)
+    for (history, kind), folders in histories.items():
+        files = []
+        for folder in folders:
+            for name in tree.sql.get(folder, ()):
+                found = tree.look.traits(tree.path(folder, name)).kind
+                if found == kind or (found is None and name[:1].isdigit() and kind != "liquibase"):
+                    files.append((folder, name))
+        files.sort(key=lambda file: natural(tree.path(*file)))
+        if files:
+            yield tree.group(shown(history), files, kind, f"files with the marks of {kind}, in order")
+
+
+def top(folder: str) -> str:
+    """The folder of a change log, which may have folders in it."""
+    above = folder
+    while above:
+        if last(above) in _CHANGELOGS:
+            return above
+        above = parent(above)
+    return folder

@@ -1,0 +1,103 @@
+"""Liquibase: the files in SQL that a change log in XML, YAML or JSON includes, in its order.
+
+A change log that includes what cannot be found, or one that cannot be read here, says too little: then the marks of the
+files tell what belongs together.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from pubcheck.discovery.file_facts import is_changelog
+from pubcheck.discovery.tools.file_tree import Group, Tree, parent
+
+_OTHERWISE = re.compile(r"<!--.*?-->|<rollback\b.*?</rollback\s*>", re.S | re.I)
+_OTHERWISE_YAML = re.compile(r"^\s*#.*$|^(\s*)(?:- )?rollback:.*\n(?:\1 +.*\n|\s*\n)*", re.M)
+_XML = re.compile(r"<(include|includeAll|sqlFile)\b[^>]*?\b(?:file|path)\s*=\s*[\"']([^\"'\n]+)")
+_KEYS = re.compile(
+    r"\b(include|includeAll|sqlFile)[\"']?\s*:|\b(?:file|path)[\"']?\s*:\s*(?:\"([^\"\n]+)|'([^'\n]+)|([^\s,}\"'#]+))"
+)
+
+
+def entries(content: bytes) -> tuple[str, ...]:
+    """The files that a change log runs, and with a slash at the end the folders, in its order."""
+    if b"databaseChangeLog" not in content:
+        return ()
+    text = content.decode(errors="replace")
+    found: list[tuple[str, str]] = []
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        found = _XML.findall(_OTHERWISE.sub("", text))
+    else:
+        kind = ""
+        for match in _KEYS.finditer(_OTHERWISE_YAML.sub("", text)):
+            if match[1]:
+                kind = match[1]
+            elif kind:
+                found.append((kind, match[2] or match[3] or match[4]))
+                kind = ""
+    return tuple(
+        path.removeprefix("classpath:").rstrip("/") + ("/" if kind == "includeAll" else "") for kind, path in found
+    )
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    logs = {
+        tree.path(folder, name): order
+        for folder, names in sorted(tree.lists.items())
+        for name in names
+        if is_changelog(name) and (order := tree.look.traits(tree.path(folder, name)).order)
+    }
+    if not logs:
+        return
+    there = {tree.path(folder, name): (folder, name) for folder in tree.folders() for name in tree.sql[folder]}
+    known = {path: resolved for path, order in logs.items() if (resolved := _resolved(path, order, logs, there))}
+    inner = {each for path, resolved in known.items() for each in resolved if each != path}
+    for path in known:
+        run = _flattened(path, known) if path not in inner else None
+        files = [there[each] for each in run or () if each in there and _free(tree, *there[each])]
+        if files:
+            yield tree.group(parent(path) or ".", files, "liquibase", "in the order of the change log")
+
+
+def _free(tree: Tree, folder: str, name: str) -> bool:
+    return name in tree.sql.get(folder, ())
+
+
+def _resolved(
+    path: str, order: tuple[str, ...], logs: dict[str, tuple[str, ...]], there: dict[str, tuple[str, str]]
+) -> list[str] | None:
+    """The files and change logs that are meant; None if one of them is not to be found."""
+    found: list[str] = []
+    for written in order:
+        at = parent(path)
+        while True:
+            meant = posixpath.normpath(posixpath.join(at or ".", written.rstrip("/")))
+            if written.endswith("/"):
+                inside = sorted(each for each in (*there, *logs) if each.startswith(f"{meant}/") and each != path)
+            else:
+                inside = [meant] if meant in there or meant in logs else []
+            if inside or not at or at == parent(at):
+                break
+            at = parent(at)
+        if not inside and not written.endswith("/"):
+            return None
+        found += inside
+    return found
+
+
+def _flattened(path: str, known: dict[str, list[str]]) -> list[str] | None:
+    """The files in SQL, in the order in which they are run; None if one of the change logs is not followed."""
+    order: dict[str, None] = {}
+    waiting, met = [path], set()
+    while waiting:
+        each = waiting.pop()
+        if each in known and each not in met:
+            met.add(each)
+            waiting += reversed(known[each])
+        elif is_changelog(each) and each not in met:
+            return None
+        else:
+            order.setdefault(each)
+    return list(order)

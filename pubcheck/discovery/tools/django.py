@@ -1,0 +1,83 @@
+"""Django: the migrations of all applications of a project, each after those that it depends on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pubcheck.discovery.tools.file_tree import Group, Tree, last, natural, parent, shown
+
+KIND = "django"
+_WHY = "Django runs the migration that replaces it"
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    projects: dict[str, list[tuple[str, str]]] = {}
+    for folder in sorted(tree.programs):
+        if last(folder) == "migrations":
+            projects.setdefault(_project(tree, folder), []).extend((folder, name) for name in tree.programs[folder])
+    for project, files in projects.items():
+        found = [file for file in files if _migrates(tree, file)]
+        if not tree.concerned(found):
+            continue
+        replaced = {each for file in found for each in tree.look.traits(tree.path(*file)).order}
+        for folder, name in [file for file in found if tree.look.traits(tree.path(*file)).revision[0] in replaced]:
+            tree.drop(folder, [name], _WHY)
+            found.remove((folder, name))
+        folders = {folder for folder, _ in found}
+        name = shown(folders.pop() if len(folders) == 1 else project)
+        yield tree.group(name, _ordered(tree, found), KIND, "Django's migrations, each after those that it depends on")
+
+
+def _migrates(tree: Tree, file: tuple[str, str]) -> bool:
+    return file[1].endswith(".py") and tree.look.traits(tree.path(*file)).kind == KIND
+
+
+def _project(tree: Tree, folder: str) -> str:
+    """The folder of the nearest `manage.py` above a folder, else the top."""
+    at = folder
+    while at:
+        at = parent(at)
+        if "manage.py" in tree.programs.get(at, ()):
+            return at
+    return ""
+
+
+def _ordered(tree: Tree, files: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """By what depends on what, else by names."""
+    revisions = {file: tree.look.traits(tree.path(*file)).revision for file in files}
+    owners = {revision[0]: file for file, revision in revisions.items()}
+    for file in files:
+        for each in tree.look.traits(tree.path(*file)).order:
+            owners.setdefault(each, file)
+    chain: dict[tuple[str, str], None] = {}
+    for start in sorted(files, key=lambda file: (file[0].split("/"), natural(file[1]))):
+        waiting = [start]
+        while waiting:
+            at = waiting[-1]
+            left = [owners[each] for each in revisions[at][1:] if each in owners]
+            left = [file for file in left if file not in chain and file not in waiting]
+            if left:
+                waiting.append(left[0])
+            else:
+                chain[waiting.pop()] = None
+    return list(chain)
+
+
+_LIST = rb"^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(](.{0,20000}?)^[ \t]*[\])]|^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(]([^\n]*)[\])]"
+_DEPENDENCIES = re.compile(_LIST % (b"dependencies", b"dependencies"), re.S | re.M)
+_REPLACES = re.compile(_LIST % (b"replaces", b"replaces"), re.S | re.M)
+_PAIR = re.compile(rb"\(\s*[\"'](\w+)[\"']\s*,\s*[\"'](\w+)[\"']\s*,?\s*\)")
+
+
+def revision_of(path: str, content: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A migration's own name, with that of its application, and those that it comes after; and those that it replaces.
+    Of ``path`` the last three parts count."""
+    folders, _, name = path.replace("\\", "/").rpartition("/")
+    own = f"{last(parent(folders)).lower()}.{name.removesuffix('.py')}"
+    return (own, *_pairs(_DEPENDENCIES, content)), tuple(_pairs(_REPLACES, content))
+
+
+def _pairs(pattern: re.Pattern[bytes], content: bytes) -> list[str]:
+    found = pattern.search(content)
+    return [b".".join(pair).decode() for pair in _PAIR.findall(found[1] or found[2] or b"")] if found else []

@@ -1,0 +1,19 @@
+"""Drizzle: the migrations that `meta/_journal.json` lists, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.discovery.tools.file_tree import Group, Tree, last, parent, shown
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    for meta, names in sorted(tree.lists.items()):
+        folder = parent(meta)
+        if "_journal.json" not in names or last(meta) != "meta" or folder not in tree.sql:
+            continue
+        order = tree.look.traits(tree.path(meta, "_journal.json")).order
+        there = set(tree.sql[folder])
+        files = [(folder, f"{tag}.sql") for tag in dict.fromkeys(order) if f"{tag}.sql" in there]
+        if files:
+            yield tree.group(shown(folder), files, "drizzle", "in the order of meta/_journal.json")

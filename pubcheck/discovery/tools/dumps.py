@@ -1,0 +1,26 @@
+"""Files of pg_dump: each is a schema of its own, also where it repeats what the migrations beside it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from pubcheck.discovery.tools.file_tree import Group, Tree
+
+RAILS = "structure.sql"
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    for folder in tree.folders():
+        for name in list(tree.sql[folder]):
+            path = tree.path(folder, name)
+            major = tree.look.traits(path).dump
+            if major is None and name != RAILS:
+                continue
+            group = tree.group(path, [(folder, name)], "rails" if name == RAILS else "dump", _reason(major))
+            yield replace(group, postgres=(major,)) if major else group
+
+
+def _reason(major: int | None) -> str:
+    return f"a dump of PostgreSQL {major}" if major else "a dump"

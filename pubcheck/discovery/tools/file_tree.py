@@ -1,0 +1,143 @@
+"""The files of a tree while it is found out which of them make units: paths, what can be asked of them, and who has
+taken which. Opens no file itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from pubcheck.discovery.file_facts import Traits, is_list
+from pubcheck.discovery.file_types import language_of, may_be_script
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.discovery.object_names import Names
+
+
+class Look(Protocol):
+    """What tells of a file's content, by its path; what cannot be read has no traits and no names."""
+
+    def traits(self, path: str) -> Traits: ...
+
+    def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
+        """``wanted``: only these names are asked for, so that a file which does not hold one need not be searched."""
+
+
+class Group(Struct, frozen=True):
+    """Files that make a unit, by their paths, as a habit finds them. ``postgres``: the majors that they name;
+    ``after``: the first file of each unit that was put before, which ends the ``reason``. So many of the first members
+    are ``context``: another unit has them, and those that follow are run at some time after them."""
+
+    name: str
+    members: tuple[str, ...]
+    habit: str
+    reason: str
+    postgres: tuple[int, ...] = ()
+    after: tuple[str, ...] = ()
+    context: int = 0
+
+
+class Tree:
+    """The paths of a tree, joined by "/". A habit takes those that are its own; what is taken is no other's.
+
+    ``sql`` are the files in SQL that are nobody's yet, ``programs`` those in other languages, ``lists`` those that
+    tools keep of their migrations: the names in each folder, in order.
+    """
+
+    def __init__(self, paths: Iterable[str], look: Look, included: frozenset[str] = frozenset()) -> None:
+        self.look = look
+        self.sql: dict[str, list[str]] = {}
+        self.programs: dict[str, list[str]] = {}
+        self.lists: dict[str, list[str]] = {}
+        self.offered: list[Group] = []
+        """Files that only count where another unit lacks the tables that they create."""
+        self.undone: dict[str, str] = {}
+        """Files that take back what others do, or that a tool does not run, and why they are in no unit."""
+        for path in sorted(paths):
+            folder, _, name = path.rpartition("/")
+            if not folder.strip("/"):
+                folder = path[: -len(name)]  # "/", or "//" where that is how a table writes it
+            language = language_of(name)
+            by_content = language == "sql" or may_be_script(name)
+            is_sql = path in included if by_content else language is None
+            if is_list(name):
+                self.lists.setdefault(folder, []).append(name)
+                if language is None:
+                    continue  # one in YAML may hold statements too
+            kind = self.sql if is_sql else self.programs
+            kind.setdefault(folder, []).append(name)
+
+    def path(self, folder: str, name: str) -> str:
+        return f"{folder}/{name}" if folder.strip("/") else f"{folder}{name}"
+
+    def folders(self) -> list[str]:
+        """The folders that hold SQL which is nobody's yet, in order."""
+        return sorted(self.sql, key=lambda folder: folder.split("/"))
+
+    def below(self, folder: str) -> Iterator[str]:
+        """``folder`` and those below it that hold SQL which is nobody's yet, in order."""
+        beginning = self.path(folder, "")
+        return (each for each in self.folders() if each == folder or not folder or each.startswith(beginning))
+
+    def concerned(self, files: Iterable[tuple[str, str]]) -> bool:
+        """Whether one of these (folder, name) may be about replication."""
+        return any(self.look.traits(self.path(*file)).concerned for file in files)
+
+    def take(self, folder: str, names: Iterable[str]) -> None:
+        """Takes files of a folder: no habit that comes later sees them."""
+        taken = set(names)
+        for kind in (self.sql, self.programs):
+            if folder in kind:
+                left = [name for name in kind[folder] if name not in taken]
+                if left:
+                    kind[folder] = left
+                else:
+                    del kind[folder]
+
+    def drop(self, folder: str, names: Iterable[str], why: str) -> None:
+        """Takes files that are in no unit."""
+        dropped = list(names)
+        self.undone.update((self.path(folder, name), why) for name in dropped)
+        self.take(folder, dropped)
+
+    def offer(self, folder: str, names: Sequence[str]) -> None:
+        """Offers files, in this order, to the unit that lacks the tables that they create."""
+        members = tuple(self.path(folder, name) for name in names)
+        self.offered.append(Group(shown(folder), members, "migrations", "numbered files in order"))
+
+    def group(self, name: str, files: Sequence[tuple[str, str]], habit: str, reason: str) -> Group:
+        """Takes (folder, name) pairs as a unit in this order."""
+        folders: dict[str, list[str]] = {}
+        for folder, each in files:
+            folders.setdefault(folder, []).append(each)
+        for folder, taken in folders.items():
+            self.take(folder, taken)
+        return Group(name, tuple(self.path(*file) for file in files), habit, reason)
+
+
+Habit = Callable[[Tree], Iterable[Group]]
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+def natural(name: str) -> tuple[tuple[int, str], ...]:
+    """A key that orders names as people count: 2 before 10, and what is no number by its letters."""
+    parts = _DIGITS.split(name)
+    return tuple((int(part), "") if number % 2 else (-1, part) for number, part in enumerate(parts) if part or number)
+
+
+def parent(folder: str) -> str:
+    return folder.rpartition("/")[0]
+
+
+def last(folder: str) -> str:
+    """The name of a folder."""
+    return folder.rpartition("/")[2]
+
+
+def shown(folder: str) -> str:
+    """How a unit is called that is a folder."""
+    return folder or "."

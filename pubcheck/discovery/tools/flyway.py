@@ -1,0 +1,107 @@
+"""Flyway: `V1__name.sql` by version, then `R__name.sql` by name; `U1__name.sql` takes back and is not run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pubcheck.discovery.tools.file_tree import Group, Tree, last, parent, shown
+from pubcheck.lazy_regex import pattern_later
+
+NAME = re.compile(r"(?:([VUB])(\d+(?:[._]\d+)*)|(R))__(.*)\.\w+", re.S)
+_CALLBACK = pattern_later(r"(before|after)(?:Each)?Migrate(?:__.*)?\.sql", re.S)
+_LOCATIONS = frozenset(["migration", "migrations"])
+_VENDORS = frozenset(
+    [
+        "common",
+        "cockroachdb",
+        "db2",
+        "derby",
+        "h2",
+        "hsqldb",
+        "mariadb",
+        "mssql",
+        "mysql",
+        "oracle",
+        "pg",
+        "postgres",
+        "postgresql",
+        "sqlite",
+        "sqlserver",
+    ]
+)
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    locations: dict[str, list[str]] = {}
+    for folder in tree.folders():
+        if any(NAME.fullmatch(name) for name in tree.sql[folder]):
+            locations.setdefault(location(folder), []).append(folder)
+    for top, folders in locations.items():
+        versions = [version for folder in folders for name in tree.sql[folder] if (version := _version(name))]
+        if len(set(versions)) == len(versions):
+            yield from _group(tree, top if len(folders) > 1 else folders[0], folders)
+        else:  # a database each: of vendors, of tenants
+            for folder in folders:
+                yield from _group(tree, folder, [folder])
+
+
+def location(folder: str) -> str:
+    """The folder that Flyway is told of: it looks for migrations in those below it too."""
+    above = folder
+    while above and last(above) not in _VENDORS:
+        if last(above) in _LOCATIONS:
+            return above
+        above = parent(above)
+    return folder
+
+
+def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[Group]:
+    ordered: list[tuple[tuple[object, ...], tuple[str, str]]] = []
+    baseline: tuple[int, ...] = ()
+    concerned = tree.concerned(
+        (folder, file)
+        for folder in folders
+        for file in (*tree.sql[folder], *tree.programs.get(folder, ()))
+        if NAME.fullmatch(file)
+    )
+    for folder in folders:
+        for file in [*tree.sql[folder], *tree.programs.get(folder, ())]:
+            found, called = NAME.fullmatch(file), _CALLBACK.fullmatch(file)
+            if found is None and called is None:
+                continue
+            if found is not None and found[1] == "U":
+                tree.drop(folder, [file], "Flyway runs it only to undo")
+            elif not concerned and file in tree.programs.get(folder, ()):
+                tree.drop(folder, [file], "no file of its history is about publications")
+            elif found is not None and found[2]:
+                version = tuple(int(part) for part in re.split(r"[._]", found[2]))
+                baseline = max(baseline, version) if found[1] == "B" else baseline
+                # A baseline stands for the versions up to its own: of these only it is run.
+                ordered.append(((1, version, found[1] != "B", file), (folder, file)))
+            elif found is not None:
+                ordered.append(((2, found[4], file), (folder, file)))
+            elif called is not None:
+                ordered.append(((0 if called[1] == "before" else 3, file), (folder, file)))
+    ordered.sort(key=lambda each: each[0])
+    files = []
+    for key, (folder, file) in ordered:
+        if baseline and key[0] == 1 and key[1:3] < (baseline, False):
+            tree.drop(folder, [file], "a later baseline stands for it")
+        elif baseline and key[0] == 1 and key[1] == baseline and not file.startswith("B"):
+            tree.drop(folder, [file], "the baseline of its version stands for it")
+        else:
+            files.append((folder, file))
+    if files:
+        yield tree.group(shown(name), files, "flyway", "Flyway's V by version, then R")
+
+
+def _version(name: str) -> tuple[object, ...] | None:
+    found = NAME.fullmatch(name)
+    if found is None or found[1] == "U":
+        return None
+    return (
+        found[1],
+        found[2] and tuple(int(part) for part in re.split(r"[._]", found[2])),
+        found[4] if found[3] else "",
+    )

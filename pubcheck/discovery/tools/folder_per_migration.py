@@ -1,0 +1,35 @@
+"""Tools that keep each migration in a folder of its own: Prisma and Drizzle (`migration.sql`), Diesel and Hasura
+(`up.sql` beside `down.sql`); in the order of the folders' names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.discovery.tools.file_tree import Group, Tree, last, natural, parent, shown
+
+PRISMA = "schema.prisma"
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    for name, habit in (("migration.sql", "prisma"), ("up.sql", "up-down")):
+        histories: dict[str, list[str]] = {}
+        for folder in tree.folders():
+            if name in tree.sql[folder] and last(folder)[:1].isdigit():
+                histories.setdefault(parent(folder), []).append(folder)
+        for history, folders in histories.items():
+            for folder in folders:
+                tree.drop(folder, [each for each in tree.sql[folder] if each == "down.sql"], "it takes back up.sql")
+            files = [(folder, name) for folder in sorted(folders, key=lambda folder: natural(last(folder)))]
+            yield tree.group(shown(history), files, habit, f"{name} of each migration's folder")
+
+
+def schemas(tree: Tree) -> Iterator[Group]:
+    """A schema of Prisma without migrations in SQL is offered to files that lack its tables."""
+    yield from ()
+    for folder in sorted(tree.programs):
+        if PRISMA in tree.programs[folder] and not _migrates(tree, folder):
+            tree.offer(folder, [PRISMA])
+
+
+def _migrates(tree: Tree, folder: str) -> bool:
+    return "migration_lock.toml" in tree.lists.get(tree.path(folder, "migrations"), ())

@@ -1,0 +1,106 @@
+"""Where the history begins in which a single file lies: the folders to walk so that its unit is found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+from pubcheck.discovery.file_types import SUFFIXES, language_of
+from pubcheck.discovery.tools import annotated, flyway, initdb, numbered, updown
+from pubcheck.discovery.walk import INSTALLED
+
+_DEEPEST = 6
+"""Folders in which a project is looked for, from that of a script upwards."""
+_SQITCH = frozenset(["deploy", "revert", "verify"])
+
+
+def history_of(path: str, kind_of: Callable[[str], str | None]) -> Iterator[tuple[str, ...]]:
+    """The folders and files in which the whole history of a file may lie, the likeliest first; none for most files.
+
+    ``path`` is absolute, ``kind_of`` says whose marks a file bears. What lies outside of the folder that git watches
+    over is not given.
+    """
+    from pubcheck.discovery.gitignore import top_of
+
+    folder, name = os.path.split(path)
+    for places in _places(folder, name, path, kind_of):
+        root = top_of(folder)
+        if root is None or all((place + os.sep).startswith(os.path.join(root, "")) for place in places):
+            yield places
+
+
+def _supabase(folder: str) -> Iterator[str]:
+    """The migrations of the Supabase project that a folder is next to or within."""
+    at = folder
+    for _ in range(_DEEPEST):
+        for below in ("migrations",) if os.path.basename(at) == "supabase" else ("supabase/migrations",):
+            if os.path.isdir(migrations := os.path.join(at, below)):
+                yield migrations
+                return
+        if os.path.exists(os.path.join(at, ".git")) or at == os.path.dirname(at):
+            return
+        at = os.path.dirname(at)
+
+
+def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | None]) -> Iterator[tuple[str, ...]]:
+    above, last = os.path.split(folder)
+    if last == "migrations" and os.path.basename(above) == "supabase":
+        # Not the whole of `supabase`, for its functions may bring a lot along.
+        yield folder, os.path.join(above, "seed.sql"), os.path.join(above, "config.toml")
+    if name.lower().endswith(SUFFIXES):
+        for migrations in _supabase(folder):
+            yield migrations, path, os.path.join(os.path.dirname(migrations), "config.toml")
+    if last == "schemas" and os.path.basename(above) == "supabase":
+        yield folder, os.path.join(above, "config.toml")
+    if name in ("migration.sql", "up.sql", "down.sql") and last[:1].isdigit():
+        yield (above,)
+    if os.path.isfile(os.path.join(folder, "meta", "_journal.json")):
+        yield (folder,)
+    if not _SQITCH.isdisjoint(folder.split(os.sep)):
+        at = folder
+        while at != os.path.dirname(at):
+            at = os.path.dirname(at)
+            if os.path.isfile(os.path.join(at, "sqitch.plan")):
+                yield (at,)
+    if flyway.NAME.fullmatch(name):
+        yield (flyway.location(folder.replace(os.sep, "/")).replace("/", os.sep),)
+    if updown.way(name) is not None:
+        yield (folder,)
+    if last.lower() in updown.UP | updown.DOWN:
+        yield (above,)
+    if last in initdb.FOLDERS:
+        yield (folder,)
+    kind = kind_of(path) if name.lower().endswith(".sql") else None
+    if kind is not None:
+        yield (annotated.top(folder.replace(os.sep, "/")).replace("/", os.sep) if kind == "liquibase" else folder,)
+    if last == "migrations" and name.endswith(".py") and name[:1].isdigit():
+        yield tuple(_applications(folder))
+    if last == "migrate" and name.endswith(".rb"):
+        kept = [os.path.join(above, each) for each in ("structure.sql", "schema.rb")]
+        yield *[each for each in kept if os.path.isfile(each)][:1], folder
+    program = language_of(name) is not None
+    if (
+        (program or numbered.NUMBERED.fullmatch(name))
+        if numbered.is_history(last)
+        else (program and numbered.TIMED.fullmatch(name))
+    ):
+        yield (folder,)
+
+
+def _applications(folder: str) -> Iterator[str]:
+    """The folders of migrations of a project of Django, of which one is given."""
+    from pubcheck.discovery.gitignore import top_of
+
+    top, at, root = os.path.dirname(folder), folder, top_of(folder) or folder
+    while at.startswith(root) and at != os.path.dirname(at):
+        at = os.path.dirname(at)
+        if os.path.isfile(os.path.join(at, "manage.py")):
+            top = at
+            break
+    for place, folders, _ in os.walk(top):
+        folders[:] = sorted(
+            each for each in folders if not each.startswith(".") and each not in (*INSTALLED, "site-packages")
+        )
+        if os.path.basename(place) == "migrations":
+            yield place
+            folders.clear()

@@ -1,0 +1,20 @@
+"""`docker-entrypoint-initdb.d` of the images of PostgreSQL: .sql and .sh in the order of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.discovery.tools.file_tree import Group, Tree, last, shown
+
+FOLDERS = frozenset(["docker-entrypoint-initdb.d", "docker-entrypoint-initdb", "initdb.d", "initdb"])
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    for folder in sorted({*tree.sql, *tree.programs}):
+        if last(folder) not in FOLDERS:
+            continue
+        scripts = [name for name in tree.programs.get(folder, ()) if name.endswith(".sh")]
+        names = sorted([*tree.sql.get(folder, ()), *scripts])
+        if folder in tree.sql or any(tree.look.traits(tree.path(folder, name)).may_publish for name in scripts):
+            files = [(folder, name) for name in names]
+            yield tree.group(shown(folder), files, "initdb", "the order in which the image runs them")

@@ -1,0 +1,183 @@
+"""Folders of no habit: files that name each other's tables belong together, those that make a table first.
+
+Files that make the same tables, or the same publication, are databases of their own; a name that two files make says
+nothing. Where no file speaks of a publication or a replica identity there is nothing to be told apart, and a folder is
+one unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping
+from heapq import heappop, heappush
+
+from pubcheck.discovery.file_facts import SCRIPT
+from pubcheck.discovery.file_types import language_of, may_be_script
+from pubcheck.discovery.tools.file_tree import Group, Tree, shown
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.discovery.object_names import Names
+
+_TEARS_DOWN = re.compile(
+    r"(?:.*[._ -])?(?:drop|drops|teardown|tear_down|tear-down|cleanup|clean|clean_up|clean-up|down|undo|rollback|revert"
+    r"|uninstall|destroy|reset)(?:[._ -].*)?\.\w+",
+    re.I | re.S,
+)
+"""Scripts that take all back, by their names: run last they would leave nothing to judge."""
+
+
+_UPGRADES = re.compile(r"(?:.*[._ -])?upgrades?(?:[._ -].*)?\.\w+|.*\d--v?\d.*\.\w+", re.I | re.S)
+"""Scripts that upgrade an older schema to the complete one next to them."""
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    for folder in tree.folders():
+        yield from _of_folder(tree, folder)
+    for folder, names in sorted(tree.programs.items()):
+        for name in list(names):
+            traits = tree.look.traits(tree.path(folder, name))
+            if traits.may_publish and (traits.kind == SCRIPT or not may_be_script(name)):
+                program = language_of(name) not in ("sql", "yaml", "xml")
+                reason = f"a {'program' if program else 'file'} that holds a publication"
+                yield tree.group(tree.path(folder, name), [(folder, name)], "file", reason)
+
+
+def _of_folder(tree: Tree, folder: str) -> Iterator[Group]:
+    files = list(tree.sql[folder])
+    if len(files) == 1:
+        yield tree.group(shown(folder), [(folder, files[0])], "folder", "the only file of its folder")
+        return
+    traits = {name: tree.look.traits(tree.path(folder, name)) for name in files}
+    if not any(each.concerned for each in traits.values()):
+        yield tree.group(shown(folder), [(folder, name) for name in files], "folder", "the files of a folder")
+        return
+    known = {name: tree.look.names(tree.path(folder, name)) for name in files}
+    concerned = {name for name, each in traits.items() if each.concerned}
+    units = together(known, concerned)
+    for names in units:
+        whole = len(names) == len(files)
+        about = not concerned.isdisjoint(names)
+        called = (
+            shown(folder) if whole or not about or _main(units, concerned) is names else tree.path(folder, names[0])
+        )
+        if len(names) == 1:
+            habit, reason = "file", "it makes what it needs, or nothing else in its folder does"
+        elif about:
+            habit, reason = "references", "files of a folder that name each other's tables"
+        else:
+            habit, reason = "folder", "the other files of a folder"
+        yield tree.group(called, [(folder, name) for name in names], habit, reason)
+
+
+def _main(units: list[list[str]], concerned: set[str]) -> list[str] | None:
+    """The only unit of a folder that is not about nothing, which bears its name."""
+    about = [names for names in units if not concerned.isdisjoint(names)]
+    return about[0] if len(about) == 1 else None
+
+
+def together(known: Mapping[str, Names], concerned: Container[str]) -> list[list[str]]:
+    """The files that belong together, each group in the order in which it can be run; groups by their first names.
+
+    Files that nothing is to be said of belong to those of which there is, if these are one group; else together.
+    """
+    rivals = _rivals(known)
+    last = {name for name in known if _TEARS_DOWN.fullmatch(name)}
+    upgrades = {name for name in known if _UPGRADES.fullmatch(name)}
+    if any(names.makes for name, names in known.items() if name not in upgrades):
+        last |= upgrades
+    alone = rivals | last
+    makers: dict[str, list[str]] = defaultdict(list)
+    for file, names in known.items():
+        for each in (*names.makes, *map(_publication, names.publishes)):
+            makers[each].append(file)
+    after: dict[str, set[str]] = {file: set() for file in known}
+    surely: dict[str, set[str]] = {file: set() for file in known}
+    for file, names in known.items():
+        if file in alone:
+            continue
+        wanted = {*names.needs, *names.uses, *map(_publication, names.alters)}
+        found = {made[0] for each in wanted if len(made := makers.get(each, [])) == 1 and made[0] != file}
+        if names.everything and not names.makes and not rivals:
+            found |= {other for other, theirs in known.items() if theirs.makes and other not in alone}
+        # One that has a rival may still be the only one to make what this file needs.
+        if len(found & alone) > 1:
+            found -= alone
+        after[file] = found - {file}
+        surely[file] = after[file] & {maker for name in names.needs for maker in makers.get(name, ())}
+    groups = _connected(after)
+    for group in groups:
+        if len(group & alone) > 1:
+            for file in group:
+                after[file] -= alone
+    about, rest, others = list[set[str]](), list[set[str]](), list[set[str]]()
+    for group in _connected(after):
+        if not group <= last and any(file in concerned for file in group):
+            about.append(group)
+        else:
+            (rest if group.isdisjoint(alone) else others).append(group)
+    if rest:
+        main = about.pop() if len(about) == 1 else set[str]()
+        about.append(main.union(*rest))
+    return sorted((ordered(group, after, surely) for group in [*about, *others]), key=min)
+
+
+def _publication(name: str) -> str:
+    """A publication's name as a key that no relation has."""
+    return f"publication {name}"
+
+
+def _rivals(known: Mapping[str, Names]) -> set[str]:
+    """The files that make, without asking whether it is there, what another file makes so too."""
+    makers: dict[str, list[str]] = defaultdict(list)
+    for file, names in known.items():
+        for made in (*(names.makes - names.makes_again), *map(_publication, names.publishes)):
+            makers[made].append(file)
+    return {file for files in makers.values() if len(files) > 1 for file in files}
+
+
+def _connected(after: Mapping[str, Iterable[str]]) -> list[set[str]]:
+    beside: dict[str, set[str]] = {file: set() for file in after}
+    for file, others in after.items():
+        for other in others:
+            beside[file].add(other)
+            beside[other].add(file)
+    groups = []
+    seen: set[str] = set()
+    for file in after:
+        if file in seen:
+            continue
+        group, waiting = {file}, [file]
+        while waiting:
+            fresh = beside[waiting.pop()] - group
+            group |= fresh
+            waiting += fresh
+        seen |= group
+        groups.append(group)
+    return groups
+
+
+def ordered(files: Iterable[str], after: Mapping[str, set[str]], surely: Mapping[str, set[str]]) -> list[str]:
+    """The files so that each comes after those it is to come after, and else in the order of their names. Where that
+    goes in a circle, one goes first that is not ``surely`` to come after another one that is left."""
+    left = {file: set(after[file]) for file in files}
+    followers: dict[str, list[str]] = defaultdict(list)
+    for file, others in left.items():
+        others &= left.keys()
+        for other in others:
+            followers[other].append(file)
+    ready = sorted(file for file, others in left.items() if not others)
+    order: list[str] = []
+    while left:
+        if not ready:
+            ready.append(min(left, key=lambda file: (not surely[file].isdisjoint(left.keys() - {file}), file)))
+        file = heappop(ready)
+        del left[file]
+        order.append(file)
+        for follower in followers[file]:
+            if follower in left and file in left[follower]:
+                left[follower].discard(file)
+                if not left[follower]:
+                    heappush(ready, follower)
+    return order

@@ -1,0 +1,121 @@
+"""Folders of numbered files, in the order of the numbers: those of migrations, whoever runs them, and others whose
+files do not create the same tables. Migrations in other languages are part of them if any file is about
+replication."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pubcheck.discovery.tools.file_tree import Group, Tree, last, natural, parent, shown
+from pubcheck.discovery.tools.rails import SCHEMA, STRUCTURE
+from pubcheck.lazy_regex import pattern_later
+
+_FOLDERS = frozenset(["migration", "migrations", "migrate", "versions"])
+_ENDS = ("_migrate", "_migrations", "-migrations")
+
+_FEWEST = 3
+"""Files that must create the same table until they are no history in which it is dropped and created again."""
+NUMBERED = pattern_later(
+    r"(?:[vm]|(?:script|step|patch|part|update|migration|version|changeset)[ _-]?)?\d+.*", re.S | re.I
+)
+TIMED = pattern_later(r"(?:[vm]|migration|version)?(?:20\d{6}_?\d{4,6}|\d{13})\D.*", re.S | re.I)
+"""The names of migrations that begin with a time: programs of such names are a history in whatever folder they are."""
+_GENERATED = pattern_later(r"\.Designer\.cs$|ModelSnapshot\.cs$")
+"""Files that Entity Framework keeps next to its migrations."""
+
+
+def is_history(folder: str) -> bool:
+    """Whether migrations lie in a folder of that name, by custom."""
+    return folder.lower() in _FOLDERS or folder.lower().endswith(_ENDS)
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    for folder in sorted({*tree.sql, *tree.programs}):
+        history = is_history(last(folder))
+        names = [name for name in tree.sql.get(folder, ()) if NUMBERED.fullmatch(name)]
+        programs = _migrations(tree, folder, names, NUMBERED if history else TIMED)
+        if len(names) < (1 if history else 2) and not programs:
+            continue
+        if _fixtures(tree, folder, names) or (not (history or programs) and _same_tables(tree, folder, names)):
+            continue
+        files = [(folder, name) for name in _ordered(tree, folder, [*names, *programs])]
+        habit = "migrations" if history or programs else "numbered"
+        yield tree.group(shown(folder), files, habit, "numbered files in order")
+
+
+def _migrations(tree: Tree, folder: str, names: list[str], number: re.Pattern[str]) -> list[str]:
+    """The programs of a history: all of them if one of its files may be about replication, because another one may
+    create the tables that it publishes. ``names`` are its files in SQL, ``number`` is what names of programs match."""
+    programs = [
+        name
+        for name in tree.programs.get(folder, ())
+        if (number.fullmatch(name) is not None and not _GENERATED.search(name))
+        or tree.look.traits(tree.path(folder, name)).revision
+    ]
+    if tree.concerned((folder, name) for name in [*programs, *names]):
+        return programs
+    kept = frozenset(tree.sql.get(parent(folder), ())) | frozenset(tree.programs.get(parent(folder), ()))
+    if programs and last(folder) == "migrate" and SCHEMA in kept:
+        tree.offer(parent(folder), [SCHEMA])
+    elif programs and not names and not (last(folder) == "migrate" and STRUCTURE in kept):
+        tree.offer(folder, _ordered(tree, folder, programs))
+    return []
+
+
+def _fixtures(tree: Tree, folder: str, names: list[str]) -> bool:
+    """Whether all files that create tables create the same one: then each is a database of its own."""
+    if len(names) < _FEWEST or not tree.concerned((folder, name) for name in names):
+        return False
+    common: frozenset[str] | None = None
+    makers = 0
+    for name in names:
+        makes = tree.look.names(tree.path(folder, name)).makes
+        if makes:
+            makers += 1
+            common = makes if common is None else common & makes
+            if not common:
+                return False
+    return makers >= _FEWEST
+
+
+def _same_tables(tree: Tree, folder: str, names: list[str]) -> bool:
+    """Whether half of the files make a table that another one makes: then they are no history, but databases."""
+    if not any(tree.look.traits(tree.path(folder, name)).concerned for name in names):
+        return False
+    made: set[str] = set()
+    makers = repeated = 0
+    for name in names:
+        found = tree.look.names(tree.path(folder, name))
+        makes = found.makes - found.makes_again
+        makers += bool(makes)
+        repeated += not makes.isdisjoint(made)
+        made |= makes
+    return repeated > 0 and 2 * repeated >= makers
+
+
+def _ordered(tree: Tree, folder: str, names: list[str]) -> list[str]:
+    """By number; Alembic's by which comes after which."""
+    after: dict[str, tuple[str, ...]] = {}
+    files: dict[str, str] = {}
+    for name in tree.programs.get(folder, ()):
+        revision = tree.look.traits(tree.path(folder, name)).revision if name.endswith(".py") else ()
+        if revision:
+            files[revision[0]], after[revision[0]] = name, revision[1:]
+    if not files:
+        return sorted(names, key=natural)
+    chain: dict[str, None] = {}
+    for start in sorted(files, key=files.__getitem__):
+        waiting = [start]
+        while waiting:
+            at = waiting[-1]
+            left = [each for each in after[at] if each in files and each not in chain and each not in waiting]
+            if left:
+                waiting.append(left[0])
+            else:
+                chain[waiting.pop()] = None
+    wanted = set(names)
+    return [
+        *sorted(wanted - set(files.values()), key=natural),
+        *(files[each] for each in chain if files[each] in wanted),
+    ]

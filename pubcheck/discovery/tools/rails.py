@@ -1,0 +1,46 @@
+"""Rails: migrations that `structure.sql`, or `schema.rb`, does not hold yet run after it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pubcheck.discovery.tools.file_tree import Group, Tree, natural
+
+STRUCTURE, SCHEMA = "structure.sql", "schema.rb"
+_VERSION = re.compile(r"(\d{8,})_.*\.rb", re.S)
+_LISTED = re.compile(rb"^\s*\('(\d{8,})'\)", re.M)
+_DEFINED = re.compile(rb"ActiveRecord::Schema(?:\[[\d.]+\])?\.define\(version: ([\d_]+)\)")
+
+
+def versions_of(name: str, content: bytes) -> tuple[str, ...]:
+    """The versions of the migrations that a schema holds; of `schema.rb` the last one alone."""
+    if name == STRUCTURE:
+        return tuple(each.decode() for each in _LISTED.findall(content))
+    found = _DEFINED.search(content)
+    return (found[1].decode().replace("_", ""),) if found else ()
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    for folder in sorted({*tree.sql, *tree.programs}):
+        migrate = tree.path(folder, "migrate")
+        names = tree.programs.get(migrate, [])
+        base = next((each for each in (STRUCTURE, SCHEMA) if each in _files(tree, folder)), None)
+        if base is None or not names:
+            continue
+        held = tree.look.traits(tree.path(folder, base)).order
+        later = [(migrate, name) for name in sorted(names, key=natural) if _comes_after(name, held, base)]
+        if later and tree.concerned([(folder, base), *later]):
+            reason = f"{base}, then the migrations that it does not hold"
+            yield tree.group(tree.path(folder, base), [(folder, base), *later], "migrations", reason)
+
+
+def _files(tree: Tree, folder: str) -> list[str]:
+    return [*tree.sql.get(folder, ()), *tree.programs.get(folder, ())]
+
+
+def _comes_after(name: str, held: tuple[str, ...], base: str) -> bool:
+    version = _VERSION.fullmatch(name)
+    if version is None or not held:
+        return False
+    return version[1] not in held if base == STRUCTURE else int(version[1]) > int(held[-1])

@@ -1,0 +1,64 @@
+"""Which files together build one database: every habit is asked in turn.
+
+A habit is asked with the files that no habit before it has taken. None opens a file; what they ask of one is answered
+by a ``Look``, which may have it from a disk or from a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pubcheck.discovery.tools import (
+    annotated,
+    changelogs,
+    detached_publications,
+    django,
+    drizzle,
+    dumps,
+    flyway,
+    folder_per_migration,
+    initdb,
+    name_references,
+    numbered,
+    psql,
+    rails,
+    sqitch,
+    supabase,
+    updown,
+)
+from pubcheck.discovery.tools.file_tree import Group, Habit, Look, Tree
+
+_HABITS: tuple[Habit, ...] = (
+    sqitch.plans,
+    folder_per_migration.plans,
+    drizzle.plans,
+    supabase.plans,
+    flyway.plans,
+    updown.plans,
+    initdb.plans,
+    changelogs.plans,
+    annotated.plans,
+    django.plans,
+    rails.plans,
+    folder_per_migration.schemas,
+    psql.plans,
+    numbered.plans,
+    dumps.plans,
+    name_references.plans,
+)
+
+
+def groups_of(
+    paths: Iterable[str], look: Look, included: frozenset[str] = frozenset()
+) -> tuple[list[Group], dict[str, str]]:
+    """The units of a tree of files in the order of its folders, each with a name of its own; and the files that are in
+    none, with the reason."""
+    tree = Tree(paths, look, included)
+    found = [group for habit in _HABITS for group in habit(tree)]
+    found.sort(key=_place)
+    return supabase.followed(detached_publications.joined(found, look, tree.offered), look), tree.undone
+
+
+def _place(group: Group) -> tuple[list[str], str]:
+    folder, _, name = group.members[0].rpartition("/")
+    return (folder.split("/"), name)

@@ -1,0 +1,87 @@
+"""Supabase: `supabase/migrations/<time>_<name>.sql` in order, then `supabase/seed.sql`.
+
+What lies in `supabase/schemas` says again what the migrations do: it is a unit of its own. A script next to the project
+or in it that changes tables of the migrations is run by hand, at some time after them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from pubcheck.discovery.tools import detached_publications
+from pubcheck.discovery.tools.file_tree import Group, Look, Tree, last, parent, shown
+from pubcheck.postgres.versions import nearest
+
+_MIGRATION = re.compile(r"\d+[_-].*\.sql", re.S)
+"""What the command line of Supabase runs, and `<time>-<uuid>.sql`, which tools on top of Supabase write."""
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    for folder in tree.folders():
+        project = parent(folder)
+        if last(folder) != "migrations" or last(project) != "supabase":
+            continue
+        files = [(folder, name) for name in tree.sql[folder] if _MIGRATION.fullmatch(name)]
+        if files:
+            seed = [(project, "seed.sql")] if "seed.sql" in tree.sql.get(project, ()) else []
+            reason = "supabase/migrations in order" + (", then seed.sql" if seed else "")
+            yield replace(tree.group(shown(folder), files + seed, "supabase", reason), postgres=_major(tree, project))
+    for folder in tree.folders():
+        if last(folder) == "schemas" and last(parent(folder)) == "supabase":
+            files = [(each, name) for each in tree.below(folder) for name in tree.sql[each]]
+            group = tree.group(shown(folder), files, "supabase", "the schema as supabase/schemas declares it")
+            yield replace(group, postgres=_major(tree, parent(folder)))
+
+
+def _major(tree: Tree, project: str) -> tuple[int, ...]:
+    """What `config.toml` says of the server: its major, or the nearest one that is known."""
+    if "config.toml" not in tree.lists.get(project, ()):
+        return ()
+    return tuple(nearest(int(major)) for major in tree.look.traits(tree.path(project, "config.toml")).order)
+
+
+def followed(groups: list[Group], look: Look) -> list[Group]:
+    """The groups, with the migrations as context of the loose scripts that change their tables."""
+    projects = {
+        parent(parent(group.members[0])): group
+        for group in groups
+        if group.habit == "supabase" and last(parent(group.members[0])) == "migrations"
+    }
+    return [_following(group, projects, look) for group in groups] if projects else groups
+
+
+def _within(folder: str, project: str) -> bool:
+    """Whether scripts of a folder may be for a project, the path of its folder `supabase`: what lies next to or below
+    that, tests, examples and documentation apart."""
+    top = parent(project)
+    if folder != top and not folder.startswith(f"{top}/" if top.strip("/") else top):
+        return False
+    return detached_publications.ASIDE.isdisjoint(folder[len(top) :].lower().split("/"))
+
+
+def _following(group: Group, projects: dict[str, Group], look: Look) -> Group:
+    folders = {parent(member) for member in group.members}
+    if group.habit not in detached_publications.OPEN or len(folders) != 1:
+        return group
+    folder = folders.pop()
+    near = [one for project, one in projects.items() if _within(folder, project)]
+    before = near[0] if len(near) == 1 else None
+    if before is None or not any(look.traits(member).concerned for member in group.members):
+        return group
+    names = [look.names(member) for member in group.members]
+    wanted = frozenset[str]().union(*(each.needs for each in names)) - frozenset[str]().union(
+        *(each.makes for each in names)
+    )
+    if wanted.isdisjoint(name for member in before.members for name in look.names(member, wanted).makes):
+        return group
+    return replace(
+        group,
+        members=(*before.members, *group.members),
+        context=len(before.members),
+        habit="supabase",
+        reason="run by hand after",
+        after=before.members[:1],
+    )

@@ -1,0 +1,62 @@
+"""Pairs of a way up and a way down: `1_x.up.sql` and `1_x.down.sql` (golang-migrate, sqlx), `001.do.x.sql` and
+`001.undo.x.sql` (Postgrator), `up/` and `down/`, and their like; only the way up is run, by the numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pubcheck.discovery.tools.file_tree import Group, Tree, last, natural, parent, shown
+
+UP = frozenset(["up", "do", "apply", "forward", "forwards", "upgrade", "deploy"])
+DOWN = frozenset(["down", "undo", "rollback", "revert", "reverse", "backward", "backwards", "downgrade", "unapply"])
+_WAY = re.compile(r"(?:^|[._-])(%s)(?=\.[^.]+$|\.[^.]+\.[^.]+$)" % "|".join(UP | DOWN), re.I)  # noqa: UP031
+_WHY = "it takes back what another file does"
+
+
+def way(name: str) -> tuple[str, str] | None:
+    """ "up" or "down" of a name that says it, and the name without that word."""
+    found = _WAY.search(name)
+    if found is None:
+        return None
+    return "down" if found[1].lower() in DOWN else "up", name[: found.start()] + name[found.end() :]
+
+
+def plans(tree: Tree) -> Iterator[Group]:
+    yield from _folders(tree)
+    for folder in tree.folders():
+        names = tree.sql[folder]
+        ways = {name: found for name in names if (found := way(name))}
+        downs = {name: rest for name, (which, rest) in ways.items() if which == "down"}
+        ups = {name: rest for name, (which, rest) in ways.items() if which == "up"}
+        there = {*ups.values(), *names}
+        undone = [name for name, rest in downs.items() if rest in there]
+        paired = set(downs.values())
+        certain = [name for name, rest in ups.items() if rest in paired or ".up." in name or ".do." in name]
+        plain = [name for name in names if name in paired]
+        if not undone and not certain:
+            continue
+        tree.drop(folder, undone, _WHY)
+        # What is numbered as they are is run with them: a migration that cannot be taken back has no pair.
+        files = [
+            name
+            for name in names
+            if name not in undone and (name in certain or name in plain or (name[:1].isdigit() and name not in downs))
+        ]
+        ordered = sorted(files, key=lambda name: (natural(name.partition(".")[0]), name))
+        yield tree.group(shown(folder), [(folder, name) for name in ordered], "up-down", "the ways up in order")
+
+
+def _folders(tree: Tree) -> Iterator[Group]:
+    known = set(tree.sql)
+    for folder in tree.folders():
+        if last(folder).lower() not in DOWN:
+            continue
+        beside = parent(folder)
+        ups = [each for each in (tree.path(beside, name) for name in sorted(UP)) if each in known]
+        if ups or any(name[:1].isdigit() for name in tree.sql.get(beside, ())):
+            tree.drop(folder, list(tree.sql[folder]), _WHY)
+        for up in ups:
+            if up in tree.sql:
+                files = [(up, name) for name in sorted(tree.sql[up], key=natural)]
+                yield tree.group(shown(up), files, "up-down", f"{last(up)}/ beside {last(folder)}/")

@@ -1,0 +1,538 @@
+"""Which files a run reads, and which of them together build one database.
+
+A folder is walked, and the habits of the tools that people use tell which of its files make a unit (``units``). A file
+given by name that lies in the history of a tool is linted in that history, of which only what concerns the file is
+reported; any other file given by name is a unit of its own. The configuration may say outright what a unit is.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.config import Config
+from pubcheck.discovery.file_facts import HEAD, Traits, kind_of, traits
+from pubcheck.discovery.file_types import GUESSED, STDIN, SUFFIXES, UNNAMED, File, Plan, label_of, view_of
+from pubcheck.discovery.opening import content_of
+from pubcheck.discovery.tools.history_root import history_of
+from pubcheck.discovery.walk import folders_of, join, walk
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.discovery.object_names import Names
+    from pubcheck.discovery.tools.file_tree import Look
+
+Identity = tuple[int, int] | str
+
+
+class Survey(Struct, frozen=True):
+    """What a run reads: its units, in order, and the files that it met and passes over, each with the reason; of these
+    ``named`` were given by name."""
+
+    plans: list[Plan]
+    passed_over: list[tuple[str, str]]
+    named: list[tuple[str, str]]
+
+
+def find_plans(
+    paths: Sequence[str],
+    config: Config = Config(),
+    *,
+    together: bool = False,
+    schema: Sequence[str] = (),
+    stdin: bytes | None = None,
+    stdin_label: str = UNNAMED,
+) -> list[Plan]:
+    """The units that ``paths`` mean, in the order given, each file once: where it is reached first.
+
+    ``together`` makes them one unit. ``schema`` are files and folders that come first in every unit, as context.
+    ``stdin`` is what stands for the path `-`; its label, unless it is ``UNNAMED``, is the path of the file that it
+    replaces. A path that does not exist, and a folder that cannot be listed, is a unit of one file with an ``error``.
+    """
+    return survey(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_label).plans
+
+
+def survey(
+    paths: Sequence[str],
+    config: Config = Config(),
+    *,
+    together: bool = False,
+    schema: Sequence[str] = (),
+    stdin: bytes | None = None,
+    stdin_label: str = UNNAMED,
+    disk: Disk | None = None,
+) -> Survey:
+    """As ``find_plans``, with what is passed over. ``disk`` opens the files; one that is told of many before they are
+    asked for may open them in other processes."""
+    finder = _Finder(config, disk or Disk(), alone=together or bool(schema), distinct=len(paths) == 1)
+    if stdin is not None and stdin_label != UNNAMED:
+        finder.buffer(stdin_label, stdin)
+    folders = [os.path.abspath(path) for path in paths if os.path.isdir(path)]
+    later = []
+    for path in paths:
+        if path == STDIN and stdin is not None:
+            finder.standard_input(stdin_label, stdin)
+        elif config.force_exclude and (why := _why_not(path, config)):
+            finder.pass_over(path, why)
+        elif os.path.isdir(path):
+            finder.folder(path)
+        elif any(os.path.abspath(path).startswith(join(folder, "")) for folder in folders) and finder.in_unit(path):
+            later.append(path)  # the folder brings the whole unit
+        else:
+            finder.file(path)
+    for path in later:
+        finder.file(path)
+    plans = finder.plans
+    if together and plans:
+        files = tuple(file for plan in plans for file in plan.files)
+        plans = [Plan(files[0].label, files, "together", "--together")]
+    if schema:
+        before = [file for plan in find_plans(schema, config, stdin=stdin) for file in plan.files]
+        plans = [_after(before, plan) for plan in plans]
+    plans = list(finder.with_contents(plans))
+    named = list(finder.named.items())
+    return Survey(plans, list(dict.fromkeys([*finder.passed_over, *named])), named)
+
+
+def _why_not(path: str, config: Config) -> str | None:
+    # Loaded only where it is asked for.
+    from pubcheck.discovery.gitignore import why_passed_over
+
+    return why_passed_over(os.path.abspath(path), config.exclude, config.root, gitignore=config.respect_gitignore)
+
+
+def _after(before: Sequence[File], plan: Plan) -> Plan:
+    """A unit with files before it that are only followed."""
+    own = {_identity(file) for file in plan.files}
+    context = tuple(replace(file, context=True) for file in before if _identity(file) not in own)
+    return replace(plan, files=context + plan.files)
+
+
+def _identity(file: File) -> Identity:
+    if file.content is not None:
+        return "\0stdin"
+    try:
+        status = os.stat(file.path)
+    except (OSError, ValueError):
+        return file.path
+    # A volume without inode numbers gives 0 for all of them.
+    return (status.st_dev, status.st_ino) if status.st_ino else os.path.realpath(file.path)
+
+
+class _Finder:
+    """Collects the units of a run. ``alone``: files given by name are not looked up in a history. ``distinct``: no file
+    is met twice."""
+
+    def __init__(self, config: Config, disk: Disk, *, alone: bool, distinct: bool) -> None:
+        self.plans: list[Plan] = []
+        self.passed_over: list[tuple[str, str]] = []
+        self.named: dict[str, str] = {}
+        self._config, self._alone, self._distinct = config, alone, distinct
+        self._look = disk
+        self._reported: set[Identity] = set()
+        self._histories: dict[tuple[str, ...], list[Plan]] = {}
+        self._undone: dict[str, str] = {}
+        self._places: dict[tuple[str, ...], int] = {}
+        self._configured: list[Plan] | None = None
+        self._buffer: str | None = None
+        self._indexes: dict[int, dict[str, int]] = {}
+
+    def add(self, plan: Plan) -> None:
+        """A unit, of whose files those are left out, or only followed, that were met before."""
+        if self._distinct:
+            self.plans.append(plan)
+            return
+        files, fresh = [], False
+        for file in plan.files:
+            identity = _identity(file)
+            if identity not in self._reported:
+                if not file.context:
+                    self._reported.add(identity)
+                    fresh = True
+                files.append(file)
+            elif plan.habit not in GUESSED:
+                files.append(replace(file, context=True))
+        if fresh:
+            self.plans.append(replace(plan, files=tuple(files)))
+
+    def folder(self, path: str) -> None:
+        found = walk(path, self._config)
+        self._distinct = self._distinct and not found.links
+        top, given = os.path.abspath(path), len(join(path, ""))
+        below = join(top, "")
+        files = [(below + each[given:], File(each, label_of(each), view=view_of(each))) for each in found.files]
+        if self._config.units:
+            files = self._without_configured(path, files)
+        self._look.expect([path for path, _ in files])
+        plans = []
+        included = frozenset(join(top, each[given:]).replace(os.sep, "/") for each in found.included)
+        for part in _by_top(files, [join(top, each[given:]) for each in found.tops]):
+            units, passed_over = arrange(part, self._look, included)
+            plans += units
+            self.passed_over += passed_over
+        for folder, problem in found.problems:
+            label = label_of(folder)
+            plans.append(Plan(label, (File(folder, label, error=problem),), "folder", "it cannot be listed"))
+        if found.problems or found.tops:
+            plans.sort(key=lambda plan: (plan.files[0].label.split("/")[:-1], plan.files[0].label))
+        for plan in plans:
+            self.add(plan)
+
+    def buffer(self, path: str, content: bytes) -> None:
+        """Content that a file is to have, whatever is on the disk."""
+        self._buffer = os.path.abspath(path)
+        self._look.know_content(self._buffer, content)
+
+    def standard_input(self, label: str, content: bytes) -> None:
+        """What comes from there: in the history of the file whose name it bears, as that file would be."""
+        history = self._history(label) if self._buffer is not None else None
+        if history is not None:
+            file = File(label, label_of(label), content=content, view=view_of(label))
+            self._report(history, {os.path.abspath(label): file})
+        elif self._buffer is not None and (why := self._undone.get(self._buffer)):
+            self.pass_over(label, why)
+        else:
+            view = view_of(label) if self._buffer is not None else "sql"
+            file = File(STDIN, label, content=content, view=view)
+            self.add(Plan(label, (file,), "stdin", "standard input"))
+
+    def file(self, path: str) -> None:
+        history = self._history(path)
+        if history is None and (why := self._undone.get(os.path.abspath(path))):
+            self.pass_over(path, why)
+            return
+        if history is None:
+            label = label_of(path)
+            file = File(path, label, view=view_of(path))
+            self.add(Plan(label, (file,), "file", "given by name"))
+            return
+        if _identity(File(path, "")) not in self._reported:
+            self._report(history, {os.path.abspath(path): File(path, label_of(path), view=view_of(path))})
+
+    def with_contents(self, plans: Iterable[Plan]) -> Iterator[Plan]:
+        """Plans with what of their files was read while they were found."""
+        try:
+            here = os.getcwd()
+        except OSError:  # it was deleted
+            here = ""
+        for plan in plans:
+            kept = [self._look.kept.get(os.path.normpath(os.path.join(here, file.path))) for file in plan.files]
+            files = (
+                replace(file, kept=content) if content is not None and file.content is None else file
+                for file, content in zip(plan.files, kept, strict=True)
+            )
+            yield replace(plan, files=tuple(files)) if any(content is not None for content in kept) else plan
+
+    def pass_over(self, path: str, why: str) -> None:
+        """A path given by name that is not read."""
+        self.named[label_of(path)] = why
+
+    def _report(self, unit: Plan, met: Mapping[str, File]) -> None:
+        """A unit of which the files that were met, by their absolute paths, are reported about and the others followed;
+        the unit once, whenever its files are met."""
+        key = tuple(file.path for file in unit.files)
+        if key not in self._places:
+            self._places[key] = len(self.plans)
+            self.plans.append(replace(unit, files=tuple(replace(file, context=True) for file in unit.files)))
+        plan = self.plans[self._places[key]]
+        files = list(plan.files)
+        for path, file in met.items():
+            number = self._members(unit).get(path)
+            if number is not None and files[number].context:
+                files[number] = file
+                if not self._distinct:
+                    self._reported.add(_identity(file))
+        self.plans[self._places[key]] = replace(plan, files=tuple(files))
+
+    def _members(self, unit: Plan) -> dict[str, int]:
+        """By absolute path, which file of a unit it is; those of its context are left out."""
+        known = self._indexes.get(id(unit))
+        if known is None:
+            known = {os.path.abspath(file.path): at for at, file in enumerate(unit.files) if not file.context}
+            self._indexes[id(unit)] = known  # the unit is kept for as long, and with it its id
+        return known
+
+    def in_unit(self, path: str) -> bool:
+        return self._history(path) is not None
+
+    def _history(self, path: str) -> Plan | None:
+        """The unit, of the configuration or by a tool's habit, in which a file given by name is linted."""
+        absolute = os.path.abspath(path)
+        if self._alone or not (absolute == self._buffer or os.path.isfile(path)):
+            return None
+        for plan in self._units():
+            if absolute in self._members(plan):
+                return plan
+        for places in history_of(absolute, self._kind):
+            if places not in self._histories:
+                relative = not os.path.isabs(path)
+                found = [each for place in places for each in self._below(place)]
+                files = [(each, _as_given(each, relative)) for each in found]
+                self._histories[places], undone = arrange(files, self._look)
+                paths = {file.label: each for each, file in files}
+                self._undone.update((paths[label], why) for label, why in undone)
+            for plan in self._histories[places]:
+                if plan.habit not in GUESSED and absolute in self._members(plan):
+                    return plan
+        return None
+
+    def _below(self, place: str) -> list[str]:
+        if os.path.isdir(place):
+            found = walk(place, self._config).files
+        else:
+            found = [place] if os.path.isfile(place) else []
+        if self._buffer is not None and self._buffer not in found and self._buffer.startswith(join(place, "")):
+            found.append(self._buffer)  # not yet on the disk
+        return found
+
+    def _kind(self, path: str) -> str | None:
+        return self._look.kind(path)
+
+    def _units(self) -> list[Plan]:
+        """The units that the configuration names."""
+        if self._configured is None:
+            self._configured = []
+            if self._config.units:
+                from pubcheck.discovery.tools.configured import configured
+
+                self._configured = configured(self._config)
+        return self._configured
+
+    def _without_configured(self, top: str, files: list[tuple[str, File]]) -> list[tuple[str, File]]:
+        """The files below a folder that are in no unit of the configuration; those units that have some there are
+        added."""
+        met = dict(files)
+        taken: set[str] = set()
+        beginning = join(os.path.abspath(top), "")
+        for plan in self._units():
+            own = self._members(plan)
+            for path, number in own.items():
+                if path not in met and path.startswith(beginning):  # not found by its name
+                    given = join(top, path[len(beginning) :])
+                    met[path] = replace(plan.files[number], path=given, label=label_of(given))
+            if not met.keys().isdisjoint(own):
+                taken.update(own)
+                self._report(plan, met)
+        return [(path, file) for path, file in files if path not in taken]
+
+
+def _by_top(files: list[tuple[str, File]], tops: list[str]) -> list[list[tuple[str, File]]]:
+    """The files of each repository of its own among those below a folder, those of none of them first."""
+    if not tops:
+        return [files]
+    parts: dict[str, list[tuple[str, File]]] = {"": [], **{top: [] for top in sorted(tops)}}
+    known = {top: top for top in tops}
+    for path, file in files:
+        passed: list[str] = []
+        at = os.path.dirname(path)
+        while at not in known and at != os.path.dirname(at):
+            passed.append(at)
+            at = os.path.dirname(at)
+        top = known.get(at, "")
+        known.update((folder, top) for folder in passed)
+        parts[top].append((path, file))
+    return list(parts.values())
+
+
+def _as_given(path: str, relative: bool) -> File:
+    path = os.path.relpath(path) if relative else path
+    return File(path, label_of(path), view=view_of(path))
+
+
+_KEPT = 16 << 20
+"""Bytes of contents that are kept while units are found: those of most repositories."""
+
+
+class Disk:
+    """Opens files to answer questions about them, each once while there is room for its content. ``read`` is called
+    for each file that was opened."""
+
+    def __init__(self, read: Callable[[int], object] = lambda _number: None, room: int = _KEPT) -> None:
+        self._traits: dict[str, Traits] = {}
+        self._names: dict[str, Names] = {}
+        self.kept: dict[str, bytes] = {}
+        """Contents by path: of files of SQL, and of others that are about replication."""
+        self._room = room
+        self._opened = read
+
+    def expect(self, paths: Sequence[str]) -> None:
+        """Files of which it is likely that ``traits`` will be asked."""
+
+    def know(self, paths: Sequence[str], found: Sequence[tuple[Traits, bytes | None]]) -> None:
+        """Take over the traits, and the contents where they are sent, that somebody else found of files."""
+        for path, (known, content) in zip(paths, found, strict=True):
+            self._traits[path] = known
+            if content is not None:
+                self._keep(path, content)
+
+    def know_content(self, path: str, content: bytes) -> None:
+        """Content that replaces the one on the disk."""
+        self.kept[path] = content
+        self._traits[path] = traits(path, content)
+
+    def traits(self, path: str) -> Traits:
+        known = self._traits.get(path)
+        if known is None:
+            content = self._read(path)
+            known = self._traits[path] = Traits() if content is None else traits(path, content)
+            if not known.concerned and path in self.kept and not path.lower().endswith(SUFFIXES):
+                self._room += len(self.kept.pop(path))
+        return known
+
+    def kind(self, path: str) -> str | None:
+        """The kind alone, which the beginning of a file shows."""
+        known = self._traits.get(path)
+        if known is not None:
+            return known.kind
+        try:
+            if os.path.getsize(path) <= self._room:
+                content = self._read(path)
+                return None if content is None else kind_of(content[:HEAD])
+            with open(path, "rb") as file:
+                return kind_of(file.read(HEAD))
+        except (OSError, ValueError):
+            return None  # it is said where the unit is read
+
+    def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
+        # Loaded only where files of no habit are about publications.
+        from pubcheck.discovery.object_names import Names, mentions, names
+
+        known = self._names.get(path)
+        if known is None:
+            content = self._read(path)
+            if content is None or (wanted is not None and not mentions(content, wanted)):
+                return Names()
+            known = self._names[path] = names(content)
+        return known
+
+    def _read(self, path: str) -> bytes | None:
+        kept = self.kept.get(path)
+        if kept is not None:
+            return kept
+        try:
+            content = content_of(path)
+        except (OSError, ValueError):
+            return None  # it is said where the unit is read
+        self._opened(1)
+        self._keep(path, content)
+        return content
+
+    def _keep(self, path: str, content: bytes) -> None:
+        if len(content) <= self._room:
+            self._room -= len(content)
+            self.kept[path] = content
+
+
+def arrange(
+    files: Sequence[tuple[str, File]], look: Look, included: frozenset[str] = frozenset()
+) -> tuple[list[Plan], list[tuple[str, str]]]:
+    """The units of the files of a tree, and the labels of files that are in none, with the reason.
+
+    Each file comes with the path by which habits know it, and by which ``look`` is asked: absolute, or from the top of
+    its repository. Templates are read where they hold a publication, or are among the ``included``.
+    """
+    from pubcheck.discovery.tools.registry import groups_of
+
+    known = {path.replace(os.sep, "/"): file for path, file in files}
+    groups, undone = groups_of(known, look, included)
+    plans = []
+    taken: set[str] = set()
+    for group in groups:
+        members = tuple(known[path] for path in group.members)
+        if group.context:
+            before, own = members[: group.context], members[group.context :]
+            members = (
+                *(replace(file, context=True) for file in before),
+                *(replace(file, sometime=True) for file in own),
+            )
+        name = _name(group.name, group.members, members)
+        if name in taken:
+            name = members[-1].label
+        taken.add(name)
+        reason = " ".join((group.reason, *(known[path].label for path in group.after)))
+        plans.append(Plan(name, members, group.habit, reason, group.postgres))
+    return plans, [(known[path].label, why) for path, why in sorted(undone.items())]
+
+
+def _name(name: str, paths: Sequence[str], files: Sequence[File]) -> str:
+    """A unit's name, which is the path of a folder or a file, in the words of the labels."""
+    for path, file in zip(paths, files, strict=True):
+        if path == name:
+            return file.label
+        if path.startswith(name + "/") or name in (".", "/"):
+            rest = label_of(path[len(name) :]) if name not in (".", "/") else "/" + label_of(path)
+            if file.label == rest[1:]:
+                return "."
+            if file.label.endswith(rest):
+                return file.label[: -len(rest)] or ("/" if file.label.startswith("/") else ".")
+            return file.label.rpartition("/")[0] or "."
+    return files[0].label.rpartition("/")[0] or "."
+
+
+def fixed_part(where: str) -> list[str] | None:
+    """What of a pattern stands before its first wildcard, folder by folder; None for a path that is no pattern."""
+    parts = where.replace(os.sep, "/").split("/")
+    found = list(takewhile(lambda part: not any(wildcard in part for wildcard in "*?["), parts))
+    return found if len(found) < len(parts) else None
+
+
+class Repository(Struct, frozen=True):
+    """A repository of a corpus: its files, by absolute path, and folders in it that cannot be listed."""
+
+    name: str
+    files: tuple[tuple[str, File], ...]
+
+
+def find_repositories(where: str, config: Config = Config()) -> Iterator[Repository]:
+    """The repositories of a corpus that hold a file to read, one at a time, so that a corpus may be of any size.
+
+    ``where`` is a pattern (`corpus/*/*`), each match of which, unless it lies in another one, is a repository, named
+    by the path below what stands before the first wildcard; or a folder, in which each folder is a repository and its
+    own files are one, named "."; a folder that holds `.git` is a repository itself. The labels of the files are those
+    of `pubcheck lint`.
+    """
+    tops: dict[str, str | None] = {}
+    fixed = fixed_part(where)
+    if fixed is not None:
+        from glob import iglob
+
+        taken: set[str] = set()
+        for path in sorted(iglob(where, recursive=True), key=lambda path: path.split(os.sep)):
+            matched = _called(path).rstrip("/").split("/")
+            if taken.isdisjoint("/".join(matched[:length]) for length in range(1, len(matched))):
+                taken.add("/".join(matched))
+                yield from _repository("/".join(matched[len(fixed) :]), path, config, tops)
+    elif not os.path.isdir(where) or os.path.exists(join(where, ".git")):
+        yield from _repository(_called(os.path.basename(os.path.abspath(where))), where, config, tops)
+    else:
+        yield from _repository(".", where, config, tops, into=False)
+        for name in folders_of(where, config):
+            yield from _repository(_called(name), join(where, name), config, tops)
+
+
+def _called(path: str) -> str:
+    """The name of a repository: as a label, but another one for each path, whatever bytes it holds."""
+    text = path.replace(os.sep, "/") if os.sep != "/" else path
+    return text.encode("utf-8", "surrogateescape").replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
+def _repository(
+    name: str, path: str, config: Config, tops: dict[str, str | None], *, into: bool = True
+) -> Iterator[Repository]:
+    if not os.path.isdir(path):
+        error = None if os.path.exists(path) else os.strerror(errno.ENOENT)
+        yield Repository(name, ((os.path.abspath(path), File(path, label_of(path), error=error)),))
+        return
+    found = walk(path, config, into=into, tops=tops)
+    top, given = os.path.abspath(path), len(join(path, ""))
+    files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
+    files += [
+        (os.path.abspath(folder), File(folder, label_of(folder), error=problem)) for folder, problem in found.problems
+    ]
+    if files:
+        yield Repository(name, tuple(sorted(files, key=lambda each: each[0])))

@@ -1,0 +1,124 @@
+"""Walking folders: the files in them that may be read. Opens none of them but .gitignore."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from pubcheck.config import Config
+from pubcheck.discovery.file_facts import is_list
+from pubcheck.discovery.file_types import SUFFIXES, language_of, may_be_script
+from pubcheck.discovery.gitignore import Patterns, above
+
+INSTALLED = frozenset(["node_modules", "__pycache__"])
+"""Folders that hold what tools put there."""
+
+
+class Found(Struct, frozen=True):
+    """What a walk met: the paths of files, those of them that the configuration includes, those that are links, folders
+    below the first one that git watches over by themselves, and folders that could not be listed, each with the reason.
+    """
+
+    files: list[str]
+    included: list[str]
+    links: list[str]
+    tops: list[str]
+    problems: list[tuple[str, str]]
+
+
+def walk(top: str, config: Config, *, into: bool = True, tops: dict[str, str | None] | None = None) -> Found:
+    """The files below a folder that are SQL by their names, may hold SQL, or are the lists of tools; not going ``into``
+    the folders in it, its own ones. Takes time in proportion to what is there; ``tops`` as in ``ignoring.top_of``.
+
+    Passed over are folders whose names begin with a dot, links to folders (so that loops end), pipes and devices, what
+    git ignores, and what the configuration excludes; with ``include`` other files are met as well.
+    """
+    included = Patterns(os.path.abspath(config.root), config.include) if config.include else None
+    absolute = os.path.abspath(top)
+    ignoring = above(absolute, config.exclude, config.root, gitignore=config.respect_gitignore, tops=tops)
+    found = Found([], [], [], [], [])
+    waiting = [(top, absolute, ignoring)]
+    while waiting:
+        folder, absolute, ignoring = waiting.pop()
+        files: list[str] = []
+        folders: list[str] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if name == ".git" and folder != top:
+                        found.tops.append(folder)
+                    if entry.is_dir(follow_symlinks=False):
+                        if into and not name.startswith(".") and name not in INSTALLED:
+                            folders.append(name)
+                    elif name == ".gitignore" or ((included is not None or _by_name(name)) and _may_be_read(entry)):
+                        files.append(name)
+                        if entry.is_symlink():
+                            found.links.append(join(folder, name))
+        except OSError as error:
+            found.problems.append((folder, error.strerror or str(error)))
+            continue
+        if config.respect_gitignore:
+            ignoring = ignoring.below(absolute, files)
+        files = ignoring.kept(absolute, files, folders=False)
+        for name in files:
+            if name == ".gitignore":
+                continue
+            path = join(folder, name)
+            if included is not None and included.decide(join(absolute, name), folder=False):
+                found.included.append(path)
+            elif included is not None and not _by_name(name):
+                continue
+            found.files.append(path)
+        waiting += [
+            (join(folder, name), join(absolute, name), ignoring)
+            for name in ignoring.kept(absolute, folders, folders=True)
+        ]
+    return found
+
+
+def folders_of(folder: str, config: Config) -> list[str]:
+    """The names of the folders in a folder that are walked; none of one that cannot be listed."""
+    ignoring = above(os.path.abspath(folder), config.exclude, config.root, gitignore=config.respect_gitignore)
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(
+                entry.name
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False)
+                and not entry.name.startswith(".")
+                and entry.name not in INSTALLED
+            )
+    except OSError:
+        return []
+    return ignoring.kept(os.path.abspath(folder), names, folders=True)
+
+
+def readable(paths: Iterable[str]) -> list[str]:
+    """Those of the paths of a repository, joined by "/", that a walk of its folders would meet."""
+    kept = []
+    for path in paths:
+        *folders, name = path.split("/")
+        if _by_name(name) and not any(
+            (each.startswith(".") and each not in (".", "..")) or each in INSTALLED for each in folders
+        ):
+            kept.append(path)
+    return kept
+
+
+def _by_name(name: str) -> bool:
+    return name.lower().endswith(SUFFIXES) or language_of(name) is not None or may_be_script(name) or is_list(name)
+
+
+def _may_be_read(entry: os.DirEntry[str]) -> bool:
+    """Whether a found name is a file, or a link to nothing, which is worth saying; a pipe or a device would block."""
+    try:
+        return entry.is_file() or (entry.is_symlink() and not entry.is_dir() and not os.path.exists(entry.path))
+    except OSError:  # a loop of links
+        return True
+
+
+def join(folder: str, name: str) -> str:
+    return folder + name if folder.endswith(("/", os.sep)) else folder + os.sep + name

@@ -1,0 +1,274 @@
+"""What is there by assumption: what a statement made that may not have run, or whose refusal is only assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.checks.write.write_refusal_history import Change
+from pubcheck.postgres.catalog import PUBLICATION, PUBLICATION_NAMESPACE, PUBLICATION_REL, RELATION, Catalog
+from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
+from pubcheck.postgres.catalog.rows import (
+    Column,
+    Constraint,
+    Index,
+    Publication,
+    PublicationNamespace,
+    PublicationRel,
+    Relation,
+    Type,
+)
+from pubcheck.postgres.ddl.object_address import RELATION_KINDS, list_items, range_var, strings
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import without_locations
+from pubcheck.postgres.session import Session
+
+
+def _wider(former: Relation, row: Relation) -> bool:
+    """Whether a relation has only been given more columns: what it had before it has for certain."""
+    count = len(former.columns)
+    return row.columns[:count] == former.columns and replace(row, columns=former.columns) == former
+
+
+def net_changes(changes: Iterable[Change]) -> list[Change]:
+    """Return what changes come to: each row once, with its first former value, and without rows that are as before.
+
+    A row that was removed and one like it that was added cancel out: their oids differ, and nobody can tell.
+    """
+    first: dict[tuple[int, Any], Change] = {}
+    for heap, key, former in changes:
+        first.setdefault((id(heap), key), (heap, key, former))
+    net = [
+        (heap, key, former)
+        for heap, key, former in first.values()
+        if former is not heap.get(key) and not (key in heap and heap[key] == former)
+    ]
+    removed = {_likeness(former) for heap, key, former in net if key not in heap}
+    added = {_likeness(heap[key]) for heap, key, former in net if key in heap and not isinstance(former, Struct)}
+    cancelled = (removed & added) - {None}
+    if not cancelled:
+        return net
+    return [
+        (heap, key, former)
+        for heap, key, former in net
+        if (key in heap and isinstance(former, Struct)) or _likeness(heap.get(key, former)) not in cancelled
+    ]
+
+
+def _likeness(row: object) -> object:
+    """Return a value that two rows share if they differ by their oids and places only; None for other kinds of rows."""
+    if isinstance(row, PublicationRel):
+        condition = None if row.filter is None else str(without_locations(row.filter.tree))
+        return row.publication, row.relation, row.columns, condition
+    if isinstance(row, PublicationNamespace):
+        return row.publication, row.namespace
+    if isinstance(row, Index):
+        return None if row.trees else replace(row, oid=0)
+    if isinstance(row, Constraint) and row.kind in "pux":
+        return replace(row, oid=0, index=0)
+    if isinstance(row, Relation) and row.kind == "i":
+        return replace(row, oid=0, place=None)
+    return None
+
+
+def doubt_changes(catalog: Catalog, changes: Iterable[Change]) -> None:
+    """What these changes come to is there by assumption."""
+    for heap, key, former in net_changes(changes):
+        row = heap.get(key)
+        if isinstance(row, Relation):
+            if not (isinstance(former, Relation) and _wider(former, row)):
+                unsee(catalog, heap, key)
+        elif isinstance(row, Publication | Type):
+            unsee(catalog, heap, key)
+        elif heap is catalog.gone and key[0] in (PUBLICATION_REL, PUBLICATION_NAMESPACE):
+            catalog.gone.remove(key)
+        other = row if row is not None else former
+        if isinstance(other, PublicationRel | PublicationNamespace):
+            unsee(catalog, catalog.publications, other.publication)
+        elif isinstance(other, Index):
+            unsee(catalog, catalog.relations, other.table)
+        elif isinstance(other, Constraint) and other.kind in "pux":
+            unsee(catalog, catalog.relations, other.relation)
+
+
+def names_made(changes: Iterable[Change]) -> Iterator[str]:
+    """The names of what was made, and of the columns of tables that were."""
+    for heap, key, former in changes:
+        row = heap.get(key)
+        if isinstance(row, Relation):
+            known = former.columns if isinstance(former, Relation) else ()
+            yield from (column.name for column in row.columns if column not in known)
+        if isinstance(row, Struct) and not isinstance(former, Struct):
+            yield getattr(row, "name", "")
+
+
+def names_taken(changes: Iterable[Change]) -> Iterator[str]:
+    """The names of what was taken away."""
+    for heap, key, former in changes:
+        if key not in heap:
+            yield getattr(former, "name", "")
+
+
+def doubt_statement(catalog: Catalog, name: str, mark: int) -> None:
+    """What a statement that perhaps ran did, since ``mark`` of the journal.
+
+    What it took away may still be there: it is, by assumption.
+    """
+    journal = catalog.journal
+    if name not in TO_DROP:
+        doubt_changes(catalog, journal.entries[mark:])
+        return
+    taken = [
+        (heap, key)
+        for heap, key, former in journal.entries[mark:]
+        if isinstance(former, Relation | Publication | Type) and key not in heap
+    ]
+    journal.undo(mark)
+    for heap, key in taken:
+        unsee(catalog, heap, key)
+
+
+TO_DROP = ("DropStmt", "DropOwnedStmt")
+
+
+def unsee(catalog: Catalog, heap: dict[Any, Any], key: Any) -> None:
+    """A row is there by assumption from here on."""
+    row = heap.get(key)
+    if row is not None and row.seen:
+        catalog.journal.entries.append((heap, key, row))
+        catalog.reasons.doubt_row(row.oid, MAY_NOT_RUN)
+        heap[key] = replace(row, seen=False)
+
+
+def doubt_source(catalog: Catalog, source: int) -> None:
+    """What a source made is there by assumption: it may not be meant for this database."""
+    relations = catalog.relations
+    for oid, row in [*relations.items()]:
+        if row.seen and row.place is not None and row.place.source == source:
+            relations[oid] = replace(row, seen=False)
+            at = row.place.source, row.place.statement
+            catalog.reasons.rows.setdefault(oid, Reason("this statement may be for another database", at))
+
+
+def doubt_unknown(session: Session, name: str, node: Node, changes: list[Change]) -> None:
+    """Doubt what a statement changed that names something unknown: if that is missing, the server refused it all.
+
+    Something else that the statement makes of its own, as CREATE TABLE with a foreign key, is not doubted: where it is
+    missing, there is nothing to report on.
+    """
+    catalog = session.catalog
+    if name in _CREATING:
+        _doubt_recreated(session, changes)
+    if name in _OF_QUERIES and not session.vouched:
+        doubt_changes(catalog, changes)
+    if name not in _DOUBTED or _is_plain(catalog, name, node):
+        return
+    if not session.assumed and not (name == "AlterTableStmt" and made_of_unseen(changes)):
+        return
+    if name == "IndexStmt":
+        for heap, key, _ in changes:
+            if isinstance(heap.get(key), Relation) and key in catalog.indexes:
+                unsee(catalog, heap, key)
+        return
+    freed = [key for heap, key, _ in changes if heap is catalog.gone and key in heap]
+    doubt_changes(catalog, [change for change in changes if change[0] is not catalog.gone])
+    for key in freed:
+        catalog.gone.remove(key)
+    session.perhaps_there.update(freed)
+
+
+def _doubt_recreated(session: Session, changes: list[Change]) -> None:
+    """What gets a name that was perhaps not freed is there by assumption."""
+    catalog = session.catalog
+    # The unit made one of that name before, of which it is not certain what became of it.
+    replaced = {
+        (former.namespace, former.name)
+        for heap, key, former in changes
+        if isinstance(former, Relation) and not former.seen and former.place is not None
+    }
+    for heap, key, _ in changes:
+        row = heap.get(key)
+        if isinstance(row, Relation):
+            name = row.namespace, row.name
+            if name in replaced or (RELATION, *name) in session.perhaps_there:
+                unsee(catalog, heap, key)
+        elif isinstance(row, Publication) and (PUBLICATION, 0, row.name) in session.perhaps_there:
+            unsee(catalog, heap, key)
+
+
+_OF_QUERIES = ("CreateTableAsStmt", "ViewStmt")
+_CREATING = ("CreateStmt", "CreateTableAsStmt", "CreatePublicationStmt")
+
+
+def _is_plain(catalog: Catalog, name: str, node: Node) -> bool:
+    """Whether a statement changes nothing known by what is unknown in it: all it changes is what is unknown.
+
+    Roles belong to the cluster, and are assumed to exist.
+    """
+    if name in ("DropStmt", "DropRoleStmt"):
+        return len(node["objects" if name == "DropStmt" else "roles"]) < 2
+    if name == "AlterTableStmt":
+        return all(item["AlterTableCmd"]["subtype"] == "AT_ChangeOwner" for item in node.get("cmds", ()))
+    if name == "AlterPublicationStmt":
+        row = catalog.publications.get(catalog.publication_names.get(node["pubname"], 0))
+        sets = node.get("action") == "AP_SetObjects"
+        return row is None or not row.seen or (not sets and len(node.get("pubobjects", ())) < 2)
+    return False
+
+
+_DOUBTED = frozenset(
+    (
+        "AlterObjectSchemaStmt", "AlterPublicationStmt", "AlterTableStmt", "AlterTypeStmt", "CreatePublicationStmt",
+        "DropRoleStmt", "DropStmt", "IndexStmt", "RenameStmt",
+    )
+)  # fmt: skip
+"""Statements that change what others made, and CREATE PUBLICATION."""
+
+
+def made_of_unseen(changes: Iterable[Change]) -> bool:
+    """Whether what a statement changed has columns of types that are not visible, is there by assumption since, or has
+    taken the place of something that was."""
+    for heap, key, former in changes:
+        row = heap.get(key)
+        if getattr(former, "seen", True) is False and getattr(row, "seen", True):
+            return True
+        if not isinstance(former, Struct) and getattr(row, "seen", True) is False:
+            return True
+        if isinstance(row, Relation) and row.seen and row.kind in "rp":
+            known = former.columns if isinstance(former, Relation) else ()
+            if any(not column.type for column in _new(row.columns, known)):
+                return True
+    return False
+
+
+def _new(columns: tuple[Column, ...], known: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns that came or changed; each stays at the place of its number."""
+    if columns is known:
+        return ()
+    changed = (
+        column for column, before in zip(columns, known, strict=False) if column is not before and column != before
+    )
+    return tuple(column for column in (*changed, *columns[len(known) :]) if not column.dropped)
+
+
+def doubt_refused(session: Session, name: str, node: Node) -> None:
+    """A statement whose refusal is only assumed: what it would have made may be there after all."""
+    if name in ("AlterTableStmt", "RenameStmt", "AlterObjectSchemaStmt"):
+        session.blind = True
+        doubt_targets(session, name, node)
+    elif name == "CreatePublicationStmt":
+        session.doubted.add(node["pubname"])
+
+
+def doubt_targets(session: Session, name: str, node: Node) -> None:
+    """A statement was perhaps accepted that is taken for refused: the relations that it changes are not certain."""
+    targets = [node["relation"]] if "relation" in node else []
+    if name == "DropStmt" and node["removeType"] in RELATION_KINDS:
+        targets = [range_var(strings(list_items(item))) for item in node["objects"]]
+    for target in targets:
+        found = session.find_relation(target)
+        if found is not None:
+            unsee(session.catalog, session.catalog.relations, found.oid)

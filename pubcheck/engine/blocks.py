@@ -1,0 +1,470 @@
+"""What a fold does with statements inside others: DO blocks, and the bodies of functions that statements call."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from contextlib import suppress
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.checks.messages.refusals import explain
+from pubcheck.checks.write.replica_identity import WRITING, Met
+from pubcheck.diagnostics import Certainty
+from pubcheck.engine.assumptions import (
+    TO_DROP,
+    doubt_changes,
+    doubt_refused,
+    doubt_statement,
+    doubt_unknown,
+    made_of_unseen,
+    names_made,
+    names_taken,
+    net_changes,
+)
+from pubcheck.engine.replay import WITH_FILTERS, Fold
+from pubcheck.engine.statement_index import StatementText
+from pubcheck.postgres.budget import Budget
+from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
+from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
+from pubcheck.postgres.ddl import apply, apply_with_triggers
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node, TooDeep
+from pubcheck.postgres.plpgsql.compile_errors import NotParsed
+from pubcheck.postgres.plpgsql.conditions import ALREADY
+from pubcheck.postgres.plpgsql.declarations import are_declarable, first_refusal
+from pubcheck.postgres.plpgsql.host import Exhausted, Inner, Raised, Standing
+from pubcheck.postgres.plpgsql.interpret import Interpreter
+from pubcheck.postgres.plpgsql.parse import check_sql, program
+from pubcheck.postgres.plpgsql.query_check import Trial
+from pubcheck.postgres.plpgsql.routines import Routine
+from pubcheck.postgres.plpgsql.source_text import Text, do_body, language_of
+from pubcheck.postgres.tokens import in_bytes
+from pubcheck.rulebook import by_name, rule_for_spec
+
+_PUBLICATION = re.compile("publication", re.IGNORECASE)
+_ABOUT_PUBLICATIONS = re.compile(
+    r"\b(?:create|alter|drop)\s+publication\b|\breplica\s+identity\s+(?:full|nothing|default|using)\b", re.IGNORECASE
+)
+_UNFINISHED = "see that each statement ends with a semicolon, as do END, END IF, END LOOP and END CASE"
+_NOT_INLINE = ("sql", "c", "internal")
+
+
+class _Mark(Struct, frozen=True):
+    """A point to go back to: lengths of the journal and of what was found."""
+
+    entries: int
+    diagnostics: int
+    repeats: int
+
+
+class Inside:
+    """The host of an interpreter (``interpret.Host``): one top-level statement of a fold and all inside it."""
+
+    def __init__(self, fold: Fold, statement: StatementText, source: int, *, filled: bool = False) -> None:
+        self.fold = fold
+        self.session = fold.session
+        self.statement = statement
+        self.source = source
+        self.filled = filled
+        """Whether the whole statement is run is not known."""
+        self.rehearsing = False
+        text = statement.text
+        sites = [(0, statement.start)]
+        for start, end, sent in statement.edits:
+            shift = sites[-1][0] + statement.start - sites[-1][1] if len(sites) > 1 else 0
+            inside = start + shift + len(sent)
+            extra = len(sent) - (end - start)
+            sites += [(inside - extra + at, statement.start + end) for at in range(extra)]
+            sites.append((inside, statement.start + end))
+        self.text = Text(text, tuple(sites), statement.start, statement.place(len(text), end=True))
+        """The statement itself, with offsets in the source."""
+        self.implicit = False
+        self.begun = _Mark(0, 0, 0)
+        self.about = False
+        """Whether something was done about a publication, or is to be by a function that is called."""
+
+    # Running.
+
+    def run(self, name: str, node: Node) -> None:
+        """Do a DO block, or a statement that calls functions."""
+        session, journal = self.session, self.fold.catalog.journal
+        session.begin_statement(self.source, self.statement.index, self.statement.text)
+        self.implicit = session.transaction is None
+        if self.implicit:
+            journal.entries.clear()
+            session.begin()
+        journal.undone.clear()
+        self.begun = self.mark()
+        interpreter = Interpreter(self, self.routine_of)
+        interpreter.doubt.ways = int(self.filled)
+        interpreter.atomic = interpreter.in_transaction = not self.implicit
+        with self.fold.faults.guard(self.statement) as guard:
+            try:
+                self._interpreted(interpreter, name, node)
+                interpreter.settle()
+            except Raised as raised:
+                self.undo(self.begun)
+                self._refuse(raised, certain=not interpreter.doubt.unproven)
+            except (Exhausted, TooDeep, RecursionError):
+                self.unfollowed(None, self.statement.text)
+        if guard.failed:
+            self.undo(self.begun)
+            self.unfollowed(None, self.statement.text)
+        if self.implicit and session.transaction is not None:
+            apply(session, "TransactionStmt", {"kind": "TRANS_STMT_COMMIT"})
+        session.forget_path()
+
+    def _interpreted(self, interpreter: Interpreter, name: str, node: Node) -> None:
+        if name != "DoStmt":
+            interpreter.statement(self.text, name, node)
+            return
+        body = do_body(self.text, node)
+        if body is None:
+            language = language_of(node)
+            if language in _NOT_INLINE:
+                said = f'language "{language}" does not support inline code execution'
+                raise Raised(ServerError("0A000", said), None)
+            # In another language.
+            self.unfollowed(None, self.statement.text)
+            return
+        try:
+            interpreter.block(body)
+        except NotParsed as refusal:
+            failure = None if self.filled else first_refusal(interpreter.trial, body.text, refusal)
+            if failure is None:
+                self.unfollowed(None, body.text)
+                return
+            within = do_body(Text(self.text.text, ((0, 0),)), node)
+            raise Raised(_compile_error(self.text.text, within or body, failure), None, compiled=True) from None
+
+    def routine_of(self, row: Proc) -> Routine | None:
+        found = self.fold.catalog.routines.get(row.oid)
+        if not isinstance(found, Routine):
+            return None
+        self.fold.called.add(row.oid)
+        self.about = self.about or _ABOUT_PUBLICATIONS.search(found.body.text) is not None
+        return found
+
+    # interpret.Host.
+
+    def do(self, inner: Inner, name: str, node: Node, standing: Standing) -> bool | ServerError:
+        fold, session, journal = self.fold, self.session, self.fold.catalog.journal
+        text = self.statement_text(inner)
+        number = fold.statements.embed(self.source, text)
+        session.begin_statement(self.source, number, text.text)
+        session.assumed = standing.doubtful or standing.unsure
+        if session.assumed:
+            session.because.append(Reason(MAY_NOT_RUN, (self.source, number)))
+        mark, undone = journal.mark(), len(journal.undone)
+        at: Inner | None = inner
+        if name in WRITING and fold.refuses_writes and not session.assumed:
+            self._written(inner, text, name, node)
+        try:
+            if apply_with_triggers(session, name, node):
+                session.assumed = True
+            made = _made(fold, mark) if name == "CreateFunctionStmt" else None
+            failure = _refused_body(fold, made) if made is not None else None
+            if made is not None and failure is not None:
+                at, location = self._place_in(made.body.text, failure.location or 0, inner)
+                raise failure.error(location)
+        except ServerError as error:
+            journal.undo(mark)
+            session.forget_path()
+            if error.sqlstate in ALREADY and any(f'"{name}"' in error.message for name in fold.perhaps_made):
+                session.assume("it is unknown whether an earlier block, which may fail, has created it")
+            if not session.assumed:
+                raise Raised(error, at) from None
+            if error.rule is not None and not standing.excuse(error, False):
+                fold.at_hand.refuse(text, error)
+                doubt_refused(session, name, node)
+            return error
+        except RecursionError:
+            journal.undo(mark)
+            self.unfollowed(inner, text.text)
+            return False
+        self.about = self.about or name in WITH_FILTERS
+        sure = not session.assumed and not made_of_unseen(journal.entries[mark:])
+        if sure and fold.perhaps_made:
+            sure = fold.perhaps_made.isdisjoint(names_made(journal.entries[mark:]))
+        in_branch = standing.in_branch and name not in TO_DROP
+        if not in_branch and (standing.doubtful or (standing.handled and not sure)):
+            doubt_statement(fold.catalog, name, mark)
+        elif not standing.doubtful:
+            doubt_unknown(session, name, node, journal.entries[mark:])
+        unseen = [error for error in session.unseen if not standing.excuse(error, True)]
+        if unseen:
+            fold.at_hand.tell_unseen(text, unseen)
+        changes = journal.entries[mark:]
+        if name in WITH_FILTERS:
+            fold.at_hand.tell_filters(text, changes)
+        if not self.rehearsing:
+            fold.follow(name, node, self.source, number, changes, journal.undone[undone:])
+        return sure
+
+    def _place_in(self, body: str, location: int, inner: Inner) -> tuple[Inner | None, int]:
+        """Where the server points to in the body of a function (function_parse_error_transpose): in the statement that
+        was sent, if the body stands there once as it is, or else in the body. In bytes."""
+        sent, written = self.text.text, re.escape(body)
+        literals = list(re.finditer(rf"'{written}'(?!')|\${written}\$", sent))
+        if len(literals) == 1:
+            return None, in_bytes(sent, literals[0].start() + 1 + location)
+        text = Text(body, (), inner.text.start, inner.text.end)
+        return Inner(text, inner.number), in_bytes(body, location)
+
+    def _written(self, inner: Inner, text: StatementText, name: str, node: Node) -> None:
+        """A statement that writes a table. Raises Raised where it is certainly refused."""
+        block = self.statement.text
+        stop = self.fold.stopped.stop(name, node, block.replace(text.text.strip(), "") if block != text.text else "")
+        self.session.assumed = False
+        if stop is not None and stop.certain:
+            raise Raised(self.fold.stopped.error(text, stop), inner)
+
+    def unfollowed(self, inner: Inner | None, known: str | None) -> None:
+        session = self.session
+        if self.rehearsing:
+            return
+        session.unfollowed(known)
+        if _PUBLICATION.search(known) if known else self.fold.catalog.publications:
+            self._not_seen(inner)
+
+    def _not_seen(self, inner: Inner | None) -> None:
+        """Once a source, that a statement about a publication may be run that is not known."""
+        fold = self.fold
+        if self.source in fold.told_not_seen:
+            return
+        fold.told_not_seen.add(self.source)
+        statement = self.statement if inner is None else self.statement_text(inner)
+        fold.diagnostics.append(
+            by_name("publication-not-seen").diagnostic(
+                "assumed",
+                (fold.major,),
+                "what this runs is only known when it runs, and it may be about a publication",
+                statement.span(0),
+                help="what is said of the same publications and tables from here on is assumed",
+                statement=statement.ref(),
+            )
+        )
+
+    def mark(self) -> _Mark:
+        fold = self.fold
+        return _Mark(fold.catalog.journal.mark(), len(fold.diagnostics), len(fold.at_hand.repeats))
+
+    def undo(self, mark: _Mark) -> None:
+        fold, journal = self.fold, self.fold.catalog.journal
+        before = len(journal.undone)
+        journal.undo(mark.entries)
+        del fold.diagnostics[mark.diagnostics :]
+        del fold.at_hand.repeats[mark.repeats :]
+        self.session.forget_path()
+        if not self.rehearsing:
+            fold.follow_back(self.source, self.statement.index, journal.undone[before:])
+
+    def doubt(self, mark: _Mark) -> None:
+        journal = self.fold.catalog.journal
+        changes, before = net_changes(journal.entries[mark.entries :]), journal.mark()
+        self.fold.perhaps_made.update((*names_made(changes), *names_taken(changes)))
+        self.fold.perhaps_made.discard("")
+        doubt_changes(self.fold.catalog, changes)
+        kinds = (Relation, Publication, Type, Proc)
+        if any(isinstance(former, kinds) and key not in heap for heap, key, former in changes):
+            # What was taken away may still be there.
+            self.session.unfollowed(self.statement.text)
+        for heap, key, former in changes:
+            row = heap.get(key)
+            if not isinstance(row, Relation) or not isinstance(former, Relation):
+                continue
+            if row.identity == "f" and former.identity in "dn":
+                # The table may have the identity of before: that with which more is refused, and only assumed.
+                journal.entries.append((heap, key, row))
+                heap[key] = replace(row, identity=former.identity)
+        if not self.rehearsing:
+            self.fold.follow_back(self.source, self.statement.index, journal.entries[before:])
+
+    def skip(self, mark: _Mark) -> None:
+        journal = self.fold.catalog.journal
+        before = journal.mark()
+        doubt_changes(self.fold.catalog, journal.entries[mark.entries :])
+        if not self.rehearsing:
+            self.fold.follow_back(self.source, self.statement.index, journal.entries[before:])
+
+    def finish(self, *, commit: bool) -> bool:
+        if not self.implicit or self.rehearsing:
+            return False
+        session = self.session
+        apply(session, "TransactionStmt", {"kind": f"TRANS_STMT_{'COMMIT' if commit else 'ROLLBACK'}"})
+        session.begin()
+        self.begun = self.mark()
+        return True
+
+    def swallowed(self, raised: Raised) -> None:
+        """A handler for everything takes a refusal that is certain, and nobody hears of it."""
+        error = raised.error
+        if error.rule is None or raised.inner is None:
+            return
+        statement = self.statement_text(raised.inner)
+        met = error.evidence if isinstance(error.evidence, Met) else None
+        message = met.diagnostic.message if met is not None else explain(error)[0]
+        self.fold.diagnostics.append(
+            by_name("refusal-swallowed").diagnostic(
+                "certain",
+                (self.fold.major,),
+                f"this never works, and EXCEPTION WHEN OTHERS hides it: {message}",
+                statement.span(error.culprit or 0),
+                help="name the condition that is meant, as in WHEN duplicate_object, so that other errors are seen",
+                statement=statement.ref(),
+                object=error.relation,
+                publications=(error.publication,) if error.publication else (),
+            )
+        )
+
+    # Places.
+
+    def statement_text(self, inner: Inner) -> StatementText:
+        """An inner statement as the fold's findings need it."""
+        return embedded(self.statement, inner)
+
+    def _refuse(self, raised: Raised, *, certain: bool) -> None:
+        """The block is refused: one finding, with the first error that the server raises, if that is ``certain``."""
+        error, inner = raised.error, raised.inner
+        statement = self.statement if inner is None else self.statement_text(inner)
+        self.session.assumed = not certain
+        if not certain:
+            self.session.because.append(Reason("it is unknown whether the block gets here"))
+        self.session.notices = []
+        if error.rule is None:
+            if self.about or any(_ABOUT_PUBLICATIONS.search(each.text) for each in (self.statement, statement)):
+                self._tell_failure(statement, error, compiled=raised.compiled)
+        elif error.sqlstate == "42601" or raised.compiled:
+            self._refuse_syntax(statement, error, compiled=raised.compiled)
+        elif isinstance(error.evidence, Met):
+            self.fold.stopped.take(error.evidence)
+        else:
+            self.fold.at_hand.refuse(statement, error)
+
+    def _tell_failure(self, statement: StatementText, error: ServerError, *, compiled: bool) -> None:
+        """What the statement did about publications is taken back, or never done, by an error about something else."""
+        message = f"this fails, and what it does about publications is taken back: {error.message}"
+        help_text = "mend what fails, or put it into a block of its own with EXCEPTION WHEN if it may fail"
+        if compiled:
+            message = f"PostgreSQL cannot read this body, and runs nothing of it: {error.message}"
+            help_text = _UNFINISHED
+        certainty: Certainty = "assumed" if self.session.assumed else "certain"
+        span, answer = statement.span(error.culprit or 0), self.fold.at_hand.answer(statement, error)
+        self.fold.diagnostics.append(
+            by_name("block-fails").diagnostic(certainty, (self.fold.major,), message, span, help=help_text, **answer)
+        )
+
+    def _refuse_syntax(self, statement: StatementText, error: ServerError, *, compiled: bool) -> None:
+        from pubcheck.checks.ddl.syntax_help import syntax_help
+        from pubcheck.engine.syntax_errors import spec_of_syntax_error
+
+        spec, error.detail = spec_of_syntax_error(error.message)
+        told = statement.text if error.evidence is None else str(error.evidence)
+        self.fold.diagnostics.append(
+            rule_for_spec(spec).diagnostic(
+                "certain",
+                (self.fold.major,),
+                f"PostgreSQL cannot read this statement: {error.message}",
+                statement.span(error.culprit or 0),
+                help=syntax_help(told) or (_UNFINISHED if compiled else None),
+                **self.fold.at_hand.answer(statement, error),
+            )
+        )
+
+
+def embedded(outer: StatementText, inner: Inner) -> StatementText:
+    """A statement inside another one, with its exact place in the source."""
+    text, number = inner.text, (*outer.embedded, *inner.number)
+    if not text.sites:
+        start = text.start
+        edits: tuple[tuple[int, int, str], ...] = ((0, max(0, text.end - start), text.text),)
+        return StatementText(outer.source, outer.index, start, text.text, edits, number)
+    start = text.sites[0][1]
+    found: list[tuple[int, int, str]] = []
+    for (inside, outside), (after, then) in itertools.pairwise(text.sites):
+        # What stands between two pieces beyond what the text has of it, or what the text has beyond that.
+        end = outside + after - inside
+        found.append((min(end, then) - start, then - start, "?" * max(0, end - then)))
+    return StatementText(outer.source, outer.index, start, text.text, tuple(found), number)
+
+
+def _compile_error(statement: str, body: Text, failure: NotParsed) -> ServerError:
+    """What the server says of a body that it cannot read, with the position in the statement around it."""
+    location = None
+    if failure.location is not None and body.sites:
+        location = in_bytes(statement, body.outside(failure.location))
+    return failure.error(location)
+
+
+def check_body(fold: Fold, statement: StatementText) -> None:
+    """What CREATE FUNCTION checks of a body about publications (plpgsql_validator). Raises ServerError 42601."""
+    found = _made(fold, 0)
+    failure = _refused_body(fold, found) if found is not None and found.about else None
+    if found is not None and failure is not None:
+        error = _compile_error(statement.text, found.body, failure)
+        refused = Raised(error, None, compiled=True)
+        Inside(fold, statement, fold.session.source)._refuse(refused, certain=not fold.session.assumed)
+        raise ServerError(error.sqlstate, error.message)
+
+
+def _made(fold: Fold, since: int) -> Routine | None:
+    """The function that a statement has made; ``since``: the journal's mark before it."""
+    catalog = fold.catalog
+    made = (key for heap, key, _ in reversed(catalog.journal.entries[since:]) if heap is catalog.routines)
+    return catalog.routines.get(next(made, 0))
+
+
+def _refused_body(fold: Fold, found: Routine) -> NotParsed | None:
+    """What is wrong with the body of the function that a statement has made."""
+    if fold.session.setting("check_function_bodies") == "off":
+        return None
+    trial = Trial(fold.session, Budget())
+    try:
+        if found.language == "plpgsql":
+            are_declarable(trial, found.body.text, program(found.header(), found.body.text))
+        else:
+            check_sql(found.body.text)
+    except NotParsed as refusal:
+        return first_refusal(trial, found.body.text, refusal)
+    except TooDeep:
+        pass
+    return None
+
+
+_GIVEN_UP = (NotParsed, TooDeep, Exhausted, RecursionError, Raised)
+"""With what following a function that nothing calls may end."""
+
+
+def rehearse(fold: Fold) -> None:
+    """Runs what functions that nothing called say about publications, in doubt, and takes it all back."""
+    session, catalog = fold.session, fold.catalog
+    if session.transaction is not None:
+        session.commit()
+    for oid, found in list(catalog.routines.items()):
+        if not isinstance(found, Routine) or oid in fold.called or oid not in catalog.procs:
+            continue
+        if not found.about or found.source >= len(fold.statements.sources):
+            continue
+        statement = fold.statements[found.source, found.statement]
+        catalog.journal.entries.clear()
+        session.begin()
+        inside = Inside(fold, statement, found.source)
+        inside.rehearsing = True
+        kept = session.blind, session.healed, session.identified, session.joined, set(session.doubted)
+        mark = inside.mark()
+        with fold.faults.guard(statement):
+            interpreter = Interpreter(inside, inside.routine_of)
+            interpreter.atomic = True
+            with suppress(*_GIVEN_UP):
+                interpreter.rehearse(_at_its_place(inside, found))
+        catalog.journal.undo(mark.entries)
+        catalog.journal.undone.clear()
+        session.rollback()
+        session.blind, session.healed, session.identified, session.joined, session.doubted = kept
+
+
+def _at_its_place(inside: Inside, found: Routine) -> Routine:
+    """A routine whose body has offsets in the source."""
+    return replace(found, body=inside.text.within(found.body))

@@ -1,0 +1,116 @@
+"""What an assumed finding rests on: the first few things that were not seen, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from pubcheck.diagnostics import Assumption, Span
+from pubcheck.engine.statement_index import Statements
+from pubcheck.postgres.catalog.reasons import Reason
+from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation
+from pubcheck.postgres.session import Session
+
+if TYPE_CHECKING:
+    from pubcheck.checks.context import Finding
+    from pubcheck.checks.write.replica_identity import Refusal
+
+MOST = 3
+"""How many things a finding names."""
+
+
+class Grounds:
+    """Says what the assumed findings of one major rest on."""
+
+    def __init__(self, session: Session, statements: Statements) -> None:
+        self.session, self._statements = session, statements
+
+    def at_hand(self, publication: str | None) -> tuple[Assumption, ...]:
+        """Of the server's answer to the statement at hand, which may be about a publication."""
+        session, catalog = self.session, self.session.catalog
+        oid = catalog.publication_names.get(publication) if publication is not None else None
+        reasons = [
+            *session.because,
+            *self._of_rows(catalog.relations.get(oid) for oid in session.mentions),
+            *self._of_rows([catalog.publications.get(oid)] if oid is not None else ()),
+        ]
+        return self._shown(reasons or list(self._in_general()))
+
+    def of(
+        self,
+        relations: Iterable[Relation | None],
+        publications: Iterable[Publication | None],
+        flags: Iterable[str] = (),
+        unknown: str = "",
+        *,
+        general: bool = True,
+    ) -> tuple[Assumption, ...]:
+        """Of the state of these relations and publications, what may have changed it, and what of a filter is
+        ``unknown``. ``general``: whether to look further where nothing of these is in doubt."""
+        reasons = [*self._of_rows(relations), *self._of_rows(publications), *self._of_flags(flags)]
+        reasons += [Reason(unknown)] if unknown else []
+        return self._shown(reasons or (list(self._in_general()) if general else []))
+
+    def of_finding(self, finding: Finding) -> tuple[Assumption, ...]:
+        """Of what a rule about silent losses found."""
+        catalog = self.session.catalog
+        relations = [self._relation(name) for name in (finding.object, *finding.also) if name is not None]
+        publications = [
+            catalog.publications[oid]
+            for name in finding.publications
+            if (oid := catalog.publication_names.get(name)) is not None
+        ]
+        return (*finding.assumptions, *self.of(relations, publications, general=not finding.assumptions))[:MOST]
+
+    def of_refusal(self, refusal: Refusal) -> tuple[Assumption, ...]:
+        """Of a write that is refused in the end."""
+        catalog = self.session.catalog
+        oids = [refusal.relation, *catalog.ancestors(refusal.relation)]
+        entry = refusal.entry
+        unknown = entry.filter.unknown if entry is not None and entry.filter is not None else ""
+        return self.of(
+            [catalog.relations[oid] for oid in oids],
+            [catalog.publications[refusal.publication]],
+            ("healed",),
+            unknown,
+        )
+
+    def _relation(self, qualified: str) -> Relation | None:
+        schema, _, name = qualified.partition(".")
+        catalog = self.session.catalog
+        oid = catalog.relation_names.get((catalog.namespace_names.get(schema, 0), name))
+        return catalog.relations[oid] if oid is not None else None
+
+    def _of_rows(self, rows: Iterable[Relation | Publication | Namespace | None]) -> Iterator[Reason]:
+        known = self.session.catalog.reasons.rows
+        for row in rows:
+            if row is not None and not row.seen:
+                yield known.get(row.oid) or Reason(f"{self._named(row)}, which these files do not create")
+
+    def _named(self, row: Relation | Publication | Namespace) -> str:
+        if isinstance(row, Relation):
+            return f"table {self.session.qualified(row)}"
+        return f'{"publication" if isinstance(row, Publication) else "schema"} "{row.name}"'
+
+    def _of_flags(self, flags: Iterable[str]) -> Iterator[Reason]:
+        known = self.session.catalog.reasons.flags
+        for flag in flags:
+            if getattr(self.session, flag) and flag in known:
+                yield known[flag]
+
+    def _in_general(self) -> Iterator[Reason]:
+        """What may be the reason where no object is: what was not followed."""
+        return self._of_flags(("blind", "healed", "joined", "restless"))
+
+    def _shown(self, reasons: Iterable[Reason]) -> tuple[Assumption, ...]:
+        # Of one statement the first thing is enough.
+        first = list({reason.at or reason.text: reason for reason in reversed([*reasons])}.values())[::-1][:MOST]
+        return tuple(map(self._placed, first))
+
+    def _placed(self, reason: Reason) -> Assumption:
+        at = reason.at
+        if isinstance(at, Span):
+            return replace(at, message=reason.text)
+        return reason.text if at is None else self._statements[at].span(0, message=reason.text)

@@ -1,0 +1,301 @@
+"""What is said of the statement at hand: it is refused, a name is not visible, a filter means something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypedDict
+
+from msgspec.structs import replace
+
+from pubcheck.checks.messages.refusals import (
+    NOT_CREATED,
+    explain,
+    explain_unseen,
+    frozen_words,
+    unjudged_words,
+    unseen_name,
+)
+from pubcheck.checks.write.write_refusal_history import Change
+from pubcheck.diagnostics import (
+    Applicability,
+    Assumption,
+    Certainty,
+    Diagnostic,
+    Edit,
+    Fix,
+    ServerAnswer,
+    Span,
+    StatementRef,
+)
+from pubcheck.engine.grounds import Grounds
+from pubcheck.engine.statement_index import Statements, StatementText
+from pubcheck.faults import Faults
+from pubcheck.postgres.catalog import RELATION
+from pubcheck.postgres.catalog.rows import Place, PublicationRel
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.identifiers import qualified
+from pubcheck.postgres.session import Session
+from pubcheck.rulebook import Rule, by_name, rule_for_spec
+from pubcheck.source import utf8
+
+if TYPE_CHECKING:
+    from pubcheck.checks.messages.row_filters import Told
+    from pubcheck.checks.misspelt_names import Meant, Missing
+
+_DUPLICATE = "42710"
+_SETTINGS = {"zone": "timezone", "datestyle": "datestyle"}
+_MAX_REWRITINGS = 200
+"""Refused filters for which another way of writing is looked for, at about a millisecond each; nobody reads more."""
+
+
+class _Answer(TypedDict):
+    statement: StatementRef
+    object: str | None
+    publications: tuple[str, ...]
+    server: ServerAnswer
+    notices: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
+
+
+def _written(note: Diagnostic, name: str) -> Fix:
+    """The fix that writes a name where a finding points at another one."""
+    plain = note.span.source.view is None and note.statement is not None and not note.statement.embedded
+    new = qualified(name)
+    return Fix(f"Write {new}", "unsafe" if plain else "display", (Edit(note.span, new),) if plain else ())
+
+
+class StatementReporter:
+    """Turns the server's answers of one major into diagnostics."""
+
+    def __init__(self, session: Session, faults: Faults, statements: Statements) -> None:
+        self.session, self._faults, self._grounds = session, faults, Grounds(session, statements)
+        self.majors = (session.catalog.major.number,)
+        self.diagnostics: list[Diagnostic] = []
+        self.repeats: list[tuple[int, Place, str]] = []
+        """Findings that point at what was said before, by their number: the place, and what is to be said of it."""
+        self.missing: list[tuple[int, str, dict[Missing, str]]] = []
+        """Notes that something is not created, by their number: what they say, and the names that are missing."""
+        self._rewritings = 0
+
+    def refuse(self, statement: StatementText, error: ServerError) -> None:
+        """The server refuses the statement, or perhaps does."""
+        rule = rule_for_spec(error.rule or "", error.sqlstate)
+        certainty: Certainty = "assumed" if self.session.assumed else "certain"
+        told = self._faults.value(statement, None, self._told, error)
+        answer = self.answer(statement, error)
+        if told is None:
+            message, help_text = self._faults.value(statement, (error.message, None), explain, error)
+            if error.sqlstate == _DUPLICATE:
+                # Loaded only where something is said twice.
+                from pubcheck.checks.history.duplicates import said_before
+
+                before = self._faults.value(statement, None, said_before, self.session, error)
+                if before is not None:
+                    self.repeats.append((len(self.diagnostics), *before))
+            mended = self._fixes(rule, statement, error, certain=certainty == "certain")
+            span = statement.span(error.culprit or 0)
+            found = rule.diagnostic(certainty, self.majors, message, span, help=help_text, fixes=mended, **answer)
+            self.diagnostics.append(found)
+            return
+        span = statement.span(told.start, told.end)
+        fixes = () if told.title else self._fixes(rule, statement, error, certain=certainty == "certain")
+        if told.title:
+            end = statement.offset(told.edit_end, end=True)
+            edited = Span(statement.source, statement.offset(told.edit_start), end)
+            applicability: Applicability = "safe" if told.safe and certainty == "certain" else "unsafe"
+            view = statement.source.view
+            in_string = bool(statement.embedded) and "'" in told.text
+            if statement.edits or in_string or (view is not None and view.quoted):
+                applicability = "display"  # what stands there is not SQL letter by letter
+            fixes = (Fix(told.title, applicability, (Edit(edited, told.text),)),)
+        found = rule.diagnostic(certainty, self.majors, told.headline, span, help=told.help, fixes=fixes, **answer)
+        self.diagnostics.append(found)
+
+    def _told(self, error: ServerError) -> Told | None:
+        """Of a refused filter, what of it is refused and how else to write it."""
+        if error.evidence is None:
+            return None
+        # Loaded only where a filter is refused.
+        from pubcheck.checks.messages.row_filters import tell
+
+        self._rewritings += 1
+        return tell(error, with_rewriting=self._rewritings <= _MAX_REWRITINGS)
+
+    def _fixes(self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool) -> tuple[Fix, ...]:
+        """How to write the statement at hand so that it is not refused, where that is known."""
+        self._rewritings += rule.fix
+        if not rule.fix or self._rewritings > _MAX_REWRITINGS:
+            return ()
+        return self._faults.value(statement, (), self._mended, rule, statement, error, certain=certain)
+
+    def _mended(self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool) -> tuple[Fix, ...]:
+        # Loaded only where a statement is refused that can be mended.
+        from pubcheck.checks.remedies import edits
+        from pubcheck.checks.remedies.statement_fixes import mend
+
+        mending = mend(rule.name, self.session, error, utf8(statement.text).data)
+        return () if mending is None else (edits.mended(statement, mending, certain=certain),)
+
+    def tell_filters(self, statement: StatementText, changes: Iterable[Change]) -> None:
+        """What is to be said of filters that the statement gave to members of publications."""
+        said: set[tuple[str, Place]] = set()
+        for heap, key, former in changes:
+            row = heap.get(key)
+            if not isinstance(row, PublicationRel) or row.filter is None or row == former:
+                continue
+            with self._faults.guard(statement):
+                if not row.filter.judged and self.session.catalog.relations[row.relation].seen:
+                    self._of_filter("filter-not-judged", row, row.place, statement, said, row.filter.unknown)
+            for place, frozen_by in row.filter.frozen:
+                with self._faults.guard(statement):
+                    # What the unit itself sets is the same for whoever runs it.
+                    kinds = [kind for kind in frozen_by if self.session.setting(_SETTINGS.get(kind, "")) is None]
+                    if kinds:
+                        self._of_filter("filter-literal-frozen", row, place, statement, said, *kinds)
+
+    def _of_filter(
+        self,
+        name: str,
+        row: PublicationRel,
+        place: Place,
+        statement: StatementText,
+        said: set[tuple[str, Place]],
+        *what: str,
+    ) -> None:
+        """A remark about an accepted filter; once for a place, however many children have the filter too."""
+        if (name, place) in said:
+            return
+        said.add((name, place))
+        rule, catalog = by_name(name), self.session.catalog
+        unknown = "" if row.filter is None or row.filter.judged else row.filter.unknown or "the types in the row filter"
+        span = statement.span(place.start, place.end)
+        if name == "filter-literal-frozen":
+            literal = span.source.text[span.start : span.end]
+            severity, message, help_text = frozen_words(literal, what)
+        else:
+            severity, (message, help_text) = rule.severity, unjudged_words(what[0])
+        self.diagnostics.append(
+            rule.diagnostic(
+                "assumed" if unknown else "certain",
+                self.majors,
+                message,
+                span,
+                assumptions=(unknown,) if unknown else (),
+                severity=severity,
+                help=help_text,
+                statement=statement.ref(),
+                object=self.session.qualified(catalog.relations[row.relation]),
+                publications=(catalog.publications[row.publication].name,),
+            )
+        )
+
+    def tell_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
+        """One note for all names of a statement that are not visible, with the server's answer for the first."""
+        with self._faults.guard(statement):
+            self._tell_unseen(statement, errors)
+
+    def _tell_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
+        first = errors[0]
+        rule = rule_for_spec(first.rule or "")
+        message, help_text = explain_unseen(first, [error.message for error in errors[1:]])
+        related = tuple(
+            statement.span(error.culprit, message=error.message) for error in errors[1:] if error.culprit is not None
+        )
+        missing = {error.missing: unseen_name(error.message) for error in errors if error.missing}
+        self.missing.append((len(self.diagnostics), message, missing))
+        self.diagnostics.append(
+            rule.diagnostic(
+                "assumed",
+                self.majors,
+                message,
+                statement.span(first.culprit or 0),
+                severity="note",
+                help=help_text,
+                related=related,
+                **self.answer(statement, first, "nothing outside these files creates it"),
+            )
+        )
+
+    def answer(self, statement: StatementText, error: ServerError, assumption: str = "") -> _Answer:
+        """What a diagnostic has from the server's answer to the statement at hand. ``assumption``: what it rests on,
+        where that is known without a look at the session."""
+        assumptions: tuple[Assumption, ...] = (assumption,) if assumption else ()
+        if self.session.assumed and not assumption:
+            assumptions = self._grounds.at_hand(error.publication)
+        return {
+            "statement": statement.ref(),
+            "object": error.relation,
+            "publications": (error.publication,) if error.publication else (),
+            "server": ServerAnswer(
+                error.sqlstate, error.message, error.detail, error.hint, statement.position(error.location)
+            ),
+            "notices": tuple(self.session.notices),
+            "assumptions": assumptions,
+        }
+
+    def complete(self, statements: Statements) -> None:
+        """Add to what was said of statements what is known when the unit is over."""
+        with self._faults.guard(None):
+            self._complete_missing(statements)
+        for number, place, message in self.repeats:
+            with self._faults.guard(place):
+                self.diagnostics[number] = replace(self.diagnostics[number], related=(statements.span(place, message),))
+
+    def _complete_missing(self, statements: Statements) -> None:
+        """Of names that are not created: where they are created later, or which others are near."""
+        # Some were taken back since.
+        said = [
+            (number, missing)
+            for number, message, missing in self.missing
+            if number < len(self.diagnostics) and self.diagnostics[number].message == message
+        ]
+        wanted = {each for _, missing in said for each in missing}
+        if not wanted:
+            return
+        # Loaded only where something is missing.
+        from pubcheck.checks.misspelt_names import meant
+
+        catalog = self.session.catalog
+        near = meant(catalog, wanted, self.session.platform)
+        for number, missing in said:
+            created = [
+                catalog.relations[catalog.relation_names[namespace, name]].place
+                for kind, namespace, name in missing
+                if kind == RELATION and (namespace, name) in catalog.relation_names
+            ]
+            if len(missing) == 1 and created and created[0] is not None:
+                self._created_later(statements, number, created[0])
+            elif found := [each for one in missing for each in near.get(one, ())]:
+                misspelt = [name for one, name in missing.items() if one in near]
+                # The message begins with the first name that is missing.
+                plain = misspelt == list(missing.values())[:1]
+                self._misspelt(statements, number, found, "" if plain else f" instead of {' and '.join(misspelt)}")
+
+    def _misspelt(self, statements: Statements, number: int, near: Sequence[Meant], instead: str) -> None:
+        """Of a name that is not created: the near ones. Where all is followed, it is hardly created elsewhere."""
+        note = self.diagnostics[number]
+        public = "" if '"public.' in note.message else "public."  # as it is written there
+        names = list(dict.fromkeys(f'"{name.removeprefix(public)}"' for name, _ in near))
+        offered = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+        places = tuple(statements.span(place, "created here") for _, place in near if place is not None)
+        self.diagnostics[number] = replace(
+            note,
+            severity="note" if self.session.blind else "warning",
+            message=f"{note.message}; did you mean {offered}{instead}?",
+            related=note.related + places,
+            fixes=(_written(note, names[0][1:-1]),) if len(names) == 1 and not note.related else (),
+        )
+
+    def _created_later(self, statements: Statements, number: int, place: Place) -> None:
+        """Of a relation that was not created where it was named, and is later: where."""
+        message = self.diagnostics[number].message
+        span = statements.span(place, "created here")
+        here = self.diagnostics[number].span.source
+        line = span.source.text.count("\n", 0, span.start) + 1
+        where = f"on line {line}" if span.source is here else f"in {span.source.label}, line {line}"
+        self.diagnostics[number] = replace(
+            self.diagnostics[number],
+            message=f"{message.removesuffix(NOT_CREATED)} is created only later, {where}",
+            help="create it before this statement",
+            related=(span,),
+        )

@@ -1,0 +1,106 @@
+"""The initial copy: what of it differs from the changes that are sent afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pubcheck.explain.document import CopyDifference, InitialCopy
+from pubcheck.explain.table_facts import Facts
+from pubcheck.postgres.catalog import rows
+from pubcheck.postgres.replication.initial_copy import Copied, copied
+from pubcheck.postgres.replication.published_changes import Sent, unpublishable
+from pubcheck.postgres.replication.subscription_set import Combined
+
+
+class Copies:
+    """Answers from the final state of a unit."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self._copies: dict[int, dict[int, Copied]] = {}
+        self._lost: dict[int, dict[str, list[str]]] = {}
+
+    def of(self, publication: int, sent: Sent) -> InitialCopy | None:
+        """What a subscription to one publication copies of a table that it sends."""
+        differences: list[CopyDifference] = []
+        if "insert" not in sent.operations:
+            differences.append(_INSERT_NOT_PUBLISHED)
+        relation = self.facts.catalog.relations[sent.relation]
+        if relation.kind == "r" and not relation.partition:
+            sql = None if sent.filter is None else self.facts.condition(sent).sql
+            return InitialCopy(None, sql, None, tuple(differences))
+        if publication not in self._copies:
+            self._copies[publication] = {each.relation: each for each in copied(self.facts.catalog, [publication])}
+        found, taken = self._copies_of(sent.relation, sent.arrives_as, self._copies[publication])
+        if taken is None:
+            return None
+        if not _same_rows([condition for _, condition in taken.filters], sent.filter):
+            differences.append(CopyDifference("other rows", "the changes are sent by another filter"))
+        return self._copied(found, taken, sent.relation, self.facts.columns_of(sent), differences)
+
+    def together(self, row: Combined, columns: Sequence[str], copies: Mapping[int, Copied]) -> InitialCopy | None:
+        """What a subscription to several publications copies of a table, of which it is sent these columns."""
+        found, taken = self._copies_of(row.relation, row.arrives_as, copies)
+        if row.conflict is not None or taken is None:
+            return None
+        differences: list[CopyDifference] = []
+        if row.insert is None:
+            differences.append(_INSERT_NOT_PUBLISHED)
+        elif {oid for oid, _ in taken.filters} != {oid for oid, _ in row.insert}:
+            who = ", ".join(self.facts.catalog.publications[oid].name for oid, _ in row.insert)
+            text = f"INSERTs are sent by the filters of {who} alone" if who else "INSERTs of all rows are sent"
+            differences.append(CopyDifference("other rows", text))
+        return self._copied(found, taken, row.relation, columns, differences)
+
+    def _copies_of(
+        self, relation: int, arrives_as: int, copies: Mapping[int, Copied]
+    ) -> tuple[list[Copied], Copied | None]:
+        """All copies that take the rows of a relation, and the one that counts."""
+        found = [each for oid in self.facts.family(relation) if (each := copies.get(oid)) is not None]
+        return found, next((each for each in found if each.relation == arrives_as), found[-1] if found else None)
+
+    def _copied(
+        self, found: list[Copied], taken: Copied, relation: int, sent: Sequence[str], differences: list[CopyDifference]
+    ) -> InitialCopy:
+        """``found``: all copies that take the rows of ``relation``, ``taken`` the one that counts."""
+        catalog = self.facts.catalog
+        source = catalog.relations[taken.relation]
+        columns = [source.columns[number - 1].name for number in taken.columns]
+        if set(columns) != set(sent):
+            lacking = [name for name in columns if name not in sent]
+            more = f"{', '.join(lacking)} too" if lacking else f"only {', '.join(columns)}"
+            differences.append(CopyDifference("other columns", f"the copy has {more}"))
+        lost = self._never_sent(taken.relation) if source.kind == "p" else {}
+        for reason, names in lost.items():
+            text = f"the copy has the rows of {', '.join(names)} ({reason}), of which no change is ever sent"
+            differences.append(CopyDifference("never sent", text))
+        if len(found) > 1:
+            names = [self.facts.name(each.relation) for each in found]
+            differences.append(CopyDifference("twice", f"the rows are copied once for each of {', '.join(names)}"))
+        parts = [self.facts.written(self.facts.member(oid, taken.relation)).sql for oid, _ in taken.filters]
+        return InitialCopy(
+            None if taken.relation == relation else self.facts.name(taken.relation),
+            (parts[0] if len(parts) == 1 else " OR ".join(f"({part})" for part in parts)) if parts else None,
+            None if set(columns) == set(sent) else tuple(columns),
+            tuple(differences),
+        )
+
+    def _never_sent(self, root: int) -> dict[str, list[str]]:
+        """The partitions below a root of which changes are never sent, by the reason."""
+        if root not in self._lost:
+            lost: dict[str, list[str]] = {}
+            self._lost[root] = lost
+            for oid in self.facts.catalog.descendants(root):
+                reason = unpublishable(self.facts.catalog.relations[oid])
+                if reason is not None:
+                    lost.setdefault(reason, []).append(self.facts.name(oid))
+        return self._lost[root]
+
+
+_INSERT_NOT_PUBLISHED = CopyDifference(
+    "insert not published", "the rows that are there are copied, although INSERT is not published"
+)
+
+
+def _same_rows(filters: Sequence[rows.Filter], one: rows.Filter | None) -> bool:
+    return list(filters) == ([] if one is None else [one])

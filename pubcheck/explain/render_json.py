@@ -1,0 +1,74 @@
+"""The JSON document of `pubcheck explain`; `explain.schema.json` beside this file describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from pubcheck.explain.document import SCHEMA_VERSION, Explanation
+from pubcheck.findings import encode
+
+
+def schema() -> bytes:
+    """What `explain.schema.json` holds, made from the document's own types; `python -m` this module writes it."""
+    import json
+    import re
+
+    from msgspec.json import schema as schema_of
+
+    made = schema_of(Explanation)
+    definitions = made["$defs"]
+    for definition in definitions.values():
+        definition["description"] = re.sub(r"\s+", " ", definition.get("description", definition["title"]))
+    definitions["Explanation"]["properties"]["schema_version"] = {"const": SCHEMA_VERSION}
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "pubcheck explanation",
+        "description": "What `pubcheck explain --format json` prints. Fields are added, never renamed or removed, while"
+        " schema_version stays 1: readers must accept fields that they do not know.",
+    }
+    return json.dumps({**head, **made}, indent=2).encode() + b"\n"
+
+
+class _Head(Struct, frozen=True):
+    pubcheck: str
+    schema_version: int
+    postgres: int
+    files: int
+    statements: int
+
+
+def render(explanation: Explanation) -> Iterator[str]:
+    """The document in pieces, one publication or table a line, so that files of it can be compared by line."""
+    head = _Head(
+        explanation.pubcheck,
+        explanation.schema_version,
+        explanation.postgres,
+        explanation.files,
+        explanation.statements,
+    )
+    yield _text(head)[:-1] + ',"units":['
+    for number, unit in enumerate(explanation.units):
+        yield (",\n" if number else "\n") + '{"paths":' + _text(unit.paths)
+        yield ',"all_publications":' + _text(unit.all_publications)
+        for name in ("tables", "publications", "subscriptions", "findings"):
+            yield from _member(name, getattr(unit, name))
+        yield "}"
+    yield "\n]}\n" if explanation.units else "]}\n"
+
+
+def _member(name: str, values: Sequence[object]) -> Iterator[str]:
+    yield f',\n"{name}":['
+    for number, value in enumerate(values):
+        yield (",\n" if number else "\n") + _text(value)
+    yield "\n]" if values else "]"
+
+
+def _text(value: object) -> str:
+    return encode(value).decode()
+
+
+if __name__ == "__main__":
+    with open(f"{__file__.rpartition('render_json.py')[0]}explain.schema.json", "wb") as file:
+        file.write(schema())

@@ -1,0 +1,165 @@
+"""Names of a program that stand for one text: what is given a string once in the file, and nothing else.
+
+Where such a name is put into a statement, the statement says the text. Only names and lists of names are looked for:
+tables and publications are what programs give names to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from pubcheck.extract.escapes import Piece, pieces
+from pubcheck.extract.string_literals import Literal
+
+_NAME = r'(?:[A-Za-z_][\w$]{0,62}|"[^"\n]{1,63}")'
+_VALUE = re.compile(rf"{_NAME}(?:\.{_NAME})?(?:\s*,\s*{_NAME}(?:\.{_NAME})?){{0,20}}")
+"""What a constant may say."""
+
+_TYPE = r"(?:\s*:\s*[\w&'<>\[\]., |]{1,60})?"
+_ASSIGNED = {
+    "python": rf"^[ \t]*(?P<name>\w+){_TYPE}[ \t]+=[ \t]*\(?\s*\Z",
+    "ruby": r"^[ \t]*(?P<name>@{0,2}\w+)[ \t]*=[ \t]*\Z",
+    "javascript": rf"\b(?:const|let|var|static|readonly|private|public|protected)[ \t]+(?P<name>\w+){_TYPE}\s*=\s*\Z",
+    "go": r"(?:\b(?:const|var)[ \t]+|^[ \t]*)(?P<name>\w+)(?:[ \t]+string)?[ \t]*:?=[ \t]*\Z",
+    "elixir": r"^[ \t]*(?:@(?P<attribute>\w+)[ \t]+|(?P<name>\w+)[ \t]*=[ \t]*)\Z",
+    "java": r"\b(?:String|val|var|final)[ \t]+(?P<name>\w+)(?:\s*:\s*String)?\s*=\s*\Z",
+    "csharp": r"\b(?:string|var|const|String)[ \t]+(?P<name>\w+)\s*=\s*\Z",
+    "php": r"(?:^[ \t]*|\b(?:const|static|private|public|protected|string)[ \t]+)(?P<name>\$?\w+)\s*=\s*\Z",
+    "rust": rf"\b(?:const|static|let)[ \t]+(?P<name>\w+){_TYPE}\s*=\s*\Z",
+}
+_ENDS = re.compile(r"[ \t]*\)?[ \t]*(?:;|\r?\n|\Z|//|#|\.freeze\b|as[ \t]+const\b)")
+_OWNER = re.compile(r"(?:self|cls|this|Self|static|[A-Z]\w*)(?:\.|::|->)|\$this->|@@?|\$")
+_BEFORE = 160
+
+
+def constants(text: str, language: str, code: str, found: Sequence[Literal]) -> Mapping[str, str]:
+    """The names that stand for one text, without what marks them as variables. ``code`` is the text without strings."""
+    assigned = re.compile(_ASSIGNED[language], re.MULTILINE)
+    said: dict[str, str] = {}
+    once: frozenset[str] | None = None
+    for literal in found:
+        if literal.holes or literal.close - literal.body > _BEFORE or _ENDS.match(text, literal.end) is None:
+            continue
+        before = assigned.search(text, max(0, literal.start - _BEFORE), literal.start)
+        if before is None:
+            continue
+        value = "".join(each.said for each in pieces(text, literal.body, literal.close, literal.escapes, ()))
+        name = (before["name"] or before["attribute"]).lstrip("@$")
+        if _VALUE.fullmatch(value):
+            once = _given_once(code) if once is None else once
+            if name in once:
+                said[name] = value
+    return said
+
+
+_WORD = r"(?<![\w.])(\w++)"
+_GIVEN = re.compile(
+    rf"{_WORD}(?={_TYPE}(?:[ \t]+string)?[ \t]*(?::=|[+|.<&-]{{0,2}}=(?![=>~])|<<))|@(\w++)[ \t]++(?=[^ \t])"
+)
+_BOUND = tuple(
+    map(
+        re.compile,
+        (
+            rf"{_WORD}\s*+=>",
+            r"\.(\w++)\s*+=(?!=)",
+            rf"\b(?!(?:return|in|not|and|or|echo|print|yield|await|new|is)\s)\w[\w<>\[\].]*+\s+{_WORD}\s*+[,)]",
+            rf"{_WORD}\s*+:\s*+\w++\s*+[,)]",
+        ),
+    )
+)
+_WORDS = re.compile(_WORD)
+_REGIONS = (
+    (re.compile(r"\b(?:def|defp|func|fn|function|for|foreach|catch|as|in|lambda)\b([^\n=]*+)"), _WORDS),
+    (re.compile(r"\|([^|\n]*+)(?=\|)"), _WORDS),
+    (re.compile(r"(?<![^\n=()])([^\n=()]*+)=(?!=)"), re.compile(rf"{_WORD}(?=\s*+,)")),
+)
+"""Parts of the code, and which words in them are bound: of `for`, of a block in Ruby, of an assignment to several."""
+
+
+def _given_once(code: str) -> frozenset[str]:
+    """The names that are given a value once, and are nobody's argument, loop variable or field that is set.
+
+    All are looked for in one pass a pattern: one pass a name would take time by the square of the file.
+    """
+    given = Counter(word or attribute for word, attribute in _GIVEN.findall(code))
+    bound = {word for pattern in _BOUND for word in pattern.findall(code)}
+    for region, words in _REGIONS:
+        for part in region.findall(code):
+            bound.update(words.findall(part))
+    return frozenset(name for name, times in given.items() if times == 1 and name not in bound)
+
+
+def value_of(expression: str, known: Mapping[str, str]) -> str | None:
+    """What an expression says that is such a name, in an object or by itself."""
+    expression = expression.strip()
+    owner = _OWNER.match(expression)
+    return known.get(expression[owner.end() :] if owner is not None else expression)
+
+
+_HOLE = re.compile(
+    r"(?:[$#]?\{)?(?P<name>[^{}\"'`]*?)(?:![rs])?\}?"
+    r"|[\"'`#]+\s*(?:\+|\.|<>|<<)\s*&?(?P<joined>[\w.$@:>-]+?)\s*(?:(?:\+|\.|<>|<<)\s*\w{0,2}[\"'`]+)?"
+)
+"""What is put in, within a string and between two."""
+
+
+def filled(text: str, group: Sequence[Piece], known: Mapping[str, str]) -> list[Piece]:
+    """The pieces of a statement with what is known of its holes."""
+    out = []
+    for piece in group:
+        if piece.hole:
+            inside = _HOLE.fullmatch(text[piece.start : piece.end])
+            value = value_of(inside["name"] or inside["joined"] or "", known) if inside is not None else None
+            if value is not None:
+                piece = Piece(piece.start, piece.end, value, exact=False)
+        out.append(piece)
+    return out
+
+
+_MARK = re.compile(r"%%|%(?:(?P<number>\d+)\$)?[sv](?!\w)|%\((?P<key>\w+)\)s|\{(?P<field>\w*)\}")
+_ARGUMENTS = re.compile(
+    r"\s*(?:%\s*(?:\((?P<several>[\w.$:@,\s>-]*)\)|(?P<one>[\w.]+)(?!\s*\())|\.format\((?P<format>[\w.,\s=]*)\)"
+    r"|,(?P<call>[\w.$:@,\s>-]+)\))"
+)
+_FORMATTING = re.compile(r"(?:\b[sS]?printf|\bformat|\bFormat|\bformatted|format!|sql!)\(\s*$")
+
+
+def formatted(text: str, group: Sequence[Piece], start: int, end: int, known: Mapping[str, str]) -> list[Piece]:
+    """The pieces of a string that is formatted with such names only, between ``start`` and ``end`` with its quotes."""
+    arguments = _ARGUMENTS.match(text, end)
+    if arguments is None or (
+        arguments["call"] is not None and not _FORMATTING.search(text[max(0, start - 40) : start])
+    ):
+        return list(group)
+    given = next(each for each in arguments.groups() if each is not None)
+    parts = [part.strip() for part in given.split(",") if part.strip()]
+    named = dict(part.split("=", 1) for part in parts if "=" in part)
+    values = [value_of(part, known) for part in parts if "=" not in part]
+    by_key = {key.strip(): value_of(value, known) for key, value in named.items()}
+    if None in values or None in by_key.values():
+        return list(group)
+    out: list[Piece] = []
+    count = 0
+    for piece in group:
+        at = piece.start
+        for mark in _MARK.finditer(piece.said) if piece.exact else ():
+            if mark[0] == "%%" or (arguments["format"] is None) == (mark[0][0] == "{"):
+                continue
+            key = mark["key"] or mark["field"] or ""
+            number = int(mark["number"]) - 1 if mark["number"] else int(key) if key.isdecimal() else count
+            value = by_key.get(key) if key and not key.isdecimal() else values[number] if number < len(values) else None
+            if value is None:
+                return list(group)
+            count += 1
+            begin, stop = piece.start + mark.start(), piece.start + mark.end()
+            if begin > at:
+                out.append(Piece(at, begin, text[at:begin]))
+            out.append(Piece(begin, stop, value, exact=False))
+            at = stop
+        if at == piece.start:
+            out.append(piece)
+        elif at < piece.end:
+            out.append(Piece(at, piece.end, text[at : piece.end]))
+    return out

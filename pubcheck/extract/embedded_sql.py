@@ -1,0 +1,426 @@
+"""SQL in the strings of a program, of the same length as the program: which strings, joined how, saying what.
+
+A string is SQL if it begins as a statement of DDL does. What a string
+says is worked out (escapes, joined strings, something filled in for what is known at run time only), then written where
+the string stands, escapes behind blanks; what PostgreSQL is given exactly is in the view's edits.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.extract.escapes import Piece
+from pubcheck.extract.masked_text import Canvas, blank, filler, joined, padded
+from pubcheck.extract.string_literals import BEFORE, LANGUAGES, Language, Literal, assigned_name, literals
+from pubcheck.source import Note, View
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.extract.frameworks.operations import Project
+
+MENTION = re.compile(r"(?ai:\b(?:create|alter|drop)(?:[\s\"'`+.\\<>]|\\[nrt]){1,60}(?:publication|subscription)\b)")
+"""Where a text may hold a statement about a publication or a subscription."""
+
+_SPACE = r"(?:\s|(?<=[ \t\n])\|(?!\|)|\\[nrt]|\\\n|--[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)"
+_OBJECTS = (
+    "publication|table|subscription|schema|index|type|domain|view|sequence|extension|function|procedure|role|user|"
+    "database|policy|trigger|operator|aggregate|rule|event|server|statistics|default"
+)
+_HEAD = re.compile(
+    rf"{_SPACE}*+(?ai:(?:begin|start\s+transaction|commit){_SPACE}*+;{_SPACE}*+)?+"
+    rf"(?ai:(?:create|alter|drop){_SPACE}++(?:\w++{_SPACE}++){{0,3}}?(?:{_OBJECTS})\b"
+    rf"|do{_SPACE}++(?:language\s+\w+\s+)?\\?\$|set\s+(?:(?:local|session)\s+)?\w+(?:\.\w+)?\s*(?:=|to\b))"
+)
+_WITHIN = re.compile(rf";{_SPACE}*+(?ai:create|alter|drop){_SPACE}++(?ai:publication)\b")
+_NAME = r'(?:"[^"]*+"|[^\s"();,\'.]+)'
+_SHAPE = re.compile(
+    rf"\s*(?ai:create\s+publication\s+(?:if\s+not\s+exists\s+)?(?P<created>{_NAME})\s*(?:$|for\b|with\b)"
+    rf"|alter\s+publication\s+(?:if\s+exists\s+)?(?P<altered>{_NAME})\s+(?:add|drop|set|rename|owner)\b"
+    rf"|drop\s+publication\s+(?:if\s+exists\s+)?{_NAME}(?:\s*,\s*{_NAME})*\s*(?:$|cascade|restrict)"
+    rf"|create\s+subscription\s+(?:if\s+not\s+exists\s+)?{_NAME}\s+connection\b"
+    rf"|alter\s+subscription\s+(?:if\s+exists\s+)?{_NAME}\s+"
+    r"(?:connection|set|add|drop|refresh|enable|disable|skip|owner|rename)\b"
+    rf"|drop\s+subscription\s+(?:if\s+exists\s+)?{_NAME}\s*(?:$|cascade|restrict))"
+)
+_ABOUT = re.compile(r"\s*(?ai:create|alter|drop)\s+(?:(?P<publication>(?ai:publication))|(?ai:subscription))\b")
+# What follows the word in a sentence about publications, and is no name that anyone gives to one.
+_PROSE = re.compile(
+    r"\s*\w+\s+publications?\s+(?:fail\w*|error\w*|statement\w*|command\w*|quer(?:y|ies)|syntax|is|are|was|were|has|had|"
+    r"must|cannot|could|can|should|would|will|does|requires|succeeded|and|or|that|which|when|called|named|"
+    r"on|for|with|without|in|from|to|as|by|using)\b",
+    re.IGNORECASE,
+)
+
+_PLACEHOLDER = (
+    r"%(?:\(\w+\)[a-zA-Z]|\[\d+\][a-zA-Z]|\d+\$[a-zA-Z]|\{\w+\}|<\w+>[a-zA-Z]|[sqvdIL](?!\w))|\?\?"
+    r"|[$#]\{[^{}\n]*+\}|\$[A-Za-z_]\w*+(?!\$)"
+)
+_BRACES = r"\{\{[^{}\n]*+\}\}|\{[^{}\n]*+\}"
+_IN_QUOTES = re.compile(rf"{_PLACEHOLDER}|\{{\{{[^{{}}\n]++\}}\}}|\{{[A-Za-z_0-9][\w.!:\[\]]*+\}}")
+_TOKEN = re.compile(
+    r"(?P<escaped>(?<!\w)[eE]'(?:[^'\\]++|\\.|'')*+'?)"
+    r"|(?P<literal>'(?:[^']++|'')*+'?)"
+    r'|(?P<name>"[^"]*+"?)'
+    r"|(?P<dollar>(?<!\w)\$(?:[A-Za-z_]\w*+)?\$)"
+    r"|(?P<comment>--[^\n]*+|/\*)"
+    r"|(?P<paren>[()])|(?P<end>;)"
+    rf"|(?P<placeholder>{_PLACEHOLDER}|{_BRACES})",
+    re.DOTALL,
+)
+_COMMENT_MARK = re.compile(r"/\*|\*/")
+
+# A call that runs the statement that it is given, up to that: `execute(`, `conn.execute(text(`, `tx.Exec(ctx, `.
+_CALLS = (
+    r"(?<![A-Za-z0-9])(?:(?:run|(?i:[a-z0-9_$]*(?:exec|execute|query|raw|sql|statement|unsafe|unprepared|batch)))"
+    r"(?i:_?(?:sql|query|update|many|context|script|async|row|raw|reader|scalar|non_?query|unsafe|unprepared|batch)){0,3})"
+    r"!?"
+)
+_GIVEN = r"\s*\(\s*(?:\w+(?:\.\w+)*(?:\(\))?\s*,\s*)?(?:(?:sa\.|sqlalchemy\.)?text\(\s*)?"
+_RUNS = re.compile(rf"{_CALLS}(?:{_GIVEN}|[ \t]+|(?=`))\Z")
+_RUNS_NAME = re.compile(rf"{_CALLS}(?:{_GIVEN}|[ \t]+)(?P<name>[$@]{{0,2}}\w+)[ \t]*[,)\n;]")
+# What shows a text to people, or compares it, up to the text.
+_SHOWS = re.compile(
+    r"(?i:log|print|echo|puts|warn|err|error|raise|throw|panic|fatal|debug|info|expect|assert|equal|match|contain|regex"
+    r"|hint|help|message|msg|desc|doc|title|label|placeholder|example)\w*[^\w\n(]{0,3}\(?\s*[rfbu]?\Z"
+)
+_ELLIPSIS = re.compile(r"\.\.\.|\u2026")
+_ENDS_CALL = re.compile(
+    r"\s*(?:[,;]|\)++(?!\s*(?:\+|<>|\|\||\.\s*(?:join|concat|append|format|replace)\b)))|[ \t]*(?:\#[^\n]*)?(?:\n|\Z)"
+)
+_HEREDOC = re.compile(r"<<<?[~\-]?[ \t]*[\"']?\w+[\"']?[^\n]*\n\Z")
+
+
+class Written(Struct):
+    """What the statements of some strings say, worked out. ``rendered`` stands in the place ``start`` to ``end``."""
+
+    start: int
+    end: int
+    rendered: str
+    filled: list[tuple[int, int]]
+    edits: list[tuple[int, int, str]]
+    about: int = -1
+    """Where the first statement about a publication or a subscription is."""
+    unseen: int = -1
+    """Where a text speaks of a publication that cannot be made out."""
+    sent: bool = False
+    """Whether nothing is added to it at run time."""
+
+
+def program(text: str, language: str, project: Project | None = None) -> View:
+    """A program's statements. ``language`` is a key of ``literals.LANGUAGES``; ``project``: what the migrations before
+    it did."""
+    # Loaded only for programs that are read: those that speak of publications, and the migrations around them.
+    from pubcheck.extract.constants import constants
+    from pubcheck.extract.frameworks import operations_of
+    from pubcheck.extract.program_migrations import code_of, doubtful, names_in_calls, undone
+    from pubcheck.extract.test_cases import cases
+
+    table = LANGUAGES[language]
+    found = list(literals(text, table))
+    migration, down = undone(text, language, found)
+    code = code_of(text, language, found, down)
+    written, used = _statements(text, table, found, down, code, constants(text, language, code, found))
+    unseen = [each.unseen for each in written if each.unseen >= 0] + _fragments(text, found, used, down)
+    view = assembled(text, written, unseen, in_order=migration)
+    if migration:
+        spans = doubtful(text, language, code, [found[number] for number in sorted(used)])
+        perhaps = [
+            (each.start, min(each.end + 1, len(text)))
+            for each in written
+            if spans is None or any(start <= each.start < end for start, end in spans)
+        ]
+        view = replace(view, perhaps=tuple(perhaps))
+    elif written:
+        view = replace(view, cases=cases(text, language, found))
+    done = operations_of(text, language, project) if migration else None
+    if done is not None:
+        return replace(view, named=tuple(sorted(done.doubted)), calls=tuple(done.calls))
+    calls = [each for number, each in enumerate(found) if number not in used and not _inside(each.start, down)]
+    return replace(view, named=names_in_calls(text, language, code, calls, view.text))
+
+
+def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, in_order: bool) -> View:
+    """The view of what was found in a program. ``in_order``: it runs from the first statement to the last."""
+    sheet = Canvas(text)
+    filled: list[tuple[int, int]] = []
+    edits: list[tuple[int, int, str]] = []
+    about = -1
+    for each in sorted(written, key=lambda one: one.start):
+        sheet.put(each.start, each.rendered)
+        sheet.end_statement(each.end)
+        filled += each.filled
+        edits += each.edits
+        if each.about >= 0 and about < 0:
+            about = each.about
+    sent = tuple((each.start, each.end) for each in sorted(written, key=lambda one: one.start) if each.sent)
+    notes = []
+    if about >= 0 and not in_order:
+        notes.append(
+            Note(
+                "statements-of-a-program",
+                "the statements about publications in this file are in the strings of a program: when they run, "
+                "and in which order, is not known",
+                about,
+                about + 1,
+                "what rests on what ran before is assumed",
+            )
+        )
+    if unseen:
+        at = min(unseen)
+        more = f" (and {len(unseen) - 1} more in this file)" if len(unseen) > 1 else ""
+        notes.append(
+            Note(
+                "publication-not-seen",
+                f"this speaks of a publication, but the statement is put together at run time{more}",
+                at,
+                at + 1,
+                "what it changes is not followed",
+            )
+        )
+    perhaps = () if in_order or not any(each.rendered.strip() for each in written) else ((0, len(text)),)
+    return View(sheet.text(), joined(filled), perhaps, tuple(sorted(edits)), tuple(notes), quoted=True, sent=sent)
+
+
+def begins_statement(text: str, start: int, end: int) -> bool:
+    """Whether what stands there begins as a statement of DDL does, or holds one about a publication."""
+    return _HEAD.match(text, start, end) is not None or _WITHIN.search(text, start, end) is not None
+
+
+def _statements(
+    text: str,
+    language: Language,
+    found: Sequence[Literal],
+    down: Sequence[tuple[int, int]],
+    code: str,
+    known: Mapping[str, str],
+) -> tuple[list[Written], set[int]]:
+    """What the strings that are SQL say, and the numbers of those strings. ``code`` is the text without strings,
+    ``known`` the texts of names."""
+    from pubcheck.extract.concatenation import chain, growing_names
+    from pubcheck.extract.constants import filled, formatted
+
+    written: list[Written] = []
+    used: set[int] = set()
+    growing = growing_names(code)
+    run_names = frozenset(found["name"] for found in _RUNS_NAME.finditer(code))
+    at = 0
+    while at < len(found):
+        literal = found[at]
+        if _inside(literal.start, down):
+            at += 1
+            continue
+        begin = _after_holes(text, literal)
+        if not begins_statement(text, begin, literal.close):
+            at += 1
+            continue
+        group = chain(text, growing, found, at, begin, language)
+        used.update(range(at, group.last + 1))
+        last, said = found[group.last], group.pieces
+        if known:
+            said = formatted(text, filled(text, said, known), literal.start, last.end, known)
+        runs = not group.grows and _run(text, literal, last, run_names)
+        before = text[max(0, literal.start - BEFORE) : literal.start]
+        written.append(worked_out(text, said, group.end, runs=runs, shown=_SHOWS.search(before) is not None))
+        at = group.last + 1
+    return written, used
+
+
+def _run(text: str, first: Literal, last: Literal, names: frozenset[str]) -> bool:
+    """Whether a call is given the text from one string to another one as it is, and runs it; calls run the
+    texts of ``names``."""
+    before = text[max(0, first.start - BEFORE) : first.start]
+    if first.heredoc:
+        return _RUNS.search(_HEREDOC.sub("", before)) is not None
+    if assigned_name(before) in names:
+        return True
+    return _RUNS.search(before) is not None and _ENDS_CALL.match(text, last.end) is not None
+
+
+def _after_holes(text: str, literal: Literal) -> int:
+    """Where a string begins to speak: what is put in before, in lines of its own, may be other statements."""
+    begin = literal.body
+    for start, end in literal.holes:
+        if text[begin:start].strip() or not _ALONE.match(text, end, literal.close):
+            break
+        begin = end
+    return begin
+
+
+_ALONE = re.compile(r"[ \t]*;?[ \t]*\r?\n")
+
+
+def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    place = bisect_right(spans, (at, 1 << 62)) - 1
+    return place >= 0 and spans[place][0] <= at < spans[place][1]
+
+
+def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = False, shown: bool = False) -> Written:
+    """What the pieces of some strings say, at their place; ``end`` is where the last one ends. ``runs``: they are
+    surely SQL, and whole; ``shown``: they may be for people."""
+    if not group:
+        return Written(end, end, "", [], [])
+    parts = [filler(text[each.start : each.end]) if each.hole else each.said for each in group]
+    starts, at = [], 0
+    for part in parts:
+        starts.append(at)
+        at += len(part)
+    said = "".join(parts)
+
+    def place(offset: int) -> int:
+        number = bisect_right(starts, offset) - 1
+        while number and not parts[number]:
+            number -= 1
+        piece, within = group[number], offset - starts[number]
+        if piece.exact or piece.hole:
+            return piece.start + within
+        return piece.start if within == 0 else piece.end
+
+    lexed = _lexed(said)
+    written = Written(group[0].start, end, "", [], [])
+    for piece in group:
+        if piece.hole:
+            written.filled.append((piece.start, piece.end))
+    written.filled += [(place(start), place(stop - 1) + 1) for start, stop in lexed.placeholders]
+    holes = [(starts[number], starts[number] + len(parts[number])) for number, each in enumerate(group) if each.hole]
+    sql = _judged(lexed, written, [*holes, *lexed.placeholders], place, runs=runs, shown=shown)
+
+    rendered: list[str] = []
+    for number, piece in enumerate(group):
+        sent = sql[starts[number] : starts[number] + len(parts[number])]
+        if piece.exact or piece.hole:
+            rendered.append(sent)
+            continue
+        stood = text[piece.start : piece.end]
+        squeezed = "".join(sent.split())
+        # What a name stands for may be longer than the name: its place is all that counts here.
+        rendered.append(padded(stood, squeezed) if len(squeezed) <= len(stood) else filler(stood))
+        if written.edits and written.edits[-1][1] == piece.start:
+            start, _, before = written.edits[-1]
+            written.edits[-1] = (start, piece.end, before + sent)
+        else:
+            written.edits.append((piece.start, piece.end, sent))
+    written.rendered = "".join(rendered)
+    return written
+
+
+class _Lexed(Struct):
+    """``sql``: with a name for each placeholder and blanks for comments. ``ends``: the offsets of semicolons between
+    statements. ``whole``: whether every quote and parenthesis is closed."""
+
+    sql: str
+    ends: list[int]
+    placeholders: list[tuple[int, int]]
+    whole: bool
+
+
+def _lexed(said: str) -> _Lexed:
+    out: list[str] = []
+    ends: list[int] = []
+    placeholders: list[tuple[int, int]] = []
+    at = depth = 0
+    whole = True
+    while True:
+        found = _TOKEN.search(said, at)
+        if found is None:
+            break
+        out.append(said[at : found.start()])
+        kind, token, end = found.lastgroup, found[0], found.end()
+        if kind == "dollar":
+            closed = said.find(token, end)
+            if closed < 0:
+                whole = False
+                closed = len(said)
+            end = min(closed + len(token), len(said))
+            out.append(said[found.start() : end])
+        elif kind == "comment":
+            if token == "/*":
+                end = _comment_end(said, found.start())
+            out.append(blank(said[found.start() : end]))
+        elif kind == "placeholder":
+            placeholders.append(found.span())
+            out.append(filler(token))
+        else:
+            if kind in ("literal", "escaped", "name"):
+                quote = '"' if kind == "name" else "'"
+                if len(token) - (kind == "escaped") < 2 or not token.endswith(quote):
+                    whole = False
+                placeholders += [one.span() for one in _IN_QUOTES.finditer(said, found.start(), end)]
+            elif kind == "paren":
+                depth = depth + 1 if token == "(" else max(0, depth - 1)
+            elif depth == 0:
+                ends.append(found.start())
+            out.append(token)
+        at = end
+    out.append(said[at:])
+    return _Lexed("".join(out), ends, placeholders, whole and depth == 0)
+
+
+def _comment_end(said: str, start: int) -> int:
+    depth = 0
+    for mark in _COMMENT_MARK.finditer(said, start):
+        depth += 1 if mark[0] == "/*" else -1
+        if depth == 0:
+            return mark.end()
+    return len(said)
+
+
+def _judged(
+    lexed: _Lexed,
+    written: Written,
+    unknown: Sequence[tuple[int, int]],
+    place: Callable[[int], int],
+    *,
+    runs: bool,
+    shown: bool,
+) -> str:
+    """The text without what only begins like a statement about a publication or a subscription, and without the rest
+    of what has no end, unless it is known that nothing follows at run time."""
+    sql = lexed.sql
+    ended = runs or (not shown and sql.rstrip().endswith(";"))
+    out: list[str] = []
+    start = 0
+    for number, end in enumerate([*lexed.ends, len(sql)]):
+        chunk = sql[start:end]
+        last = number == len(lexed.ends)
+        touched = any(a < end and b > start for a, b in unknown)
+        about = _ABOUT.match(chunk)
+        broken = last and not lexed.whole
+        prose = not runs and (_PROSE.match(chunk) is not None or _ELLIPSIS.search(chunk) is not None)
+        shaped = not prose and ((runs and not touched) or _SHAPE.match(chunk) is not None)
+        whole = ended and not touched
+        written.sent = written.sent or (about is not None and whole)
+        if about is not None and not (shaped and (whole or not broken)):
+            cut = about["publication"] and (touched or (last and (broken or _CUT.match(chunk))))
+            if cut and not prose and written.unseen < 0:
+                written.unseen = place(start + len(chunk) - len(chunk.lstrip()))
+            chunk = blank(chunk)
+        elif about is None and broken:
+            chunk = blank(chunk)
+        elif about is not None and written.about < 0:
+            written.about = place(start + len(chunk) - len(chunk.lstrip()))
+        out += (chunk, sql[end : end + 1])
+        start = end + 1
+    return "".join(out)
+
+
+_SPOKEN = re.compile(r"(?ai:\b(?:create|alter|drop)\s+publication\b)")
+_CUT = re.compile(r"\s*(?ai:(?:create|alter|drop)\s+publication\s+)$")
+
+
+def _fragments(text: str, found: Sequence[Literal], used: set[int], down: Sequence[tuple[int, int]]) -> list[int]:
+    """Strings that hold part of a statement about a publication, or a command that runs one."""
+    places = []
+    for number, literal in enumerate(found):
+        if number in used or _inside(literal.start, down):
+            continue
+        spoken = _SPOKEN.search(text, literal.body, literal.close)
+        if spoken is not None and (
+            text.find("psql", literal.body, literal.close) >= 0 or _CUT.match(text[literal.body : literal.close])
+        ):
+            places.append(spoken.start())
+    return places

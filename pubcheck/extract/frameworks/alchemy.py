@@ -1,0 +1,254 @@
+"""What SQLAlchemy's PostgreSQL dialect makes of the columns and constraints of a migration."""
+
+from __future__ import annotations
+
+import ast
+
+from pubcheck.extract.frameworks.operations import Place, Sql, Unreadable, quoted
+from pubcheck.extract.frameworks.python import Module, keywords, last_name
+
+_PLAIN = {
+    "AutoString": "varchar",
+    "BIGINT": "bigint",
+    "BIT": "bit",
+    "BLOB": "bytea",
+    "BOOLEAN": "boolean",
+    "BYTEA": "bytea",
+    "BigInteger": "bigint",
+    "Boolean": "boolean",
+    "CHAR": "char",
+    "CIDR": "cidr",
+    "CITEXT": "citext",
+    "DATE": "date",
+    "DATERANGE": "daterange",
+    "DECIMAL": "numeric",
+    "DOUBLE": "double precision",
+    "DOUBLE_PRECISION": "double precision",
+    "Date": "date",
+    "DateTime": "timestamp",
+    "Double": "double precision",
+    "FLOAT": "float",
+    "Float": "float",
+    "HSTORE": "hstore",
+    "INET": "inet",
+    "INT4RANGE": "int4range",
+    "INT8RANGE": "int8range",
+    "INTEGER": "integer",
+    "INTERVAL": "interval",
+    "Integer": "integer",
+    "Interval": "interval",
+    "JSON": "json",
+    "JSONB": "jsonb",
+    "LargeBinary": "bytea",
+    "MACADDR": "macaddr",
+    "MACADDR8": "macaddr8",
+    "MONEY": "money",
+    "NUMERIC": "numeric",
+    "NUMRANGE": "numrange",
+    "Numeric": "numeric",
+    "OID": "oid",
+    "PickleType": "bytea",
+    "REAL": "real",
+    "REGCLASS": "regclass",
+    "SMALLINT": "smallint",
+    "SmallInteger": "smallint",
+    "String": "varchar",
+    "TEXT": "text",
+    "TIME": "time",
+    "TIMESTAMP": "timestamp",
+    "TSQUERY": "tsquery",
+    "TSRANGE": "tsrange",
+    "TSTZRANGE": "tstzrange",
+    "TSVECTOR": "tsvector",
+    "Text": "text",
+    "Time": "time",
+    "UUID": "uuid",
+    "Unicode": "varchar",
+    "UnicodeText": "text",
+    "Uuid": "uuid",
+    "VARBINARY": "bytea",
+    "VARCHAR": "varchar",
+}
+"""By the name of a type, PostgreSQL's."""
+_SERIAL = {"bigint": "bigserial", "integer": "serial", "smallint": "smallserial"}
+_ZONED = frozenset(["time", "timestamp"])
+_SIZED = frozenset(["varchar", "char", "numeric", "float", "bit"])
+
+
+class Column:
+    """A column of a call of ``Column``: its ``name`` with its place, and what is written behind the name."""
+
+    def __init__(self, module: Module, node: ast.expr) -> None:
+        if not isinstance(node, ast.Call) or last_name(node) != "Column":
+            raise Unreadable
+        given = keywords(node)
+        rest = list(node.args)
+        named = given.get("name") or (rest.pop(0) if rest else None)
+        self.name = module.text(named)
+        self.place: Place | None = module.place(named) if named is not None else None
+        self.primary = module.truth(given.get("primary_key"), False)
+        self.unique = module.truth(given.get("unique"), False)
+        self.index = module.truth(given.get("index"), False)
+        nullable = given.get("nullable")
+        self.nullable = not self.primary if nullable is None else module.truth(nullable, True)
+        automatic = given.get("autoincrement")
+        self.automatic = module.value(automatic) if automatic is not None else "auto"
+        self.type: Type | None = None
+        typed = given.get("type_")
+        self.rest = ""
+        self.default = "server_default" in given
+        self.references: list[ast.Call] = []
+        for each in rest if typed is None else [typed, *rest]:
+            kind = last_name(each)
+            if kind == "ForeignKey" and isinstance(each, ast.Call):
+                self.references.append(each)
+            elif kind == "Computed" and isinstance(each, ast.Call):
+                self.rest += _computed(module, each)
+            elif kind == "Identity" and isinstance(each, ast.Call):
+                always = module.truth(keywords(each).get("always"), False)
+                self.rest += f" GENERATED {'ALWAYS' if always else 'BY DEFAULT'} AS IDENTITY"
+            elif kind in ("Sequence", "FetchedValue", "DefaultClause"):
+                self.default = True
+            elif kind == "CheckConstraint" and isinstance(each, ast.Call):
+                self.rest += f" CHECK ({expression(module, each.args[0])})"
+            elif self.type is None:
+                self.type = Type(module, each)
+            else:
+                raise Unreadable
+        if self.type is None:
+            raise Unreadable  # that of the column that it refers to
+
+    def definition(self, *, key: bool = False) -> str:
+        """What is written behind the name, primary key and unique constraint apart. ``key``: it is all of the primary
+        key."""
+        assert self.type is not None
+        own = not self.references and not self.rest and not self.default
+        serial = _SERIAL.get(self.type.sql) if self.automatic is True or (key and own and self.automatic) else None
+        return f" {serial or self.type.sql}{self.rest}{'' if self.nullable else ' NOT NULL'}"
+
+
+class Type:
+    """A type: its ``sql``; the ``unknown`` name if it is not one of SQLAlchemy's; ``enum`` its name and labels where
+    it is one of its own."""
+
+    def __init__(self, module: Module, node: ast.expr) -> None:
+        self.unknown = ""
+        self.enum: tuple[str, tuple[str, ...]] | None = None
+        try:
+            self.sql = self._read(module, node)
+        except (Unreadable, IndexError):
+            self.unknown = last_name(node) or "type"
+            self.sql = quoted(self.unknown)
+
+    def _read(self, module: Module, node: ast.expr) -> str:
+        name = last_name(node)
+        given = keywords(node) if isinstance(node, ast.Call) else {}
+        arguments = node.args if isinstance(node, ast.Call) else []
+        if name == "with_variant" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            other = "postgresql" in [module.value(each) for each in arguments[1:]]
+            return self._read(module, arguments[0] if other else node.func.value)
+        if name in ("Enum", "ENUM"):
+            return self._enum(module, given, arguments)
+        if name == "ARRAY":
+            return f"{self._read(module, given.get('item_type') or arguments[0])}[]"
+        sql = _PLAIN.get(name, "")
+        if sql in _SIZED:
+            sizes = [given.get("length") or given.get("precision"), given.get("scale")]
+            sql += _size(module, [each for each in (*arguments, *sizes) if each is not None])
+        elif sql in _ZONED:
+            zone = given.get("timezone") or (arguments[0] if arguments else None)
+            sql += " with time zone" if module.truth(zone, False) else " without time zone"
+        if not sql:
+            raise Unreadable
+        return sql
+
+    def _enum(self, module: Module, given: dict[str, ast.expr], arguments: list[ast.expr]) -> str:
+        labels = [module.text(each) for each in arguments]
+        if not module.truth(given.get("native_enum"), True):
+            return "varchar"
+        name = module.text(given.get("name"))
+        sql = quoted(name)
+        if "schema" in given and module.value(given["schema"]) is not None:
+            sql = f"{quoted(module.text(given['schema']))}.{sql}"
+        if module.truth(given.get("create_type"), True):
+            self.enum = (sql, tuple(labels))
+        else:
+            self.unknown = name
+        return sql
+
+
+def _size(module: Module, arguments: list[ast.expr]) -> str:
+    sizes = [each for each in map(module.value, arguments[:2]) if each is not None]
+    if not all(isinstance(each, int) for each in sizes):
+        raise Unreadable
+    return f"({', '.join(map(str, sizes))})" if sizes else ""
+
+
+def expression(module: Module, node: ast.expr) -> str:
+    """A string of SQL, by itself or as ``text()``."""
+    if isinstance(node, ast.Call) and last_name(node) in ("text", "literal_column", "column") and len(node.args) == 1:
+        written = module.text(node.args[0])
+        return quoted(written) if last_name(node) == "column" else written.replace("%%", "%")
+    return module.text(node)
+
+
+def _computed(module: Module, node: ast.Call) -> str:
+    given = keywords(node)
+    stored = given.get("persisted")
+    kind = module.value(stored) if stored is not None else None
+    generated = f" GENERATED ALWAYS AS ({expression(module, node.args[0])})"
+    return generated + (" STORED" if kind is not False else " VIRTUAL")
+
+
+def add_constraint(module: Module, sql: Sql, node: ast.Call) -> str:
+    """Adds a table constraint that is written as a call; its name, "" where PostgreSQL chooses one."""
+    kind, given = last_name(node), keywords(node)
+    name = identifier(module, given.get("name"))
+    if name:
+        sql.add("CONSTRAINT ").name(name).add(" ")
+    if kind in ("PrimaryKeyConstraint", "UniqueConstraint"):
+        sql.add("PRIMARY KEY " if kind[0] == "P" else "UNIQUE ").names(module.names(node.args))
+    elif kind == "CheckConstraint":
+        sql.add(f"CHECK ({expression(module, node.args[0])})")
+    elif kind == "ForeignKeyConstraint":
+        columns, targets = (module.names(module.items(each)) for each in node.args[:2])
+        sql.add("FOREIGN KEY ").names(columns)
+        add_reference(module, sql, [target for target, _ in targets], given)
+    else:
+        raise Unreadable
+    return name
+
+
+def add_reference(module: Module, sql: Sql, targets: list[str], given: dict[str, ast.expr]) -> None:
+    """Adds what a foreign key refers to: ``targets`` as "table.column" or "schema.table.column"."""
+    parts = [target.split(".") for target in targets]
+    if not parts or any(not 1 < len(each) < 4 or each[:-1] != parts[0][:-1] for each in parts):
+        raise Unreadable
+    sql.add(f" REFERENCES {'.'.join(map(quoted, parts[0][:-1]))} ").names((each[-1], None) for each in parts)
+    add_actions(module, sql, given)
+
+
+def add_actions(module: Module, sql: Sql, given: dict[str, ast.expr]) -> None:
+    for key, words in (("onupdate", "ON UPDATE"), ("ondelete", "ON DELETE")):
+        action = module.value(given[key]) if key in given else None
+        if action is not None:
+            if not isinstance(action, str) or not action.replace(" ", "").isalpha():
+                raise Unreadable
+            sql.add(f" {words} {action}")
+    for key, words in (
+        ("deferrable", " DEFERRABLE"),
+        ("not_valid", " NOT VALID"),
+        ("postgresql_not_valid", " NOT VALID"),
+    ):
+        if key in given and module.value(given[key]) is True:
+            sql.add(words)
+
+
+def identifier(module: Module, node: ast.expr | None) -> str:
+    """A name, also one in ``op.f()``; empty where it is left to somebody else."""
+    if isinstance(node, ast.Call) and last_name(node) in ("f", "conv") and len(node.args) == 1:
+        node = node.args[0]
+    value = module.value(node) if node is not None else None
+    if value is not None and not isinstance(value, str):
+        raise Unreadable
+    return value or ""

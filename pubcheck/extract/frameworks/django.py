@@ -1,0 +1,204 @@
+"""Django: the operations of a migration as the statements that its PostgreSQL backend sends."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+
+from pubcheck.extract.frameworks.django_state import Model, State, default_table
+from pubcheck.extract.frameworks.django_tables import RENDERED, given_table
+from pubcheck.extract.frameworks.operations import Operations, Place, Project, Sql, Unreadable
+from pubcheck.extract.frameworks.python import Module, keywords, last_name, module
+
+_HARMLESS = frozenset(
+    [
+        "AddTrigger",
+        "AlterModelManagers",
+        "AlterModelOptions",
+        "AlterModelTableComment",
+        "AddConstraintNotValid",
+        "AlterIndexTogether",
+        "BtreeGinExtension",
+        "BtreeGistExtension",
+        "BloomExtension",
+        "CITextExtension",
+        "CreateCollation",
+        "CreateExtension",
+        "CryptoExtension",
+        "HStoreExtension",
+        "RemoveCollation",
+        "RemoveTrigger",
+        "RunSQL",
+        "TrigramExtension",
+        "UnaccentExtension",
+        "ValidateConstraint",
+    ]
+)
+"""Operations that make no table, column or key."""
+_MAY_CHANGE = re.compile(r"schema_editor\s*\.\s*(?!connection\s*\.\s*alias)|\bcursor\b|\.execute\(|call_command")
+"""What a function for ``RunPython`` holds that may do more than read and write rows."""
+
+
+def django(text: str, project: Project) -> Operations | None:
+    """What the operations of a migration do; None where it cannot be read at all."""
+    tree = module(text)
+    if tree is None or not project.app:
+        return None
+    if project.django is None:
+        project.django = State()
+    reader = Reader(tree, text, project.django, project.app)
+    listed = _operations(tree)
+    try:
+        if len(listed) == 1:
+            reader.all(listed[0])
+        elif listed:
+            reader.doubt("")
+    except RecursionError:
+        return None
+    return reader.found
+
+
+def _operations(tree: Module) -> list[ast.expr]:
+    """What is assigned, or added, to ``operations`` in the class ``Migration``."""
+    found: list[ast.expr] = []
+    for node in tree.tree.body:
+        for each in node.body if isinstance(node, ast.ClassDef) and node.name == "Migration" else ():
+            targets = each.targets if isinstance(each, ast.Assign) else []
+            if isinstance(each, ast.AnnAssign | ast.AugAssign):
+                targets = [each.target]
+            value = each.value if isinstance(each, ast.Assign | ast.AnnAssign | ast.AugAssign) else None
+            if value is not None and any(isinstance(one, ast.Name) and one.id == "operations" for one in targets):
+                found.append(value)
+    return found
+
+
+class Reader:
+    """Reads operations in order."""
+
+    def __init__(self, tree: Module, text: str, state: State, app: str) -> None:
+        self.module, self.state, self.app = tree, state, app
+        self.found = Operations()
+        self.sends = True
+        """Whether operations change the database, and not the models alone."""
+        self.at = (0, 0)
+        """The place of the operation that is read."""
+        self._text = text
+        self._pending: list[Sql] = []
+
+    def all(self, listed: ast.expr) -> None:
+        try:
+            items = self.module.items(listed)
+        except Unreadable:
+            self.doubt("")
+            return
+        for item in items:
+            self._operation(item)
+
+    def _operation(self, node: ast.expr) -> None:
+        self.at, self._pending = self.module.place(node), []
+        name = last_name(node)
+        try:
+            if not isinstance(node, ast.Call):
+                raise Unreadable
+            if name in ("SeparateDatabaseAndState", "RunSQL"):
+                self._apart(node, name)
+            elif name == "RunPython":
+                self._python(node)
+            elif name in RENDERED:
+                RENDERED[name](self, node, _arguments(name, node))
+                self.found.calls += [sql.call() for sql in self._pending]
+            elif name not in _HARMLESS:
+                raise Unreadable
+        except (Unreadable, IndexError):
+            self._unread(node, name)
+
+    def _apart(self, call: ast.Call, name: str) -> None:
+        """Operations for the database alone, and for the models alone."""
+        given = keywords(call)
+        positional = call.args if name == "SeparateDatabaseAndState" else []
+        database = given.get("database_operations") or (positional[0] if positional else None)
+        models = given.get("state_operations") or (positional[1] if len(positional) > 1 else None)
+        state, sends = self.state, self.sends
+        if database is not None:
+            self.state = copy.deepcopy(state)
+            self.all(database)
+        if models is not None:
+            self.state, self.sends = state, False
+            self.all(models)
+        self.state, self.sends = state, sends
+
+    def _python(self, call: ast.Call) -> None:
+        """A function is run; of one that is elsewhere nothing is known."""
+        code = call.args[0] if call.args else keywords(call).get("code")
+        if last_name(code) == "noop":
+            return
+        function = self.module.functions.get(code.id) if isinstance(code, ast.Name) else None
+        if function is None or _MAY_CHANGE.search(self._text, *self.module.place(function)) is not None:
+            raise Unreadable
+
+    def _unread(self, node: ast.expr, name: str) -> None:
+        """An operation of which it is not known what it does: it may change the models that it names."""
+        given = node.keywords if isinstance(node, ast.Call) else []
+        words = {each.arg: each.value.value for each in given if isinstance(each.value, ast.Constant)}
+        of_model = ("model_name",) if "model_name" in words else ("name", "old_name", "new_name")
+        named = [str(words[key]) for key in of_model if key in words]
+        if not named or ("model_name" not in words and name not in RENDERED):
+            self.doubt("")
+        for each in named:
+            known = self.state.models.get((self.app, each.lower()))
+            self.doubt(known.table if known is not None else default_table(self.app, each))
+        if name == "CreateModel" and isinstance(node, ast.Call):
+            with suppress(Unreadable):
+                if table := given_table(self, _arguments(name, node)):
+                    self.doubt(table)
+
+    def doubt(self, table: str) -> None:
+        """A table, or any, may be changed by the operation that is read."""
+        if self.sends:
+            self.found.doubt(self.at[0], table.strip('"'))
+
+    def unknown_type(self, name: str) -> None:
+        if self.sends:
+            self.found.doubt_type(self.at[0], name)
+
+    def model(self, name: str) -> Model:
+        found = self.state.models.get((self.app, name.lower()))
+        if found is None:
+            raise Unreadable
+        return found
+
+    def start(self, model: Model, words: str, place: Place | None = None) -> Sql:
+        """A new statement, which begins with some words; it is sent if the model's table is Django's business."""
+        sql = Sql(self.at).add(words, place)
+        if self.sends and model.managed:
+            self._pending.append(sql)
+        return sql
+
+
+_POSITIONAL: Mapping[str, tuple[str, ...]] = {
+    "AddConstraint": ("model_name", "constraint"),
+    "AddField": ("model_name", "name", "field"),
+    "AddIndex": ("model_name", "index"),
+    "AlterField": ("model_name", "name", "field"),
+    "AlterModelTable": ("name", "table"),
+    "AlterUniqueTogether": ("name", "unique_together"),
+    "CreateModel": ("name", "fields", "options", "bases"),
+    "DeleteModel": ("name",),
+    "RemoveConstraint": ("model_name", "name"),
+    "RemoveField": ("model_name", "name"),
+    "RemoveIndex": ("model_name", "name"),
+    "RenameField": ("model_name", "old_name", "new_name"),
+    "RenameModel": ("old_name", "new_name"),
+}
+
+
+def _arguments(name: str, call: ast.Call) -> dict[str, ast.expr]:
+    """The arguments of an operation by their names."""
+    names = _POSITIONAL.get(name, ())
+    given = keywords(call)
+    if len(call.args) > len(names):
+        raise Unreadable
+    return {**dict(zip(names, call.args, strict=False)), **given}

@@ -1,0 +1,96 @@
+"""Migrations in JavaScript and TypeScript: chains of calls with their arguments, as far as they are written out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from pubcheck.extract.escapes import pieces
+from pubcheck.extract.frameworks.operations import Place, Unreadable
+from pubcheck.extract.frameworks.tokens import Token, Value, matching, split
+from pubcheck.extract.string_literals import Literal
+
+_TOKEN = re.compile(r"(?P<word>[A-Za-z_$][\w$]*)|(?P<number>\d[\d_]*(?:\.\d+)?)|(?P<mark>=>|\?\.|\.\.\.|[^\s\w$])")
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_WORDS = {"true": True, "false": False, "null": None, "undefined": None}
+
+
+class Link(Struct, frozen=True):
+    """A call in a chain: its name, its place up to the closing parenthesis, and the tokens of its arguments."""
+
+    name: str
+    place: Place
+    arguments: tuple[tuple[Token, ...], ...]
+
+    def value(self, number: int) -> Value:
+        """An argument; None for one that is left out."""
+        if number >= len(self.arguments):
+            return Value(self.place, None)
+        return value(self.arguments[number])
+
+
+def tokens(text: str, code: str, found: Sequence[Literal]) -> list[Token]:
+    """The tokens of a program. ``code`` is its text without strings, comments and what is not read."""
+    made = []
+    for each in _TOKEN.finditer(code):
+        kind = each.lastgroup or ""
+        made.append(Token(each[kind] if kind == "mark" else kind, each[kind], *each.span()))
+    for one in found:
+        said = "".join(part.said for part in pieces(text, one.body, one.close, one.escapes, one.holes))
+        made.append(Token("unknown" if one.holes else "name", said, one.start, one.end))
+    made.sort(key=lambda token: token.start)
+    return made
+
+
+def chain(listed: Sequence[Token], at: int) -> tuple[list[Link], int]:
+    """The calls behind an expression that ends before ``at``, and where they end."""
+    found: list[Link] = []
+    while at + 2 < len(listed) and listed[at].kind in (".", "?.") and listed[at + 1].kind == "word":
+        if listed[at + 2].kind != "(":
+            break
+        end = matching(listed, at + 2)
+        last = listed[min(end, len(listed) - 1)].end
+        found.append(Link(listed[at + 1].value, (listed[at + 1].start, last), tuple(split(listed[at + 3 : end]))))
+        at = end + 1
+    return found, at
+
+
+def value(part: Sequence[Token]) -> Value:
+    """What an expression says."""
+    place = part[0].start, part[-1].end
+    first = part[0]
+    if len(part) == 1:
+        if first.kind == "name":
+            return Value(place, first.value)
+        if first.kind == "number" and "." not in first.value:
+            return Value(place, int(first.value.replace("_", "")))
+        if first.kind == "word" and first.value in _WORDS:
+            return Value(place, _WORDS[first.value])
+    elif first.kind in ("[", "{") and matching(part, 0) == len(part) - 1:
+        parts = list(split(part[1:-1]))
+        if first.kind == "[":
+            return Value(place, [value(each) for each in parts])
+        if all(len(each) > 2 and each[0].kind in ("word", "name") and each[1].kind == ":" for each in parts):
+            return Value(place, {each[0].value: value(each[2:]) for each in parts})
+    return Value(place)
+
+
+def callback(part: Sequence[Token]) -> tuple[str, Sequence[Token]]:
+    """The name of what a function is handed, and the tokens of its body."""
+    arrow = next((number for number, token in enumerate(part) if token.kind == "=>"), None)
+    opened = next((number for number, token in enumerate(part) if token.kind == "("), None)
+    names = [token.value for token in part if token.kind == "word" and token.value not in ("async", "function")]
+    if not names:
+        raise Unreadable
+    if arrow is not None:
+        body = part[arrow + 1 :]
+    elif opened is not None and any(token.value == "function" for token in part[:opened]):
+        body = part[matching(part, opened) + 1 :]
+        names = [token.value for token in part[opened:] if token.kind == "word"]
+    else:
+        raise Unreadable
+    if body and body[0].kind == "{":
+        body = body[1 : matching(body, 0)]
+    return names[0], body

@@ -1,0 +1,319 @@
+"""Knex: the calls of its schema builder as the statements that it sends to PostgreSQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pubcheck.extract.frameworks.javascript import Link, callback, chain, tokens, value
+from pubcheck.extract.frameworks.knex_columns import Column, columns_of, constraint
+from pubcheck.extract.frameworks.operations import Operations, Project, Sql, Unreadable, qualified, quoted
+from pubcheck.extract.frameworks.tokens import Token, Value
+from pubcheck.extract.program_migrations import code_of, doubtful, undone
+from pubcheck.extract.string_literals import LANGUAGES, literals
+
+_HARMLESS = frozenset(
+    [
+        "catch",
+        "createExtension",
+        "createExtensionIfNotExists",
+        "hasColumn",
+        "hasTable",
+        "raw",
+        "then",
+        "toString",
+        "toSQL",
+    ]
+)
+_NO_CALL = frozenset(["async", "await", "catch", "for", "function", "if", "require", "return", "switch", "up", "while"])
+
+
+def knex(text: str, project: Project) -> Operations | None:
+    """What a migration does through the schema builder; None where it does nothing through it."""
+    found = list(literals(text, LANGUAGES["javascript"]))
+    _, down = undone(text, "javascript", found)
+    code = code_of(text, "javascript", found, down)
+    if not re.search(r"\.\s*schema\b", code):
+        return None
+    kept = [each for each in found if not any(start <= each.start < end for start, end in down)]
+    spans = doubtful(text, "javascript", code, ())
+    reader = _Reader(project, spans)
+    try:
+        reader.all(tokens(text, code, kept))
+    except RecursionError:
+        return None
+    return reader.found
+
+
+class _Reader:
+    """Reads chains of calls in order. ``spans``: those of which it is not known whether they run; None for all."""
+
+    def __init__(self, project: Project, spans: tuple[tuple[int, int], ...] | None) -> None:
+        self.project, self.spans = project, spans
+        self.found = Operations()
+        self.at = (0, 0)
+        self._schema = ""
+        self._pending: list[Sql] = []
+
+    def all(self, listed: list[Token]) -> None:
+        at = 0
+        while at < len(listed):
+            token = listed[at]
+            if token.value == "schema" and token.kind == "word" and at and listed[at - 1].kind in (".", "?."):
+                links, at = chain(listed, at + 1)
+                self._schema = ""
+                for link in links:
+                    self._link(link)
+                continue
+            self._helper(listed, at)
+            at += 1
+
+    def _helper(self, listed: Sequence[Token], at: int) -> None:
+        """A function that is handed Knex may do anything."""
+        token = listed[at]
+        if token.kind != "word" or token.value in _NO_CALL or at + 2 >= len(listed) or listed[at + 1].kind != "(":
+            return
+        handed = listed[at + 2].kind == "word" and listed[at + 2].value in ("knex", "trx", "db")
+        if handed and (not at or listed[at - 1].value not in (".", "?.", "function")):
+            self.found.doubt(token.start)
+
+    def _link(self, link: Link) -> None:
+        self.at, self._pending = link.place, []
+        perhaps = self.spans is None or any(start <= link.place[0] < end for start, end in self.spans)
+        try:
+            self._read(link)
+        except (Unreadable, IndexError, ValueError):
+            known = link.value(0).known
+            self.found.doubt(self.at[0], known if isinstance(known, str) else "")
+        else:
+            self.found.calls += [sql.call(perhaps=perhaps) for sql in self._pending]
+
+    def _read(self, link: Link) -> None:
+        name = link.name
+        if name == "withSchema":
+            self._schema = link.value(0).text()
+        elif name in ("createTable", "createTableIfNotExists"):
+            self._create(link)
+        elif name in ("alterTable", "table"):
+            self._alter(link)
+        elif name in ("dropTable", "dropTableIfExists"):
+            self.start("DROP TABLE IF EXISTS " if name.endswith("Exists") else "DROP TABLE ", link.value(0))
+        elif name == "renameTable":
+            new = link.value(1)
+            self.start("ALTER TABLE ", link.value(0), " RENAME TO ").add(quoted(new.text()), new.place)
+            parts = self.project.parts
+            parts |= {(new.text(), part) for table, part in parts if table == link.value(0).text()}
+        elif name == "createTableLike" and len(link.arguments) == 2:
+            self.start("CREATE TABLE ", link.value(0), " (LIKE ").add(f"{self._table(link.value(1))} INCLUDING ALL)")
+        elif name in ("createSchema", "createSchemaIfNotExists"):
+            guard = "IF NOT EXISTS " if name.endswith("Exists") else ""
+            self._pending.append(Sql(self.at).add(f"CREATE SCHEMA {guard}{quoted(link.value(0).text())}"))
+        elif name not in _HARMLESS:
+            raise Unreadable
+
+    def _table(self, table: Value) -> str:
+        name = qualified(table.text())
+        return f"{quoted(self._schema)}.{name}" if self._schema else name
+
+    def start(self, words: str, table: Value, after: str = "") -> Sql:
+        """A new statement about a table."""
+        sql = Sql(self.at).add(words).add(self._table(table), table.place).add(after)
+        self._pending.append(sql)
+        return sql
+
+    def _builder(self, link: Link) -> list[list[Link]]:
+        """The chains of calls of the function that builds a table."""
+        if len(link.arguments) != 2:
+            raise Unreadable
+        name, body = callback(link.arguments[1])
+        found: list[list[Link]] = []
+        at = 0
+        while at < len(body):
+            token = body[at]
+            if token.kind == "word" and token.value == name:
+                links, at = chain(body, at + 1)
+                if not links:
+                    raise Unreadable
+                found.append(links)
+            elif token.kind in (";", ",") or token.value in ("return", "await"):
+                at += 1
+            else:
+                raise Unreadable
+        return found
+
+    def _create(self, link: Link) -> None:
+        table = link.value(0)
+        columns: list[Column] = []
+        rest: list[list[Link]] = []
+        keys: list[Value] = []
+        named = ""
+        for links in self._builder(link):
+            if links[0].name == "primary":
+                keys, named = _names(links[0]), constraint(links[0].value(1), "constraintName")
+            elif links[0].name in _PARTS:
+                rest.append(links)
+            elif links[0].name not in _OF_TABLE:
+                columns += columns_of(links)
+        guard = "IF NOT EXISTS " if link.name.endswith("Exists") else ""
+        sql = self.start(f"CREATE TABLE {guard}", table, " (")
+        for number, column in enumerate(columns):
+            self._type(column)
+            sql.add(", " if number else "").add(quoted(column.name.text()), column.place).add(column.definition())
+        marked = [column for column in columns if column.key is not None]
+        keys = keys or [column.name for column in marked]
+        named = named or next((column.key for column in marked if column.key), "") or f"{_plain(table)}_pkey"
+        if keys:
+            sql.add(f"{', ' if columns else ''}CONSTRAINT {quoted(named)} PRIMARY KEY ")
+            sql.names((key.text(), key.place) for key in keys)
+            self._know(table, named)
+        sql.add(")")
+        for column in columns:
+            self._constrain(table, column)
+        for links in rest:
+            self._part(table, links)
+
+    def _type(self, column: Column) -> None:
+        if column.unknown:
+            self.found.doubt_type(self.at[0], column.unknown)
+
+    def _know(self, table: Value, name: str) -> None:
+        self.project.parts.add((table.text(), name))
+
+    def _alter(self, link: Link) -> None:
+        table = link.value(0)
+        for links in self._builder(link):
+            if links[0].name in _PARTS or links[0].name == "primary":
+                self._part(table, links)
+            elif links[0].name not in _OF_TABLE:
+                for column in columns_of(links):
+                    self._column(table, column)
+
+    def _column(self, table: Value, column: Column) -> None:
+        """Adds a column, or changes its type and whether it is nullable."""
+        self._type(column)
+        name = quoted(column.name.text())
+        if not column.changes:
+            self.start("ALTER TABLE ", table, " ADD COLUMN ").add(name, column.place).add(column.definition())
+            if column.key is not None:
+                self._key(table, [column.name], column.key)
+        else:
+            for words in ("DROP NOT NULL", f"TYPE {column.type} USING ({name}::{column.type})"):
+                self.start("ALTER TABLE ", table, " ALTER COLUMN ").add(name, column.place).add(f" {words}")
+            if not column.null:
+                self.start("ALTER TABLE ", table, " ALTER COLUMN ").add(name, column.place).add(" SET NOT NULL")
+        self._constrain(table, column)
+
+    def _constrain(self, table: Value, column: Column) -> None:
+        if column.unique is not None:
+            self._unique(table, [column.name], column.unique)
+        if column.refers and column.refers[0]:
+            self._foreign(table, [column.name], column.refers)
+
+    def _key(self, table: Value, columns: list[Value], name: str) -> None:
+        name = name or f"{_plain(table)}_pkey"
+        sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {quoted(name)} PRIMARY KEY ")
+        sql.names((each.text(), each.place) for each in columns)
+        self._know(table, name)
+
+    def _unique(self, table: Value, columns: list[Value], name: str) -> None:
+        name = name or _name(table, columns, "unique")
+        sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {quoted(name)} UNIQUE ")
+        sql.names((each.text(), each.place) for each in columns)
+        self._know(table, name)
+
+    def _foreign(self, table: Value, columns: list[Value], refers: list[str]) -> None:
+        name = _name(table, columns, "foreign")
+        sql = self.start("ALTER TABLE ", table, f" ADD CONSTRAINT {quoted(name)} FOREIGN KEY ")
+        sql.names((each.text(), each.place) for each in columns)
+        sql.add(f" REFERENCES {self._table(Value(self.at, refers[0]))} ({quoted(refers[1])})")
+        if refers[2]:
+            sql.add(f" ON DELETE {refers[2]}" if refers[2].replace(" ", "").isalpha() else "")
+        self._know(table, name)
+
+    def _part(self, table: Value, links: list[Link]) -> None:
+        """A constraint, an index, or a column that is there already."""
+        link = links[0]
+        name = link.name
+        if name == "primary":
+            self._key(table, _names(link), constraint(link.value(1), "constraintName"))
+        elif name == "unique":
+            option = link.value(1)
+            if isinstance(option.known, dict) and not option.known.keys() <= {"indexName"}:
+                raise Unreadable
+            self._unique(table, _names(link), constraint(option, "indexName"))
+        elif name == "index":
+            named = constraint(link.value(1), "indexName") or _name(table, _names(link), "index")
+            sql = self.start(f"CREATE INDEX {quoted(named)} ON ", table, " ")
+            sql.names((each.text(), each.place) for each in _names(link))
+            self._know(table, named)
+        elif name in ("renameColumn", "dropColumn", "dropColumns", "setNullable", "dropNullable", "dropTimestamps"):
+            self._changed(table, link)
+        elif name in ("dropPrimary", "dropUnique", "dropForeign", "dropIndex"):
+            self._dropped(table, link)
+        elif name != "foreign":
+            raise Unreadable
+
+    def _changed(self, table: Value, link: Link) -> None:
+        names = [value(each) for each in link.arguments]
+        if link.name == "dropTimestamps":
+            camel = bool(names) and names[0].known is True
+            listed = ("createdAt", "updatedAt") if camel else ("created_at", "updated_at")
+            names = [Value(link.place, each) for each in listed]
+        elif link.name.startswith("dropColumn"):
+            names = [one for each in names for one in each.texts()]
+        words = {"setNullable": " DROP NOT NULL", "dropNullable": " SET NOT NULL"}.get(link.name)
+        if link.name == "renameColumn":
+            sql = self.start("ALTER TABLE ", table, " RENAME COLUMN ").add(quoted(names[0].text()), names[0].place)
+            sql.add(" TO ").add(quoted(names[1].text()), names[1].place)
+            return
+        for each in names[:1] if words else names:
+            sql = self.start("ALTER TABLE ", table, " ALTER COLUMN " if words else " DROP COLUMN ")
+            sql.add(quoted(each.text()), each.place).add(words or "")
+
+    def _dropped(self, table: Value, link: Link) -> None:
+        kind = link.name.removeprefix("drop").lower()
+        if kind == "primary":
+            name = constraint(link.value(0), "constraintName") or f"{_plain(table)}_pkey"
+        else:
+            name = constraint(link.value(1), "indexName") or _name(table, _names(link), kind)
+        if (table.text(), name) not in self.project.parts:
+            raise Unreadable
+        self.project.parts.discard((table.text(), name))
+        if kind == "index":
+            self._pending.append(Sql(self.at).add(f"DROP INDEX {quoted(name)}"))
+        else:
+            self.start("ALTER TABLE ", table, f" DROP CONSTRAINT {quoted(name)}")
+
+
+_OF_TABLE = frozenset(["charset", "check", "collate", "comment", "engine"])
+_PARTS = frozenset(
+    [
+        "dropColumn",
+        "dropColumns",
+        "dropForeign",
+        "dropIndex",
+        "dropNullable",
+        "dropPrimary",
+        "dropTimestamps",
+        "dropUnique",
+        "foreign",
+        "index",
+        "renameColumn",
+        "setNullable",
+        "unique",
+    ]
+)
+
+
+def _names(link: Link) -> list[Value]:
+    """The columns that the first argument of a call names."""
+    return link.value(0).texts()
+
+
+def _plain(table: Value) -> str:
+    return re.sub(r"[./]", "_", table.text())
+
+
+def _name(table: Value, columns: list[Value], kind: str) -> str:
+    """The name that Knex gives to an index or a constraint."""
+    return re.sub(r"[./]", "_", "_".join([table.text(), *(each.text() for each in columns), kind])).lower()

@@ -1,0 +1,116 @@
+"""The statements that operations of migrations make, put together with the places that their parts come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pubcheck.source import Call
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.extract.frameworks.django_state import State
+
+Place = tuple[int, int]
+
+
+class Unreadable(Exception):
+    """An expression says something that is only known when the program runs."""
+
+
+class Project:
+    """What the migrations of a unit have in common, filled in while its files are read in order."""
+
+    def __init__(self) -> None:
+        self.app = ""
+        """Django's application of the migration that is read."""
+        self.django: State | None = None
+        """The models that Django's migrations made."""
+        self.indexes: dict[str, dict[str, tuple[str, ...]]] = {}
+        """By a table of Rails, its indexes with their columns."""
+        self.parts: set[tuple[str, str]] = set()
+        """The (table, name) of constraints and indexes that operations made: only such a one is known to be there.
+        Types have no table."""
+
+    def begin(self, path: str) -> None:
+        """The next file is read: Django's migrations lie in ``<application>/migrations``."""
+        folders = path.replace("\\", "/").split("/")[:-1]
+        self.app = folders[-2].lower() if len(folders) > 1 and folders[-1] == "migrations" else ""
+
+
+class Operations:
+    """What is read of one file: ``calls`` that make statements, the (offset, name) of tables that are ``doubted``, and
+    the spans of what is ``read``."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self.doubted: list[tuple[int, str]] = []
+        self.read: list[Place] = []
+
+    def doubt(self, at: int, name: str = "") -> None:
+        """A table, or any table, may be changed at an offset."""
+        self.doubted.append((at, name))
+
+    def doubt_type(self, at: int, name: str) -> None:
+        """A type that the statement of a call at an offset names may be missing."""
+        # Before the statement: where all names are known otherwise, a missing type would be an error.
+        self.doubt(at - 1, name)
+
+
+class Sql:
+    """A statement that an operation makes: pieces in order, some with the place in the file that they come from."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._pieces: list[tuple[str, Place | None]] = []
+
+    def add(self, text: str, place: Place | None = None) -> Sql:
+        self._pieces.append((text, place))
+        return self
+
+    def name(self, name: str, place: Place | None = None) -> Sql:
+        return self.add(quoted(name), place)
+
+    def names(self, names: Iterable[tuple[str, Place | None]]) -> Sql:
+        """Names in parentheses."""
+        for number, (name, place) in enumerate(names):
+            self.add(", " if number else "(").name(name, place)
+        return self.add(")")
+
+    def call(self, *, perhaps: bool = False) -> Call:
+        """The statement. A piece keeps its place where it comes after the one before it in the file, too."""
+        at, end = self._place
+        edits: list[tuple[int, int, str]] = []
+        pending = ""
+        for text, place in self._pieces:
+            if place is None or place[0] < at or place[1] > end:
+                pending += text
+                continue
+            if pending or place[0] > at:
+                edits.append((at, place[0], pending))
+                pending = ""
+            edits.append((*place, text))
+            at = place[1]
+        if pending or at < end:
+            edits.append((at, end, pending))
+        return Call(*self._place, tuple(edits), perhaps)
+
+
+def quoted(name: str) -> str:
+    """A name as a statement that keeps its letters as they are."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A string constant."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def qualified(name: str) -> str:
+    """A table's name, which may have its schema before it."""
+    return ".".join(map(quoted, name.split(".")))
+
+
+def create_enum(name: str, labels: Iterable[str]) -> str:
+    """The statement that creates a type of an enumeration if there is none of that name. ``name`` is written as SQL."""
+    create = f"CREATE TYPE {name} AS ENUM ({', '.join(map(literal, labels))})"
+    return f"DO $pubcheck$ BEGIN {create}; EXCEPTION WHEN duplicate_object THEN NULL; END $pubcheck$"

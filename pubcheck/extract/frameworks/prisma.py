@@ -1,0 +1,217 @@
+"""Prisma: the models of `schema.prisma` as the tables that `prisma db push` creates of them.
+
+The tables of implicit many-to-many relations are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from pubcheck.extract.frameworks.operations import Operations, Place, Sql, literal, quoted
+
+_TYPES = {
+    "BigInt": "bigint",
+    "Boolean": "boolean",
+    "Bytes": "bytea",
+    "DateTime": "timestamp(3) without time zone",
+    "Decimal": "decimal(65, 30)",
+    "Float": "double precision",
+    "Int": "integer",
+    "Json": "jsonb",
+    "String": "text",
+}
+_NATIVE = {
+    "bigint": "bigint",
+    "bit": "bit",
+    "boolean": "boolean",
+    "bytea": "bytea",
+    "char": "char",
+    "citext": "citext",
+    "date": "date",
+    "decimal": "decimal",
+    "doubleprecision": "double precision",
+    "inet": "inet",
+    "integer": "integer",
+    "json": "json",
+    "jsonb": "jsonb",
+    "money": "money",
+    "oid": "oid",
+    "real": "real",
+    "smallint": "smallint",
+    "text": "text",
+    "time": "time",
+    "timestamp": "timestamp",
+    "timestamptz": "timestamptz",
+    "timetz": "timetz",
+    "uuid": "uuid",
+    "varbit": "varbit",
+    "varchar": "varchar",
+    "xml": "xml",
+}
+_STRING = r'"(?:[^"\\\n]|\\.)*"'
+_ASIDE = re.compile(rf"({_STRING})|//[^\n]*")
+_BLOCK = re.compile(r"^[ \t]*(?P<kind>model|enum|datasource)[ \t]+(?P<name>\w+)[ \t]*\{(?P<body>[^}]*)\}", re.M)
+_FIELD = re.compile(
+    r"^[ \t]*(?P<name>[A-Za-z]\w*)[ \t]+(?P<type>\w+(?:\([^)\n]*\))?)(?P<mark>\?|\[\])?(?P<rest>[^\n]*)$", re.M
+)
+_ATTRIBUTE = re.compile(r"^[ \t]*@@(?P<name>\w+)(?:\((?P<arguments>[^\n]*)\))?[ \t]*$", re.M)
+_PROVIDER = re.compile(r'\bprovider\s*=\s*"(?:postgresql|postgres)"')
+_MAPPED = re.compile(rf"@map\(\s*(?:name\s*:\s*)?({_STRING})")
+_WITHOUT_KEYS = re.compile(r'\brelationMode\s*=\s*"prisma"')
+_ACTIONS = {
+    "Cascade": "CASCADE",
+    "NoAction": "NO ACTION",
+    "Restrict": "RESTRICT",
+    "SetDefault": "SET DEFAULT",
+    "SetNull": "SET NULL",
+}
+_LONGEST = 63
+"""Bytes of a name; Prisma shortens longer ones in its own way."""
+_NAMED = re.compile(rf"\bmap\s*:\s*({_STRING})")
+_NATIVE_TYPE = re.compile(r"@\w+\.(?P<name>\w+)(?:\((?P<size>[\d,\s]+)\))?")
+
+
+class _Field(Struct):
+    name: str
+    place: Place
+    column: str
+    definition: str
+    key: bool
+    unique: str | None
+
+
+def prisma(text: str) -> Operations | None:
+    """The tables of a schema; None if it is not for PostgreSQL."""
+    plain = _ASIDE.sub(lambda found: found[1] or " " * len(found[0]), text)
+    # A block that does not end would be looked for from each of its lines.
+    blocks = list(_BLOCK.finditer(plain, 0, plain.rfind("}") + 1))
+    if not any(each["kind"] == "datasource" and _PROVIDER.search(each["body"]) for each in blocks):
+        return None
+    found = Operations()
+    models = [each["name"] for each in blocks if each["kind"] == "model"]
+    enums = {each["name"]: _enum(each) for each in blocks if each["kind"] == "enum"}
+    for each in blocks:
+        if each["kind"] == "enum":
+            labels = [label[1] for label in re.finditer(r"^[ \t]*([A-Za-z]\w*)", each["body"], re.M)]
+            mapped = {
+                label[1]: _said(label[2])
+                for label in re.finditer(rf"^[ \t]*(\w+)[ \t]+@map\(({_STRING})", each["body"], re.M)
+            }
+            listed = ", ".join(literal(mapped.get(label, label)) for label in labels)
+            sql = Sql(each.span()).add("CREATE TYPE ").name(enums[each["name"]], each.span("name"))
+            found.calls.append(sql.add(f" AS ENUM ({listed})").call())
+    tables = {each["name"]: _Table(each, set(models), enums) for each in blocks if each["kind"] == "model"}
+    for table in tables.values():
+        table.create(found)
+    for table in tables.values() if not _WITHOUT_KEYS.search(plain) else ():
+        table.refer(found, tables)
+    return found
+
+
+def _said(written: str) -> str:
+    return re.sub(r"\\(.)", r"\1", written[1:-1])
+
+
+def _enum(block: re.Match[str]) -> str:
+    mapped = re.search(rf"@@map\(\s*({_STRING})", block["body"])
+    return _said(mapped[1]) if mapped else block["name"]
+
+
+class _Table:
+    """The table of a model."""
+
+    def __init__(self, block: re.Match[str], models: set[str], enums: dict[str, str]) -> None:
+        self.block = block
+        body, offset = block["body"], block.start("body")
+        self.attributes = [(each["name"], each["arguments"] or "") for each in _ATTRIBUTE.finditer(body)]
+        given = dict(self.attributes)
+        mapped = re.search(_STRING, given.get("map", ""))
+        schema = re.search(_STRING, given.get("schema", ""))
+        self.name = _said(mapped[0]) if mapped else block["name"]
+        self.target = f"{quoted(_said(schema[0]))}.{quoted(self.name)}" if schema else quoted(self.name)
+        written = list(_FIELD.finditer(body))
+        fields = [_field(each, offset, enums) for each in written if each["type"] not in models]
+        self.fields = [field for field in fields if field is not None]
+        self.columns = {field.name: field.column for field in self.fields}
+
+    def create(self, found: Operations) -> None:
+        sql = Sql(self.block.span()).add("CREATE TABLE ").add(self.target, self.block.span("name")).add(" (")
+        for number, field in enumerate(self.fields):
+            sql.add(", " if number else "").add(quoted(field.column), field.place).add(field.definition)
+        given = dict(self.attributes).get("id", "")
+        keys = [field.column for field in self.fields if field.key] or self._listed(given)
+        if keys:
+            name = _constraint(given, f"{self.name}_pkey")
+            sql.add(f", CONSTRAINT {quoted(name)} PRIMARY KEY ({', '.join(map(quoted, keys))})")
+        found.calls.append(sql.add(")").call())
+        unique = [(field.unique, [field.column]) for field in self.fields if field.unique is not None]
+        unique += [(_constraint(each, ""), self._listed(each)) for name, each in self.attributes if name == "unique"]
+        for name, listed in unique:
+            name = name or f"{self.name}_{'_'.join(listed)}_key"
+            if listed and len(name) <= _LONGEST:
+                words = f"CREATE UNIQUE INDEX {quoted(name)} ON {self.target} ({', '.join(map(quoted, listed))})"
+                found.calls.append(Sql(self.block.span()).add(words).call())
+
+    def refer(self, found: Operations, tables: Mapping[str, _Table]) -> None:
+        """Adds the foreign keys."""
+        for field in _FIELD.finditer(self.block["body"]):
+            other = tables.get(field["type"])
+            relation = re.search(r"@relation\(([^\n]*)\)", field["rest"])
+            if other is None or relation is None:
+                continue
+            own, far = (re.search(rf"\b{key}\s*:\s*\[[^\]]*\]", relation[1]) for key in ("fields", "references"))
+            columns = self._listed(own[0]) if own else []
+            others = other._listed(far[0]) if far else []
+            if not columns or len(columns) != len(others):
+                continue
+            action = re.search(r"\bonDelete\s*:\s*(\w+)", relation[1])
+            word = action[1] if action else "SetNull" if field["mark"] == "?" else "Restrict"
+            name = _constraint(relation[1], f"{self.name}_{'_'.join(columns)}_fkey")
+            words = f"ALTER TABLE {self.target} ADD CONSTRAINT {quoted(name)} FOREIGN KEY"
+            words += (
+                f" ({', '.join(map(quoted, columns))}) REFERENCES {other.target} ({', '.join(map(quoted, others))})"
+            )
+            if word in _ACTIONS and len(name) <= _LONGEST:
+                found.calls.append(Sql(self.block.span()).add(f"{words} ON DELETE {_ACTIONS[word]}").call())
+
+    def _listed(self, arguments: str) -> list[str]:
+        """The columns of the fields that an attribute lists; none where one of them is no column."""
+        listed = re.search(r"\[([^\]]*)\]", arguments)
+        names = re.findall(r"[A-Za-z]\w*", re.sub(r"\([^)]*\)", "", listed[1])) if listed else []
+        known = all(name in self.columns for name in names)
+        return [self.columns[name] for name in names] if known else []
+
+
+def _field(each: re.Match[str], offset: int, enums: dict[str, str]) -> _Field | None:
+    rest, type = each["rest"], each["type"]
+    if "@ignore" in rest and type not in _TYPES:
+        return None
+    mapped = _MAPPED.search(rest)
+    native = _NATIVE_TYPE.search(rest)
+    if native is not None:
+        name = native["name"].lower()
+        sql = _NATIVE.get(name, quoted(native["name"])) + (f"({native['size']})" if native["size"] else "")
+    elif type in enums:
+        sql = quoted(enums[type])
+    else:
+        unsupported = re.search(_STRING, type)
+        sql = _said(unsupported[0]) if unsupported else _TYPES.get(type, quoted(type))
+    sql += "[]" if each["mark"] == "[]" else "" if each["mark"] == "?" else " NOT NULL"
+    unique = re.search(r"@unique\b(\([^)\n]*\))?", rest)
+    start, end = each.span("name")
+    return _Field(
+        each["name"],
+        (offset + start, offset + end),
+        _said(mapped[1]) if mapped else each["name"],
+        f" {sql}",
+        re.search(r"(?<!@)@id\b", rest) is not None,
+        _constraint(unique[1] or "", "") if unique else None,
+    )
+
+
+def _constraint(arguments: str, otherwise: str) -> str:
+    named = _NAMED.search(arguments)
+    return _said(named[1]) if named else otherwise

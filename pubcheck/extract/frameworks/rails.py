@@ -1,0 +1,146 @@
+"""Rails: the commands of a migration of ActiveRecord, or of `schema.rb`, as statements."""
+
+from __future__ import annotations
+
+import re
+
+from pubcheck.extract.frameworks.operations import Operations, Project, Sql, Unreadable, qualified, quoted
+from pubcheck.extract.frameworks.rails_columns import Column
+from pubcheck.extract.frameworks.rails_tables import RENDERED
+from pubcheck.extract.frameworks.ruby import Command, commands
+from pubcheck.extract.frameworks.tokens import Value
+
+_HARMLESS = frozenset(
+    [
+        "add_check_constraint",
+        "add_foreign_key",
+        "announce",
+        "change_column_comment",
+        "change_column_default",
+        "change_table_comment",
+        "disable_ddl_transaction!",
+        "disable_extension",
+        "disable_lock_timeout!",
+        "disable_statement_timeout",
+        "enable_extension",
+        "execute",
+        "include",
+        "private",
+        "puts",
+        "raise",
+        "remove_check_constraint",
+        "remove_foreign_key",
+        "require",
+        "require_relative",
+        "return",
+        "say",
+        "say_with_time",
+        "validate_check_constraint",
+        "validate_foreign_key",
+        "with_lock_retries",
+    ]
+)
+"""Commands that decide about no column and no key: foreign keys are left out, and SQL is found as such."""
+_INLINE = frozenset(
+    ["safety_assured", "up_only", "suppress_messages", "transaction", "say_with_time", "with_lock_retries"]
+)
+
+
+def rails(text: str, project: Project) -> Operations | None:
+    """What a migration, or a schema, does; None for what is neither."""
+    try:
+        found = commands(text)
+        reader = Reader(text, project)
+        for command in found:
+            if command.opens == "class":
+                ways = {each.name: each for each in command.body if each.opens == "def"}
+                way = ways.get("up") or ways.get("change")
+                if way is not None:
+                    reader.helpers = frozenset(ways) - {"up", "down", "change"}
+                    reader.block(way.body, perhaps=False)
+                    return reader.found
+            if command.opens == "do" and "ActiveRecord::Schema" in text[slice(*command.place)][:40]:
+                reader.block(command.body, perhaps=False)
+                return reader.found
+    except RecursionError:
+        return None
+    return None
+
+
+class Reader:
+    """Reads commands in order."""
+
+    def __init__(self, text: str, project: Project) -> None:
+        self.text, self.project = text, project
+        self.found = Operations()
+        self.helpers: frozenset[str] = frozenset()
+        self.at = (0, 0)
+        self._pending: list[Sql] = []
+        self._left = False
+
+    def block(self, body: list[Command], *, perhaps: bool) -> None:
+        for command in body:
+            self._command(command, perhaps=perhaps or command.perhaps or self._left)
+
+    def _command(self, command: Command, *, perhaps: bool) -> None:
+        self.at, self._pending = command.place, []
+        name = command.name
+        if command.opens in ("if", "unless", "case", "begin", "while", "until", "for"):
+            self.block(command.body, perhaps=True)
+        elif name in ("return", "raise"):
+            self._left = True
+        elif command.opens == "def" or (command.receiver and name == "down"):
+            return
+        elif name in _INLINE or name == "reversible" or (command.receiver and name == "up"):
+            self.block(command.body, perhaps=perhaps)
+        elif not command.receiver and not command.odd and name in RENDERED:
+            try:
+                RENDERED[name](self, command)
+            except (Unreadable, IndexError, ValueError):
+                self.doubt(_first(command))
+            else:
+                self.found.calls += [sql.call(perhaps=perhaps) for sql in self._pending]
+        elif command.opens in ("do", "{") or command.odd or command.receiver:
+            if _WORDS.search(self.text, *command.place) is not None:
+                self.doubt("")
+        elif name not in _HARMLESS or name in self.helpers:
+            self.doubt("" if name in self.helpers else _first(command))
+
+    def doubt(self, table: str) -> None:
+        self.found.doubt(self.at[0], table)
+
+    def start(self, words: str, table: Value, after: str = "") -> Sql:
+        """A new statement about a table."""
+        sql = Sql(self.at).add(words).add(qualified(table.text()), table.place).add(after)
+        self._pending.append(sql)
+        return sql
+
+    def send(self, statement: str) -> None:
+        """A new statement without a table's name."""
+        self._pending.append(Sql(self.at).add(statement))
+
+    def unknown_type(self, name: str) -> None:
+        if name and ("", name) not in self.project.parts:
+            self.found.doubt_type(self.at[0], name)
+
+    def add(self, sql: Sql, column: Column) -> None:
+        """Adds the definition of a column."""
+        self.unknown_type(column.unknown)
+        sql.add(quoted(column.name), column.place).add(column.definition)
+
+
+def _first(command: Command) -> str:
+    """The table that a command names first, "" where it names none."""
+    if command.name.endswith("_join_table") and len(command.arguments) == 2:
+        # Its columns are named by English grammar.
+        names = [each.known for each in command.arguments]
+        option = command.options.get("table_name")
+        known = option.known if option is not None else "_".join(sorted(map(str, names)))
+        return known if isinstance(known, str) else ""
+    known = command.arguments[0].known if command.arguments else None
+    return known if isinstance(known, str) and re.fullmatch(r"\w+(\.\w+)?", known) else ""
+
+
+_WORDS = re.compile(
+    rf"(?<![\w:])(?<!def )(?:{'|'.join([*RENDERED, 'create_join_table', 'drop_join_table', 'rename_index'])})\b"
+)

@@ -1,0 +1,322 @@
+"""Rails' commands, each as the statements that ActiveRecord sends to PostgreSQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from pubcheck.extract.frameworks.operations import Unreadable, create_enum, quoted
+from pubcheck.extract.frameworks.rails_columns import (
+    Column,
+    column_of,
+    columns_of_reference,
+    index_name,
+    timestamps,
+)
+from pubcheck.extract.frameworks.ruby import Command
+from pubcheck.extract.frameworks.tokens import Value
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.extract.frameworks.rails import Reader
+
+
+def _truth(command: Command, name: str, default: bool = False) -> bool:
+    known = command.options[name].known if name in command.options else default
+    if not isinstance(known, bool | None):
+        raise Unreadable
+    return bool(known)
+
+
+def _create_table(at: Reader, command: Command) -> None:
+    table, options = command.arguments[0], command.options
+    if not options.keys().isdisjoint(("as", "inherits")):
+        raise Unreadable
+    columns, later = _block(at, command, table)
+    force = options["force"].known if "force" in options else False
+    if force:
+        at.start("DROP TABLE IF EXISTS ", table, " CASCADE")
+    words = "CREATE TEMPORARY TABLE " if _truth(command, "temporary") else "CREATE TABLE "
+    sql = at.start(words + ("IF NOT EXISTS " if _truth(command, "if_not_exists") else ""), table, " (")
+    parts = [*_key(command), *columns]
+    for number, column in enumerate(parts):
+        at.add(sql.add(", " if number else ""), column)
+    keys = options["primary_key"].known if "primary_key" in options else None
+    if isinstance(keys, list):
+        sql.add(", PRIMARY KEY ").names((each.text(), each.place) for each in keys)
+    sql.add(")").add(f" {options['options'].text()}" if "options" in options else "")
+    for each in later:
+        each()
+
+
+def _key(command: Command) -> list[Column]:
+    """The column of the key that a table has by default."""
+    options = command.options
+    kind = options["id"].known if "id" in options else True
+    name = options["primary_key"].known if "primary_key" in options else "id"
+    if kind is False or isinstance(name, list):
+        return []
+    if isinstance(kind, dict):
+        kind = kind["type"].known if "type" in kind else True
+    if not isinstance(name, str) or not isinstance(kind, str | bool):
+        raise Unreadable
+    type = "bigserial" if kind is True or kind == "primary_key" else "serial" if kind in ("integer", "serial") else kind
+    column = column_of(type if isinstance(type, str) else "bigserial", Value(command.place, name), {})
+    return [Column(name, None, f"{column.definition} PRIMARY KEY", column.unknown)]
+
+
+def _block(at: Reader, command: Command, table: Value) -> tuple[list[Column], list[Callable[[], None]]]:
+    """The columns of a block of a new table, and what makes its indexes."""
+    columns: list[Column] = []
+    later: list[Callable[[], None]] = []
+    for each in command.body:
+        if each.perhaps or each.opens or each.receiver != command.variable or each.odd:
+            raise Unreadable
+        if each.name in ("timestamps", "timestamptz") and not each.arguments:
+            columns += timestamps(each)
+        elif each.name in ("references", "belongs_to"):
+            for name in each.arguments:
+                columns += columns_of_reference(name, each.options)
+                later += _index_of_reference(at, table, name, each.options)
+        elif each.name == "index":
+            later.append(lambda each=each: _index(at, table, each.arguments[0], each))  # type: ignore[misc]
+        elif each.name in ("foreign_key", "check_constraint", "comment"):
+            continue
+        elif each.name == "column":
+            columns += [column_of(each.arguments[1].text(), each.arguments[0], each.options)]
+        elif each.name == "primary_key":
+            kind = each.arguments[1].text() if len(each.arguments) > 1 else "bigserial"
+            column = column_of(kind, each.arguments[0], each.options)
+            columns.append(Column(column.name, column.place, f"{column.definition} PRIMARY KEY", column.unknown))
+        else:
+            columns += [column_of(each.name, name, each.options) for name in each.arguments]
+            for name in each.arguments:
+                wanted = each.options["index"].known if "index" in each.options else None
+                if wanted:
+                    later.append(lambda name=name, each=each: _index_as(at, table, [name], each.options["index"]))  # type: ignore[misc]
+            if not each.arguments:
+                raise Unreadable
+    return columns, later
+
+
+def _index_of_reference(at: Reader, table: Value, name: Value, options: dict[str, Value]) -> list[Callable[[], None]]:
+    """The index of a reference, where it makes something unique."""
+    if "index" not in options or not isinstance(options["index"].known, dict):
+        return []
+    column = Value(name.place, f"{name.text()}_id")
+    kind = Value(name.place, f"{name.text()}_type")
+    polymorphic = "polymorphic" in options and options["polymorphic"].known is not False
+    return [lambda: _index_as(at, table, [kind, column] if polymorphic else [column], options["index"])]
+
+
+def _index_as(at: Reader, table: Value, columns: list[Value], option: Value) -> None:
+    """An index as the option of a column says it: true, or the options of the index."""
+    options = option.known if isinstance(option.known, dict) else {}
+    if options or option.known is True:
+        command = Command("index", option.place, arguments=[], options=options)
+        _index(at, table, Value(columns[0].place, columns), command)
+
+
+def _index(at: Reader, table: Value, columns: Value, command: Command) -> None:
+    options = command.options
+    if not options.keys().isdisjoint(("nulls_not_distinct",)):
+        raise Unreadable
+    listed = columns.known if isinstance(columns.known, list) else [columns]
+    names = [each.text() for each in listed]
+    plain = all(re.fullmatch(r"\w+", each) for each in names)
+    name = options["name"].text() if "name" in options else index_name(table.text(), names)
+    unique = "UNIQUE " if _truth(command, "unique") else ""
+    guard = "IF NOT EXISTS " if _truth(command, "if_not_exists") else ""
+    method = f" USING {options['using'].text()}" if "using" in options else ""
+    sql = at.start(f"CREATE {unique}INDEX {guard}{quoted(name)} ON ", table, method)
+    if plain:
+        sql.add(" ").names((each.text(), each.place) for each in listed)
+    else:
+        sql.add(f" ({', '.join(each if re.search(r'[( ]', each) else quoted(each) for each in names)})", columns.place)
+    if "include" in options:
+        sql.add(" INCLUDE ").names((each.text(), None) for each in options["include"].texts())
+    if "where" in options:
+        sql.add(f" WHERE {options['where'].text()}")
+    at.project.indexes.setdefault(table.text(), {})[name] = tuple(names)
+
+
+def _add_index(at: Reader, command: Command) -> None:
+    _index(at, command.arguments[0], command.arguments[1], command)
+
+
+def _remove_index(at: Reader, command: Command) -> None:
+    table = command.arguments[0]
+    known = at.project.indexes.get(table.text(), {})
+    if "name" in command.options:
+        name = command.options["name"].text()
+    else:
+        columns = command.options.get("column") or command.arguments[1]
+        wanted = tuple(each.text() for each in columns.texts())
+        name = next((name for name, names in known.items() if names == wanted), "")
+    if name not in known:
+        raise Unreadable
+    del known[name]
+    at.send(f"DROP INDEX {quoted(name)}")
+
+
+def _drop_table(at: Reader, command: Command) -> None:
+    guard = "IF EXISTS " if _truth(command, "if_exists") else ""
+    cascade = " CASCADE" if command.options.get("force", Value(at.at, None)).known == "cascade" else ""
+    for table in command.arguments:
+        at.start(f"DROP TABLE {guard}", table, cascade)
+
+
+def _rename_table(at: Reader, command: Command) -> None:
+    old, new = command.arguments[:2]
+    at.start("ALTER TABLE ", old, " RENAME TO ").add(quoted(new.text()), new.place)
+    known = at.project.indexes.pop(old.text(), {})
+    at.project.indexes[new.text()] = renamed = {}
+    for name, columns in known.items():
+        changed = index_name(new.text(), list(columns)) if name == index_name(old.text(), list(columns)) else name
+        renamed[changed] = columns
+        if changed != name:
+            at.send(f"ALTER INDEX {quoted(name)} RENAME TO {quoted(changed)}")
+
+
+def _alter(at: Reader, table: Value, columns: list[Column]) -> None:
+    for column in columns:
+        at.add(at.start("ALTER TABLE ", table, " ADD COLUMN "), column)
+
+
+def _add_column(at: Reader, command: Command) -> None:
+    table, name, kind = command.arguments[:3]
+    column = column_of(kind.text(), name, command.options)
+    guard = "IF NOT EXISTS " if _truth(command, "if_not_exists") else ""
+    at.add(at.start("ALTER TABLE ", table, f" ADD COLUMN {guard}"), column)
+
+
+def _add_columns(at: Reader, command: Command) -> None:
+    table, *names = command.arguments
+    options = dict(command.options)
+    kind = options.pop("type").text() if "type" in options else ""
+    _alter(at, table, [column_of(kind, name, options) for name in names])
+
+
+def _remove_column(at: Reader, command: Command) -> None:
+    table, names = command.arguments[0], command.arguments[1:]
+    guard = "IF EXISTS " if _truth(command, "if_exists") else ""
+    for name in names[:1] if command.name == "remove_column" else names:
+        at.start("ALTER TABLE ", table, f" DROP COLUMN {guard}").add(quoted(name.text()), name.place)
+
+
+def _rename_column(at: Reader, command: Command) -> None:
+    table, old, new = command.arguments[:3]
+    sql = at.start("ALTER TABLE ", table, " RENAME COLUMN ").add(quoted(old.text()), old.place)
+    sql.add(" TO ").add(quoted(new.text()), new.place)
+    known = at.project.indexes.get(table.text(), {})
+    for name, columns in list(known.items()):
+        if old.text() in columns:
+            after = tuple(new.text() if each == old.text() else each for each in columns)
+            changed = index_name(table.text(), list(after)) if name == index_name(table.text(), list(columns)) else name
+            known[changed] = after
+            if changed != name:
+                del known[name]
+                at.send(f"ALTER INDEX {quoted(name)} RENAME TO {quoted(changed)}")
+
+
+def _change_column(at: Reader, command: Command) -> None:
+    table, name, kind = command.arguments[:3]
+    column = column_of(kind.text(), name, {**command.options, "null": Value(at.at, None)})
+    at.unknown_type(column.unknown)
+    sql = at.start("ALTER TABLE ", table, " ALTER COLUMN ").add(quoted(column.name), column.place)
+    sql.add(f" TYPE{column.definition}")
+    if "using" in command.options:
+        sql.add(f" USING {command.options['using'].text()}")
+    if "null" in command.options:
+        words = "DROP NOT NULL" if _truth(command, "null") else "SET NOT NULL"
+        at.start("ALTER TABLE ", table, " ALTER COLUMN ").add(f"{quoted(column.name)} {words}", column.place)
+
+
+def _change_null(at: Reader, command: Command) -> None:
+    table, name, null = command.arguments[:3]
+    if not isinstance(null.known, bool):
+        raise Unreadable
+    words = "DROP NOT NULL" if null.known else "SET NOT NULL"
+    at.start("ALTER TABLE ", table, " ALTER COLUMN ").add(quoted(name.text()), name.place).add(f" {words}")
+
+
+def _add_reference(at: Reader, command: Command) -> None:
+    table, name = command.arguments[:2]
+    _alter(at, table, columns_of_reference(name, command.options))
+    for each in _index_of_reference(at, table, name, command.options):
+        each()
+
+
+def _remove_reference(at: Reader, command: Command) -> None:
+    table, name = command.arguments[:2]
+    polymorphic = "polymorphic" in command.options and command.options["polymorphic"].known is not False
+    for end in ("_type", "_id") if polymorphic else ("_id",):
+        at.start("ALTER TABLE ", table, " DROP COLUMN ").add(quoted(name.text() + end), name.place)
+
+
+def _add_timestamps(at: Reader, command: Command) -> None:
+    _alter(at, command.arguments[0], timestamps(command))
+
+
+def _remove_timestamps(at: Reader, command: Command) -> None:
+    for name in ("created_at", "updated_at"):
+        at.start("ALTER TABLE ", command.arguments[0], f' DROP COLUMN "{name}"')
+
+
+_CHANGES = {
+    "change": "change_column",
+    "change_null": "change_column_null",
+    "remove": "remove_columns",
+    "remove_belongs_to": "remove_reference",
+    "remove_column": "remove_column",
+    "remove_columns": "remove_columns",
+    "remove_index": "remove_index",
+    "remove_references": "remove_reference",
+    "remove_timestamps": "remove_timestamps",
+    "rename": "rename_column",
+}
+
+
+def _change_table(at: Reader, command: Command) -> None:
+    table = command.arguments[0]
+    for each in command.body:
+        if each.name in _CHANGES and each.receiver == command.variable and not (each.perhaps or each.opens or each.odd):
+            changed = Command(_CHANGES[each.name], each.place, arguments=[table, *each.arguments], options=each.options)
+            RENDERED[changed.name](at, changed)
+        elif each.name != "change_default":
+            part = Command("", command.place, body=[each], variable=command.variable)
+            columns, later = _block(at, part, table)
+            _alter(at, table, columns)
+            for one in later:
+                one()
+
+
+def _create_enum(at: Reader, command: Command) -> None:
+    name, labels = command.arguments[:2]
+    at.send(create_enum(quoted(name.text()), (each.text() for each in labels.texts())))
+    at.project.parts.add(("", name.text()))
+
+
+RENDERED: Mapping[str, Callable[[Reader, Command], None]] = {
+    "add_belongs_to": _add_reference,
+    "add_column": _add_column,
+    "add_columns": _add_columns,
+    "add_index": _add_index,
+    "add_reference": _add_reference,
+    "add_timestamps": _add_timestamps,
+    "change_column": _change_column,
+    "change_column_null": _change_null,
+    "change_table": _change_table,
+    "create_enum": _create_enum,
+    "create_table": _create_table,
+    "drop_table": _drop_table,
+    "remove_belongs_to": _remove_reference,
+    "remove_column": _remove_column,
+    "remove_columns": _remove_column,
+    "remove_index": _remove_index,
+    "remove_reference": _remove_reference,
+    "remove_timestamps": _remove_timestamps,
+    "rename_column": _rename_column,
+    "rename_table": _rename_table,
+}
+"""By the name of a command, what adds its statements."""

@@ -1,0 +1,288 @@
+"""Migrations written in a programming language: whether a program is one, and which part of it undoes the rest."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from pubcheck.extract.masked_text import Canvas, ascending, blank
+from pubcheck.extract.string_literals import LANGUAGES, Literal
+
+
+class _Habit(Struct, frozen=True):
+    """``marks``: what only a migration holds, of one of them every part. ``undoing``: the line that begins what undoes
+    it. ``second``: what stands before the first of two strings of which the other undoes it. ``named``: what stands
+    before a string that does. ``listed``: what stands before a list of strings that does, or ends where the first of
+    two lists begins."""
+
+    marks: tuple[tuple[str, ...], ...]
+    undoing: str
+    second: str = ""
+    named: str = ""
+    listed: str = ""
+
+
+_FUNCTION = r"(?:async\s+)?(?:function\b|\(|\w+\s*=>)"
+"""What a function of JavaScript begins with."""
+
+
+def _entries(name: str) -> str:
+    """A function of that name in an object or a class."""
+    return rf"^[ \t]*(?:public\s+)?(?:(?:async\s+)?{name}\s*\(|{name}\s*:\s*{_FUNCTION})"
+
+
+def _exports(name: str) -> str:
+    """A function of that name, exported by itself."""
+    return (
+        rf"^[ \t]*(?:(?:module\.)?exports\.{name}\s*=\s*(?:{_FUNCTION}|false\b)"
+        rf"|export\s+const\s+{name}\b[^=\n]*=\s*(?:{_FUNCTION}|false\b)|export\s+(?:async\s+)?function\s+{name}\b)"
+    )
+
+
+_HABITS = {
+    "python": _Habit(
+        (
+            (r"^[ \t]*+(?:from|import)\s+alembic\b", r"^def\s+upgrade\s*\("),
+            (r"^revision\b[^=\n]*=", r"^down_revision\b[^=\n]*=", r"^def\s+upgrade\s*\("),
+            (r"^[ \t]*+from\s+django\.db\s+import\b.*\bmigrations\b", r"\bmigrations\.(?:\w+\(|Migration\b)"),
+            (r"^[ \t]*+from\s+yoyo\s+import\b", r"(?<![\w.])step\("),
+        ),
+        r"^[ \t]*(?:async[ \t]+)?def[ \t]+(?:downgrade|reverse|backwards?|rollback|undo)\w*[ \t]*\(",
+        r"(?:\bRunSQL|(?<![\w.])step)\(\s*$",
+        r"\breverse_sql\s*=\s*[\[(]*\s*$",
+        r"\breverse_sql\s*=\s*[\[(]|\b(?:RunSQL|step)\(\s*(?=[\[(])",
+    ),
+    "ruby": _Habit(
+        (
+            (r"<\s*ActiveRecord::Migration\b",),
+            (r"^ActiveRecord::Schema\b",),
+            (r"\bSequel\.migration\b",),
+            (r"\bROM::SQL\.migration\b",),
+        ),
+        r"^[ \t]*(?:def[ \t]+(?:self\.)?down\b|(?:\w+\.)?down[ \t]+(?:do|\{))",
+    ),
+    "javascript": _Habit(
+        (
+            (_exports("up"), _exports("down")),
+            # Without a way back, which Knex, node-pg-migrate and Kysely allow.
+            (_exports("up"), r"\b(?:knex|pgm)\.\w|\bKysely\s*<"),
+            (r"\bimplements\s+MigrationInterface\b|\bextends\s+(?:Migration|BaseSchema)\b", _entries("up")),
+            (r"^[ \t]*+(?:module\.exports\s*=|export\s+default)\s*\{", _entries("up"), _entries("down")),
+        ),
+        r"^[ \t]*(?:(?:module\.)?exports\.down\s*=|export\s+(?:const|async\s+function|function)\s+down\b"
+        r"|(?:public\s+)?(?:async\s+)?down\s*[(:=]|(?:async\s+)?function\s+down\b)",
+    ),
+    "go": _Habit(
+        (
+            (r"\bgoose\.Add(?:Named)?Migration",),
+            (r"\bmigrations?\.(?:Register|MustRegister)",),
+            (r"\bgormigrate\.Migration\b",),
+        ),
+        r"^[ \t]*(?:func\s+[dD]own\w*\s*\(|Rollback:\s*func|func\s+\([^)\n]*\)\s+Down\w*\s*\()",
+    ),
+    "elixir": _Habit(
+        ((r"\buse\s+Ecto\.Migration\b",),), r"^[ \t]*def\s+down\b", r"\bexecute[ \t(]\s*$", r"(?<!\w)down:\s*$"
+    ),
+    "java": _Habit(
+        (
+            (r"\bextends\s+BaseJavaMigration\b|:\s*BaseJavaMigration\b", r"\bmigrate\s*\("),
+            (r"\bimplements\b[^{]{0,200}?\b(?:JavaMigration|CustomSqlChange)\b",),
+        ),
+        r"^[ \t]*(?:public\s+)?\w+\s+(?:down|undo|rollback)\(",
+    ),
+    "csharp": _Habit(
+        ((r":\s*Migration\b", r"\boverride\s+void\s+Up\s*\("),),
+        r"^[ \t]*(?:public|protected)\s+override\s+void\s+Down\s*\(",
+    ),
+    "php": _Habit(
+        ((r"\bextends\s+(?:\w*\\)*(?:Abstract)?Migration\b", r"\bfunction\s+(?:up|safeUp|change)\s*\("),),
+        r"^[ \t]*(?:public\s+)?(?:static\s+)?function\s+(?:down|safeDown)\s*\(",
+    ),
+    "rust": _Habit(
+        ((r"\bimpl\s+(?:\w+::)*MigrationTrait\s+for\b|\bimpl\s+(?:\w+::)*Migration\s+for\b",),),
+        r"^[ \t]*(?:pub\s+)?(?:async\s+)?fn\s+(?:down|revert|rollback)\b",
+    ),
+}
+
+
+def migrates(text: str, language: str) -> bool:
+    """Whether a program is a migration."""
+    return any(all(re.search(part, text, re.MULTILINE) for part in mark) for mark in _HABITS[language].marks)
+
+
+def undone(text: str, language: str, found: Sequence[Literal]) -> tuple[bool, list[tuple[int, int]]]:
+    """Whether a program is a migration, and the ascending spans of what undoes it."""
+    habit = _HABITS[language]
+    if not migrates(text, language):
+        return False, []
+    spans: list[tuple[int, int]] = []
+    starts = [each.start for each in found]
+    for header in re.finditer(habit.undoing, text, re.MULTILINE):
+        if (not spans or header.start() >= spans[-1][1]) and not within(header.start(), found, starts):
+            spans.append((header.start(), block_end(text, header.start(), header.end(), found, starts)))
+    for number, literal in enumerate(found):
+        before = text[max(0, literal.start - 80) : literal.start]
+        if habit.named and re.search(habit.named, before):
+            spans.append((literal.start, literal.end))
+        elif habit.second and number and re.fullmatch(r"\s*,\s*", text[found[number - 1].end : literal.start]):
+            first = found[number - 1]
+            if re.search(habit.second, text[max(0, first.start - 80) : first.start]):
+                spans.append((literal.start, literal.end))
+    if habit.listed:
+        spans += _undoing_lists(text, habit.listed, found)
+    return True, ascending(spans)
+
+
+def _undoing_lists(text: str, listed: str, found: Sequence[Literal]) -> Iterator[tuple[int, int]]:
+    """The spans of lists of strings that undo a migration."""
+    starts = [each.start for each in found]
+    for opened in re.finditer(listed, text):
+        if within(opened.start(), found, starts):
+            continue
+        second = opened[0][-1] not in "[(" or opened[0].rstrip().endswith(("RunSQL(", "step("))
+        start = opened.end() if second else opened.end() - 1
+        end = _bracket_end(text, start, found, starts)
+        if second:
+            following = re.compile(r"\s*,\s*(?=[\[(])").match(text, end)
+            if following is None:
+                continue
+            start, end = following.end(), _bracket_end(text, following.end(), found, starts)
+        yield start, end
+
+
+def _bracket_end(text: str, start: int, found: Sequence[Literal], starts: Sequence[int]) -> int:
+    """Behind the bracket that closes the one at an offset."""
+    depth = 0
+    for bracket in re.compile(r"[\[\](){}]").finditer(text, start):
+        if within(bracket.start(), found, starts):
+            continue
+        depth += 1 if bracket[0] in "[({" else -1
+        if depth == 0:
+            return bracket.end()
+    return len(text)
+
+
+# What makes it uncertain whether, when or how often a statement runs.
+_CONDITION = re.compile(
+    r"(?<![\w.:$@])(?:if|elif|elsif|unless|else|case|cond|switch|select|match|when|for|foreach|while|until|loop|try|rescue"
+    r"|except|catch|ensure|defp|lambda|RunPython)\b|\.(?:each|forEach|map|times|then|catch)\b|&&|\|\||\s\?\s"
+)
+_NO_CONDITION = {
+    # Go asks after each statement whether it failed.
+    "go": r"\bif\s+(?:[\w\s,]{1,80}:?=[^{;]{0,4000};\s*)?err\s*!=\s*nil\b",
+    "rust": r"\bimpl\b[^{;]{0,200}",
+}
+_FUNCTION_NAME = re.compile(
+    r"\b(?:def|func|fn|function)\s+(?:\([^)\n]*\)\s*)?(?:self\.)?(?P<one>\w+)"
+    r"|^[ \t]*+(?:(?:public|private|protected|internal|static|override|async|final|void)[ \t]+)+"
+    r"(?:[\w<>\[\],.?]+[ \t]+)?(?P<two>\w+)[ \t]*\("
+    r"|\b(?:const|let|var)\s+(?P<three>\w+)\b[^=\n]*=\s*(?:async\s*)?(?:\(|function\b|\w+\s*=>)",
+    re.MULTILINE,
+)
+_WAYS = re.compile(
+    r"(?i:up|down)\w*|upgrade|downgrade|change|safe(?:Up|Down)|migrate|init|execute|(?:get|is)[A-Z_]\w*|name"
+)
+
+
+# What gives a string a name, under which it may be run anywhere: of Python's arguments an equals sign is not apart.
+_NAMED_STRING = {
+    "python": r"(?:^\w+\s*=|^[ \t]*\w[\w.]*(?:[ \t]*:[^=\n]{1,40})?[ \t]+=|[\"']\s*:)[\s(\[]*\Z",
+    "javascript": r"(?:\w[^=\n]{0,80}=|[\w\"']\s*:)[\s(\[]*\Z",
+}
+_NAMED_STRING_ELSEWHERE = r"\w[^=\n]{0,80}=[\s(\[]*\Z"
+_BEFORE = 200
+
+
+def doubtful(text: str, language: str, code: str, statements: Sequence[Literal]) -> tuple[tuple[int, int], ...] | None:
+    """The spans of a migration of which it is not known whether they run; None where that may be so of any part, or
+    where not all of it runs once, from the first line to the last. ``code`` is its text without strings;
+    ``statements`` are the strings with SQL."""
+    named = re.compile(_NAMED_STRING.get(language, _NAMED_STRING_ELSEWHERE), re.MULTILINE)
+    for each in statements:
+        line = text.rfind("\n", 0, max(0, text.rfind("\n", 0, each.start))) + 1
+        if named.search(text[max(line, each.start - _BEFORE) : each.start]):
+            return None
+    if language in _NO_CONDITION:
+        code = re.sub(_NO_CONDITION[language], lambda found: blank(found[0]), code)
+    if not all(_WAYS.fullmatch(found[found.lastgroup or 0]) for found in _FUNCTION_NAME.finditer(code)):
+        return None
+    spans: list[tuple[int, int]] = []
+    for condition in _CONDITION.finditer(code):
+        if spans and condition.start() < spans[-1][1]:
+            continue
+        line = code.rfind("\n", 0, condition.start()) + 1
+        if _BLOCK.match(code, line) is not None:
+            end = block_end(code, line, condition.end(), (), ())
+        elif language == "ruby" and condition[0] in ("if", "unless"):
+            end = code.find("\n", condition.end()) + 1 or len(code)
+        else:
+            return None
+        if _LEAVES.search(code, line, end) is not None:
+            end = len(code)
+        spans.append((line, end))
+    return tuple(spans)
+
+
+_BLOCK = re.compile(
+    r"[ \t]*(?:\}[ \t]*)?(?:if|elif|elsif|unless|else|for|foreach|while|until|try|except|catch|rescue)\b"
+)
+"""A line that begins a block that perhaps runs."""
+_LEAVES = re.compile(r"\b(?:return|raise|throw|exit|next|break|continue|panic|abort)\b")
+
+
+def code_of(text: str, language: str, found: Sequence[Literal], down: Sequence[tuple[int, int]]) -> str:
+    """A program's text with blanks for strings, comments and what undoes the rest."""
+    sheet = Canvas(text)
+    at = 0
+    for start, end in sorted([*down, *((each.start, each.end) for each in found)]):
+        sheet.keep(at, start)
+        at = max(at, end)
+    sheet.keep(at, len(text))
+    return re.sub(LANGUAGES[language].skipped, lambda comment: " " * len(comment[0]), sheet.text())
+
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,62}(?:\.[A-Za-z_]\w{0,62})?")
+_SYMBOL = re.compile(r"(?<![\w:]):([a-z_]\w{0,62})")
+_TABLE_OF_SEA_ORM = re.compile(r"\b([A-Z]\w{0,62})::Table\b")
+_INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def names_in_calls(
+    text: str, language: str, code: str, found: Sequence[Literal], sql: str
+) -> tuple[tuple[int, str], ...]:
+    """The names that strings and symbols of a program hold, which its calls may make, change or drop; ``sql`` is what
+    its statements say."""
+    said = ((each.start, _IDENTIFIER.fullmatch(text, each.body, each.close)) for each in found)
+    named = [(at, name[0]) for at, name in said if name is not None]
+    if language in ("ruby", "elixir"):
+        named += [(symbol.start(), symbol[1]) for symbol in _SYMBOL.finditer(code)]
+    elif language == "rust":
+        named += [(one.start(), _INNER_CAPITAL.sub("_", one[1]).lower()) for one in _TABLE_OF_SEA_ORM.finditer(code)]
+    elif language == "python" and "django" in text:
+        # A model's table has the name of its application before its own.
+        words = set(re.findall(r"\w+", sql))
+        named += [(at, word) for at, model in tuple(named) for word in words if word.endswith(f"_{model.lower()}")]
+    return tuple(sorted(named))
+
+
+def within(at: int, found: Sequence[Literal], starts: Sequence[int]) -> bool:
+    """Whether an offset lies in a string; ``starts`` are where the strings begin."""
+    number = bisect_right(starts, at) - 1
+    return number >= 0 and found[number].start < at + found[number].heredoc and at < found[number].end
+
+
+_LINE = re.compile(r"^([ \t]*)(\S)", re.MULTILINE)
+
+
+def block_end(text: str, start: int, end: int, found: Sequence[Literal], starts: Sequence[int]) -> int:
+    """The end of the block whose first line begins at ``start``: the next line that is not further in, a closing
+    bracket of the first line's arguments and the lines of strings apart."""
+    header = _LINE.match(text, text.rfind("\n", 0, start + 1) + 1)
+    indent = len(header[1].expandtabs(8)) if header is not None else 0
+    for line in _LINE.finditer(text, text.find("\n", end) + 1 or len(text)):
+        if len(line[1].expandtabs(8)) <= indent and line[2] not in ")]{" and not within(line.start(2), found, starts):
+            return line.start(2)
+    return len(text)

@@ -1,0 +1,378 @@
+"""Shell scripts: what psql is given, in here-documents, with -c and in strings that begin as statements do.
+
+Read so as well are what holds such commands: makefiles, those of images, Terraform's.
+
+Follows the quoting of POSIX sh (XCU 2.2, 2.7.4). What the shell puts in is not known, and a name stands for it. The
+commands around are blank but for what they say to psql: of `psql -d app -v t=orders` come \\set and, where a script
+speaks to several databases or servers, \\connect, if there is room for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.extract.embedded_sql import MENTION, Written, assembled, begins_statement, worked_out
+from pubcheck.extract.escapes import pieces
+from pubcheck.extract.masked_text import Canvas, joined
+from pubcheck.lexing.psql import HOME
+from pubcheck.source import View
+
+_MOST_FAILURES = 64
+_HOLE_LENGTH = 400
+
+_OPENING = (
+    r"(?P<escape>\\(?s:.))"
+    r"|(?P<comment>(?<![^\s;&|()])\#[^\n]*+)"
+    r"|(?P<here><<(?!<)(?P<dash>-?)[ \t]*(?P<quote>['\"]?)(?P<backslash>\\?)(?P<tag>[A-Za-z_][\w.-]*)(?P=quote))"
+    r"|(?P<ansi>\$')|(?P<single>')|(?P<double>\")"
+)
+_OPENINGS = re.compile(_OPENING), re.compile(rf'(?P<inner>\\")|{_OPENING}')
+"""In a script, and in a command that itself stands in double quotes."""
+_SINGLE = re.compile(r"[^']*+")
+_ANSI = re.compile(r"(?:[^'\\]++|\\(?s:.))*+")
+_DOUBLE = re.compile(r'(?:[^"\\$`]++|\\(?s:.))*+')
+_INNER = re.compile(r'(?:[^"\\$`]++|\\(?![\\"$`])(?s:.)|\\\\(?:\\(?s:.))?+)*+')
+_HOLE = re.compile(r"\$\{|\$\(|\$(?=[A-Za-z_@*#?0-9!-])|`")
+_NAME = re.compile(r"\$(?:[A-Za-z_]\w*+|[@*#?0-9!-])")
+_INSIDE = re.compile(r"""[^(){}"'\\]++|"(?:[^"\\]++|\\.)*+"|'[^']*+'|\\(?s:.)|["']""")
+_PSQL = re.compile(r"\bpsql\b")
+_ARGUMENT = re.compile(r"(?:(?<=\s)-[A-Za-z0-9]*c|--command)[= \t]*(?:\\\r?\n[ \t]*)?$")
+_STARTS = re.compile(
+    r"(?:\s|--[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|\\[a-z][^\n]*+\n)*+(?ai:create|alter|drop|do|begin|start|set|"
+    r"select|insert|update|delete|grant|revoke|comment|truncate|copy|with|call|reset|reindex|vacuum|analyze)\b"
+)
+_WHERE = re.compile(
+    r"(?:(?<=\s)-[dhp][ \t]*|--(?:dbname|host|port)[= \t]|\b(?:exec|run|ssh)[ \t]+(?:-{1,2}\w+[ \t]+)*)"
+    r"([\w\"'${}:?/.@=-]+)"
+)
+_DATABASE = re.compile(
+    r"\bpsql\b(?:[ \t]+(?:-[dhpULvPFRTofc][ \t]+[^\s-]\S*|--(?:dbname|host|port|username|set|variable)[ \t]+\S+"
+    r"|-\S*))*+[ \t]+([^\s<>|&;-]\S*)"
+)
+"""psql's first argument that is no option."""
+_LIBPQ = frozenset(("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE"))
+_ASSIGNMENT = re.compile(r"(?<![\w$?&/=-])([A-Za-z_]\w*+)=([^\s;]*+)(?:[ \t;]|$)*+([^\n]?)")
+"""A variable that is set: its name and value; and whether more comes in the line, which it then holds for."""
+_USED = re.compile(r"\$\{?(\w+)")
+_REST = re.compile(r"[^\n;|&]*+")
+_LONGEST_COMMAND = 2000
+_LINE_END = re.compile(r"[\r\n]")
+_VARIABLE = re.compile(
+    r"(?:(?<=\s)-v[ \t]*|--(?:set|variable)[= \t])(?P<quote>['\"]?)(?P<name>\w+)=(?P<value>[\w.]+)(?P=quote)(?=\s|$)"
+)
+_BLOCK = re.compile(
+    r"^[ \t]*(?:(?P<opens>(?:if|for|while|until|case|select)\b|(?:function\s+)?[\w:-]+\s*\(\)\s*\{|function\s+\w+\s*\{)"
+    r"|(?P<closes>(?:fi|done|esac)\b|\}))",
+    re.MULTILINE,
+)
+
+
+class _Text(Struct, frozen=True):
+    """A text that the shell hands to a command: its place with its quotes and without, how it escapes, what the shell
+    puts in, and whether it is a here-document."""
+
+    start: int
+    body: int
+    close: int
+    end: int
+    escapes: str
+    holes: tuple[tuple[int, int], ...]
+    here: bool = False
+
+
+def shell(text: str) -> View:
+    """A shell script's statements."""
+    found = given(text, 0, len(text))
+    unseen = [each.written.unseen for each in found if each.written.unseen >= 0]
+    view = assembled(text, [each.written for each in found], unseen, in_order=True)
+    commands, unplaced = _commands(text, found)
+    sheet = Canvas(text)
+    at = 0
+    for place, command in commands:
+        sheet.put(at, view.text[at:place])
+        sheet.put(place, command)
+        at = place + len(command)
+    sheet.put(at, view.text[at:])
+    return replace(view, text=sheet.text(), perhaps=joined((*_conditions(text), *unplaced)))
+
+
+_DOUBLED = re.compile(r"(?P<pairs>(?:\$\$){2,})|\$\$(?P<next>[A-Za-z_{(]?)")
+
+
+def makefile(text: str) -> View:
+    """A makefile's statements: recipes are shell scripts, in which a dollar sign is doubled."""
+    return shell(_DOUBLED.sub(_of_the_shell, text))
+
+
+def _of_the_shell(found: re.Match[str]) -> str:
+    """What the shell is given for doubled dollar signs, as long as they are: its variables have longer names here."""
+    if found["pairs"]:
+        return found["pairs"][::2].rjust(len(found["pairs"]))
+    opening = found["next"]
+    return "${_" if opening == "{" else "$( " if opening == "(" else f"$_{opening}" if opening else " $"
+
+
+class Given(Struct, frozen=True):
+    """What a command is given: what it says, and the place of the command, up to where its text is given; a
+    here-document begins in a line of its own."""
+
+    written: Written
+    start: int
+    end: int
+    here: bool
+    within: str = ""
+    """The command that is given this one."""
+
+
+def given(text: str, start: int, end: int, *, within: str = "", quoted: bool = False) -> list[Given]:
+    """What psql is given between two offsets of a text, which may stand ``within`` what another command is given, and
+    in double quotes."""
+    found: list[Given] = []
+    for each in _Scanner(text, start, end, quoted=quoted).texts():
+        before = _command_before(text, each.start, start)
+        command = text[before : each.body if each.here else each.start]
+        of_psql = _PSQL.search(command) is not None
+        if each.here:
+            if of_psql or _STARTS.match(text, each.body, each.close):
+                found.append(Given(_here(text, each), before, each.body, here=True, within=within))
+                continue
+        elif begins_statement(text, each.body, each.close) or (of_psql and _ARGUMENT.search(command)):
+            group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
+            written = worked_out(text, group, each.close, runs=of_psql and _ARGUMENT.search(command) is not None)
+            found.append(Given(written, before, each.start, here=False, within=within))
+            continue
+        if _PSQL.search(text, each.body, each.close) and MENTION.search(text, each.body, each.close):
+            # A command in a command: `sh -c "psql -c '...'"`, or `ssh host <<EOF`.
+            outer = f"{within} {text[before : each.start]} "
+            found += given(text, each.body, each.close, within=outer, quoted=each.escapes == "shell")
+    return found
+
+
+def _command_before(text: str, at: int, start: int) -> int:
+    """Where the command begins in which something stands: the line, with those that it goes on from."""
+    start = max(start, at - _LONGEST_COMMAND)
+    line = text.rfind("\n", start, at) + 1
+    while line > start + 1 and text[line - 2] == "\\":
+        line = text.rfind("\n", start, line - 1) + 1
+    return max(line, start)
+
+
+def _here(text: str, each: _Text) -> Written:
+    """A here-document, letter by letter: it is a script of psql's and may hold its commands and COPY's data."""
+    group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
+    if all(piece.exact for piece in group):
+        about = MENTION.search(text, each.body, each.close)
+        at = about.start() if about is not None else -1
+        return Written(each.body, each.close, text[each.body : each.close], [], [], at, sent=about is not None)
+    return worked_out(text, group, each.close)
+
+
+def _commands(text: str, found: list[Given]) -> tuple[list[tuple[int, str]], list[tuple[int, int]]]:
+    """What psql's options say as commands of its own, with the places at which there is room for them; and the spans of
+    what is for another database or server, where there is no room to say so."""
+    commands: list[tuple[int, str]] = []
+    unplaced: list[tuple[int, int]] = []
+    places: dict[str, int] = {}
+    current = taken = 0
+    surroundings = _Surroundings(text)
+    for each in found:
+        command = text[each.start : each.end]
+        if not _PSQL.search(command):
+            continue
+        rest = "" if each.here else _REST.match(text, min(each.written.end + 1, len(text)))[0]  # type: ignore[index]
+        place = surroundings.place(f"{each.within}{command}x{rest}", each.start)
+        number = places.setdefault(place, len(places))
+        said = [f"\\set {one['name']} {one['value']}" for one in _VARIABLE.finditer(command)] if each.here else []
+        if number != current:
+            said.insert(0, f"\\c {_short(place, number)}")
+        if not said:
+            taken = each.written.end + 1
+            continue
+        line = " \\\\ ".join(said) + ("" if each.here else " \\\\")
+        begin = max(each.start, taken)
+        ends = _LINE_END.search(text, begin, each.end)
+        room = each.end if ends is None else ends.start()
+        if len(line) <= room - begin and (each.here or ends is None):
+            commands.append((begin, line))
+            current = number
+        elif number != current:
+            unplaced.append((each.written.start, each.written.end))
+        taken = each.written.end + 1
+    return commands, unplaced
+
+
+class _Surroundings:
+    """The variables that a script has set so far; asked in the order of the text."""
+
+    def __init__(self, text: str) -> None:
+        self._coming = _ASSIGNMENT.finditer(text)
+        self._next = next(self._coming, None)
+        self._times: dict[str, int] = {}
+        self._libpq: dict[str, str] = {}
+
+    def place(self, command: str, at: int) -> str:
+        """The database and server that a command at an offset speaks to, as far as the script tells them apart: what
+        its options, its first argument and libpq's variables say, and how often the variables in that were set."""
+        while self._next is not None and self._next.start() < at:
+            name, value, rest = self._next.groups()
+            self._times[name] = self._times.get(name, 0) + 1
+            if name in _LIBPQ and not rest:
+                self._libpq[name] = value
+            self._next = next(self._coming, None)
+        said = _WHERE.findall(command)
+        argument = _DATABASE.search(command)
+        if argument is not None:
+            said.append(argument[1])
+        known = self._libpq | {one[1]: one[2] for one in _ASSIGNMENT.finditer(command) if one[1] in _LIBPQ}
+        said += (f"{name}={known[name]}" for name in sorted(known))
+        place = "@".join(one.strip("\"'") for one in said)
+        return "@".join([place, *(f"{self._times[name]}" for name in _USED.findall(place) if name in self._times)])
+
+
+def _short(place: str, number: int) -> str:
+    """What a place is called in the view: by its database if that is all that is said of it."""
+    return HOME if number == 0 else place if re.fullmatch(r"[A-Za-z]\w{0,30}", place) else f"s{number}"
+
+
+def _conditions(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of conditions, loops and functions, as far as lines show them."""
+    depth = start = 0
+    for found in _BLOCK.finditer(text):
+        if found["opens"]:
+            if depth == 0:
+                start = found.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                yield start, found.end()
+    if depth:
+        yield start, len(text)
+
+
+class _Scanner:
+    """Of what stands in double quotes itself, if ``quoted``."""
+
+    def __init__(self, text: str, start: int, end: int, *, quoted: bool) -> None:
+        self.text, self.start, self.limit = text, start, end
+        self.opening = _OPENINGS[quoted]
+        self.failures = 0
+
+    def texts(self) -> Iterator[_Text]:
+        text, limit = self.text, self.limit
+        pos, line_end, resume = self.start, -1, -1
+        while True:
+            found = self.opening.search(text, pos, line_end if line_end >= 0 else limit)
+            if found is None:
+                if line_end < 0:
+                    return
+                pos, line_end = resume, -1
+                continue
+            kind, pos = found.lastgroup, found.end()
+            if found["here"] is not None:
+                eol = text.find("\n", pos, limit) if line_end < 0 else line_end
+                if eol >= 0 and not _arithmetic(text, found.start()):
+                    here = self._here(found, resume if line_end >= 0 else eol + 1)
+                    if here is not None:
+                        line_end, resume = eol, here.end
+                        yield here
+            elif kind not in ("escape", "comment"):
+                each = self._quoted(str(kind), found.start(), pos)
+                if each is not None:
+                    yield each
+                    pos = each.end
+            if line_end >= 0 and pos > line_end:
+                pos, line_end = max(pos, resume), -1
+
+    def _quoted(self, kind: str, start: int, body: int) -> _Text | None:
+        text, limit = self.text, self.limit
+        holes: list[tuple[int, int]] = []
+        if kind in ("double", "inner"):
+            plain, closing = (_DOUBLE, '"') if kind == "double" else (_INNER, '\\"')
+            at = body
+            while True:
+                at = plain.match(text, at, limit).end()  # type: ignore[union-attr]
+                if at >= limit or text.startswith(closing, at):
+                    break
+                # Behind a backslash it is the inner command that puts something in.
+                sign = at + (text[at] == "\\")
+                hole = self._hole_end(sign, limit)
+                if hole > sign + 1:
+                    holes.append((at, hole))
+                at = hole
+        else:
+            at = (_ANSI if kind == "ansi" else _SINGLE).match(text, body, limit).end()  # type: ignore[union-attr]
+        if at >= limit:
+            return None
+        escapes = {"double": "shell", "inner": "inner shell", "ansi": "c", "single": "none"}[kind]
+        return _Text(start, body, at, at + (2 if kind == "inner" else 1), escapes, tuple(holes))
+
+    def _here(self, found: re.Match[str], begin: int) -> _Text | None:
+        text = self.text
+        if self.failures >= _MOST_FAILURES:
+            return None
+        # In a file within a file the closing line may be further in than the shell will see it.
+        closing = re.compile(rf"^[ \t]*{re.escape(found['tag'])}[ \t\r]*$", re.MULTILINE).search(
+            text, begin, self.limit
+        )
+        if closing is None:
+            self.failures += 1
+            return None
+        close = closing.start()
+        if found["quote"] or found["backslash"]:
+            return _Text(found.start(), begin, close, closing.end(), "none", (), here=True)
+        holes: list[tuple[int, int]] = []
+        at = begin
+        while (hole := _HERE_HOLE.search(text, at, close)) is not None:
+            at = hole.end()
+            if not hole["escape"]:
+                end = self._hole_end(hole.start(), close)
+                if end > hole.start() + 1:
+                    holes.append((hole.start(), end))
+                at = max(at, end)
+        return _Text(found.start(), begin, close, closing.end(), "here", tuple(holes), here=True)
+
+    def _hole_end(self, at: int, limit: int) -> int:
+        """The end of what the shell puts in; one character on where it puts in nothing."""
+        text = self.text
+        opened = _HOLE.match(text, at, limit)
+        if opened is None:
+            return at + 1
+        if opened[0] == "$":
+            named = _NAME.match(text, at, limit)
+            return named.end() if named is not None else at + 1
+        stop = min(limit, at + _HOLE_LENGTH)
+        if opened[0] == "`":
+            closed = text.find("`", at + 1, stop)
+            return closed + 1 if closed >= 0 else at + 1
+        if self.failures >= _MOST_FAILURES:
+            return at + 1
+        pos, depth = opened.end(), 1
+        while pos < stop:
+            char = text[pos]
+            if char in "({":
+                depth += 1
+                pos += 1
+            elif char in ")}":
+                depth -= 1
+                pos += 1
+                if depth == 0:
+                    return pos
+            else:
+                part = _INSIDE.match(text, pos, stop)
+                pos = part.end() if part is not None else pos + 1
+        self.failures += 1
+        return at + 1
+
+
+_HERE_HOLE = re.compile(r"(?P<escape>\\[$`\\])|\$\{|\$\(|\$(?=[A-Za-z_@*#?0-9!-])|`")
+
+
+def _arithmetic(text: str, at: int) -> bool:
+    """Whether `<<` shifts, in `$((1<<X))`."""
+    line = text[max(0, text.rfind("\n", 0, at)) : at]
+    return line.count("((") > line.count("))")

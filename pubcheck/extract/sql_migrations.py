@@ -1,0 +1,189 @@
+"""SQL files that PostgreSQL is not given letter by letter: migrations with a way back in them, and templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pubcheck.extract.masked_text import Canvas, ascending, blank, filler, joined, padded
+from pubcheck.extract.sniff import LFS, announces_way_back, of_liquibase, of_template
+from pubcheck.source import Note, View
+
+_PART = re.compile(
+    r"^[ \t]*(?:--|\#)[ \t-]*(?ai:"
+    r"(?P<up>\+goose[ \t]+up\b|migrate:up\b|\+migrate[ \t]+up\b|up[ \t]+migration\b|!ups\b|\+micrate[ \t]+up\b"
+    r"|rambler[ \t]+up\b|=+[ \t]*up[ \t]*=+)"
+    r"|(?P<down>\+goose[ \t]+down\b|migrate:down\b|\+migrate[ \t]+down\b|down[ \t]+migration\b|!downs\b"
+    r"|\+micrate[ \t]+down\b|rambler[ \t]+down\b|=+[ \t]*down[ \t]*=+|//[ \t]*@undo\b"
+    r"|create[ \t]+above[ \t]*/[ \t]*drop[ \t]+below))[^\n]*",
+    re.MULTILINE,
+)
+"""goose, dbmate, sql-migrate, node-pg-migrate, Play's evolutions, micrate, rambler, shmig, MyBatis and tern."""
+
+_DUMP = re.compile(r"\s*--\s*\n-- PostgreSQL database (?:cluster )?dump")
+"""The first lines of what pg_dump writes: no template and no way back, whatever the data say, and large."""
+_CHANGESET = re.compile(r"^[ \t]*--[ \t]*(?ai:changeset)[ \t]+(?P<given>[^\n]*)", re.MULTILINE)
+_DBMS = re.compile(r"(?ai:\bdbms[ \t]*:[ \t]*\"?([!\w, ]+))")
+_CONDITION = re.compile(r"(?ai:\b(?:context|contexts|contextfilter|labels)[ \t]*:)")
+_DELIMITER = re.compile(r"(?ai:\benddelimiter[ \t]*:[ \t]*\"?(/|GO|//|@)(?=[\" \t\r]|$))")
+_PRECONDITION = re.compile(r"^[ \t]*--[ \t]*(?ai:preconditions\b[^\n]*\bonfail:(?:mark_ran|continue))", re.MULTILINE)
+
+# What is surely one: `{{1,2},{3,4}}` is an array.
+_PLAUSIBLE = re.compile(
+    r"\{\{-?\s*[#/>^&!.$\w\"'(][^{}]{0,400}\}\}|\{%.{0,4000}?%\}|\{\#.{0,4000}?\#\}|<%.{0,4000}?%>|[$#]\{[^{}\n]{1,200}\}",
+    re.DOTALL,
+)
+_TOKEN = re.compile(
+    r"(?P<literal>(?<!\w)[eE]'(?:[^'\\]++|\\.|'')*+'?|'(?:[^']++|'')*+'?)|(?P<name>\"[^\"]*+\"?)|(?P<comment>--[^\n]*+)"
+    r"|(?P<opened>/\*)|(?P<data>(?ai:\bfrom\s+stdin\b)[^;\n]*+;[^\n]*+\n)|(?P<dollar>(?<!\w)\$(?:[A-Za-z_]\w*+)?\$)"
+    r"|(?P<remark>\{\#(?:[^\#]++|\#(?!\}))*+\#\}|<%\#(?:[^%]++|%(?!>))*+%>|\{\{!(?:[^}]++|\}(?!\}))*+\}\})"
+    r"|(?P<control>\{%(?:[^%]++|%(?!\}))*+%\}|<%(?![=%])(?:[^%]++|%(?!>))*+%>"
+    r"|\{\{-?\s*(?:[#/^>]|(?:if|else|end|range|with|block|define|template|include)\b)[^{}]*+\}\})"
+    r"|(?P<value>\{\{\{?[^{}]*+\}?\}\}|<%=(?:[^%]++|%(?!>))*+%>|[$#]\{[^{}\n]*+\})",
+    re.DOTALL,
+)
+_OPENS = re.compile(r"(?:\{%|\{\{|<%)[-+~]?\s*#?(?:if|unless|for|each|with|range|macro|call|block|define|while|case)\b")
+_OPENS_BLOCK = re.compile(r"\bdo(?:\s*\|[^|]*\|)?\s*-?%>$")
+_CLOSES = re.compile(r"(?:\{%|\{\{|<%)[-+~]?\s*(?:end\w*|/\w+)")
+
+
+class _Painting(Struct):
+    filled: list[tuple[int, int]]
+    perhaps: list[tuple[int, int]]
+    pieces: list[tuple[int, str]]
+    open: list[int]
+
+
+def script(text: str) -> View:
+    """A file of SQL: its way back is blank, so are a template's control blocks, and names stand for its values."""
+    if text.startswith(LFS):
+        message = "this is a pointer of Git LFS: the content of the file is not here"
+        note = Note("git-lfs-pointer", message, 0, len(LFS), "run `git lfs pull` first")
+        return View(blank(text), notes=(note,))
+    if _DUMP.match(text):
+        return View(text)
+    gone: list[tuple[int, int]] = []
+    perhaps: list[tuple[int, int]] = []
+    ends: list[int] = []
+    if announces_way_back(text):
+        gone += _ways_back(text)
+    if of_liquibase(text):
+        for start, end, runs in _changesets(text, ends):
+            (perhaps if runs else gone).append((start, end))
+    painted = _Painting([], perhaps, [], [])
+    if of_template(text) and _PLAUSIBLE.search(text) is not None:
+        _paint(text, 0, len(text), painted)
+        perhaps += [(start, len(text)) for start in painted.open[:1]]
+    if not gone and not painted.pieces and not painted.filled and not ends:
+        return View(text, perhaps=joined(perhaps))
+    sheet = Canvas(text)
+    gone = ascending(gone)
+    pieces = [each for each in painted.pieces if not _inside(each[0], gone)]
+    pieces += [(at, padded(text[at:end], ";")) for at, end in _delimiters(text, ends)]
+    at = 0
+    for start, end, piece in sorted([*((a, b, "") for a, b in gone), *((a, a + len(new), new) for a, new in pieces)]):
+        if start < at:
+            continue
+        sheet.keep(at, start)
+        sheet.put(start, piece)
+        at = end
+    sheet.keep(at, len(text))
+    return View(sheet.text(), joined(painted.filled), joined(perhaps))
+
+
+def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in spans)
+
+
+def _ways_back(text: str) -> Iterator[tuple[int, int]]:
+    """From each line that announces the way back to the next one that announces the way forth. The lines of tools
+    that write them with a hash are no comments to PostgreSQL, and go as well."""
+    since = -1
+    for part in _PART.finditer(text):
+        if part["down"] is not None and since < 0:
+            since = part.start()
+        elif part["up"] is not None:
+            if since >= 0:
+                yield since, part.start()
+                since = -1
+            yield part.span()
+    if since >= 0:
+        yield since, len(text)
+
+
+def _changesets(text: str, ends: list[int]) -> Iterator[tuple[int, int, bool]]:
+    """Of Liquibase's changesets those for other databases, and those (True) that run under conditions. ``ends`` gets
+    the offsets from which on statements end with another delimiter."""
+    found = list(_CHANGESET.finditer(text))
+    for number, each in enumerate(found):
+        start, end = each.start(), found[number + 1].start() if number + 1 < len(found) else len(text)
+        given = each["given"]
+        dbms = _DBMS.search(given)
+        if dbms is not None:
+            names = [one.strip().lower() for one in dbms[1].split(",")]
+            others = [one for one in names if one not in ("postgresql", "all", "")]
+            if ("!postgresql" in names) or (len(others) == len(names) and not any(one[:1] == "!" for one in names)):
+                yield start, end, False
+                continue
+        if _CONDITION.search(given) or _PRECONDITION.search(text, start, end):
+            yield start, end, True
+        if _DELIMITER.search(given):
+            ends.append(start)
+
+
+def _delimiters(text: str, ends: list[int]) -> Iterator[tuple[int, int]]:
+    """The lines that hold nothing but another delimiter, in the changesets that begin at ``ends``."""
+    for start in ends:
+        following = _CHANGESET.search(text, start + 1)
+        end = len(text) if following is None else following.start()
+        for line in re.compile(r"^[ \t]*(?:/|GO|//|@)[ \t\r]*$", re.MULTILINE).finditer(text, start + 1, end):
+            if line.end() > line.start():
+                yield line.span()
+
+
+def _paint(text: str, start: int, end: int, painted: _Painting) -> None:
+    """Put names in the place of a template's values, and blanks in that of its control blocks."""
+    waiting = [(start, end)]
+    while waiting:
+        at, limit = waiting.pop()
+        while True:
+            found = _TOKEN.search(text, at, limit)
+            if found is None:
+                break
+            at = found.end()
+            kind, token = found.lastgroup, found[0]
+            if kind in ("literal", "name"):
+                for one in _PLAUSIBLE.finditer(text, found.start(), at):
+                    painted.filled.append(one.span())
+            elif kind == "opened":
+                closed = text.find("*/", at, limit)
+                at = limit if closed < 0 else closed + 2
+            elif kind == "data":
+                closed = text.find("\n\\.", at - 1, limit)
+                at = limit if closed < 0 else closed + 3
+            elif kind == "dollar":
+                closed = text.find(token, at, limit)
+                if closed >= 0:
+                    # A body of its own: what is open in it ends with it.
+                    waiting.append((closed + len(token), limit))
+                    limit = closed
+            elif kind in ("remark", "control"):
+                painted.pieces.append((found.start(), padded(token, "")))
+                if kind == "control":
+                    _block(found, painted)
+            elif kind == "value":
+                painted.filled.append(found.span())
+                painted.pieces.append((found.start(), filler(token)))
+
+
+def _block(found: re.Match[str], painted: _Painting) -> None:
+    tag = found[0]
+    if _CLOSES.match(tag):
+        if painted.open:
+            start = painted.open.pop()
+            if not painted.open:
+                painted.perhaps.append((start, found.end()))
+    elif _OPENS.match(tag) or _OPENS_BLOCK.search(tag):
+        painted.open.append(found.start())

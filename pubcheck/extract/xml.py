@@ -1,0 +1,59 @@
+"""XML: the statements in Liquibase's change logs, in the elements `sql` and `createProcedure`.
+
+No document is built: elements are found by their tags. What a change takes back (`rollback`) is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from pubcheck.extract.embedded_sql import assembled, worked_out
+from pubcheck.extract.escapes import Piece, pieces
+from pubcheck.source import View
+
+_OPENING = re.compile(r"<!--|<(?P<tag>sql|createProcedure|rollback)\b[^<>]*(?<!/)>")
+_DATA = re.compile(r"<!--|<!\[CDATA\[")
+_ENDS = {"<!--": "-->", "<![CDATA[": "]]>"}
+_TABLE = re.compile(r"\btableName\s*=\s*\"([A-Za-z_]\w{0,62})\"")
+
+
+def xml(text: str) -> View:
+    """A change log's statements. Which of its changes are run is known to Liquibase alone."""
+    written = [worked_out(text, list(_pieces(text, *body)), body[1], runs=True) for body in _bodies(text)]
+    view = assembled(text, written, [each.unseen for each in written if each.unseen >= 0], in_order=False)
+    return replace(view, named=tuple((found.start(1), found[1]) for found in _TABLE.finditer(text)))
+
+
+def _bodies(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of the texts of elements that hold statements."""
+    at, endless = 0, set()
+    while (found := _OPENING.search(text, at)) is not None:
+        at = found.end()
+        closing = f"</{found['tag']}" if found["tag"] else "-->"
+        end = text.find(closing, at) if closing not in endless else -1
+        if end < 0:
+            endless.add(closing)
+            continue
+        if found["tag"] not in (None, "rollback"):
+            yield at, end
+        at = end + len(closing)
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[Piece]:
+    at = start
+    while (found := _DATA.search(text, at, end)) is not None:
+        yield from pieces(text, at, found.start(), "xml", ())
+        close = text.find(_ENDS[found[0]], found.end(), end)
+        close = end if close < 0 else close
+        at = min(close + 3, end)
+        if found[0] == "<!--":
+            yield Piece(found.start(), at, " ", exact=False)
+            continue
+        yield Piece(found.start(), found.end(), "", exact=False)
+        yield from pieces(text, found.end(), close, "none", ())
+        if at > close:
+            yield Piece(close, at, "", exact=False)
+    yield from pieces(text, at, end, "xml", ())

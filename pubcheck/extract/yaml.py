@@ -1,0 +1,122 @@
+"""YAML: scalars that hold SQL, or a shell command that gives SQL to psql.
+
+Block scalars, quoted and plain ones, as far as their lines and indentation tell (YAML 1.2.2, chapters 7 and 8); no
+document is built, so templates that are not yet YAML are read as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pubcheck.extract.embedded_sql import MENTION, Written, assembled, begins_statement, worked_out
+from pubcheck.extract.escapes import Piece, pieces
+from pubcheck.extract.shell import given
+from pubcheck.source import View
+
+_BLOCK = re.compile(
+    r"^(?P<indent>[ ]*+)(?P<items>(?:-[ ]++)*+)(?:(?![ \-])[^\n]*?:[ \t]+|(?<=- ))?(?:[!&][^ \n]+[ \t]+)*+"
+    r"[|>][0-9+-]{0,2}[ \t]*(?:\#[^\n]*)?\r?\n",
+    re.MULTILINE,
+)
+_LINE = re.compile(r"(?P<indent>[ \t]*+)(?P<first>[^\s]?)[^\n]*+(?:\n|\Z)")
+_QUOTED = re.compile(
+    r"(?P<comment>(?<![^\s])\#[^\n]*+)|\"(?P<double>(?:[^\"\\]++|\\(?s:.))*+)\"|(?<![^\s\[,{(=])'(?P<single>(?:[^']++|'')*+)'"
+)
+_PLAIN = re.compile(
+    r"^(?P<indent>[ ]*+)(?P<items>(?:-[ ]++)*+)(?P<key>[\w./-]+:[ \t]+)?(?P<sql>(?ai:create|alter|drop)[ \t]+[^\n]+)",
+    re.MULTILINE,
+)
+_PSQL = re.compile(r"\bpsql\b")
+_CONTROL = re.compile(r"\{\{-?\s*(?:if|else|end|range|with|define|block|/\*)")
+"""What puts in nothing itself, and says whether something else is."""
+_CONTROLS = re.compile(rf"(?:\s*+{_CONTROL.pattern}[^{{}}\n]*+\}}\}})*+")
+_VALUE = re.compile(r"\{\{[^{}\n]*+\}\}|\$\{[^{}\n]*+\}|\$\([A-Za-z_]\w*\)")
+
+
+def yaml(text: str) -> View:
+    """A YAML file's statements."""
+    written: list[Written] = []
+    at = 0
+    for start, end in (*_blocks(text), (len(text), len(text))):
+        written += _flow(text, at, start)
+        if end > start:
+            written += _block(text, start, end)
+        at = end
+    unseen = [each.unseen for each in written if each.unseen >= 0]
+    # Whether two texts are for one database, and which is run first, is not known.
+    in_order = len(written) <= 1 and not any(_CONTROL.search(text, each.start, each.end) for each in written)
+    return assembled(text, written, unseen, in_order=in_order)
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """The bodies of block scalars: the lines after a header that are further in than what holds it."""
+    at = 0
+    while (header := _BLOCK.search(text, at)) is not None:
+        # An entry of a sequence is further in than its dash.
+        items = len(header["items"])
+        indent = len(header["indent"]) + (items if ":" in header[0] else max(0, items - 2))
+        start = at = header.end()
+        while at < len(text):
+            line = _LINE.match(text, at)
+            assert line is not None
+            if line["first"] and len(line["indent"]) <= indent:
+                break
+            at = line.end()
+        yield start, at
+
+
+def _block(text: str, start: int, end: int) -> list[Written]:
+    begin = _CONTROLS.match(text, start, end)
+    if begin is not None and begins_statement(text, begin.end(), end):
+        return [worked_out(text, _with_values(text, start, end), end)]
+    return [each.written for each in given(text, start, end)] if MENTION.search(text, start, end) else []
+
+
+def _with_values(text: str, start: int, end: int) -> list[Piece]:
+    found = []
+    at = start
+    for value in _VALUE.finditer(text, start, end):
+        hole = _CONTROL.match(value[0]) is None
+        found += [Piece(at, value.start(), text[at : value.start()]), Piece(*value.span(), "", exact=False, hole=hole)]
+        at = value.end()
+    return [*found, Piece(at, end, text[at:end])]
+
+
+def _flow(text: str, start: int, end: int) -> Iterator[Written]:
+    """What quoted and plain scalars say that begin as a statement does, or command psql."""
+    at = start
+    for quoted in _QUOTED.finditer(text, start, end):
+        kind = quoted.lastgroup or ""
+        if kind == "comment":
+            continue
+        yield from _plain(text, at, quoted.start())
+        at = quoted.end()
+        begin, close = quoted.span(kind)
+        if begins_statement(text, begin, close):
+            escapes = "c" if kind == "double" else "doubled single"
+            yield worked_out(text, list(pieces(text, begin, close, escapes, ())), close)
+        elif _PSQL.search(text, begin, close) and MENTION.search(text, begin, close):
+            yield from (each.written for each in given(text, begin, close, quoted=kind == "double"))
+    yield from _plain(text, at, end)
+
+
+def _plain(text: str, start: int, end: int) -> Iterator[Written]:
+    for found in _PLAIN.finditer(text, start, end):
+        begin, stop = found.span("sql")
+        if not begins_statement(text, begin, stop):
+            continue
+        # It goes on in lines that are further in than its key, or its dash.
+        indent = len(found["indent"]) + (len(found["items"]) if found["key"] else 0)
+        while stop < end:
+            line = _LINE.match(text, stop + 1, end)
+            if line is None or not line["first"] or len(line["indent"]) <= indent or line["first"] == "#":
+                break
+            stop = min(line.end(), end)
+            stop -= text[stop - 1 : stop] == "\n"
+        comment = re.compile(r"[ \t]\#").search(text, begin, stop)
+        stop = comment.start() if comment is not None and "\n" not in text[begin:stop] else stop
+        yield worked_out(text, [Piece(begin, stop, text[begin:stop])], stop)
+    for line in re.compile(r"^[^\n]*\bpsql\b[^\n]*$", re.MULTILINE).finditer(text, start, end):
+        if MENTION.search(line[0]):
+            yield from (each.written for each in given(text, line.start(), line.end()))

@@ -1,0 +1,108 @@
+"""The lexical rules of PostgreSQL's ``src/backend/parser/scan.l`` and psql's ``src/fe_utils/psqlscan.l`` as patterns.
+
+Every one costs time linear in the length of its text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pubcheck.lazy_regex import pattern_later
+
+# PostgreSQL's whitespace: no more than these, so that a no-break space is a letter (scan.l: space, ident_start).
+BLANKS = " \t\n\r\f\v"
+
+# Character classes of scan.l. They are negations over ASCII because everything above it is a letter to scan.l, and
+# because a class with a range beyond 0xff is slow to compile.
+_START = r"[^\x00-@\[-^`{-\x7f]"  # ident_start, dolq_start
+CONT = r"[^\x00-#%-/:-@\[-^`{-\x7f]"  # ident_cont
+_WORD_CHAR = r"[^\x00-/:-@\[-^`{-\x7f]"  # dolq_cont, psqlscan.l's variable_char
+_WORD = rf"{_START}{CONT}*+"
+GAP = r"(?:[ \t\n\r\f\v]++|--[^\n\r]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)*+"
+_ORDINARY = r"""[^'"$;\\()/:\-]++"""
+_QUOTED_NAME = r'"[^"]*+"'
+
+# A colon that begins no variable: a typecast, an assignment, or one before neither name, quote nor {?.
+_COLON = r""":(?:[:=]|(?![^\x00-!#-&(-/:-@\[-^`|-\x7f]))"""
+_OPERATORS = rf"-(?!-)|/(?!\*)|{_COLON}"
+_DEPTH = 4
+
+
+def _literal(conforming: bool) -> str:
+    """A literal in which no backslash escapes: no E'' (it shows before the quote), no backslash if it would escape."""
+    return r"(?<![eE])'[^']*+'" if conforming else r"(?<![eE])'[^'\\]*+'"
+
+
+def whole(conforming: bool) -> re.Pattern[str]:
+    """An ordinary statement in one match: group 1 is it, 2 its first word.
+
+    No group stands within a possessive repeat: re then raises SystemError (CPython issue 101955, Python 3.11).
+    """
+    quotes = f"{_literal(conforming)}|{_QUOTED_NAME}"
+    ordinary = rf"{_ORDINARY}|{quotes}|--[^\n\r]*+|{_OPERATORS}"
+    nested = ""
+    for _ in range(_DEPTH):
+        nested = rf"|\((?:{ordinary}{nested})*+\)"
+    dollars = "".join(
+        rf"|(?<!{CONT})\${tag}\$(?:[^$]++|\$(?!{tag}\$))*+\${tag}\$" for tag in ("", "_", "function", "body", "BODY")
+    )
+    token = rf"{ordinary}{nested}{dollars}"
+    return re.compile(rf"(?:[ \t\n\r\f\v;]++|--[^\n\r]*+)*+(({_WORD})(?:{token})*+);")
+
+
+def run(conforming: bool, routine: bool) -> re.Pattern[str]:
+    """What needs no thought, as much as there is of it; in a routine BEGIN, CASE and END do need some."""
+    words = rf"[\x00-!#%&*+,.0-9<-@\[\]^`{{-\x7f]++|(?!(?ai:begin|case|end)(?!{CONT})){_WORD}" if routine else _ORDINARY
+    return re.compile(rf"(?:{words}|{_literal(conforming)}|{_QUOTED_NAME}|{_OPERATORS})*+")
+
+
+SKIPPED = re.compile(r"(?:[ \t\n\r\f\v;]++|--[^\n\r]*+)*+")
+LINE_REST = pattern_later(r"[^\n\r]*+")
+FIRST_WORD = pattern_later(rf"(?:[( \t\n\r\f\v]++)?+({_WORD})")
+_CONTINUED = r"(?:[ \t\f\v]++|--[^\n\r]*+)*+[\n\r](?:[ \t\n\r\f\v]++|--[^\n\r]*+[\n\r])*+"  # scan.l: quotecontinue
+UNESCAPED = pattern_later(r"'[^']*+'")
+_ESCAPED_BODY = r"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
+ESCAPED = pattern_later(_ESCAPED_BODY, re.DOTALL)
+ESCAPED_CONTINUED = pattern_later(rf"{_ESCAPED_BODY}(?:{_CONTINUED}{_ESCAPED_BODY})*+", re.DOTALL)
+ESCAPE = pattern_later(r"\\.", re.DOTALL)
+E_PREFIX = pattern_later(rf"(?<!{CONT})[eE]'")
+B_OR_X_PREFIX = pattern_later(rf"(?<!{CONT})[bBxX]'")
+U_PREFIX = pattern_later(rf"(?<!{CONT})[uU]&'")
+DOLLAR_QUOTE = pattern_later(rf"\$(?:{_START}{_WORD_CHAR}*+)?+\$")
+DOLLAR_QUOTES = pattern_later(rf"\$(?=((?:{_START}{_WORD_CHAR}*+)?+\$))")
+NAME_REST = pattern_later(rf"{CONT}*+")
+NAME_START = pattern_later(_START)
+COMMENT_MARK = pattern_later(r"/\*|\*/")
+VARIABLE = pattern_later(rf""":(?:{_WORD_CHAR}++|'{_WORD_CHAR}++'|"{_WORD_CHAR}++"|\{{\?{_WORD_CHAR}++\}})""")
+
+# psqlscan.l counts CREATE, OR, REPLACE, FUNCTION and PROCEDURE as a statement's first words. It takes any BEGIN for a
+# body; only BEGIN ATOMIC is one (gram.y: opt_routine_body), and so a routine named "begin" does no harm here.
+ROUTINE = re.compile(
+    rf"(?ai:create){GAP}(?:(?ai:or){GAP}(?ai:replace){GAP})?+(?ai:function|procedure)(?!{CONT})",
+)
+ATOMIC = pattern_later(rf"{GAP}(?ai:atomic)(?!{CONT})")
+_COPIED_NAME = rf'(?:"[^"]*+"|:?"?{_WORD}"?)'
+
+# Patterns kept as text are needed by few files and compiled (and kept by re) when they are.
+_COPY_STDIN = (
+    rf"(?ai:copy)(?!{CONT}){GAP}(?:(?ai:binary)(?!{CONT}){GAP})?+{_COPIED_NAME}(?:{GAP}\.{GAP}{_COPIED_NAME})*+"
+    rf'{GAP}(?:\((?:[^()"]++|"[^"]*+")*+\){GAP})?+(?ai:from){GAP}(?ai:stdin)(?!{CONT})'
+)
+
+# psql's meta-commands. Those that send the query buffer end the statement before them; those that read a whole line
+# take quotes and backslashes as they come (psql's command.c: exec_command, OT_WHOLE_LINE). Before it quits in a script
+# psql sends what it has (mainloop.c).
+SENDING = frozenset(
+    ("g", "gx", "gset", "gexec", "gdesc", "crosstabview", "watch", "parse", "sendpipeline", "q", "quit")
+)
+RESETTING = frozenset(("r", "reset"))
+WHOLE_LINE = frozenset(("copy", "h", "help", "ef", "ev", "sf", "sf+", "sv", "sv+"))
+COMMAND_NAME = pattern_later(r"\\([^ \t\n\r\f\v\\]*+)")
+COMMAND_REST = pattern_later(r"""(?:[^\\\n\r'"`]++|'(?:[^'\\\n\r]++|\\[^\n\r])*+'|"[^"\n\r]*+"|`[^`\n\r]*+`|['"`])*+""")
+
+# Where a statement can be taken up again after one that could not be parsed: a line that begins with one of these.
+RESTART = pattern_later(rf"[\n\r][ \t\f\v]*+((?ai:create|alter|drop|do)(?!{CONT}))")
+
+
+def is_copy_stdin(sql: str) -> bool:
+    return re.match(_COPY_STDIN, sql) is not None

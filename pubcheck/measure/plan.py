@@ -1,0 +1,105 @@
+"""What each publication would send of a table's rows, as conditions that Spark can count."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.config import suggestion
+from pubcheck.engine.replay import Fold
+from pubcheck.engine.statement_index import Statements
+from pubcheck.explain.filter_text import condition
+from pubcheck.measure.spark_sql import SparkFilter, spark_filter
+from pubcheck.measure.spark_types import NotExact
+from pubcheck.postgres.analysis.row_filter import parse_state
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.executor import Context
+from pubcheck.postgres.replication.published_changes import Operation, Sent, sent_by
+
+
+class NoTable(ValueError):
+    """There is no such table, or more than one; the message says which there are."""
+
+
+class Sending(Struct, frozen=True):
+    """What a publication sends of a table: the rows for which ``spark`` is true, all where there is no ``filter``.
+
+    ``filter`` is the condition as written. ``reason`` says why the rows cannot be counted; then there is no ``spark``.
+    """
+
+    publication: str
+    operations: tuple[Operation, ...]
+    certain: bool
+    filter: str | None = None
+    spark: SparkFilter | None = None
+    reason: str | None = None
+
+
+class Measurable(Struct, frozen=True):
+    """A table, and what the publications that publish it would send of it, in the order in which they were made."""
+
+    name: str
+    relation: Relation
+    sendings: tuple[Sending, ...]
+
+
+def measurable(fold: Fold, statements: Statements, name: str) -> Measurable:
+    """A table by its name, with its schema or without, in the final state of a unit. Raises NoTable.
+
+    A partitioned table stands for its leaves.
+    """
+    catalog = fold.catalog
+    relation = _find(fold, name)
+    leaves = [relation.oid]
+    if relation.kind == "p":
+        leaves = [oid for oid in catalog.descendants(relation.oid) if catalog.relations[oid].kind == "r"]
+    wanted = set(leaves)
+    found = []
+    for publication in sorted(catalog.publications.values(), key=lambda row: row.oid):
+        sents = [each for each in sent_by(catalog, publication.oid) if each.relation in wanted]
+        if sents:
+            failed = Sending(publication.name, sents[0].operations, certain=False, reason="pubcheck failed at it")
+            attempt = fold.faults.value
+            found.append(
+                attempt(publication.place, failed, _sending, fold, statements, publication.name, sents, len(leaves))
+            )
+    return Measurable(fold.session.qualified(relation), relation, tuple(found))
+
+
+_FEW = 12
+"""Tables that are all named to who named another."""
+
+
+def _find(fold: Fold, name: str) -> Relation:
+    relations = fold.catalog.relations.values()
+    rows = [row for row in relations if row.kind in "rp" and row.oid >= FIRST_NORMAL_OID]
+    tables = {fold.session.qualified(row): row for row in rows}
+    if name in tables:
+        return tables[name]
+    same = sorted(qualified for qualified, row in tables.items() if row.name == name)
+    if len(same) == 1:
+        return tables[same[0]]
+    if same:
+        raise NoTable(f"there are several tables {name}: {', '.join(same)}")
+    near = suggestion(name, sorted(tables)) if tables else "; it makes none"
+    raise NoTable(f"the schema makes no table {name}{near if len(tables) <= _FEW or 'mean' in near else ''}")
+
+
+def _sending(fold: Fold, statements: Statements, publication: str, sents: list[Sent], leaves: int) -> Sending:
+    first, entry = sents[0], sents[0].entry
+    sending = Sending(publication, first.operations, all(sent.certain for sent in sents))
+    if len(sents) < leaves:
+        return replace(sending, reason="it sends only some of the partitions: give their data one by one")
+    if len({id(sent.filter) for sent in sents}) > 1:
+        return replace(sending, reason="it sends the partitions by different filters: give their data one by one")
+    if first.filter is None or entry is None:
+        return sending
+    relation = fold.catalog.relations[entry.relation]
+    statement = statements[entry.place.source, entry.place.statement]
+    sending = replace(sending, filter=condition(statement.text, entry.place.start) or "(its text was not found)")
+    try:
+        found = spark_filter(first.filter, relation, Context(parse_state(fold.session, relation).inputs))
+    except NotExact as why:
+        return replace(sending, reason=str(why))
+    return replace(sending, spark=found)

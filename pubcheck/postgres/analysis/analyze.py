@@ -1,0 +1,235 @@
+"""Parse nodes of an expression become typed ones (transformExprRecurse in parser/parse_expr.c), in the server's order.
+
+What stands in a filter is analysed as a WHERE clause with one relation in scope. Each construct has its function; they
+are looked up by the parse node's kind, and the modules of the rarer ones are loaded when the first is met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+from pubcheck.postgres.analysis.columns import column_reference
+from pubcheck.postgres.analysis.constants import constant, value_function
+from pubcheck.postgres.analysis.functions import call_function
+from pubcheck.postgres.analysis.operators import make_op
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.lazy_dispatch import Deferred
+from pubcheck.postgres.oids import BOOL, INT4
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names as names_of
+from pubcheck.postgres.primnodes import Expr
+
+Handler = Callable[[ParseState, Node], Expr]
+
+
+def transform(p: ParseState, node: Node) -> Expr:
+    """An expression with its types, functions and operators found.
+
+    Raises ServerError where the server refuses it, Unknowable where that rests on what is not visible.
+    """
+    for kind, body in node.items():
+        try:
+            handler = _HANDLERS[kind]
+        except KeyError:
+            raise Unknowable(f"what {kind} means") from None
+        return handler(p, body)
+    raise ValueError("an empty parse node")
+
+
+def _operator(p: ParseState, body: Node) -> Expr:
+    """An A_Expr. Plain operators chain to the left, and such a chain may be long: it is followed, not called."""
+    kind = body["kind"]
+    if kind not in _PLAIN:
+        return _SPECIAL[kind](p, body)
+    chain = [body]
+    first = body.get("lexpr")
+    while first is not None and "A_Expr" in first and first["A_Expr"]["kind"] in _PLAIN and not _of_rows(chain[-1]):
+        chain.append(first["A_Expr"])
+        first = chain[-1].get("lexpr")
+    made: Expr | None = None
+    for link in reversed(chain):
+        if made is None:
+            if _of_rows(link):
+                made = _SPECIAL["rows"](p, link)
+                continue
+            if first is not None:
+                made = transform(p, first)
+        right = transform(p, link["rexpr"])
+        made = make_op(p, names_of(link["name"]), made, right, link.get("location", -1))
+    assert made is not None
+    return made
+
+
+_PLAIN = frozenset(("AEXPR_OP", "AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_SIMILAR"))
+
+
+def _of_rows(body: Node) -> bool:
+    """Whether an operator stands between two ROWs, or a ROW and a sub-select."""
+    if "RowExpr" not in body.get("lexpr", ()):
+        return False
+    right = body["rexpr"]
+    return "RowExpr" in right or right.get("SubLink", {}).get("subLinkType") == "EXPR_SUBLINK"
+
+
+_OPERATIONS = {"AND_EXPR": "AND", "OR_EXPR": "OR", "NOT_EXPR": "NOT"}
+
+
+def _boolean(p: ParseState, body: Node) -> Expr:
+    """AND, OR and NOT, nested as deeply as may be (transformBoolExpr)."""
+    open_nodes: list[tuple[Node, list[Expr]]] = [(body, [])]
+    while True:
+        at, made = open_nodes[-1]
+        operation = _OPERATIONS[at["boolop"]]
+        args = at["args"]
+        below = None
+        while len(made) < len(args):
+            argument = args[len(made)]
+            below = argument.get("BoolExpr")
+            if below is not None:
+                break
+            made.append(coerce_to_boolean(p, transform(p, argument), operation))
+        if below is not None:
+            open_nodes.append((below, []))
+            continue
+        finished = Expr("BoolExpr", BOOL, made, at.get("location", -1), value=operation)
+        open_nodes.pop()
+        if not open_nodes:
+            return finished
+        open_nodes[-1][1].append(finished)
+
+
+def _call(p: ParseState, body: Node) -> Expr:
+    """A FuncCall; what WITHIN GROUP sorts by are arguments too (transformFuncCall)."""
+    names, location = names_of(body["funcname"]), body.get("location", -1)
+    if p.major.number < 16 and names[-1] in _WORDS_OF_16 and not p.session.text.startswith(b"pg_catalog", location):
+        names = names[-1:]
+        if names == ["system_user"] and body.get("funcformat") == "COERCE_SQL_SYNTAX":
+            return column_reference(p, {"fields": body["funcname"][-1:], "location": location})
+    args = [transform(p, argument) for argument in body.get("args", ())]
+    if body.get("agg_within_group"):
+        args += [transform(p, item["SortBy"]["node"]) for item in body["agg_order"]]
+    return call_function(p, names, args, body, location)
+
+
+_WORDS_OF_16 = frozenset(("json_object", "system_user"))
+"""Names that the grammar takes for pg_catalog's since 16; before that they are names like any other."""
+
+
+def _named_argument(p: ParseState, body: Node) -> Expr:
+    argument = transform(p, body["arg"])
+    return Expr(
+        "NamedArgExpr",
+        argument.type,
+        [argument],
+        body.get("location", -1),
+        typmod=argument.typmod,
+        value=body.get("name", ""),
+    )
+
+
+def _null_test(p: ParseState, body: Node) -> Expr:
+    return Expr("NullTest", BOOL, [transform(p, body["arg"])], body.get("location", -1), value=body["nulltesttype"])
+
+
+def _boolean_test(p: ParseState, body: Node) -> Expr:
+    clause = body["booltesttype"].replace("_", " ")
+    argument = coerce_to_boolean(p, transform(p, body["arg"]), clause)
+    return Expr("BooleanTest", BOOL, [argument], body.get("location", -1), value=clause)
+
+
+def _parameter(p: ParseState, body: Node) -> Expr:
+    message = f"there is no parameter ${body.get('number', 0)}"
+    raise p.error("42P02", message, body.get("location", -1), "rf-clause-kind")
+
+
+def _default(p: ParseState, body: Node) -> Expr:
+    message = "DEFAULT is not allowed in this context"
+    raise p.error("42601", message, body.get("location", -1), "rf-clause-kind")
+
+
+def _grouping(p: ParseState, body: Node) -> Expr:
+    """GROUPING(): its arguments are analysed before it is refused (transformGroupingFunc)."""
+    location: int = body.get("location", -1)
+    args = body.get("args", [])
+    if len(args) > _MAX_GROUPING:
+        raise p.error("54023", f"GROUPING must have fewer than {_MAX_GROUPING + 1} arguments", location)
+    made = Expr("GroupingFunc", INT4, [transform(p, argument) for argument in args], location)
+    if p.clause not in ("SELECT", "HAVING", "ORDER BY", "DISTINCT ON"):
+        words = f"grouping operations are not allowed in {p.clause}"
+        raise p.error("42803", words, location, "rf-clause-kind")
+    return made
+
+
+_MAX_GROUPING = 31
+
+
+def _merge_action(p: ParseState, body: Node) -> Expr:
+    """MERGE_ACTION(), which is a function like any other before 17."""
+    location: int = body.get("location", -1)
+    if p.major.number < 17:
+        return call_function(p, ["merge_action"], [], {}, location)
+    message = "MERGE_ACTION() can only be used in the RETURNING list of a MERGE command"
+    raise p.error("42601", message, location, "rf-clause-kind")
+
+
+_PACKAGE = "pubcheck.postgres.analysis"
+_HANDLERS: Deferred[str, Handler] = Deferred(
+    _PACKAGE,
+    {
+        "A_ArrayExpr": "casts:array",
+        "A_Indirection": "subscripts:indirection",
+        "CaseExpr": "case:case",
+        "CoalesceExpr": "case:coalesce",
+        "CollateClause": "casts:collate",
+        "JsonArrayAgg": "json:array_aggregate",
+        "JsonArrayConstructor": "json:array_constructor",
+        "JsonArrayQueryConstructor": "sublinks:json_array_query",
+        "JsonFuncExpr": "jsonpath:query_function",
+        "JsonIsPredicate": "json:is_json",
+        "JsonObjectAgg": "json:object_aggregate",
+        "JsonObjectConstructor": "json:object_constructor",
+        "JsonParseExpr": "json:parse",
+        "JsonScalarExpr": "json:scalar",
+        "JsonSerializeExpr": "json:serialize",
+        "MinMaxExpr": "case:greatest_or_least",
+        "RowExpr": "row_expr:row",
+        "SubLink": "sublinks:sublink",
+        "TypeCast": "casts:cast",
+        "XmlExpr": "xml:xml_expression",
+        "XmlSerialize": "xml:serialize",
+    },
+    loaded={
+        "A_Const": constant,
+        "A_Expr": _operator,
+        "BoolExpr": _boolean,
+        "BooleanTest": _boolean_test,
+        "ColumnRef": column_reference,
+        "FuncCall": _call,
+        "GroupingFunc": _grouping,
+        "MergeSupportFunc": _merge_action,
+        "NamedArgExpr": _named_argument,
+        "NullTest": _null_test,
+        "ParamRef": _parameter,
+        "SQLValueFunction": value_function,
+        "SetToDefault": _default,
+    },
+)
+_SPECIAL: Deferred[str, Handler] = Deferred(
+    _PACKAGE,
+    {
+        "AEXPR_BETWEEN": "comparisons:between",
+        "AEXPR_BETWEEN_SYM": "comparisons:between",
+        "AEXPR_DISTINCT": "comparisons:distinct",
+        "AEXPR_IN": "comparisons:in_list",
+        "AEXPR_NOT_BETWEEN": "comparisons:between",
+        "AEXPR_NOT_BETWEEN_SYM": "comparisons:between",
+        "AEXPR_NOT_DISTINCT": "comparisons:distinct",
+        "AEXPR_NULLIF": "comparisons:nullif",
+        "AEXPR_OP_ALL": "comparisons:any_or_all",
+        "AEXPR_OP_ANY": "comparisons:any_or_all",
+        "rows": "row_expr:row_operator",
+    },
+)
+"""What A_Exprs that are no plain operators are, by their kind, and those of rows."""

@@ -1,0 +1,193 @@
+"""Which of several functions or operators a call means (FuncnameGetCandidates, func_select_candidate)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from pubcheck.postgres.analysis.coerce import can_coerce_type
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.catalog.rows import Proc
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.primnodes import UNKNOWN
+from pubcheck.postgres.session.syscache import SysCache
+
+
+class Candidate(Struct, gc=False):
+    """One function or operator that has the name and can take so many arguments.
+
+    ``oid`` is 0 where several are equally good. ``args`` are the types in the order of the call: named arguments in
+    their places, a variadic parameter repeated, defaulted ones last. ``variadic`` counts the arguments that make up
+    the variadic array, ``defaults`` those that are not given.
+    """
+
+    oid: int
+    args: tuple[int, ...]
+    path: int = 0
+    variadic: int = 0
+    defaults: int = 0
+    positions: tuple[int, ...] | None = None
+    """With named arguments: which parameter each argument is."""
+
+
+def function_candidates(
+    cache: SysCache, names: list[str], given: int, argument_names: Sequence[str], *, expand: bool
+) -> list[Candidate]:
+    """The functions that a call with ``given`` arguments may mean; ``expand`` says that VARIADIC was not written."""
+    found: dict[tuple[int, ...], Candidate] = {}
+    single = len(names) > 1
+    special_before = False
+    for path, proc in cache.procs(names):
+        made = _candidate(proc, path, given, argument_names, expand)
+        if made is None:
+            continue
+        special_before = special_before or bool(made.variadic or made.defaults or argument_names)
+        types = made.args[: len(made.args) - made.defaults]
+        if types in found and (special_before or not single) and not _prevails(made, found[types]):
+            continue
+        # One that prevails comes last.
+        found.pop(types, None)
+        found[types] = made
+    return list(found.values())
+
+
+def _candidate(proc: Proc, path: int, given: int, argument_names: Sequence[str], expand: bool) -> Candidate | None:
+    parameters = len(proc.arguments)
+    if argument_names:
+        if proc.variadic and expand:
+            return None
+        defaults = max(parameters - given, 0)
+        if defaults > proc.defaults or parameters < given:
+            return None
+        positions = _match_names(proc, given, argument_names)
+        if positions is None:
+            return None
+        args = tuple(proc.arguments[position] for position in positions)
+        return Candidate(proc.oid, args, path, 0, defaults, positions)
+    variadic = proc.variadic if expand and parameters <= given else 0
+    if parameters > given:
+        if parameters - given > proc.defaults:
+            return None
+        return Candidate(proc.oid, proc.arguments, path, 0, parameters - given)
+    if variadic:
+        count = given - parameters + 1
+        return Candidate(proc.oid, proc.arguments[:-1] + (variadic,) * count, path, count)
+    if parameters != given:
+        return None
+    return Candidate(proc.oid, proc.arguments, path)
+
+
+def _match_names(proc: Proc, given: int, argument_names: Sequence[str]) -> tuple[int, ...] | None:
+    """MatchNamedCall: the parameter of each argument, then those that take their defaults."""
+    parameters = len(proc.arguments)
+    names = [
+        name
+        for name, mode in zip(proc.argument_names, proc.modes or "i" * len(proc.argument_names), strict=False)
+        if mode in "ibv"
+    ]
+    positions = list(range(given - len(argument_names)))
+    for name in argument_names:
+        if name not in names:
+            return None
+        position = names.index(name)
+        if position in positions:
+            return None
+        positions.append(position)
+    for position in range(parameters):
+        if position not in positions:
+            if position < parameters - proc.defaults:
+                return None
+            positions.append(position)
+    return tuple(positions)
+
+
+def _prevails(made: Candidate, old: Candidate) -> bool:
+    """Of two candidates with the same types the earlier in the path stays, then the one that is not variadic.
+
+    Where neither is better, the old one stays for both, and stands for none.
+    """
+    if made.path != old.path:
+        return made.path < old.path
+    if bool(made.variadic) != bool(old.variadic):
+        return not made.variadic
+    old.oid = 0
+    return False
+
+
+def matching(p: ParseState, types: Sequence[int], candidates: list[Candidate]) -> list[Candidate]:
+    """Those that can take the types by implicit coercion (func_match_argtypes)."""
+    given = len(types)
+    kept = []
+    for candidate in candidates:
+        args = candidate.args[:given]
+        if 0 in args:
+            raise Unknowable("the argument types of a function or an operator that the unit makes")
+        if can_coerce_type(p, types, args, "i"):
+            kept.append(candidate)
+    return kept
+
+
+def select(p: ParseState, types: Sequence[int], candidates: list[Candidate]) -> Candidate | None:
+    """The best of several that can take the types, None where they tie (func_select_candidate)."""
+    cache = p.cache
+    given = range(len(types))
+    bases = [oid if oid == UNKNOWN else cache.base_type(oid)[0] for oid in types]
+    known = [at for at in given if bases[at] != UNKNOWN]
+    candidates = _best(candidates, lambda args: sum(args[at] == bases[at] for at in known))
+    if len(candidates) == 1:
+        return candidates[0]
+    categories = {at: cache.type(bases[at]).category for at in known}
+    candidates = _best(
+        candidates,
+        lambda args: sum(args[at] == bases[at] or _preferred_in(cache, args[at], categories[at]) for at in known),
+    )
+    if len(candidates) == 1:
+        return candidates[0]
+    if len(known) == len(types):
+        return None
+    narrowed = _by_category(cache, [at for at in given if bases[at] == UNKNOWN], candidates)
+    if len(narrowed) == 1:
+        return narrowed[0]
+    candidates = narrowed
+    kinds = {bases[at] for at in known}
+    if len(kinds) != 1:
+        return None
+    assumed = [kinds.pop()] * len(types)
+    fitting = [one for one in candidates if can_coerce_type(p, assumed, one.args[: len(types)], "i")]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _best(candidates: list[Candidate], score: Callable[[tuple[int, ...]], int]) -> list[Candidate]:
+    scores = [score(candidate.args) for candidate in candidates]
+    best = max(scores)
+    return [candidate for candidate, its in zip(candidates, scores, strict=True) if its == best]
+
+
+def _preferred_in(cache: SysCache, oid: int, category: str) -> bool:
+    row = cache.type(oid)
+    return row.preferred and row.category == category
+
+
+def _by_category(cache: SysCache, unknown: Sequence[int], candidates: list[Candidate]) -> list[Candidate]:
+    """Keep those whose parameters, where literals of type unknown stand, are of the one category that suits."""
+    wanted: dict[int, tuple[str, bool]] = {}
+    for at in unknown:
+        rows = [cache.type(candidate.args[at]) for candidate in candidates]
+        found = {row.category for row in rows}
+        if "S" in found:
+            category = "S"
+        elif len(found) == 1:
+            category = found.pop()
+        else:
+            return candidates
+        wanted[at] = category, any(row.preferred and row.category == category for row in rows)
+    kept = [
+        candidate
+        for candidate in candidates
+        if all(
+            (row := cache.type(candidate.args[at])).category == category and (row.preferred or not preferred)
+            for at, (category, preferred) in wanted.items()
+        )
+    ]
+    return kept or candidates

@@ -1,0 +1,105 @@
+"""Casts, COLLATE and ARRAY[...], which a cast tells its type (parser/parse_expr.c)."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.coerce import (
+    coerce_to_common_type,
+    coerce_to_target_type,
+    select_common_type,
+    select_common_typmod,
+)
+from pubcheck.postgres.analysis.locations import expr_location
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.typenames import type_and_typmod
+from pubcheck.postgres.oids import INT2VECTOR, OIDVECTOR
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.primnodes import EXPLICIT_CAST, UNKNOWN, Expr
+
+
+def cast(p: ParseState, body: Node) -> Expr:
+    """CAST(), :: and TYPE 'literal' (transformTypeCast). Raises ServerError 42846 and what its parts give rise to."""
+    type_name = body["typeName"]
+    target, typmod = type_and_typmod(p, type_name)
+    argument = body["arg"]
+    expr: Expr | None = None
+    if "A_ArrayExpr" in argument:
+        base, base_typmod = p.cache.base_type(target, typmod)
+        element = p.cache.element_type(base)
+        if element:
+            expr = array(p, argument["A_ArrayExpr"], (base, element, base_typmod))
+    if expr is None:
+        expr = transform(p, argument)
+    location: int = body.get("location", -1)
+    if location < 0:
+        location = type_name.get("location", -1)
+    made = coerce_to_target_type(p, expr, expr.type, target, typmod, "e", EXPLICIT_CAST, location)
+    if made is None:
+        raise p.error("42846", f"cannot cast type {p.type_name(expr.type)} to {p.type_name(target)}", location)
+    return made
+
+
+def collate(p: ParseState, body: Node) -> Expr:
+    """COLLATE (transformCollateClause). Raises ServerError 42804 and 42704."""
+    argument = transform(p, body["arg"])
+    location: int = body.get("location", -1)
+    # A literal that nothing has given a type yet takes any collation.
+    if argument.type != UNKNOWN and not p.cache.type(argument.type).collation:
+        raise p.error("42804", f"collations are not supported by type {p.type_name(argument.type)}", location)
+    names = [part["String"]["sval"] for part in body["collname"]]
+    chosen = p.cache.collation_named(names, location).oid
+    return Expr(
+        "CollateExpr", argument.type, [argument], location, typmod=argument.typmod, collation=chosen, value=chosen
+    )
+
+
+def array(p: ParseState, body: Node, wanted: tuple[int, int, int] | None = None) -> Expr:
+    """ARRAY[...] (transformArrayExpr). ``wanted`` are the array type, element type and typmod that a cast asks for.
+
+    Raises ServerError 42P18, 42704, 42804, 42846.
+    """
+    location: int = body.get("location", -1)
+    nested = False
+    items: list[Expr] = []
+    for element in body.get("elements", ()):
+        if "A_ArrayExpr" in element:
+            item = array(p, element["A_ArrayExpr"], wanted)
+            nested = True
+        else:
+            item = transform(p, element)
+            if not nested and item.type not in (INT2VECTOR, OIDVECTOR):
+                nested = bool(p.cache.element_type(item.type))
+        items.append(item)
+    if wanted is not None:
+        array_type, element_type, typmod = wanted
+        target = array_type if nested else element_type
+        made = [_forced(p, item, target, typmod) for item in items]
+        return _array(p, array_type, target, made, location, nested)
+    if not items:
+        raise p.error(
+            "42P18",
+            "cannot determine type of empty array",
+            location,
+            hint="Explicitly cast to the desired type, for example ARRAY[]::integer[].",
+        )
+    common = select_common_type(p, items, "ARRAY")
+    array_type = common if nested else p.cache.array_type(common)
+    if nested and not p.cache.element_type(common):
+        raise p.error("42704", f"could not find element type for data type {p.type_name(common)}", location)
+    if not array_type:
+        raise p.error("42704", f"could not find array type for data type {p.type_name(common)}", location)
+    made = [coerce_to_common_type(p, item, common, "ARRAY") for item in items]
+    return _array(p, array_type, common, made, location, nested)
+
+
+def _array(p: ParseState, oid: int, item: int, items: list[Expr], location: int, nested: bool) -> Expr:
+    typmod = select_common_typmod(p, items, item) if items else -1
+    return Expr("ArrayExpr", oid, items, location, typmod=typmod, value=nested)
+
+
+def _forced(p: ParseState, item: Expr, target: int, typmod: int) -> Expr:
+    made = coerce_to_target_type(p, item, item.type, target, typmod, "e", EXPLICIT_CAST, -1)
+    if made is None:
+        message = f"cannot cast type {p.type_name(item.type)} to {p.type_name(target)}"
+        raise p.error("42846", message, expr_location(item))
+    return made

@@ -1,0 +1,242 @@
+"""The columns that a row filter reads, by the rules of name resolution (parser/parse_relation.c, parse_expr.c).
+
+References become Vars here; whether they may stand in a filter is for the walk to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, TEMPORARY
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.oids import CID, OID, TID, XID
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import find
+from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.session import Session
+
+MAX_FUZZY_DISTANCE = 3
+
+
+def named_columns(session: Session, relation: Relation, tree: Node) -> Iterator[tuple[Column, int]]:
+    """The columns that an expression names, outside of sub-selects, and where, in the order of the text.
+
+    Raises ServerError for a name that the table certainly does not give; a table that is not visible has every column.
+    """
+    for _, body in find(tree, "ColumnRef"):
+        column = _resolve(session, session.catalog.relations[relation.oid], body)
+        if column is not None:
+            yield column, body.get("location", 0)
+
+
+def _resolve(session: Session, relation: Relation, body: Node) -> Column | None:
+    """The column that a ColumnRef names; None for a system column or the whole row."""
+    qualifier, name, location = _parts(session, relation, body)
+    if name is None:
+        return None
+    column = relation.column(name)
+    if column is not None:
+        return column
+    if name in SYSTEM_COLUMNS or (not qualifier and name == relation.name):
+        return None
+    if not relation.seen:
+        return require_column(session, relation.oid, name)
+    # What could not be followed (a DO block) may have added it.
+    session.assumed = session.assumed or session.blind
+    raise missing_column(relation, qualifier[-1] if qualifier else None, name, location)
+
+
+def _parts(session: Session, relation: Relation, body: Node) -> tuple[list[str], str | None, int]:
+    """The qualifier, the name (None for a star) and the place of a ColumnRef whose qualifier is the relation's.
+
+    Raises ServerError 0A000, 42601 and 42P01.
+    """
+    location: int = body.get("location", -1)
+    fields: list[str | None] = [
+        field["String"].get("sval", "") if "String" in field else None for field in body["fields"]
+    ]
+    if len(fields) == 1:
+        return [], fields[0], location
+    *qualifier, name = fields
+    if len(qualifier) > 3 or (len(qualifier) == 3 and qualifier[0] != session.catalog.database):
+        raise _improper(session, fields, location)
+    parts = [part or "" for part in qualifier]
+    if not _names_relation(session, relation, parts):
+        raise missing_relation(session, relation, parts[-1], location)
+    return parts, name, location
+
+
+def _names_relation(session: Session, relation: Relation, qualifier: list[str]) -> bool:
+    schema = "pg_temp" if relation.namespace == TEMPORARY else session.catalog.namespaces[relation.namespace].name
+    parts = [session.catalog.database, schema, relation.name]
+    return parts[-len(qualifier) :] == qualifier
+
+
+def _improper(session: Session, fields: list[str | None], location: int) -> ServerError:
+    shown = ".".join("*" if field is None else field for field in fields)
+    if len(fields) > 4:
+        message = f"improper qualified name (too many dotted names): {shown}"
+        return ServerError("42601", message, rule="rf-name-resolution", location=location)
+    session.assume_database()
+    message = f"cross-database references are not implemented: {shown}"
+    return ServerError("0A000", message, rule="rf-name-resolution", location=location)
+
+
+def missing_relation(session: Session, relation: Relation, name: str, location: int) -> ServerError:
+    """errorMissingRTE: a qualifier that names nothing, or the relation in another schema than its own."""
+    rule = "inheritance-qualified-filter" if relation.parents else "rf-name-resolution"
+    if name != relation.name:
+        message = f'missing FROM-clause entry for table "{name}"'
+        return ServerError("42P01", message, rule=rule, location=location)
+    message = f'invalid reference to FROM-clause entry for table "{name}"'
+    why = f'There is an entry for table "{name}", but it cannot be referenced from this part of the query.'
+    if session.catalog.major.number >= 16:
+        return ServerError("42P01", message, rule=rule, detail=why, location=location)
+    return ServerError("42P01", message, rule=rule, hint=why, location=location)
+
+
+def missing_column(relation: Relation, qualifier: str | None, name: str, location: int) -> ServerError:
+    """errorMissingColumn."""
+    shown = f'"{name}"' if qualifier is None else f"{qualifier}.{name}"
+    return ServerError(
+        "42703",
+        f"column {shown} does not exist",
+        rule="rf-name-resolution",
+        hint=suggestion([(0, relation.name, column.name) for column in relation.live()], name),
+        location=location,
+    )
+
+
+# References as analysed expressions.
+
+_SYSTEM_TYPES = {"ctid": TID, "xmin": XID, "cmin": CID, "xmax": XID, "cmax": CID, "tableoid": OID}
+
+
+def column_reference(p: ParseState, body: Node) -> Expr:
+    """A ColumnRef as a Var, a field of the whole row or a function of it (transformColumnRef).
+
+    Raises ServerError 42703, 42P01, 0A000 and 42601, and Unknowable for a column whose type is not visible.
+    """
+    if type(p) is not ParseState:
+        from pubcheck.postgres.analysis.namespace_items import Nested, nested_reference
+
+        if isinstance(p, Nested):
+            return nested_reference(p, body)
+    relation = p.relation
+    qualifier, name, location = _parts(p.session, relation, body)
+    if name is None:
+        return whole_row(p, relation, location)
+    found = relation_column(p, relation, name, location)
+    if found is not None:
+        return found
+    if not qualifier and name == relation.name:
+        return whole_row(p, relation, location)
+    if not relation.seen:
+        require_column(p.session, relation.oid, name)
+        raise Unknowable(f'the type of column "{name}"', location)
+    if qualifier:
+        from pubcheck.postgres.analysis.functions import column_of
+
+        called = column_of(p, name, whole_row(p, relation, location), location)
+        if called is not None:
+            return called
+    p.session.assumed = p.session.assumed or p.session.blind
+    raise missing_column(relation, qualifier[-1] if qualifier else None, name, location)
+
+
+def relation_column(p: ParseState, relation: Relation, name: str, location: int) -> Expr | None:
+    """A column of a relation, or a system column, as a Var (scanNSItemForColumn)."""
+    column = relation.column(name)
+    if column is not None:
+        return column_var(p, column, location)
+    if name in _SYSTEM_TYPES and relation.kind not in "vc":
+        return Expr("Var", _SYSTEM_TYPES[name], [], location, value=SYSTEM_COLUMNS[name])
+    return None
+
+
+def column_var(p: ParseState, column: Column, location: int) -> Expr:
+    """A column as a Var. Raises Unknowable where its type is not visible."""
+    if not column.type:
+        raise Unknowable(f'the type of column "{column.name}"', location)
+    collation = column.collation or p.cache.type(column.type).collation
+    return Expr("Var", column.type, [], location, typmod=column.typmod, collation=collation, value=column.number)
+
+
+def whole_row(p: ParseState, relation: Relation, location: int) -> Expr:
+    """All columns of a relation as one value of its row type (transformWholeRowRef).
+
+    Raises ServerError 42809 for a sequence, which has none.
+    """
+    if relation.kind == "S":
+        raise p.error("42809", f'relation "{relation.name}" does not have a composite type')
+    oid = 0
+    if relation.oid < FIRST_NORMAL_OID and relation.namespace == PG_CATALOG:
+        oid = builtins(p.major.number).type("pg_catalog", relation.name)
+    oid = oid or p.session.catalog.row_type(relation).oid
+    return Expr("Var", oid, [], location, value=0)
+
+
+def suggestion(offered: list[tuple[int, str, str]], name: str) -> str | None:
+    """The HINT of errorMissingColumn: the column, or the two columns, that the name is nearest to.
+
+    ``offered``: how far the table's name is from what was written, its name, and the column's.
+    """
+    best = MAX_FUZZY_DISTANCE + 1
+    first = second = ""
+    for penalty, table, column in offered:
+        if penalty > best:
+            continue
+        away = distance(column, name, best + 1 - penalty)
+        if away > len(name.encode()) // 2:
+            continue
+        away += penalty
+        shown = f"{table}.{column}"
+        if away < best:
+            best, first, second = away, shown, ""
+        elif away == best:
+            if second:
+                first = second = ""
+            elif first:
+                second = shown
+    if not first:
+        return None
+    other = f' or the column "{second}"' if second else ""
+    return f'Perhaps you meant to reference the column "{first}"{other}.'
+
+
+def distance(one: str, other: str, limit: int) -> int:
+    """Levenshtein distance with unit costs; anything above ``limit`` where it is at least that.
+
+    Tables have up to 1,600 columns, most of them far from the name: those cost little.
+    """
+    beyond = limit + 1
+    if abs(len(one) - len(other)) > limit:
+        return beyond
+    letters, wanted = set(one), set(other)
+    if len(letters - wanted) > limit or len(wanted - letters) > limit:
+        return beyond
+    start, end = 0, min(len(one), len(other))
+    while start < end and one[start] == other[start]:
+        start += 1
+    one, other = one[start:], other[start:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    # Cells further than ``limit`` from the diagonal are beyond it; those never written hold what is too great as well.
+    width = len(other)
+    row = list(range(width + 1))
+    for at, char in enumerate(one, 1):
+        low, high = max(1, at - limit), min(width, at + limit)
+        diagonal = row[low - 1]
+        nearest = left = row[low - 1] = at if low == 1 else beyond
+        for across in range(low, high + 1):
+            above = row[across]
+            left = min(above + 1, left + 1, diagonal + (char != other[across - 1]))
+            diagonal, row[across] = above, left
+            nearest = min(nearest, left)
+        if nearest > limit:
+            return beyond
+    return row[-1]

@@ -1,0 +1,134 @@
+"""Comparisons that are more than one operator: ANY and ALL, IN, BETWEEN, IS DISTINCT FROM, NULLIF (parse_expr.c)."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.coerce import (
+    coerce_to_boolean,
+    coerce_to_common_type,
+    select_common_type,
+    verify_common_type,
+)
+from pubcheck.postgres.analysis.operators import make_op, make_scalar_array_op
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.row_expr import compare_rows
+from pubcheck.postgres.oids import BOOL, RECORD
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names as names_of
+from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
+
+
+def any_or_all(p: ParseState, body: Node) -> Expr:
+    """``x op ANY (array)`` and ALL."""
+    left, right = transform(p, body["lexpr"]), transform(p, body["rexpr"])
+    use_or = body["kind"] == "AEXPR_OP_ANY"
+    return make_scalar_array_op(p, names_of(body["name"]), use_or, left, right, body.get("location", -1))
+
+
+def in_list(p: ParseState, body: Node) -> Expr:
+    """IN and NOT IN with a list (transformAExprIn).
+
+    What names no column goes into one array if there are two such and their common type has an array type; the rest
+    are comparisons of their own.
+    """
+    names, location = names_of(body["name"]), body.get("location", -1)
+    use_or = names[0] != "<>"
+    left = transform(p, body["lexpr"])
+    items = [transform(p, item) for item in body["rexpr"]["List"]["items"]]
+    plain = [item for item in items if not has_columns(item)]
+    made: Expr | None = None
+    if len(plain) > 1:
+        everything = [left, *plain]
+        common = select_common_type(p, everything, None)
+        if common and not verify_common_type(p, common, everything):
+            common = 0
+        array = p.cache.array_type(common) if common and common != RECORD else 0
+        if array:
+            elements = [coerce_to_common_type(p, item, common, "IN") for item in plain]
+            right = Expr("ArrayExpr", array, elements, value=False)
+            made = make_scalar_array_op(p, names, use_or, left, right, location)
+            items = [item for item in items if has_columns(item)]
+    for item in items:
+        if left.node == "RowExpr" and item.node == "RowExpr":
+            one = compare_rows(p, names, left.args, item.args, location)
+        else:
+            one = make_op(p, names, left, item, location)
+        one = coerce_to_boolean(p, one, "IN")
+        made = one if made is None else Expr("BoolExpr", BOOL, [made, one], location, value="OR" if use_or else "AND")
+    assert made is not None
+    return made
+
+
+def has_columns(expr: Expr) -> bool:
+    """contain_vars_of_level: whether an expression names a column, a sub-select's reference to the outside included."""
+    return any(at.node == "Var" or (at.node == "SubLink" and at.value[1]) for at in nodes(expr))
+
+
+def between(p: ParseState, body: Node) -> Expr:
+    """BETWEEN in its four forms becomes comparisons, each analysed by itself (transformAExprBetween)."""
+    kind, location = body["kind"], body.get("location", -1)
+    value = body["lexpr"]
+    low, high = body["rexpr"]["List"]["items"]
+    negated = kind.startswith("AEXPR_NOT")
+    above, below = ("<", ">") if negated else (">=", "<=")
+    inner, outer = ("OR_EXPR", "AND_EXPR") if negated else ("AND_EXPR", "OR_EXPR")
+
+    def compare(name: str, bound: Node) -> Node:
+        parts = {"kind": "AEXPR_OP", "name": [{"String": {"sval": name}}]}
+        return {"A_Expr": {**parts, "lexpr": value, "rexpr": bound, "location": location}}
+
+    def combine(operation: str, *args: Node) -> Node:
+        return {"BoolExpr": {"boolop": operation, "args": list(args), "location": location}}
+
+    tree = combine(inner, compare(above, low), compare(below, high))
+    if kind.endswith("SYM"):
+        tree = combine(outer, tree, combine(inner, compare(above, high), compare(below, low)))
+    return transform(p, tree)
+
+
+def distinct(p: ParseState, body: Node) -> Expr:
+    """IS [NOT] DISTINCT FROM; with a bare NULL on a side it is a test for NULL (transformAExprDistinct)."""
+    left, right, location = body["lexpr"], body["rexpr"], body.get("location", -1)
+    negated = body["kind"] == "AEXPR_NOT_DISTINCT"
+    for side, other in ((right, left), (left, right)):
+        if side.get("A_Const", {}).get("isnull"):
+            test = "IS_NULL" if negated else "IS_NOT_NULL"
+            # Of a row this asks for the row itself, where IS NULL asks for its fields: it is told apart by its form.
+            return Expr("NullTest", BOOL, [transform(p, other)], location, value=test, form=IMPLICIT)
+    names = names_of(body["name"])
+    one, other_side = transform(p, left), transform(p, right)
+    if one.node == "RowExpr" and other_side.node == "RowExpr":
+        made = _distinct_rows(p, names, one.args, other_side.args, location)
+    else:
+        made = _distinct(p, names, one, other_side, location)
+    return Expr("BoolExpr", BOOL, [made], location, value="NOT") if negated else made
+
+
+def _distinct(p: ParseState, names: list[str], left: Expr, right: Expr, location: int) -> Expr:
+    made = make_op(p, names, left, right, location)
+    if made.type != BOOL:
+        raise p.error("42804", "IS DISTINCT FROM requires = operator to yield boolean", location)
+    made.node = "DistinctExpr"
+    return made
+
+
+def _distinct_rows(p: ParseState, names: list[str], left: list[Expr], right: list[Expr], location: int) -> Expr:
+    if len(left) != len(right):
+        raise p.error("42601", "unequal number of entries in row expressions", location)
+    made: Expr | None = None
+    for one, other in zip(left, right, strict=True):
+        pair = _distinct(p, names, one, other, location)
+        made = pair if made is None else Expr("BoolExpr", BOOL, [made, pair], location, value="OR")
+    return made if made is not None else Expr("Const", BOOL, value=False)
+
+
+def nullif(p: ParseState, body: Node) -> Expr:
+    """NULLIF: an equality that gives its first operand (transformAExprNullIf)."""
+    location: int = body.get("location", -1)
+    left, right = transform(p, body["lexpr"]), transform(p, body["rexpr"])
+    made = make_op(p, names_of(body["name"]), left, right, location)
+    if made.type != BOOL:
+        raise p.error("42804", "NULLIF requires = operator to yield boolean", location)
+    made.node = "NullIfExpr"
+    made.type, made.typmod = made.args[0].type, made.args[0].typmod
+    return made

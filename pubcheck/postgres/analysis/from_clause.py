@@ -1,0 +1,310 @@
+"""FROM of sub-selects: tables, queries, functions and joins (parser/parse_clause.c, parse_relation.c)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean, common_type, is_complex
+from pubcheck.postgres.analysis.locations import expr_location
+from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
+from pubcheck.postgres.analysis.operators import find_operator
+from pubcheck.postgres.analysis.typenames import type_and_typmod
+from pubcheck.postgres.catalog import PG_CATALOG
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.oids import INT8, POLYMORPHIC, RECORD, TEXT
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.primnodes import UNKNOWN, Expr
+
+Joined = tuple[list[Item], list[Output] | None]
+"""The entries that an item of FROM brings, and its columns in their order."""
+
+
+def from_clause(p: Nested, entries: list[Node]) -> None:
+    """transformFromClause."""
+    for entry in entries:
+        items, _ = _item(p, entry)
+        _check_names(p, p.items, items)
+        for item in items:
+            item.lateral_only = True
+        p.items += items
+    for item in p.items:
+        item.lateral_only = False
+
+
+def _check_names(p: Nested, known: list[Item], new: list[Item]) -> None:
+    """checkNameSpaceConflicts."""
+    for item in new:
+        for other in known:
+            if not (item.name_visible and other.name_visible and item.name == other.name):
+                continue
+            tables = item.relation is not None and other.relation is not None and not item.alias and not other.alias
+            if tables and item.relation is not other.relation:
+                continue
+            raise p.error("42712", f'table name "{item.name}" specified more than once')
+
+
+def _item(p: Nested, entry: Node) -> Joined:
+    ((kind, body),) = entry.items()
+    if kind == "JoinExpr":
+        return _join(p, body)
+    if kind == "RangeTableSample":
+        return _item(p, body["relation"])
+    alias = body.get("alias", {})
+    name, names = alias.get("aliasname", ""), strings(alias.get("colnames", ()))
+    if kind == "RangeVar":
+        made = _table(p, body, name)
+    elif kind == "RangeSubselect":
+        made = Item(name, _sub_select(p, body), alias=bool(name))
+    elif kind == "RangeFunction":
+        made = _function(p, body, name)
+    else:
+        made = Item(name or ("xmltable" if kind == "RangeTableFunc" else "json_table"), None, alias=bool(name))
+    if names and made.columns is not None:
+        if len(names) > len(made.columns):
+            has = f"has {len(made.columns)} columns available but {len(names)} columns specified"
+            raise p.error("42P10", f'table "{made.name}" {has}')
+        made.columns = renamed(made.columns, names)
+    made.name_visible = bool(made.name)
+    p.entries.append(made)
+    return [made], _handed_on(made)
+
+
+def _handed_on(item: Item) -> list[Output] | None:
+    if item.columns is None:
+        return None
+    return [one if one.origin else replace(one, origin=(item, one.name)) for one in item.columns]
+
+
+def strings(parts: list[Node] | tuple[()]) -> list[str]:
+    return [part["String"]["sval"] for part in parts]
+
+
+def renamed(outputs: list[Output], names: list[str]) -> list[Output]:
+    return [replace(one, name=names[at]) if at < len(names) else one for at, one in enumerate(outputs)]
+
+
+# Tables and queries.
+
+
+def _table(p: Nested, body: Node, alias: str) -> Item:
+    name = body["relname"]
+    if "schemaname" not in body and name in p.queries:
+        return Item(alias or name, p.queries[name], alias=bool(alias))
+    relation = p.session.find_relation(body)
+    if relation is None:
+        schema = f"{body['schemaname']}." if "schemaname" in body else ""
+        message = f'relation "{schema}{name}" does not exist'
+        location: int = body.get("location", -1)
+        if not p.cache.complete_names:
+            raise Unknowable(message, location)
+        raise p.error("42P01", message, location)
+    return Item(alias or relation.name, _relation_columns(p, relation), relation=relation, alias=bool(alias))
+
+
+def _relation_columns(p: Nested, relation: Relation) -> list[Output] | None:
+    if relation.namespace == PG_CATALOG:
+        known = p.cache.builtin.columns(relation.name)
+        return None if known is None else [Output(one.name, one.type, one.typmod, one.collation) for one in known]
+    if not relation.seen or not relation.columns:
+        return None
+    outputs = []
+    for column in relation.live():
+        collation = column.collation or (p.cache.type(column.type).collation if column.type else 0)
+        outputs.append(Output(column.name, column.type, column.typmod, collation))
+    return outputs
+
+
+def _sub_select(p: Nested, body: Node) -> list[Output] | None:
+    from pubcheck.postgres.analysis.select import analyze_query
+
+    inner = Nested(p)
+    before, p.lateral, p.clause = p.lateral, bool(body.get("lateral")), "FROM clause of their own query level"
+    outputs = analyze_query(inner, body["subquery"])
+    p.lateral = before
+    return outputs
+
+
+# Functions.
+
+
+def _function(p: Nested, body: Node, alias: str) -> Item:
+    """RangeFunction: the columns of one function or, with ROWS FROM, of several (transformRangeFunction)."""
+    before, p.lateral, p.clause = p.lateral, True, "functions in FROM"
+    calls: list[tuple[Node, list[Node]]] = []
+    for one in body["functions"]:
+        call, *rest = one["List"]["items"]
+        definitions = rest[0].get("List", {}).get("items", []) if rest else []
+        calls += [(each, definitions) for each in _unnested(call)]
+    if "coldeflist" in body:
+        calls = [(call, body["coldeflist"]) for call, _ in calls]
+    columns: list[Output] | None = []
+    scalar = 0
+    name = alias
+    for call, definitions in calls:
+        made = transform(p, call)
+        p.analysed.append(made)
+        called = _called(call)
+        name = name or called
+        outputs = _returned(p, made, definitions, called, alias if len(calls) == 1 else "")
+        if outputs is not None and len(calls) == 1 and not definitions and not _is_composite(p, made):
+            scalar = outputs[0].type
+        columns = None if columns is None or outputs is None else columns + outputs
+    p.lateral = before
+    if body.get("ordinality"):
+        scalar = 0
+        if columns is not None:
+            columns = [*columns, Output("ordinality", INT8)]
+    item = Item(name, columns, alias=bool(alias))
+    item.scalar = scalar
+    return item
+
+
+def _unnested(call: Node) -> list[Node]:
+    """unnest(a, b) is short for two of them side by side."""
+    body = call.get("FuncCall", {})
+    if len(body.get("args", ())) < 2 or [part["String"]["sval"] for part in body["funcname"]] != ["unnest"]:
+        return [call]
+    if body.keys() & {"agg_order", "agg_filter", "agg_star", "agg_distinct", "func_variadic", "over"}:
+        return [call]
+    parts = {"funcname": [{"String": {"sval": "pg_catalog"}}, {"String": {"sval": "unnest"}}]}
+    return [{"FuncCall": {**body, **parts, "args": [argument]}} for argument in body["args"]]
+
+
+def _called(call: Node) -> str:
+    """FigureColname of a call."""
+    from pubcheck.postgres.ddl.generated_names import figure_name
+
+    return figure_name(call)[0] or "?column?"
+
+
+def _is_composite(p: Nested, made: Expr) -> bool:
+    return made.type == RECORD or is_complex(p.cache, made.type)
+
+
+def _returned(p: Nested, made: Expr, definitions: list[Node], called: str, alias: str) -> list[Output] | None:
+    """The columns of what a function gives (get_expr_result_type, chooseScalarFunctionAlias)."""
+    cache = p.cache
+    row = cache.proc(made.functions[0]) if made.node == "FuncExpr" else None
+    outs = [at for at, mode in enumerate(row.modes) if mode in "obt"] if row is not None else []
+    if definitions:
+        if made.type != RECORD:
+            message = 'a column definition list is only allowed for functions returning "record"'
+            raise p.error("42601", message, _place(definitions))
+        if outs:
+            message = "a column definition list is redundant for a function with OUT parameters"
+            raise p.error("42601", message, _place(definitions))
+        return [_defined(p, one["ColumnDef"]) for one in definitions]
+    if made.type == RECORD:
+        if row is None or not outs:
+            message = 'a column definition list is required for functions returning "record"'
+            raise p.error("42601", message, expr_location(made))
+        names, types = row.argument_names or ("",) * len(row.modes), cache.parameter_types(row)
+        if any(types[at] in POLYMORPHIC for at in outs):
+            return None
+        return [_typed(p, names[at] or f"column{n}", types[at]) for n, at in enumerate(outs, 1)]
+    if is_complex(cache, made.type):
+        fields = cache.fields(made.type)
+        return [Output(one.name, one.type, one.typmod, one.collation) for one in fields if not one.dropped]
+    name = row.argument_names[outs[0]] if row is not None and len(outs) == 1 and row.argument_names else ""
+    return [replace(_typed(p, name or alias or called, made.type), collation=cache.type(made.type).collation)]
+
+
+def _place(definitions: list[Node]) -> int:
+    return int(definitions[0]["ColumnDef"].get("location", -1))
+
+
+def _defined(p: Nested, column: Node) -> Output:
+    oid, typmod = type_and_typmod(p, column["typeName"])
+    return Output(column["colname"], oid, typmod, p.cache.type(oid).collation)
+
+
+def _typed(p: Nested, name: str, oid: int) -> Output:
+    oid = TEXT if oid == UNKNOWN else oid
+    return Output(name, oid, collation=p.cache.type(oid).collation)
+
+
+# Joins.
+
+
+def _join(p: Nested, body: Node) -> Joined:
+    left_items, left = _item(p, body["larg"])
+    for item in left_items:
+        item.lateral_only = True
+    before = len(p.items)
+    p.items += left_items
+    right_items, right = _item(p, body["rarg"])
+    del p.items[before:]
+    _check_names(p, left_items, right_items)
+    items = left_items + right_items
+    for item in items:
+        item.lateral_only = False
+    if left is None or right is None:
+        return _open_join(p, body, items)
+    using = strings(body.get("usingClause", ()))
+    if body.get("isNatural"):
+        others = {one.name for one in right}
+        using = [one.name for one in left if one.name in others]
+    merged = [_merged(p, name, using[:at], left, right) for at, name in enumerate(using)]
+    if not using:
+        _on(p, body, items)
+    rest = [one for one in left + right if one.name not in using]
+    columns = [*merged, *rest]
+    for item in items:
+        item.columns_visible = False
+    if "join_using_alias" in body:
+        shared = Item(body["join_using_alias"]["aliasname"], merged, alias=True)
+        shared.columns_visible = False
+        items = [*items, shared]
+    alias = body.get("alias", {})
+    join = Item(alias.get("aliasname", ""), columns, alias=bool(alias))
+    join.is_join, join.name_visible = True, bool(alias)
+    if alias:
+        join.columns = columns = renamed(columns, strings(alias.get("colnames", ())))
+        for item in items:
+            item.name_visible = False
+        items = []
+    p.entries.append(join)
+    return [*items, join], columns
+
+
+def _open_join(p: Nested, body: Node, items: list[Item]) -> Joined:
+    """A join with columns that cannot be told."""
+    if "usingClause" in body or body.get("isNatural") or "alias" in body:
+        raise Unknowable("the columns of a join")
+    _on(p, body, items)
+    return items, None
+
+
+def _on(p: Nested, body: Node, items: list[Item]) -> None:
+    if "quals" not in body:
+        return
+    kept, p.items, p.clause = p.items, items, "JOIN conditions"
+    p.analysed.append(coerce_to_boolean(p, transform(p, body["quals"]), "JOIN/ON"))
+    p.items = kept
+
+
+def _merged(p: Nested, name: str, before: list[str], left: list[Output], right: list[Output]) -> Output:
+    """A column that USING makes one of two."""
+    if name in before:
+        raise p.error("42701", f'column name "{name}" appears more than once in USING clause')
+    found: list[Output] = []
+    for side, columns in (("left", left), ("right", right)):
+        fitting = [one for one in columns if one.name == name]
+        if not fitting:
+            raise p.error("42703", f'column "{name}" specified in USING clause does not exist in {side} table')
+        if len(fitting) > 1:
+            raise p.error("42702", f'common column name "{name}" appears more than once in {side} table')
+        found += fitting
+    one, other = found
+    if not (one.type and other.type):
+        raise Unknowable(f'the type of column "{name}"')
+    find_operator(p, ["="], one.type, other.type, -1)
+
+    def refuse(first: int, second: int, at: int) -> ServerError:
+        words = f"JOIN/USING types {p.type_name(first)} and {p.type_name(second)} cannot be matched"
+        return p.error("42804", words)
+
+    oid = common_type(p.cache, [one.type, other.type], refuse)
+    return one if oid == one.type else Output(name, oid, collation=p.cache.type(oid).collation)

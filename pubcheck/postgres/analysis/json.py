@@ -1,0 +1,288 @@
+"""SQL/JSON constructors and predicates of 16 and 17 (parser/parse_expr.c, from getJsonEncodingConst on).
+
+No row filter may hold one of them, so that of the result only its type counts; everything that the server looks at
+before it says so is looked at in its order. Where a major has no such construct its text is an ordinary call.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_specific_type, coerce_to_target_type
+from pubcheck.postgres.analysis.functions import call_function
+from pubcheck.postgres.analysis.locations import expr_location
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.typenames import type_and_typmod
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import (
+    BOOL,
+    BYTEA,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    JSON,
+    JSONB,
+    NUMERIC,
+    TEXT,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    TIMETZ,
+    VARCHAR,
+)
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.primnodes import EXPLICIT_CAST, IMPLICIT, UNKNOWN, Expr
+
+_PASSED_AS_THEY_ARE = frozenset(
+    (BOOL, NUMERIC, INT2, INT4, INT8, FLOAT4, FLOAT8, TEXT, VARCHAR, DATE, TIME, TIMETZ, TIMESTAMP, TIMESTAMPTZ)
+)
+"""Types that jsonpath variables have of themselves (GetJsonPathVar)."""
+
+
+class Returning(Struct):
+    """JsonReturning: type 0 where no RETURNING says it; ``format`` "", "json" or "jsonb"."""
+
+    type: int = 0
+    typmod: int = -1
+    format: str = ""
+    location: int = -1
+
+
+def as_function(p: ParseState, name: str, args: list[Node], body: Node, call: Node | None = None) -> Expr:
+    """A construct that the major does not know: a call of a function that has its name."""
+    values = [transform(p, argument) for argument in args]
+    return call_function(p, [name], values, call or {}, body.get("location", -1))
+
+
+# Parts that constructs share.
+
+
+def value_expression(
+    p: ParseState, construct: str, body: Node, default: str, target: int = 0, *, passed: bool = False
+) -> Expr:
+    """transformJsonValueExpr: a value with FORMAT JSON or without, coerced to a target type if there is one.
+
+    Raises ServerError 42804, 42846.
+    """
+    value = transform(p, body["raw_expr"])
+    if value.type == UNKNOWN:
+        value = coerce_to_specific_type(p, value, TEXT, construct)
+    location = expr_location(value)
+    given = body["format"]
+    category = p.cache.type(value.type).category
+    is_json = value.type in (JSON, JSONB)
+    explicit = given["format_type"] != "JS_FORMAT_DEFAULT"
+    format_location: int = given.get("location", -1)
+    if explicit:
+        if given["encoding"] != "JS_ENC_DEFAULT" and value.type != BYTEA:
+            message = "JSON ENCODING clause is only allowed for bytea input type"
+            raise p.error("42804", message, format_location)
+        wanted = "" if is_json else "json"
+    elif passed:
+        if value.type in _PASSED_AS_THEY_ARE or category == "S":
+            return value
+        wanted = default
+    else:
+        wanted = "" if is_json else default
+    if not wanted and (not target or value.type == target):
+        return value
+    if not passed and not target and value.type != BYTEA and category != "S":
+        kind = "explicit" if explicit else "implicit"
+        place = format_location if format_location >= 0 else location
+        raise p.error("42804", f"cannot use non-string types with {kind} FORMAT JSON clause", place)
+    source = TEXT if wanted == "json" and value.type == BYTEA else value.type
+    document = value if source == value.type else Expr("FuncExpr", TEXT, [value], location)
+    into = target or (JSONB if wanted == "jsonb" else JSON)
+    made = coerce_to_target_type(p, document, source, into, -1, "e", EXPLICIT_CAST, location)
+    if made is None:
+        if target:
+            message = f"cannot cast type {p.type_name(source)} to {p.type_name(target)}"
+            raise p.error("42846", message, location)
+        made = document
+    return value if made is value else Expr("JsonValueExpr", into, [value], location)
+
+
+def returning(p: ParseState, output: Node | None, *, any_format: bool) -> Returning:
+    """transformJsonOutput. Raises ServerError 42704, 0A000."""
+    if output is None:
+        return Returning()
+    given = output["returning"]["format"]
+    oid, typmod = type_and_typmod(p, output["typeName"])
+    if output["typeName"].get("setof"):
+        raise p.error("0A000", "returning SETOF types is not supported in SQL/JSON functions")
+    row = p.cache.type(oid)
+    if row.kind == "p" and p.major.number >= 17:
+        raise p.error("0A000", "returning pseudo-types is not supported in SQL/JSON functions")
+    location: int = given.get("location", -1)
+    if given["format_type"] == "JS_FORMAT_DEFAULT":
+        return Returning(oid, typmod, "jsonb" if oid == JSONB else "json", location)
+    if not any_format and oid not in (BYTEA, JSON, JSONB) and row.category != "S":
+        raise p.error("0A000", "cannot use JSON format with non-string output types", location)
+    encoding = given["encoding"]
+    if oid != BYTEA and encoding != "JS_ENC_DEFAULT":
+        raise p.error("0A000", "cannot set JSON encoding for non-bytea output types", location)
+    if encoding not in ("JS_ENC_DEFAULT", "JS_ENC_UTF8"):
+        hint = "Only UTF8 JSON encoding is supported."
+        raise p.error("0A000", "unsupported JSON encoding", location, hint=hint)
+    return Returning(oid, typmod, "json", location)
+
+
+def _constructor_output(p: ParseState, output: Node | None, args: list[Expr]) -> Returning:
+    """transformJsonConstructorOutput: without RETURNING, jsonb if any argument is, else json."""
+    found = returning(p, output, any_format=True)
+    if not found.type:
+        binary = any(argument.type == JSONB for argument in args)
+        found.type, found.format = (JSONB, "jsonb") if binary else (JSON, "json")
+    return found
+
+
+def _constructor(p: ParseState, name: str, args: list[Expr], to: Returning, location: int) -> Expr:
+    """makeJsonConstructorExpr. Raises ServerError 42846."""
+    made = Expr("JsonConstructorExpr", to.type, args, location, typmod=to.typmod, value=name)
+    result = JSONB if to.format == "jsonb" else JSON
+    if to.type == result or (to.type == BYTEA and to.format == "json"):
+        return made
+    placeholder = Expr("CaseTestExpr", result)
+    if p.major.number >= 18:
+        context, form = "a", IMPLICIT
+    else:
+        _, typmod = p.cache.base_type(to.type, to.typmod)
+        if typmod > 0 and p.major.number == 17:
+            placeholder = coerce_to_specific_type(p, placeholder, TEXT, "JSON_CONSTRUCTOR()")
+            context, form = "i", IMPLICIT
+        else:
+            context, form = "e", EXPLICIT_CAST
+    source = placeholder.type
+    if coerce_to_target_type(p, placeholder, source, to.type, to.typmod, context, form, to.location) is None:
+        message = f"cannot cast type {p.type_name(source)} to {p.type_name(to.type)}"
+        raise p.error("42846", message, to.location)
+    return made
+
+
+# Constructors of 16.
+
+
+def object_constructor(p: ParseState, body: Node) -> Expr:
+    """JSON_OBJECT('key': value, ...)."""
+    if p.major.number < 16:
+        return as_function(p, "json_object", [], body)
+    args = _pairs(p, "JSON_OBJECT()", [item["JsonKeyValue"] for item in body.get("exprs", ())])
+    to = _constructor_output(p, body.get("output"), args)
+    return _constructor(p, "JSON_OBJECT", args, to, body.get("location", -1))
+
+
+def _pairs(p: ParseState, construct: str, pairs: list[Node]) -> list[Expr]:
+    args: list[Expr] = []
+    for pair in pairs:
+        args.append(transform(p, pair["key"]))
+        args.append(value_expression(p, construct, pair["value"], ""))
+    return args
+
+
+def array_constructor(p: ParseState, body: Node) -> Expr:
+    """JSON_ARRAY(value, ...)."""
+    items = [item["JsonValueExpr"] for item in body.get("exprs", ())]
+    if p.major.number < 16:
+        return as_function(p, "json_array", [item["raw_expr"] for item in items], body)
+    args = [value_expression(p, "JSON_ARRAY()", item, "") for item in items]
+    to = _constructor_output(p, body.get("output"), args)
+    return _constructor(p, "JSON_ARRAY", args, to, body.get("location", -1))
+
+
+def object_aggregate(p: ParseState, body: Node) -> Expr:
+    """JSON_OBJECTAGG, which is refused like any aggregate once its parts are in order."""
+    args = _pairs(p, "JSON_OBJECTAGG()", [body["arg"]])
+    raise _aggregate(p, body["constructor"], args)
+
+
+def array_aggregate(p: ParseState, body: Node) -> Expr:
+    """JSON_ARRAYAGG."""
+    constructor = body["constructor"]
+    if p.major.number < 16:
+        return as_function(p, "json_arrayagg", [body["arg"]["raw_expr"]], constructor, constructor)
+    args = [value_expression(p, "JSON_ARRAYAGG()", body["arg"], "")]
+    raise _aggregate(p, constructor, args)
+
+
+def _aggregate(p: ParseState, constructor: Node, args: list[Expr]) -> ServerError:
+    """transformJsonAggConstructor."""
+    location: int = constructor.get("location", -1)
+    _constructor_output(p, constructor.get("output"), args)
+    if "agg_filter" in constructor:
+        coerce_to_boolean(p, transform(p, constructor["agg_filter"]), "FILTER")
+    if "over" in constructor:
+        if "agg_order" in constructor:
+            return p.error("0A000", "aggregate ORDER BY is not implemented for window functions", location)
+        return p.error("42P20", "window functions are not allowed in WHERE", location, "rf-clause-kind")
+    for item in constructor.get("agg_order", ()):
+        transform(p, item["SortBy"]["node"])
+    return p.error("42803", "aggregate functions are not allowed in WHERE", location, "rf-clause-kind")
+
+
+def is_json(p: ParseState, body: Node) -> Expr:
+    """IS JSON (transformJsonIsPredicate). Raises ServerError 42804."""
+    value, oid = _document(p, body["expr"], body["format"])
+    if oid not in (TEXT, JSON, JSONB):
+        raise p.error("42804", f"cannot use type {p.type_name(oid)} in IS JSON predicate")
+    return Expr("JsonIsPredicate", BOOL, [value], body.get("location", -1), value="IS JSON")
+
+
+def _document(p: ParseState, node: Node, given: Node) -> tuple[Expr, int]:
+    """transformJsonParseArg: a text to be parsed, and the type it is parsed as."""
+    value = transform(p, node)
+    if value.type == BYTEA:
+        return value, TEXT
+    oid = value.type
+    if oid == UNKNOWN or p.cache.type(oid).category == "S":
+        made = coerce_to_target_type(p, value, oid, TEXT, -1, "i", IMPLICIT, -1)
+        value, oid = made or value, TEXT
+    if given["encoding"] != "JS_ENC_DEFAULT":
+        message = "cannot use JSON FORMAT ENCODING clause for non-bytea input types"
+        raise p.error("0A000", message, given.get("location", -1))
+    return value, oid
+
+
+# Constructors of 17.
+
+
+def parse(p: ParseState, body: Node) -> Expr:
+    """JSON(text) (transformJsonParseExpr)."""
+    item, location = body["expr"], body.get("location", -1)
+    if p.major.number < 17:
+        return as_function(p, "json", [item["raw_expr"]], body)
+    if body.get("unique_keys"):
+        value, oid = _document(p, item["raw_expr"], item["format"])
+        if oid != TEXT:
+            message = "cannot use non-string types with WITH UNIQUE KEYS clause"
+            raise p.error("42804", message, location)
+    else:
+        value = value_expression(p, "JSON()", item, "json", JSON)
+    return _constructor(p, "JSON", [value], Returning(JSON, format="json"), location)
+
+
+def scalar(p: ParseState, body: Node) -> Expr:
+    """JSON_SCALAR(value) (transformJsonScalarExpr)."""
+    if p.major.number < 17:
+        return as_function(p, "json_scalar", [body["expr"]], body)
+    value = transform(p, body["expr"])
+    if value.type == UNKNOWN:
+        value = coerce_to_specific_type(p, value, TEXT, "JSON_SCALAR")
+    return _constructor(p, "JSON_SCALAR", [value], Returning(JSON, format="json"), body.get("location", -1))
+
+
+def serialize(p: ParseState, body: Node) -> Expr:
+    """JSON_SERIALIZE(value) (transformJsonSerializeExpr)."""
+    if p.major.number < 17:
+        return as_function(p, "json_serialize", [body["expr"]["raw_expr"]], body)
+    value = value_expression(p, "JSON_SERIALIZE()", body["expr"], "json")
+    to = Returning(TEXT, format="json")
+    if "output" in body:
+        to = returning(p, body["output"], any_format=True)
+        if to.type != BYTEA and p.cache.type(to.type).category != "S":
+            message = f"cannot use type {p.type_name(to.type)} in RETURNING clause of JSON_SERIALIZE()"
+            raise p.error("42804", message, hint="Try returning a string type or bytea.")
+    return _constructor(p, "JSON_SERIALIZE", [value], to, body.get("location", -1))

@@ -1,0 +1,74 @@
+"""What the analysis of one expression works with (parser/parse_node.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.errors import ServerError
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.input import InputContext
+    from pubcheck.postgres.session import Session
+    from pubcheck.postgres.session.syscache import SysCache
+
+
+NOTHING = Relation(0, "", PG_CATALOG, "r", 0)
+"""What an expression is over that stands for itself."""
+_WITH_SETS = frozenset(("SELECT", "ORDER BY", "GROUP BY", "DISTINCT ON", "functions in FROM"))
+
+
+class ParseState:
+    """One relation in scope, and the session whose search path and settings count.
+
+    ``inputs`` is what literals are read with; it remembers which of them were frozen.
+    """
+
+    clause = "WHERE"
+    """Where in a query the expression stands (p_expr_kind), in the words of errors."""
+
+    def __init__(self, session: Session, relation: Relation, inputs: InputContext) -> None:
+        self.session = session
+        self.cache: SysCache = inputs.cache
+        self.relation = relation
+        self.inputs = inputs
+        self.major = session.catalog.major
+        self.frozen: list[tuple[int, frozenset[str]]] = []
+        """Where literals stand whose value was fixed when they were read, and by what."""
+
+    def error(
+        self,
+        sqlstate: str,
+        message: str,
+        location: int | None = None,
+        rule: str = "rf-name-resolution",
+        *,
+        hint: str | None = None,
+        detail: str | None = None,
+    ) -> ServerError:
+        """The refusal, at a byte offset of the statement; a negative one is the server's "no position"."""
+        place = location if location is not None and location >= 0 else None
+        return ServerError(sqlstate, message, rule=rule, detail=detail, hint=hint, location=place)
+
+    def missing(self, message: str, location: int, types: Sequence[int], *, known: bool, hint: str) -> ServerError:
+        """The refusal (42883) of an operator or function that does not exist for these types.
+
+        It is assumed where something that is not visible may have made one: but of a name that the server's own have,
+        for its own types, that is not expected.
+        """
+        own = known and all(oid < FIRST_NORMAL_OID for oid in types)
+        if not self.cache.complete_names and (not own or self.session.blind or self.session.extensions):
+            self.session.assume("no function or operator for these types is created elsewhere")
+        return self.error("42883", message, location, hint=hint)
+
+    def take_set(self, location: int) -> None:
+        """A set-returning function stands here (check_srf_call_placement). Raises ServerError 0A000."""
+        if self.clause not in _WITH_SETS:
+            words = f"set-returning functions are not allowed in {self.clause}"
+            raise self.error("0A000", words, location, "rf-clause-kind")
+
+    def type_name(self, oid: int) -> str:
+        """format_type_be."""
+        return self.cache.format_type(oid)

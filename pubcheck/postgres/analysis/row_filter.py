@@ -1,0 +1,171 @@
+"""A row filter as the server takes it: analysed, coerced, collated, expanded, walked (TransformPubWhereClauses)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_target_type
+from pubcheck.postgres.analysis.collate import assign_collations
+from pubcheck.postgres.analysis.columns import named_columns
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.simple_filter import DETAILS, MESSAGE, Refusal, check_simple
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG
+from pubcheck.postgres.catalog.rows import Column, Filter, Place, Relation
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.input import InputContext
+from pubcheck.postgres.oids import BOOL, INT8, REGROLE
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import find
+from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
+from pubcheck.postgres.session import Session
+
+CONSTRUCT = "PUBLICATION WHERE"
+
+
+class Evidence(Struct, frozen=True):
+    """What a refusal of the walk rests on: the state of analysis, the filter as written, the node refused and why."""
+
+    state: ParseState
+    tree: Node
+    refusal: Refusal
+
+
+def read_filter(session: Session, relation: Relation, tree: Node) -> Filter:
+    """The filter of a publication member; ``tree`` is its parse tree, with locations in the session's statement.
+
+    Raises ServerError where the server refuses it. A filter that rests on what is not visible is not ``judged``; its
+    columns are then those that it names.
+    """
+    p = parse_state(session, _with_columns(session, relation))
+    try:
+        expr = analyze(p, tree)
+        refusal = check_simple(p, expr)
+    except Unknowable as unknown:
+        error = _hopeless(p, tree)
+        if error is not None:
+            raise error from None
+        return _unjudged(session, relation, tree, unknown)
+    if refusal is not None:
+        refusal.error.evidence = Evidence(p, tree, refusal)
+        raise refusal.error
+    _refuse_role_constants(p, expr)
+    columns: dict[int, None] = {}
+    places: list[tuple[int, Place]] = []
+    for number, location in _columns(expr):
+        columns[number] = None
+        places.append((number, session.place(max(location, 0))))
+    frozen = tuple((session.place(location), tuple(sorted(kinds))) for location, kinds in p.frozen)
+    return Filter(tree, tuple(columns), tuple(places), frozen=frozen, expr=expr)
+
+
+_OF_SEQUENCES = (Column(1, "last_value", INT8), Column(2, "log_cnt", INT8), Column(3, "is_called", BOOL))
+
+
+def _with_columns(session: Session, relation: Relation) -> Relation:
+    """Sequences and the server's own tables with their columns: no members, but their filters are read all the same."""
+    columns: tuple[Column, ...] | None = None
+    if relation.kind == "S":
+        columns = _OF_SEQUENCES
+    elif relation.namespace == PG_CATALOG and relation.oid < FIRST_NORMAL_OID:
+        columns = session.syscache.builtin.columns(relation.name)
+    return relation if columns is None else replace(relation, columns=columns)
+
+
+def parse_state(session: Session, relation: Relation) -> ParseState:
+    """What an expression over one relation is analysed with."""
+    settings = session.catalog.settings
+    inputs = InputContext(session.catalog.major.number, session.syscache, lambda name: settings.get(name.lower()))
+    return ParseState(session, relation, inputs)
+
+
+def analyze(p: ParseState, tree: Node) -> Expr:
+    """The expression as the walk is to see it. Raises ServerError, Unknowable."""
+    expr = coerce_to_boolean(p, transform(p, tree), CONSTRUCT)
+    assign_collations(p, expr)
+    if p.major.virtual_columns and any(column.generated == "v" for column in p.relation.columns):
+        expr = _expand_virtual(p, expr)
+    return expr
+
+
+def _unjudged(session: Session, relation: Relation, tree: Node, unknown: Unknowable) -> Filter:
+    columns: dict[int, None] = {}
+    places: list[tuple[int, Place]] = []
+    for column, location in named_columns(session, relation, tree):
+        for number in _read_by(session.catalog.relations[relation.oid], column):
+            columns[number] = None
+            places.append((number, session.place(location)))
+    return Filter(tree, tuple(columns), tuple(places), judged=False, unknown=unknown.reason)
+
+
+def _hopeless(p: ParseState, tree: Node) -> ServerError | None:
+    """The refusal of a filter whose types are not known, for what no types could make acceptable.
+
+    That is a sub-select, CURRENT_DATE and its like, and a function of whose name there is none that is built in and
+    immutable.
+    """
+    for kind, body in find(tree, "SubLink", "SQLValueFunction", "FuncCall"):
+        rule = "rf-node-not-allowed"
+        if kind == "FuncCall":
+            named = p.cache.procs([part["String"]["sval"] for part in body["funcname"]])
+            if any(row.oid < FIRST_NORMAL_OID and row.volatility == "i" for _, row in named):
+                continue
+            rule = "rf-mutable-function" if any(row.oid < FIRST_NORMAL_OID for _, row in named) else "rf-user-function"
+        p.session.assume("the types in the row filter, which these files do not define")
+        return p.error("0A000", MESSAGE, body.get("location", -1), rule, detail=DETAILS[rule])
+    return None
+
+
+def _read_by(relation: Relation, column: Column) -> Iterator[int]:
+    """A virtual generated column stands for the columns of its expression."""
+    if column.generated != "v":
+        yield column.number
+        return
+    for name in column.expression:
+        base = relation.column(name)
+        if base is not None:
+            yield base.number
+
+
+def _refuse_role_constants(p: ParseState, expr: Expr) -> None:
+    """A constant of type regrole, of which no dependency can be recorded (recordDependencyOnExpr)."""
+    if any(node.type == REGROLE and node.node == "Const" and not node.null for node in nodes(expr)):
+        raise p.error("0A000", "constant of the type regrole cannot be used here", None, "rf-node-not-allowed")
+
+
+def _columns(expr: Expr) -> Iterator[tuple[int, int]]:
+    """(attribute number, location) of every Var, in the order of the text."""
+    for node in nodes(expr):
+        if node.node == "Var" and node.value:
+            yield node.value, node.start if node.start >= 0 else node.location
+
+
+def _expand_virtual(p: ParseState, expr: Expr) -> Expr:
+    """Virtual generated columns replaced by their expressions (expand_generated_columns_in_expr)."""
+    if expr.node == "Var":
+        column = p.relation.columns[expr.value - 1] if expr.value > 0 else None
+        if column is None or column.generated != "v":
+            return expr
+        return _expression_of(p, column, expr.location)
+    expr.args = [_expand_virtual(p, arg) for arg in expr.args]
+    return expr
+
+
+def _expression_of(p: ParseState, column: Column, location: int) -> Expr:
+    """A virtual column's expression, of the column's type; the server no longer knows where it was written."""
+    if not isinstance(column.tree, dict):
+        raise Unknowable(f'the expression of column "{column.name}"', location)
+    expr = transform(p, column.tree)
+    made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+    if made is None:
+        raise Unknowable(f'the expression of column "{column.name}"', location)
+    assign_collations(p, made)
+    if column.collation and made.collation != column.collation:
+        made = Expr("CollateExpr", made.type, [made], typmod=made.typmod, collation=column.collation)
+    for node in nodes(made):
+        # Where to point in a report, though the server has no position.
+        node.start, node.location = location, -1
+    return made

@@ -1,0 +1,292 @@
+"""The analysis of a SELECT inside of an expression, for its result types and its errors.
+
+Follows parser/analyze.c (transformSelectStmt, set operations, VALUES) and parse_cte.c; where it does not, the result
+cannot be told.
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.analysis.aggregates import check_grouping
+from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.coerce import (
+    coerce_to_boolean,
+    coerce_to_common_type,
+    coerce_type,
+    select_common_type,
+)
+from pubcheck.postgres.analysis.collate import assign_collations
+from pubcheck.postgres.analysis.columns import column_var
+from pubcheck.postgres.analysis.from_clause import from_clause, renamed, strings
+from pubcheck.postgres.analysis.locations import expr_location
+from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output, item_named, outside
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.sort_group import Target, distinct, group, limit, sort, windows
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.oids import TEXT
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import walk
+from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr
+
+
+def analyze_query(p: Nested, query: Node) -> list[Output] | None:
+    """The columns of a SELECT, None where their number cannot be told. Raises ServerError and Unknowable."""
+    for kind, body in query.items():
+        if kind != "SelectStmt":
+            return None
+        targets = _query(p, body)
+        return None if targets is None else _outputs(p, targets)
+    return None
+
+
+def _outputs(p: Nested, targets: list[Target]) -> list[Output]:
+    """The columns that a query gives; literals of no type become texts (resolveTargetListUnknowns)."""
+    found = []
+    for target in targets:
+        if target.junk:
+            continue
+        expr = target.expr
+        if expr.type == UNKNOWN:
+            expr = target.expr = coerce_type(p, expr, UNKNOWN, TEXT, -1, "i", IMPLICIT, -1)
+        found.append(Output(target.name, expr.type, expr.typmod, expr.collation))
+    return found
+
+
+def _query(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None) -> list[Target] | None:
+    """The select list; ``recursive``: the name, and the names of the columns, that the query refers to itself by."""
+    if "withClause" in body:
+        with_clause(p, body["withClause"])
+    if body.get("op", "SETOP_NONE") != "SETOP_NONE":
+        return _set_operations(p, body, recursive)
+    if "valuesLists" in body:
+        return _values(p, body)
+    return _select(p, body)
+
+
+def _select(p: Nested, body: Node) -> list[Target] | None:
+    if "intoClause" in body:
+        location: int = body["intoClause"]["rel"].get("location", -1)
+        raise p.error("42601", "SELECT ... INTO is not allowed here", location)
+    p.windows = {one["WindowDef"]["name"] for one in body.get("windowClause", ())}
+    from_clause(p, body.get("fromClause", []))
+    targets: list[Target] = []
+    for target in body.get("targetList", ()):
+        p.clause = "SELECT"
+        targets += _target(p, target["ResTarget"])
+    conditions: list[Expr] = []
+    for key, clause in (("whereClause", "WHERE"), ("havingClause", "HAVING")):
+        if key in body:
+            p.clause = clause
+            conditions.append(coerce_to_boolean(p, transform(p, body[key]), clause))
+    sorted_by = sort(p, body.get("sortClause", []), targets)
+    grouped = group(p, body.get("groupClause", []), targets, sorted_by)
+    if "distinctClause" in body:
+        distinct(p, body["distinctClause"], targets, sorted_by)
+    _limits(p, body)
+    windows(p, body.get("windowClause", []), targets)
+    if p.resolves:
+        _outputs(p, targets)
+    evaluated = [target.expr for target in targets] + conditions
+    for expr in evaluated:
+        assign_collations(p, expr)
+    p.analysed[:0] = evaluated
+    if p.has_aggregates or "groupClause" in body or "havingClause" in body:
+        having = conditions[-1:] if "havingClause" in body else []
+        check_grouping(p, [target.expr for target in targets] + having, [target.expr for target in grouped])
+    return targets
+
+
+def _limits(p: Nested, body: Node) -> None:
+    if "limitOffset" in body:
+        limit(p, body["limitOffset"], "OFFSET")
+    if "limitCount" in body:
+        limit(p, body["limitCount"], "LIMIT", body.get("limitOption") == "LIMIT_OPTION_WITH_TIES")
+
+
+# The select list.
+
+
+def _target(p: Nested, target: Node) -> list[Target]:
+    from pubcheck.postgres.ddl.generated_names import figure_name
+
+    value = target["val"]
+    reference = value.get("ColumnRef")
+    if reference is not None and "A_Star" in reference["fields"][-1]:
+        return _star(p, reference)
+    if "A_Indirection" in value and "A_Star" in value["A_Indirection"]["indirection"][-1]:
+        raise Unknowable("the fields of a value")
+    name = target.get("name") or figure_name(value)[0] or "?column?"
+    return [Target(name, transform(p, value))]
+
+
+def _star(p: Nested, reference: Node) -> list[Target]:
+    fields, location = reference["fields"], reference.get("location", -1)
+    if len(fields) > 1:
+        level, item = item_named(p, strings(fields[:-1]), location)
+        return _expanded(p, level, item, location)
+    visible = [item for item in p.items if item.columns_visible]
+    if not visible:
+        raise p.error("42601", "SELECT * with no tables specified is not valid", location)
+    return [target for item in visible for target in _expanded(p, p, item, location)]
+
+
+def _expanded(p: Nested, level: ParseState, item: Item, location: int) -> list[Target]:
+    if not isinstance(level, Nested) and level.relation.seen:
+        columns = level.relation.live()
+        return [Target(one.name, outside(p, level, column_var(level, one, location))) for one in columns]
+    if item.columns is None:
+        raise Unknowable("the columns of a sub-select", location)
+    found = []
+    for column in item.columns:
+        if not column.type:
+            raise Unknowable(f'the type of column "{column.name}"', location)
+        made = Expr("Var", column.type, [], location, typmod=column.typmod, collation=column.collation)
+        made.value = (level, *(column.origin or (item, column.name)))
+        found.append(Target(column.name, made))
+    return found
+
+
+# UNION, INTERSECT, EXCEPT, VALUES.
+
+
+def _set_operations(p: Nested, body: Node, recursive: tuple[str, list[str]] | None) -> list[Target] | None:
+    """transformSetOperationStmt: names of the leftmost, types that all agree on."""
+    targets = _tree(p, body, recursive)
+    if targets is None:
+        return None
+    outputs = [
+        Output(one.name, one.expr.type, one.expr.typmod, one.expr.collation or _collation(p, one.expr))
+        for one in targets
+    ]
+    item = Item("", outputs)
+    item.name_visible, p.items = False, [item]
+    count = len(targets)
+    sort(p, body.get("sortClause", []), targets)
+    if len(targets) > count:
+        raise p.error(
+            "0A000",
+            "invalid UNION/INTERSECT/EXCEPT ORDER BY clause",
+            expr_location(targets[count].expr),
+            detail="Only result column names can be used, not expressions or functions.",
+            hint="Add the expression/function to every SELECT, or move the UNION into a FROM clause.",
+        )
+    _limits(p, body)
+    return targets
+
+
+def _collation(p: Nested, expr: Expr) -> int:
+    return p.cache.type(expr.type).collation if expr.type else 0
+
+
+_OF_A_WHOLE = ("sortClause", "limitOffset", "limitCount", "lockingClause", "withClause")
+
+
+def _tree(p: Nested, body: Node, recursive: tuple[str, list[str]] | None = None) -> list[Target] | None:
+    """transformSetOperationTree."""
+    left = _arm(p, body["larg"])
+    if recursive is not None:
+        name, names = recursive
+        known = None if left is None else _outputs(p, left)
+        p.queries[name] = None if known is None else renamed(known, names)
+    right = _arm(p, body["rarg"])
+    if left is None or right is None:
+        return None
+    construct = body["op"].removeprefix("SETOP_")
+    if len(left) != len(right):
+        place = next((at for at in (expr_location(one.expr) for one in right) if at >= 0), -1)
+        raise p.error("42601", f"each {construct} query must have the same number of columns", place)
+    found: list[Target] = []
+    for one, other in zip(left, right, strict=True):
+        if recursive is not None:
+            construct = "recursive UNION"
+        oid = select_common_type(p, [one.expr, other.expr], construct)
+        for side in (one, other):
+            made = coerce_to_common_type(p, side.expr, oid, construct)
+            if side.expr.type == UNKNOWN:
+                side.expr = made
+        typmod = one.expr.typmod if one.expr.typmod == other.expr.typmod and one.expr.type == other.expr.type else -1
+        place = expr_location(one.expr if one.expr.type == oid else other.expr)
+        all_rows = body["op"] == "SETOP_UNION" and body.get("all")
+        if not all_rows and not p.cache.type_cache(oid).eq:
+            raise p.error("42883", f"could not identify an equality operator for type {p.type_name(oid)}", place)
+        made = Expr("Var", oid, [], place, typmod=typmod, collation=one.expr.collation, value=(p, one.name, len(found)))
+        found.append(Target(one.name, made))
+    return found
+
+
+def _arm(p: Nested, body: Node) -> list[Target] | None:
+    """A side of a set operation: a tree of its own, or a query (a leaf)."""
+    if body.get("op", "SETOP_NONE") != "SETOP_NONE" and not any(key in body for key in _OF_A_WHOLE):
+        return _tree(p, body)
+    inner = Nested(p)
+    inner.resolves = False
+    targets = _query(inner, body)
+    return None if targets is None else [target for target in targets if not target.junk]
+
+
+def _values(p: Nested, body: Node) -> list[Target] | None:
+    """transformValuesClause."""
+    rows: list[list[Expr]] = []
+    for row in body["valuesLists"]:
+        p.clause = "VALUES"
+        made = [transform(p, item) for item in row["List"].get("items", ())]
+        if rows and len(made) != len(rows[0]):
+            place = next((at for at in map(expr_location, made) if at >= 0), -1)
+            raise p.error("42601", "VALUES lists must all be the same length", place)
+        rows.append(made)
+        p.analysed += made
+    targets = []
+    for number, column in enumerate(zip(*rows, strict=True), 1):
+        oid = select_common_type(p, column, "VALUES")
+        coerced = [coerce_to_common_type(p, one, oid, "VALUES") for one in column]
+        first = coerced[0]
+        value = Expr("Var", oid, [], expr_location(first), collation=_collation(p, first))
+        value.value = (p, "VALUES", number)
+        targets.append(Target(f"column{number}", value))
+    sort(p, body.get("sortClause", []), targets)
+    _limits(p, body)
+    return targets
+
+
+# WITH.
+
+
+def with_clause(p: Nested, clause: Node) -> None:
+    """transformWithClause, checkWellFormedRecursion, analyzeCTE."""
+    parts = [item["CommonTableExpr"] for item in clause["ctes"]]
+    for at, part in enumerate(parts):
+        for other in parts[at + 1 :]:
+            if other["ctename"] == part["ctename"]:
+                name, place = part["ctename"], other.get("location", -1)
+                raise p.error("42712", f'WITH query name "{name}" specified more than once', place)
+    for part in parts:
+        if clause.get("recursive"):
+            p.queries[part["ctename"]] = None
+    for part in parts:
+        _common(p, part, bool(clause.get("recursive")))
+
+
+def _common(p: Nested, part: Node, recursive: bool) -> None:
+    name, location = part["ctename"], part.get("location", -1)
+    names = strings(part.get("aliascolnames", ()))
+    body = part["ctequery"].get("SelectStmt")
+    if body is None:
+        message = "WITH clause containing a data-modifying statement must be at the top level"
+        raise p.error("0A000", message, location)
+    itself = (name, names) if recursive and _names_table(body, name) else None
+    if itself and (body.get("op") != "SETOP_UNION" or "sortClause" in body):
+        message = f'recursive query "{name}" does not have the form non-recursive-term UNION [ALL] recursive-term'
+        raise p.error("42P19", message, location)
+    inner = Nested(p)
+    targets = _query(inner, body, itself)
+    outputs = None if targets is None else _outputs(inner, targets)
+    if outputs is not None:
+        if len(names) > len(outputs):
+            has = f"has {len(outputs)} columns available but {len(names)} columns specified"
+            raise p.error("42P10", f'WITH query "{name}" {has}', location)
+        outputs = renamed(outputs, names)
+    p.queries[name] = outputs
+
+
+def _names_table(body: object, name: str) -> bool:
+    tables = (table for kind, table in walk(body) if kind == "RangeVar")
+    return any(table["relname"] == name and "schemaname" not in table for table in tables)

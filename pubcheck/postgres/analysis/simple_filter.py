@@ -1,0 +1,109 @@
+"""What a row filter may be made of (check_simple_rowfilter_expr in commands/publicationcmds.c)."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pubcheck.postgres.analysis.locations import expr_location
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.primnodes import Expr, nodes
+
+__all__ = ["Refusal", "check_simple", "expr_location"]
+
+MESSAGE = "invalid publication WHERE expression"
+DETAILS = {
+    "rf-system-column": "System columns are not allowed.",
+    "rf-user-operator": "User-defined operators are not allowed.",
+    "rf-user-type": "User-defined types are not allowed.",
+    "rf-mutable-function": "User-defined or built-in mutable functions are not allowed.",
+    "rf-user-function": "User-defined or built-in mutable functions are not allowed.",
+    "rf-user-collation": "User-defined collations are not allowed.",
+    "rf-node-not-allowed": "Only columns, constants, built-in operators, built-in data types, built-in collations, and "
+    "immutable built-in functions are allowed.",
+}
+"""DETAIL by rule of the specification."""
+
+_OPERATORS = frozenset(("OpExpr", "DistinctExpr", "NullIfExpr", "ScalarArrayOpExpr", "RowCompareExpr"))
+_CALLS = _OPERATORS | {"FuncExpr"}
+"""Nodes whose functions count; those of XML constructs, GREATEST and LEAST do not (check_functions_in_node)."""
+_ALLOWED = frozenset(
+    (
+        "ArrayExpr",
+        "BoolExpr",
+        "BooleanTest",
+        "CaseExpr",
+        "CaseTestExpr",
+        "CoalesceExpr",
+        "CollateExpr",
+        "Const",
+        "FuncExpr",
+        "MinMaxExpr",
+        "NullTest",
+        "RelabelType",
+        "RowExpr",
+        "XmlExpr",
+    )
+)
+
+
+class Refusal(Struct, frozen=True):
+    """Why the server refuses a filter: the specification's ``rule``, the first node in its way, and what of it.
+
+    ``oid`` is the function, operator, type or collation that is meant, 0 where it is the node as such or a system
+    column. ``error`` is the server's answer, whose position is that of the culprit.
+    """
+
+    rule: str
+    culprit: Expr
+    oid: int
+    error: ServerError
+
+    @property
+    def detail(self) -> str:
+        return DETAILS[self.rule]
+
+
+def _refuse(p: ParseState, rule: str, culprit: Expr, oid: int = 0) -> Refusal:
+    error = p.error("0A000", MESSAGE, expr_location(culprit), rule, detail=DETAILS[rule])
+    return Refusal(rule, culprit, oid, error)
+
+
+def check_simple(p: ParseState, expr: Expr) -> Refusal | None:
+    """The first node, from the root down and left to right, that a row filter may not hold; None if all is well.
+
+    Raises Unknowable where that rests on a function or collation that is not visible.
+    """
+    for at in nodes(expr):
+        refusal = _check(p, at)
+        if refusal is not None:
+            return refusal
+    return None
+
+
+def _check(p: ParseState, expr: Expr) -> Refusal | None:
+    kind = expr.node
+    if kind == "Var":
+        if expr.value is not None and expr.value < 0:
+            return _refuse(p, "rf-system-column", expr)
+    elif kind in _OPERATORS:
+        for oid in expr.operators:
+            if oid >= FIRST_NORMAL_OID:
+                return _refuse(p, "rf-user-operator", expr, oid)
+    elif kind not in _ALLOWED:
+        return _refuse(p, "rf-node-not-allowed", expr)
+    if expr.type >= FIRST_NORMAL_OID:
+        return _refuse(p, "rf-user-type", expr, expr.type)
+    if kind in _CALLS:
+        for oid in expr.functions:
+            if oid >= FIRST_NORMAL_OID:
+                return _refuse(p, "rf-user-function", expr, oid)
+            if p.cache.proc(oid).volatility != "i":
+                return _refuse(p, "rf-mutable-function", expr, oid)
+    for oid in (expr.collation, expr.input_collation):
+        if oid < 0:
+            raise Unknowable("a collation that is not visible", expr_location(expr))
+        if oid >= FIRST_NORMAL_OID:
+            return _refuse(p, "rf-user-collation", expr, oid)
+    return None

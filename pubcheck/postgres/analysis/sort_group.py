@@ -1,0 +1,198 @@
+"""ORDER BY, GROUP BY, DISTINCT, LIMIT and WINDOW of sub-selects (parser/parse_clause.c)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pubcheck.postgres.analysis.aggregates import same
+from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.coerce import coerce_to_specific_type, coerce_type
+from pubcheck.postgres.analysis.locations import expr_location, node_location
+from pubcheck.postgres.analysis.namespace_items import Nested, column_named, level_of
+from pubcheck.postgres.analysis.operators import find_operator
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.oids import INT8, TEXT
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names as names_of
+from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr, nodes
+from pubcheck.postgres.session.syscache import GREATER, LESS
+
+
+class Target:
+    """An entry of the select list; ``junk``: there only to sort or group by."""
+
+    __slots__ = ("expr", "junk", "name")
+
+    def __init__(self, name: str, expr: Expr, junk: bool = False) -> None:
+        self.name, self.expr, self.junk = name, expr, junk
+
+
+def sort(p: Nested, clauses: list[Node], targets: list[Target]) -> list[Target]:
+    """ORDER BY. Raises ServerError 42P10, 42601, 42702, 42883, 42809 (transformSortClause)."""
+    found: list[Target] = []
+    for clause in clauses:
+        by = clause["SortBy"]
+        target = _target(p, by["node"], targets, "ORDER BY")
+        _resolve(p, target)
+        place: int = by.get("location", -1) if "useOp" in by else -1
+        order(p, target.expr, place if place >= 0 else expr_location(target.expr), by.get("useOp"))
+        if target not in found:
+            found.append(target)
+    return found
+
+
+def order(p: ParseState, expr: Expr, place: int, using: list[Node] | None = None) -> None:
+    """The operator that values are sorted by (addTargetToSortList)."""
+    if using is None:
+        if not p.cache.type_cache(expr.type).lt:
+            message = f"could not identify an ordering operator for type {p.type_name(expr.type)}"
+            hint = "Use an explicit ordering operator or modify the query."
+            raise p.error("42883", message, place, hint=hint)
+        return
+    names = names_of(using)
+    row = find_operator(p, names, expr.type, expr.type, place)
+    if not any(strategy in (LESS, GREATER) for _, strategy in p.cache.btree_interpretations(row.oid)):
+        hint = 'Ordering operators must be "<" or ">" members of btree operator families.'
+        raise p.error("42809", f"operator {'.'.join(names)} is not a valid ordering operator", place, hint=hint)
+
+
+def _resolve(p: Nested, target: Target) -> None:
+    if target.expr.type == UNKNOWN:
+        target.expr = coerce_type(p, target.expr, UNKNOWN, TEXT, -1, "i", IMPLICIT, -1)
+
+
+def _target(p: Nested, node: Node, targets: list[Target], clause: str) -> Target:
+    """The entry that a name, a number or an expression means (findTargetlistEntrySQL92)."""
+    reference, constant = node.get("ColumnRef"), node.get("A_Const")
+    if reference is not None and len(reference["fields"]) == 1 and "String" in reference["fields"][0]:
+        name, location = reference["fields"][0]["String"]["sval"], reference.get("location", -1)
+        if clause != "GROUP BY" or column_named(p, name, location, local=True) is None:
+            fitting = [target for target in targets if not target.junk and target.name == name]
+            if any(not same(fitting[0].expr, other.expr) for other in fitting[1:]):
+                raise p.error("42702", f'{clause} "{name}" is ambiguous', location)
+            if fitting:
+                return fitting[0]
+    elif constant is not None:
+        location = constant.get("location", -1)
+        if "ival" not in constant:
+            raise p.error("42601", f"non-integer constant in {clause}", location)
+        number: int = constant["ival"].get("ival", 0)
+        shown = [target for target in targets if not target.junk]
+        if not 1 <= number <= len(shown):
+            raise p.error("42P10", f"{clause} position {number} is not in select list", location)
+        return shown[number - 1]
+    return _expression(p, node, targets, clause)
+
+
+def _expression(p: Nested, node: Node, targets: list[Target], clause: str) -> Target:
+    """findTargetlistEntrySQL99."""
+    p.clause = clause
+    expr = transform(p, node)
+    for target in targets:
+        if same(target.expr, expr):
+            return target
+    targets.append(Target("", expr, junk=True))
+    return targets[-1]
+
+
+def group(p: Nested, clauses: list[Node], targets: list[Target], sorted_by: list[Target]) -> list[Target]:
+    """GROUP BY (transformGroupClause); what grouping sets leave ungrouped is not looked at."""
+    found: list[Target] = []
+    todo: list[Any] = list(reversed(clauses))
+    while todo:
+        node = todo.pop()
+        if "GroupingSet" in node:
+            p.has_grouping_sets = True
+            todo += reversed(node["GroupingSet"].get("content", ()))
+            continue
+        if node.get("RowExpr", {}).get("row_format") == "COERCE_IMPLICIT_CAST":
+            todo += reversed(node["RowExpr"]["args"])
+            continue
+        target = _target(p, node, targets, "GROUP BY")
+        if target in found:
+            continue
+        if target not in sorted_by:
+            _resolve(p, target)
+            _equality(p, target.expr, node_location(node))
+        found.append(target)
+    return found
+
+
+def _equality(p: Nested, expr: Expr, place: int) -> None:
+    if not p.cache.type_cache(expr.type).eq:
+        raise p.error("42883", f"could not identify an equality operator for type {p.type_name(expr.type)}", place)
+
+
+def distinct(p: Nested, clauses: list[Node], targets: list[Target], sorted_by: list[Target]) -> None:
+    """DISTINCT and DISTINCT ON (transformDistinctClause, transformDistinctOnClause)."""
+    if clauses and clauses[0]:
+        _distinct_on(p, clauses, targets, sorted_by)
+        return
+    for target in sorted_by:
+        if target.junk:
+            message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list"
+            raise p.error("42P10", message, expr_location(target.expr))
+    for target in targets:
+        if not target.junk and target not in sorted_by:
+            _resolve(p, target)
+            _equality(p, target.expr, expr_location(target.expr))
+    if not targets:
+        raise p.error("42601", "SELECT DISTINCT must have at least one column")
+
+
+def _distinct_on(p: Nested, clauses: list[Node], targets: list[Target], sorted_by: list[Target]) -> None:
+    chosen: list[tuple[Target, Node]] = [(_target(p, node, targets, "DISTINCT ON"), node) for node in clauses]
+    wanted = [target for target, _ in chosen]
+    covered: list[Target] = []
+    skipped = False
+    for target in sorted_by:
+        if target not in wanted:
+            skipped = True
+        elif skipped:
+            raise _initial(p, node_location(next(node for one, node in chosen if one is target)))
+        else:
+            covered.append(target)
+    for target, node in chosen:
+        if target in covered:
+            continue
+        if skipped:
+            raise _initial(p, node_location(node))
+        _resolve(p, target)
+        _equality(p, target.expr, node_location(node))
+
+
+def _initial(p: Nested, place: int) -> Exception:
+    return p.error("42P10", "SELECT DISTINCT ON expressions must match initial ORDER BY expressions", place)
+
+
+def limit(p: Nested, node: Node, clause: str, ties: bool = False) -> None:
+    """LIMIT or OFFSET (transformLimitClause)."""
+    p.clause = clause
+    expr = coerce_to_specific_type(p, transform(p, node), INT8, clause)
+    for at in nodes(expr):
+        if at.node == "Var" and level_of(at, p) is p:
+            raise p.error("42P10", f"argument of {clause} must not contain variables", at.location)
+    if ties and "A_Const" in node and node["A_Const"].get("isnull"):
+        raise p.error("22004", "row count cannot be null in FETCH FIRST ... WITH TIES clause")
+
+
+def windows(p: Nested, clauses: list[Node], targets: list[Target]) -> None:
+    """What windows are made by (transformWindowDefinitions)."""
+    known: set[str] = set()
+    for definition in [*(clause["WindowDef"] for clause in clauses), *p.window_definitions]:
+        location: int = definition.get("location", -1)
+        name, former = definition.get("name"), definition.get("refname")
+        if name is not None and name in known:
+            raise p.error("42P20", f'window "{name}" is already defined', location)
+        if former is not None and former not in (known if name is not None else p.windows):
+            raise p.error("42704", f'window "{former}" does not exist', location)
+        for by in definition.get("orderClause", ()):
+            target = _expression(p, by["SortBy"]["node"], targets, "window definitions")
+            _resolve(p, target)
+            order(p, target.expr, expr_location(target.expr), by["SortBy"].get("useOp"))
+        for node in definition.get("partitionClause", ()):
+            target = _expression(p, node, targets, "window definitions")
+            _resolve(p, target)
+            _equality(p, target.expr, node_location(node))
+        if name is not None:
+            known.add(name)

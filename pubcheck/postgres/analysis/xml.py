@@ -1,0 +1,78 @@
+"""XMLELEMENT, XMLFOREST, XMLPARSE, XMLSERIALIZE and their like (transformXmlExpr in parser/parse_expr.c)."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_specific_type, coerce_to_target_type
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.typenames import type_and_typmod
+from pubcheck.postgres.oids import BOOL, INT4, TEXT, XML
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.primnodes import IMPLICIT, Expr
+
+_ARGUMENTS: dict[str, tuple[int, ...]] = {
+    "XMLCONCAT": (XML,),
+    "XMLELEMENT": (0,),
+    "XMLFOREST": (XML,),
+    "XMLPARSE": (TEXT, BOOL),
+    "XMLPI": (TEXT,),
+    "XMLROOT": (XML, TEXT, INT4),
+    "IS DOCUMENT": (XML,),
+}
+"""What the arguments must be, the last for all that follow; 0 for anything."""
+
+
+def xml_expression(p: ParseState, body: Node) -> Expr:
+    """``args`` are the named arguments, then the others; ``value`` is the construct and how many are named.
+
+    Raises ServerError 42601, 42804.
+    """
+    op: str = body["op"].removeprefix("IS_")
+    construct = "IS DOCUMENT" if op == "DOCUMENT" else op
+    location: int = body.get("location", -1)
+    args = _named(p, body, construct)
+    named = len(args)
+    wanted = _ARGUMENTS[construct]
+    for at, argument in enumerate(body.get("args", ())):
+        value = transform(p, argument)
+        target = wanted[min(at, len(wanted) - 1)]
+        if target == BOOL:
+            value = coerce_to_boolean(p, value, construct)
+        elif target:
+            value = coerce_to_specific_type(p, value, target, construct)
+        args.append(value)
+    return Expr("XmlExpr", BOOL if op == "DOCUMENT" else XML, args, location, value=(construct, named))
+
+
+def _named(p: ParseState, body: Node, construct: str) -> list[Expr]:
+    """XMLATTRIBUTES or the elements of a forest; what has no name must be a column, whose name it takes."""
+    args: list[Expr] = []
+    names: list[str] = []
+    for item in body.get("named_args", ()):
+        target = item["ResTarget"]
+        value = target["val"]
+        args.append(transform(p, value))
+        place: int = target.get("location", -1)
+        name = target.get("name")
+        if name is None:
+            if "ColumnRef" not in value:
+                kind = "attribute" if construct == "XMLELEMENT" else "element"
+                raise p.error("42601", f"unnamed XML {kind} value must be a column reference", place)
+            strings = [field["String"]["sval"] for field in value["ColumnRef"]["fields"] if "String" in field]
+            name = strings[-1]
+        if construct == "XMLELEMENT" and name in names:
+            raise p.error("42601", f'XML attribute name "{name}" appears more than once', place)
+        names.append(name)
+    return args
+
+
+def serialize(p: ParseState, body: Node) -> Expr:
+    """XMLSERIALIZE (transformXmlSerialize). Raises ServerError 42804, 42704, 42846."""
+    location: int = body.get("location", -1)
+    value = coerce_to_specific_type(p, transform(p, body["expr"]), XML, "XMLSERIALIZE")
+    target, typmod = type_and_typmod(p, body["typeName"])
+    made = Expr("XmlExpr", TEXT, [value], location, value=("XMLSERIALIZE", 0))
+    result = coerce_to_target_type(p, made, TEXT, target, typmod, "i", IMPLICIT, -1)
+    if result is None:
+        raise p.error("42846", f"cannot cast XMLSERIALIZE result to {p.type_name(target)}", location)
+    return result

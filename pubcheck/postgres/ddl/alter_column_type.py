@@ -1,0 +1,180 @@
+"""ALTER COLUMN ... TYPE: what the server refuses for want of a cast (tablecmds.c: ATPrepAlterColumnType and ATExec-).
+
+Nobody is told of such a refusal; the column then keeps the type that it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.coerce import can_coerce, coerce_to_boolean, coerce_to_target_type
+from pubcheck.postgres.analysis.row_filter import parse_state
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.columns import put_columns, renamed
+from pubcheck.postgres.ddl.object_descriptions import quote
+from pubcheck.postgres.ddl.stored_expressions import analyzed
+from pubcheck.postgres.ddl.unjudged import only_certain
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.oids import BOOL
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import column_names
+from pubcheck.postgres.primnodes import IMPLICIT, Expr
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.syscache import SysCache
+
+
+def refuse_cast(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node | None) -> None:
+    """Raises ServerError 42804 where the column, or what USING says, is of a type that cannot be assigned to the new.
+
+    And the errors of analysis for a USING that the server cannot read. What is not visible may be castable.
+    """
+    if not row.seen or row.kind not in "rp" or column.generated == "v" or not oid:
+        return
+    with only_certain(session):
+        if using is None:
+            _check_column(session, column, oid, typmod)
+        else:
+            _check_using(session, row, column, oid, typmod, using)
+
+
+def _check_column(session: Session, column: Column, oid: int, typmod: int) -> None:
+    cache = session.syscache
+    if not column.type or can_coerce(cache, column.type, oid, "a"):
+        return
+    using = f"{quote(session, column.name)}::{cache.format_type(oid, typmod)}"
+    raise ServerError(
+        "42804",
+        f'column "{column.name}" cannot be cast automatically to type {cache.format_type(oid)}',
+        hint=None if column.generated else f'You might need to specify "USING {using}".',
+    )
+
+
+def _check_using(session: Session, row: Relation, column: Column, oid: int, typmod: int, using: Node) -> None:
+    if column.generated:
+        raise ServerError("42611", "cannot specify USING when altering type of generated column")
+    p, expr = analyzed(session, row, using, "transform expressions")
+    if coerce_to_target_type(p, expr, expr.type, oid, typmod, "a", IMPLICIT, -1) is not None:
+        return
+    named = session.syscache.format_type(oid)
+    raise ServerError(
+        "42804",
+        f'result of USING clause for column "{column.name}" cannot be cast automatically to type {named}',
+        hint="You might need to add an explicit cast.",
+    )
+
+
+def refuse_default(session: Session, column: Column, oid: int) -> None:
+    """Raises ServerError 42804 for a default whose own type cannot be assigned to the column's new one."""
+    if not column.default_type or not column.has_default or not oid or session.blind:
+        return
+    cache = session.syscache
+    try:
+        if can_coerce(cache, column.default_type, oid, "a"):
+            return
+        named = cache.format_type(oid)
+    except Unknowable:
+        return
+    raise ServerError("42804", f'default for column "{column.name}" cannot be cast automatically to type {named}')
+
+
+# CHECK constraints and indexes, which are written out with the old types and read again with the new.
+
+
+def rebuild_dependents(session: Session, former: Mapping[int, Relation]) -> None:
+    """Raises ServerError where a CHECK or an index over a column of a changed type cannot be made again.
+
+    ``former``: the relations with the types that they had. Where it cannot be told, neither can the new type.
+    """
+    for oid, was in former.items():
+        row = session.catalog.relations[oid]
+        changed = [new for old, new in zip(was.columns, row.columns, strict=False) if old.type != new.type]
+        if not changed or not row.seen or row.kind not in "rp":
+            continue
+        before = session.assumed
+        try:
+            _read_again(session, was, row, changed)
+        except Unknowable:
+            unknown = {column.number for column in changed}
+            columns = (
+                replace(column, type=0, typmod=-1, collation=0) if column.number in unknown else column
+                for column in row.columns
+            )
+            put_columns(session, row, tuple(columns))
+        except ServerError as error:
+            error.rule = None
+            if session.assumed == before and not session.blind:
+                raise
+        session.assumed = before
+
+
+def _read_again(session: Session, was: Relation, row: Relation, changed: list[Column]) -> None:
+    catalog = session.catalog
+    numbers, names = {column.number for column in changed}, {column.name for column in changed}
+    for oid in catalog.constraints_of.get(row.oid):
+        constraint = catalog.constraints[oid]
+        if constraint.kind == "c" and not numbers.isdisjoint(constraint.keys):
+            _read(session, was, row, [constraint.tree])
+    for oid in catalog.indexes_of.get(row.oid):
+        index = catalog.indexes[oid]
+        for column in changed:
+            if index.method == "btree" and column.number in index.keys and not _indexable(session, column.type):
+                raise ServerError("42704", "data type has no default operator class")
+        if index.trees and not names.isdisjoint(column_names(list(index.trees))):
+            _read(session, was, row, index.trees)
+
+
+def _indexable(session: Session, oid: int) -> bool:
+    return session.syscache.default_class(oid, "b") != (0, 0)
+
+
+def _read(session: Session, was: Relation, row: Relation, trees: Iterable[Any]) -> None:
+    for tree in trees:
+        if tree is None:
+            raise Unknowable("a condition")
+        bare = renamed(tree)
+        casts: dict[int, int] = {}
+        try:
+            expr = transform(parse_state(session, was), bare)
+        except ServerError:
+            raise Unknowable("a condition") from None
+        _deparsed(expr, 0, casts)
+        p = parse_state(session, row)
+        again = transform(p, _with_casts(p.cache, bare, casts))
+        if expr.type == BOOL:
+            coerce_to_boolean(p, again, "CHECK")
+
+
+def _deparsed(expr: Expr, shown: int, casts: dict[int, int]) -> None:
+    """The casts that ruleutils.c writes at columns and literals, by location: those that analysis added."""
+    if expr.node in ("Var", "Const"):
+        if shown or expr.node == "Const":
+            casts[expr.location] = shown or expr.type
+        return
+    if expr.form == IMPLICIT and expr.args:
+        _deparsed(expr.args[0], shown or expr.type, casts)
+        return
+    for arg in expr.args:
+        _deparsed(arg, 0, casts)
+
+
+def _with_casts(cache: SysCache, tree: Any, casts: dict[int, int]) -> Any:
+    if type(tree) is list:
+        return [_with_casts(cache, item, casts) for item in tree]
+    if type(tree) is not dict:
+        return tree
+    for kind in ("A_Const", "ColumnRef"):
+        if kind in tree:
+            oid = casts.get(tree[kind].get("location", 0), 0)
+            return {"TypeCast": {"arg": tree, "typeName": _type_name(cache, oid), "location": -1}} if oid else tree
+    return {key: _with_casts(cache, value, casts) for key, value in tree.items()}
+
+
+def _type_name(cache: SysCache, oid: int) -> Node:
+    row = cache.type(oid)
+    schema = "pg_catalog" if oid < FIRST_NORMAL_OID else cache.session.catalog.namespaces[row.namespace].name
+    return {"names": [{"String": {"sval": schema}}, {"String": {"sval": row.name}}], "typemod": -1}

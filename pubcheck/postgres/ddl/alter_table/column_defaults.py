@@ -1,0 +1,203 @@
+"""What a column holds unless it is given: SET and DROP DEFAULT, GENERATED (SET and DROP EXPRESSION) and IDENTITY
+(commands/tablecmds.c).
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog import DEFAULT, INTERNAL, RELATION
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.columns import change_columns, having_column, renamed, require_column
+from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.ddl.indexes import rebuild_indexes
+from pubcheck.postgres.ddl.not_null import refuse_renewal
+from pubcheck.postgres.ddl.tables.column_definition import refuse_identity_type
+from pubcheck.postgres.ddl.tables.default_types import default_type
+from pubcheck.postgres.ddl.tables.default_values import attach_default
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import column_names
+from pubcheck.postgres.session import Session
+
+
+def set_default(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ALTER COLUMN ... SET and DROP DEFAULT, which go down to children (ATSimpleRecursion)."""
+    for member in session.catalog.descendants(relation) if recurse else (relation,):
+        try:
+            _set_default_of(session, member, command)
+        except ServerError as error:
+            error.location = error.culprit = None  # cookDefault is not given the text here
+            raise
+
+
+def _set_default_of(session: Session, relation: int, command: Node) -> None:
+    """ATExecColumnDefault: a new default replaces what the old one depended on."""
+    catalog = session.catalog
+    column = require_column(session, relation, command["name"])
+    row = catalog.relations[relation]
+    if column.identity or column.generated:
+        raise ServerError("42601", f'column "{column.name}" of relation "{row.name}" is not an ordinary column')
+    _forget_default(session, relation, column.number)
+    of_type = default_type(session, command["def"], column.type) if "def" in command else 0
+    if column.has_default != ("def" in command) or column.default_type != of_type:
+        change_columns(session, relation, [column.number], has_default="def" in command, default_type=of_type)
+    if "def" in command:
+        attach_default(session, relation, column.name, {"contype": "CONSTR_DEFAULT", "raw_expr": command["def"]})
+
+
+def _forget_default(session: Session, relation: int, number: int) -> None:
+    catalog = session.catalog
+    for dependent, of, _ in catalog.dependents.get((RELATION, relation)):
+        if dependent[0] == DEFAULT and of == number:
+            catalog.remove(DEFAULT, dependent[1])
+
+
+def set_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """AT_SetExpression (17 on; virtual columns 18 on), which goes down to children (ATSimpleRecursion)."""
+    if session.catalog.major.number < _SET_EXPRESSION_SINCE:
+        raise ServerError("42601", 'syntax error at or near "EXPRESSION"')
+    require_column(session, relation, command["name"])
+    members = having_column(session, relation, command["name"], recurse) if recurse else [relation]
+    for member in members:
+        _set_expression_of(session, member, command)
+    refuse_renewal(session, members, command["name"])
+
+
+_SET_EXPRESSION_SINCE = 17
+
+
+def _set_expression_of(session: Session, relation: int, command: Node) -> None:
+    """ATExecSetExpression."""
+    catalog = session.catalog
+    row = catalog.relations[relation]
+    column = require_column(session, relation, command["name"])
+    if not column.generated and row.seen:
+        raise ServerError("55000", f'column "{column.name}" of relation "{row.name}" is not a generated column')
+    if column.generated == "v":
+        if any(catalog.constraints[oid].kind == "c" for oid in catalog.constraints_of.get(relation)):
+            raise ServerError(
+                "0A000",
+                "ALTER TABLE / SET EXPRESSION is not supported for virtual generated columns "
+                "in tables with check constraints",
+            )
+        members = catalog.memberships.get(relation)
+        if members:
+            error = ServerError(
+                "0A000",
+                "ALTER TABLE / SET EXPRESSION is not supported for virtual generated columns "
+                "in tables that are part of a publication",
+                rule="ddl-set-expression",
+                detail=f'Column "{column.name}" of relation "{row.name}" is a virtual generated column.',
+            )
+            error.relation = session.qualified(row)
+            raise error
+    catalog.forget_dependencies((RELATION, relation), column.number, on=(RELATION, relation))
+    if column.generated == "s":
+        rebuild_indexes(session, relation)
+    _forget_default(session, relation, column.number)
+    definition = {"contype": "CONSTR_GENERATED", "raw_expr": command["def"]}
+
+    read = tuple(column_names(command["def"]))
+    tree = renamed(command["def"]) if column.generated == "v" else None
+    change_columns(session, relation, [column.number], expression=read, tree=tree)
+    attach_default(session, relation, column.name, definition)
+
+
+def drop_expression(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATPrepDropExpression, which goes down to children one by one and so refuses children of children."""
+    catalog = session.catalog
+    column = require_column(session, relation, command["name"])
+    below = catalog.descendants(relation)[1:]
+    if any(catalog.children.has(oid) for oid in below) or (below and not recurse):
+        raise ServerError("0A000", "ALTER TABLE / DROP EXPRESSION must be applied to child tables too")
+    row = catalog.relations[relation]
+    if column.inherited and row.seen:
+        raise ServerError("42P16", "cannot drop generation expression from inherited column")
+    for oid in having_column(session, relation, column.name, recurse):
+        here = require_column(session, oid, column.name)
+        if here.generated == "v":
+            raise ServerError("0A000", "ALTER TABLE / DROP EXPRESSION is not supported for virtual generated columns")
+        if not here.generated and catalog.relations[oid].seen:
+            if command.get("missing_ok"):
+                continue
+            named = catalog.relations[oid].name
+            kind = "generated" if catalog.major.virtual_columns else "stored generated"
+            raise ServerError("55000", f'column "{column.name}" of relation "{named}" is not a {kind} column')
+        catalog.forget_dependencies((RELATION, oid), here.number, on=(RELATION, oid))
+        _forget_default(session, oid, here.number)
+        change_columns(session, oid, [here.number], generated="", expression=(), tree=None)
+
+
+def add_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecAddIdentity; from 17 on partitions have their root's."""
+    catalog = session.catalog
+    body = command["def"].get("Constraint") or command["def"]["ColumnDef"]["constraints"][0]["Constraint"]
+    name = command["name"]
+    column = require_column(session, relation, name)
+    row = catalog.relations[relation]
+    refuse_identity_type(column)  # which the sequence has, and that is created first
+    _refuse_part_of_identity(session, row, recurse, "add")
+    if row.seen and not column.not_null:
+        raise ServerError(
+            "55000", f'column "{name}" of relation "{row.name}" must be declared NOT NULL before identity can be added'
+        )
+    if column.identity:
+        raise ServerError("55000", f'column "{name}" of relation "{row.name}" is already an identity column')
+    if column.has_default or column.generated:
+        raise ServerError("55000", f'column "{name}" of relation "{row.name}" already has a default value')
+    for oid in _with_partitions(session, relation):
+        here = require_column(session, oid, name)
+        change_columns(session, oid, [here.number], identity=body["generated_when"])
+    attach_default(session, relation, name, body)
+
+
+def set_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecSetIdentity: SET GENERATED and the options of the sequence, as RESTART."""
+    row = session.catalog.relations[relation]
+    _refuse_part_of_identity(session, row, recurse, "change")
+    column = require_column(session, relation, command["name"])
+    if row.seen and not column.identity:
+        raise ServerError("55000", f'column "{column.name}" of relation "{row.name}" is not an identity column')
+    given = [item["DefElem"] for item in command["def"]["List"]["items"]]
+    generated = [item["arg"]["Integer"]["ival"] for item in given if item["defname"] == "generated"]
+    if generated:
+        for oid in _with_partitions(session, relation):
+            here = require_column(session, oid, column.name)
+            change_columns(session, oid, [here.number], identity=chr(generated[-1]))
+
+
+def _refuse_part_of_identity(session: Session, row: Relation, recurse: bool, verb: str) -> None:
+    if not session.catalog.major.partitions_inherit_identity:
+        return
+    word = {"add": "add identity to", "drop": "drop identity from", "change": "change identity column of"}[verb]
+    if row.partition:
+        raise ServerError("42P16", f"cannot {word} a column of a partition")
+    if row.kind == "p" and not recurse:
+        raise ServerError(
+            "42P16", f"cannot {word} a column of only the partitioned table", hint="Do not specify the ONLY keyword."
+        )
+
+
+def _with_partitions(session: Session, relation: int) -> list[int]:
+    catalog = session.catalog
+    if catalog.major.partitions_inherit_identity and catalog.relations[relation].kind == "p":
+        return catalog.descendants(relation)
+    return [relation]
+
+
+def drop_identity(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    catalog = session.catalog
+    name = command["name"]
+    row = catalog.relations[relation]
+    _refuse_part_of_identity(session, row, recurse, "drop")
+    column = require_column(session, relation, name)
+    if not column.identity:
+        if row.seen and not command.get("missing_ok"):
+            raise ServerError("55000", f'column "{name}" of relation "{row.name}" is not an identity column')
+        return
+    for oid in _with_partitions(session, relation):
+        here = require_column(session, oid, name)
+        change_columns(session, oid, [here.number], identity="")
+    for dependent, number, kind in catalog.dependents.get((RELATION, relation)):
+        if number == column.number and kind == INTERNAL and dependent[0] == RELATION:
+            catalog.forget_dependencies(dependent[:2])
+            perform_deletion(session, [dependent], False)

@@ -1,0 +1,398 @@
+"""Objects as DROP, ALTER ... RENAME, SET SCHEMA and OWNER TO name them (objectaddress.c: get_object_address)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pubcheck.postgres.catalog import (
+    CAST,
+    COLLATION,
+    INFORMATION_SCHEMA,
+    NAMESPACE,
+    OPERATOR,
+    OTHER,
+    PG_CATALOG,
+    PROC,
+    PUBLICATION,
+    TEMPORARY,
+    TYPE,
+    Object,
+)
+from pubcheck.postgres.catalog.rows import Operator, Proc, Relation
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import find, names
+from pubcheck.postgres.session import Session
+
+RELATION_KINDS = {
+    "OBJECT_TABLE": "rp",
+    "OBJECT_VIEW": "v",
+    "OBJECT_MATVIEW": "m",
+    "OBJECT_INDEX": "iI",
+    "OBJECT_SEQUENCE": "S",
+    "OBJECT_FOREIGN_TABLE": "f",
+}
+"""Object type -> the relkinds it means."""
+
+RELATION_WORDS = {
+    "OBJECT_TABLE": "a table",
+    "OBJECT_VIEW": "a view",
+    "OBJECT_MATVIEW": "a materialized view",
+    "OBJECT_INDEX": "an index",
+    "OBJECT_SEQUENCE": "a sequence",
+    "OBJECT_FOREIGN_TABLE": "a foreign table",
+}
+
+PROC_KINDS = {"OBJECT_FUNCTION": "fw", "OBJECT_PROCEDURE": "p", "OBJECT_AGGREGATE": "a", "OBJECT_ROUTINE": "fpaw"}
+
+TABLE_OBJECTS = {"OBJECT_TRIGGER": "trigger", "OBJECT_RULE": "rule", "OBJECT_POLICY": "policy"}
+
+OTHER_KINDS = {
+    "OBJECT_ACCESS_METHOD": "access method",
+    "OBJECT_CONVERSION": "conversion",
+    "OBJECT_EVENT_TRIGGER": "event trigger",
+    "OBJECT_EXTENSION": "extension",
+    "OBJECT_FDW": "foreign-data wrapper",
+    "OBJECT_FOREIGN_SERVER": "server",
+    "OBJECT_LANGUAGE": "language",
+    "OBJECT_OPCLASS": "operator class",
+    "OBJECT_OPFAMILY": "operator family",
+    "OBJECT_STATISTIC_EXT": "statistics object",
+    "OBJECT_TSCONFIGURATION": "text search configuration",
+    "OBJECT_TSDICTIONARY": "text search dictionary",
+    "OBJECT_TSPARSER": "text search parser",
+    "OBJECT_TSTEMPLATE": "text search template",
+}
+"""Object type -> the kind of its row in ``Catalog.others``, which is also the server's word for it."""
+
+
+def range_var(parts: list[str]) -> Node:
+    """A qualified name as a RangeVar (makeRangeVarFromNameList)."""
+    rv: Node = {"relname": parts[-1]}
+    if len(parts) > 1:
+        rv["schemaname"] = parts[-2]
+    if len(parts) > 2:
+        rv["catalogname"] = parts[-3]
+    return rv
+
+
+def strings(items: Iterable[Node]) -> list[str]:
+    """The strings among the parts of a name."""
+    return [item["String"]["sval"] for item in items if "String" in item]
+
+
+def list_items(node: Node) -> list[Node]:
+    items: list[Node] = node.get("List", {}).get("items", [])
+    return items
+
+
+def find_object(session: Session, kind: str, node: Node, *, missing_ok: bool = False) -> Object | None:
+    """The object that a parse tree of a DROP or ALTER names; None when it is not visible, or is absent and may be.
+
+    Raises ServerError where the server certainly finds none, or one of another kind.
+    """
+    catalog = session.catalog
+    if kind in ("OBJECT_TYPE", "OBJECT_DOMAIN"):
+        return find_type(session, kind, node, missing_ok=missing_ok)
+    if kind in PROC_KINDS:
+        proc = find_proc(session, kind, node["ObjectWithArgs"], missing_ok=missing_ok)
+        return (PROC, proc.oid, 0) if proc else None
+    if kind == "OBJECT_OPERATOR":
+        operator = find_operator(session, node["ObjectWithArgs"], missing_ok=missing_ok)
+        return (OPERATOR, operator.oid, 0) if operator else None
+    if kind == "OBJECT_CAST":
+        return _find_cast(session, node, missing_ok)
+    if kind == "OBJECT_SCHEMA":
+        name = node["String"]["sval"]
+        if missing_ok and name not in catalog.namespace_names:
+            return None
+        return NAMESPACE, session.namespace(name).oid, 0
+    if kind == "OBJECT_PUBLICATION":
+        name = node["String"]["sval"]
+        if missing_ok and name not in catalog.publication_names:
+            return None
+        return PUBLICATION, session.publication(name).oid, 0
+    if kind == "OBJECT_COLLATION":
+        parts = strings(list_items(node))
+        found = find_named(session, parts, lambda namespace, name: catalog.collation_names.get((namespace, name)))
+        return (COLLATION, found, 0) if found else None
+    if kind in TABLE_OBJECTS:
+        *table, name = strings(list_items(node))
+        if not table:
+            return None
+        rv = range_var(table)
+        relation = session.find_relation(rv) if missing_ok else session.relation(rv)
+        if relation is None:
+            return None
+        return find_on_table(session, kind, relation, name, missing_ok=missing_ok)
+    if kind in OTHER_KINDS:
+        word = OTHER_KINDS[kind]
+        if "String" in node:
+            parts = [node["String"]["sval"]]
+            found = catalog.other_names.get((word, 0, parts[0]), 0)
+        else:
+            parts = strings(list_items(node))
+            if kind in ("OBJECT_OPCLASS", "OBJECT_OPFAMILY"):
+                parts = parts[1:]
+            found = find_named(session, parts, lambda schema, name: catalog.other_names.get((word, schema, name)))
+        return (OTHER, found, 0) if found else None
+    return None
+
+
+def find_named(session: Session, parts: list[str], look_up: Any) -> int:
+    """A qualified name, or the first of an unqualified one on the search path; 0 when there is none."""
+    if not parts:
+        return 0
+    for namespace in namespaces(session, parts):
+        found: int | None = look_up(namespace, parts[-1])
+        if found is not None:
+            return found
+    return 0
+
+
+def namespaces(session: Session, parts: list[str]) -> tuple[int, ...]:
+    """The schemas that a (qualified) name is looked for in."""
+    if len(parts) < 2:
+        return session.path
+    if parts[-2] == "pg_temp":
+        return (TEMPORARY,)
+    namespace = session.catalog.namespace_names.get(parts[-2])
+    return () if namespace is None else (namespace,)
+
+
+def all_seen(session: Session) -> bool:
+    """Whether what is not in the catalog certainly does not exist."""
+    return session.complete and not session.blind and not session.extensions
+
+
+def find_relation(session: Session, kind: str, rv: Node, *, missing_ok: bool) -> Relation | None:
+    """The relation of a statement about relations of one kind; None if it is absent and may be.
+
+    Raises ServerError 42P01, and 42809 for a relation of another kind. ALTER TABLE takes any kind but composite types
+    (RangeVarCallbackForAlterRelation); a relation that is not visible is of any kind.
+    """
+    row = session.find_relation(rv) if missing_ok else session.relation(rv)
+    if row is None or not row.seen:
+        return row
+    if kind == "OBJECT_TABLE":
+        if row.kind == "c":
+            raise ServerError("42809", f'"{row.name}" is a composite type', hint="Use ALTER TYPE instead.")
+    elif kind in RELATION_KINDS and row.kind not in RELATION_KINDS[kind]:
+        raise ServerError("42809", f'"{row.name}" is not {RELATION_WORDS[kind]}')
+    return row
+
+
+def find_type(session: Session, kind: str, node: Node, *, missing_ok: bool = False) -> Object | None:
+    """A type or a domain, given as a TypeName or a list of strings."""
+    try:
+        if "TypeName" in node:
+            oid = session.type_oid(node["TypeName"], shells=True)
+        else:
+            oid = session.named_type(strings(list_items(node)))
+    except ServerError:
+        if missing_ok:
+            return None
+        raise
+    if not oid:
+        return None
+    row = session.catalog.types.get(oid)
+    if kind == "OBJECT_DOMAIN" and row is not None and row.kind != "d":
+        raise ServerError("42809", f'"{row.name}" is not a domain')
+    return TYPE, oid, 0
+
+
+def argument_types(session: Session, nodes: Iterable[Node]) -> tuple[int, ...]:
+    """The types of an argument list; 0 for one that is not visible, and for NONE."""
+    return tuple(session.type_oid(node["TypeName"], shells=True) if "TypeName" in node else 0 for node in nodes)
+
+
+def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = False) -> Proc | None:
+    """The function, procedure or aggregate of an ObjectWithArgs (LookupFuncWithArgs); None when it is not visible.
+
+    Raises ServerError 42883, 42725 (several of that name), 42809 (of another kind).
+    """
+    catalog = session.catalog
+    parts = names(node["objname"])
+    wanted = PROC_KINDS.get(kind, "fpaw")
+    path = namespaces(session, parts)
+    if PG_CATALOG in path:
+        rows = procs_named(session, parts)
+    else:
+        rows = [catalog.procs[oid] for namespace in path for oid in catalog.proc_names.get((namespace, parts[-1]))]
+    if node.get("args_unspecified"):
+        rows = [row for row in rows if row.kind in wanted]
+        if len(rows) > 1:
+            raise ServerError("42725", f'function name "{parts[-1]}" is not unique')
+    else:
+        try:
+            given = argument_types(session, node.get("objargs", ()))
+        except ServerError:
+            if missing_ok:
+                return None
+            raise
+        everything = given
+        if kind in ("OBJECT_PROCEDURE", "OBJECT_ROUTINE") and "objfuncargs" in node:
+            # Of a procedure the arguments may be given with or without the OUT ones.
+            parameters = [item["FunctionParameter"] for item in node["objfuncargs"]]
+            given_in = [item for item in parameters if item.get("mode") not in ("FUNC_PARAM_OUT", "FUNC_PARAM_TABLE")]
+            everything = tuple(session.type_oid(item["argType"], shells=True) for item in given_in)
+        rows = [row for row in rows if row.arguments in (given, everything)]
+    if not rows:
+        if all_seen(session) and not missing_ok:
+            from pubcheck.postgres.ddl.object_descriptions import format_type
+
+            word = (
+                "aggregate" if kind == "OBJECT_AGGREGATE" else "procedure" if kind == "OBJECT_PROCEDURE" else "function"
+            )
+            if node.get("args_unspecified"):
+                raise ServerError("42883", f'could not find a {word} named "{".".join(parts)}"')
+            listed = ", ".join(format_type(session, oid) if oid else "-" for oid in given)
+            listed = "*" if not given and word == "aggregate" else listed
+            raise ServerError("42883", f"{word} {'.'.join(parts)}({listed}) does not exist")
+        return None
+    if rows[0].kind not in wanted:
+        what = {"f": "a function", "w": "a function", "p": "a procedure", "a": "an aggregate function"}
+        asked = {"OBJECT_FUNCTION": "a function", "OBJECT_PROCEDURE": "a procedure", "OBJECT_AGGREGATE": "an aggregate"}
+        if kind == "OBJECT_FUNCTION" and rows[0].kind == "a":
+            raise ServerError("42809", f'"{parts[-1]}" is {what["a"]}')
+        raise ServerError("42809", f"{parts[-1]} is not {asked.get(kind, 'a function')}")
+    return rows[0]
+
+
+def procs_named(session: Session, parts: list[str]) -> list[Proc]:
+    """The functions of a name, the server's and the unit's, in the order of the search path."""
+    catalog, name = session.catalog, parts[-1]
+    found: dict[int, Proc] = {}
+    for namespace in namespaces(session, parts):
+        if namespace == TEMPORARY and len(parts) == 1:
+            continue  # never searched for functions
+        found.update((oid, catalog.procs[oid]) for oid in catalog.proc_names.get((namespace, name)))
+        if namespace in (PG_CATALOG, INFORMATION_SCHEMA):
+            for row in session.syscache.builtin.procs(name):
+                held = catalog.procs.get(row.oid, row)
+                if (held.namespace, held.name) == (namespace, name):
+                    found[row.oid] = held
+    return list(found.values())
+
+
+def functions_named(session: Session, parts: list[str]) -> list[int]:
+    """The unit's functions of a name, in the first schema of the search path that has any."""
+    for namespace in namespaces(session, parts):
+        found = session.catalog.proc_names.get((namespace, parts[-1]))
+        if found:
+            return found
+    return []
+
+
+def takes(row: Proc, count: int, *, several: bool) -> bool:
+    """Whether a function takes that many arguments, or a procedure, to which CALL gives its OUT ones too; ``several``:
+    a VARIADIC parameter takes what is left, at least one."""
+    most = len(row.arguments) + (row.modes.count("o") if row.kind == "p" else 0)
+    return most - row.defaults <= count and (count <= most or (several and row.variadic != 0))
+
+
+def functions_called(session: Session, tree: Any) -> list[int]:
+    """The unit's functions that an expression calls, where their name and number of arguments leave one candidate."""
+    catalog = session.catalog
+    found: dict[int, None] = {}
+    if not catalog.procs:
+        return []
+    for _, call in find(tree, "FuncCall"):
+        given = len(call.get("args", ()))
+        several = not call.get("func_variadic")
+        candidates = [
+            oid
+            for oid in functions_named(session, names(call["funcname"]))
+            if takes(catalog.procs[oid], given, several=several)
+        ]
+        if len(candidates) == 1:
+            found[candidates[0]] = None
+    return list(found)
+
+
+def function_with(session: Session, parts: list[str], arguments: tuple[int, ...]) -> Proc | None:
+    """The function of a name with exactly these arguments (LookupFuncName); None when it is not visible.
+
+    Where an argument's type is not visible, it is the only function of that name with as many. Raises ServerError
+    42883.
+    """
+    rows = procs_named(session, parts)
+    if 0 in arguments:
+        rows = [row for row in rows if len(row.arguments) == len(arguments)]
+        return rows[0] if len(rows) == 1 else None
+    for row in rows:
+        if row.arguments == arguments:
+            return row
+    if all_seen(session) and not any(0 in row.arguments for row in rows):
+        from pubcheck.postgres.ddl.object_descriptions import format_type
+
+        given = ", ".join(format_type(session, argument) for argument in arguments)
+        raise ServerError("42883", f"function {'.'.join(parts)}({given}) does not exist")
+    return None
+
+
+def operator_with(session: Session, parts: list[str], left: int, right: int) -> Operator | None:
+    """The operator of a name with exactly these operands, which may be a shell (OperatorLookup); None without one."""
+    if not right:
+        return None
+    catalog, name = session.catalog, parts[-1]
+    for namespace in namespaces(session, parts):
+        rows = [catalog.operators[oid] for oid in catalog.operator_names.get((namespace, name))]
+        if namespace == PG_CATALOG:
+            rows += session.syscache.builtin.operators(name, not left)
+        for row in rows:
+            if (row.left, row.right) == (left, right):
+                return row
+    return None
+
+
+def find_operator(session: Session, node: Node, *, missing_ok: bool = False) -> Operator | None:
+    """The operator of an ObjectWithArgs, whose operands are exactly those; None when it is not visible.
+
+    Raises ServerError 42883.
+    """
+    catalog = session.catalog
+    parts = names(node["objname"])
+    try:
+        operands = argument_types(session, node.get("objargs", ()))
+    except ServerError:
+        if missing_ok:
+            return None
+        raise
+    for namespace in namespaces(session, parts):
+        for oid in catalog.operator_names.get((namespace, parts[-1])):
+            row = catalog.operators[oid]
+            if operands in ((row.left, row.right), (row.right,)):
+                return row
+    if all_seen(session) and not missing_ok:
+        raise ServerError("42883", f"operator does not exist: {'.'.join(parts)}")
+    return None
+
+
+def _find_cast(session: Session, node: Node, missing_ok: bool) -> Object | None:
+    types = argument_types(session, list_items(node))
+    for row in session.catalog.casts.values():
+        if (row.source, row.target) == types:
+            return CAST, row.oid, 0
+    if len(types) == 2 and 0 not in types and session.syscache.cast(*types) is not None:
+        from pubcheck.postgres.ddl.object_descriptions import format_type
+
+        said = f"cast from {format_type(session, types[0])} to {format_type(session, types[1])}"
+        raise ServerError("2BP01", f"cannot drop {said} because it is required by the database system")
+    if not missing_ok and all_seen(session) and 0 not in types:
+        raise ServerError("42704", "cast does not exist")
+    return None
+
+
+def find_on_table(
+    session: Session, kind: str, relation: Relation, name: str, *, missing_ok: bool = False
+) -> Object | None:
+    """A trigger, rule or policy of a relation; None when it is not visible."""
+    word = TABLE_OBJECTS[kind]
+    found = session.catalog.other_names.get((word, relation.oid, name))
+    if found is not None:
+        return OTHER, found, 0
+    if not missing_ok and relation.seen and all_seen(session):
+        raise ServerError("42704", f'{word} "{name}" for table "{relation.name}" does not exist')
+    return None

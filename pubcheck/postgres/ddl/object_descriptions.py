@@ -1,0 +1,247 @@
+"""What the server calls an object in its messages (catalog/objectaddress.c: getObjectDescription)."""
+
+from __future__ import annotations
+
+from pubcheck.lazy_regex import pattern_later
+from pubcheck.postgres.builtins import builtins
+from pubcheck.postgres.catalog import (
+    CAST,
+    COLLATION,
+    CONSTRAINT,
+    DEFAULT,
+    FIRST_NORMAL_OID,
+    NAMESPACE,
+    OPERATOR,
+    OTHER,
+    PG_CATALOG,
+    PROC,
+    PUBLICATION,
+    PUBLICATION_NAMESPACE,
+    PUBLICATION_REL,
+    RELATION,
+    ROLE,
+    TYPE,
+    Object,
+)
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.session import Session
+
+KINDS = {
+    "r": "table",
+    "p": "table",
+    "i": "index",
+    "I": "index",
+    "S": "sequence",
+    "t": "toast table",
+    "v": "view",
+    "m": "materialized view",
+    "c": "composite type",
+    "f": "foreign table",
+}
+"""relkind -> the word of getRelationDescription."""
+
+ON_TABLE = ("trigger", "rule", "policy")
+"""Kinds of Other whose ``namespace`` is the oid of the relation they belong to."""
+
+_PLAIN = pattern_later(r"[a-z_][a-z0-9_]*\Z")
+
+# format_type.c: the types that SQL has its own words for.
+_SQL_NAMES = {
+    "bit": "bit",
+    "bool": "boolean",
+    "bpchar": "character",
+    "char": '"char"',
+    "float4": "real",
+    "float8": "double precision",
+    "int2": "smallint",
+    "int4": "integer",
+    "int8": "bigint",
+    "time": "time without time zone",
+    "timetz": "time with time zone",
+    "timestamp": "timestamp without time zone",
+    "timestamptz": "timestamp with time zone",
+    "varbit": "bit varying",
+    "varchar": "character varying",
+}
+
+
+# What quote_identifier quotes: every keyword but the unreserved ones (pg_get_keywords), by the first major that has it.
+_KEYWORDS = {
+    15: """
+    all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case
+    cast char character check coalesce collate collation column concurrently constraint create cross current_catalog
+    current_date current_role current_schema current_time current_timestamp current_user dec decimal default
+    deferrable desc distinct do else end except exists extract false fetch float for foreign freeze from full grant
+    greatest group grouping having ilike in initially inner inout int integer intersect interval into is isnull join
+    lateral leading least left like limit localtime localtimestamp national natural nchar none normalize not notnull
+    null nullif numeric offset on only or order out outer overlaps overlay placing position precision primary real
+    references returning right row select session_user setof similar smallint some substring symmetric table
+    tablesample then time timestamp to trailing treat trim true union unique user using values varchar variadic
+    verbose when where window with xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse
+    xmlpi xmlroot xmlserialize xmltable
+    """,
+    16: "json_array json_arrayagg json_object json_objectagg system_user",
+    17: "json json_exists json_query json_scalar json_serialize json_table json_value merge_action",
+}
+_FIRST_MAJOR = {word: major for major, words in _KEYWORDS.items() for word in words.split()}
+
+
+def quote(session: Session, name: str) -> str:
+    """quote_identifier."""
+    if _PLAIN.match(name) and session.catalog.major.number < _FIRST_MAJOR.get(name, 1000):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def relation_name(session: Session, row: Relation) -> str:
+    """The relation's name, with its schema where the search path does not lead to it (RelationIsVisible)."""
+    found = session.find_unqualified(row.name)
+    if found is not None and found.oid == row.oid:
+        return quote(session, row.name)
+    return f"{_schema(session, row.namespace)}.{quote(session, row.name)}"
+
+
+def describe_relation(session: Session, oid: int) -> str:
+    row = session.catalog.relations.get(oid)
+    if row is None:
+        return "relation"
+    return f"{KINDS.get(row.kind, 'relation')} {relation_name(session, row)}"
+
+
+def describe(session: Session, target: Object) -> str:
+    """The server's words for an object: 'column a of table t', 'publication of table t in publication p'..."""
+    kind, oid, number = target
+    catalog = session.catalog
+    if kind == RELATION:
+        relation = describe_relation(session, oid)
+        return f"column {_column(session, oid, number)} of {relation}" if number else relation
+    if kind == CONSTRAINT:
+        constraint = catalog.constraints[oid]
+        if constraint.relation in catalog.relations:
+            return f"constraint {constraint.name} on {describe_relation(session, constraint.relation)}"
+        return f"constraint {constraint.name}"
+    if kind == DEFAULT:
+        column = column_of_default(session, oid)
+        return f"default value for {describe(session, column)}" if column else "default value"
+    if kind == TYPE:
+        return f"type {format_type(session, oid)}"
+    if kind == PROC:
+        return f"function {format_procedure(session, oid)}"
+    if kind == OPERATOR:
+        return f"operator {format_operator(session, oid)}"
+    if kind == CAST:
+        cast = catalog.casts[oid]
+        return f"cast from {format_type(session, cast.source)} to {format_type(session, cast.target)}"
+    if kind == COLLATION:
+        collation = catalog.collations[oid]
+        return f"collation {_qualified(session, collation.namespace, collation.name, catalog.collation_names)}"
+    if kind == NAMESPACE:
+        return f"schema {catalog.namespaces[oid].name}"
+    if kind == PUBLICATION:
+        return f"publication {catalog.publications[oid].name}"
+    if kind == PUBLICATION_REL:
+        member = catalog.publication_rels[oid]
+        publication = catalog.publications[member.publication].name
+        return f"publication of {describe_relation(session, member.relation)} in publication {publication}"
+    if kind == PUBLICATION_NAMESPACE:
+        schema = catalog.publication_namespaces[oid]
+        publication = catalog.publications[schema.publication].name
+        return f"publication of schema {catalog.namespaces[schema.namespace].name} in publication {publication}"
+    if kind == ROLE:
+        return f"role {catalog.roles[oid].name}"
+    if kind == OTHER:
+        return _describe_other(session, oid)
+    return "object"
+
+
+def _describe_other(session: Session, oid: int) -> str:
+    catalog = session.catalog
+    row = catalog.others[oid]
+    if row.kind in ON_TABLE:
+        return f"{row.kind} {row.name} on {describe_relation(session, row.namespace)}"
+    if row.namespace in catalog.namespaces:
+        for namespace in session.path:
+            found = catalog.other_names.get((row.kind, namespace, row.name))
+            if found is not None:
+                if found == oid:
+                    return f"{row.kind} {quote(session, row.name)}"
+                break
+        return f"{row.kind} {_schema(session, row.namespace)}.{quote(session, row.name)}"
+    return f"{row.kind} {row.name}"
+
+
+def column_of_default(session: Session, oid: int) -> Object | None:
+    """The column that a default belongs to."""
+    for key, (_, number, _) in session.catalog.dependencies.get((DEFAULT, oid)):
+        if key[0] == RELATION and number:
+            return RELATION, key[1], number
+    return None
+
+
+def _column(session: Session, relation: int, number: int) -> str:
+    row = session.catalog.relations.get(relation)
+    if row is not None and 0 < number <= len(row.columns):
+        return row.columns[number - 1].name
+    return str(number)
+
+
+def _schema(session: Session, namespace: int) -> str:
+    row = session.catalog.namespaces.get(namespace)
+    return quote(session, row.name) if row is not None else ""
+
+
+def _qualified(session: Session, namespace: int, name: str, known: dict[tuple[int, str], int]) -> str:
+    """A name, with its schema unless it is the first of that name on the search path."""
+    for candidate in session.path:
+        if (candidate, name) in known:
+            if candidate == namespace:
+                return quote(session, name)
+            break
+    return f"{_schema(session, namespace)}.{quote(session, name)}"
+
+
+def format_type(session: Session, oid: int) -> str:
+    """format_type_be: 'integer', 's.mood', 'text[]'; '???' for a type that is not visible."""
+    catalog = session.catalog
+    if oid >= FIRST_NORMAL_OID:
+        row = catalog.types.get(oid)
+        if row is None:
+            return "???"
+        if row.subscript == "a" and row.name.startswith("_"):
+            return f"{format_type(session, row.element)}[]"
+        return _qualified(session, row.namespace, row.name, catalog.type_names)
+    found = builtins(catalog.major.number).type_named(oid)
+    if found is None:
+        return "???"
+    schema, name = found
+    if schema != "pg_catalog":
+        return f"{schema}.{name}"
+    if name.startswith("_") and name != "_":
+        element = name[1:]
+        return f"{_SQL_NAMES.get(element, element)}[]"
+    return _SQL_NAMES.get(name, name)
+
+
+def format_procedure(session: Session, oid: int) -> str:
+    """regprocedureout: 'f(integer,text)'."""
+    catalog = session.catalog
+    row = catalog.procs.get(oid) or session.syscache.proc(oid)
+    arguments = ",".join(format_type(session, argument) for argument in row.arguments)
+    visible = False
+    for namespace in session.path:
+        same = (catalog.procs[other] for other in catalog.proc_names.get((namespace, row.name)))
+        if namespace == row.namespace or any(other.arguments == row.arguments for other in same):
+            visible = namespace == row.namespace
+            break
+    name = quote(session, row.name) if visible else f"{_schema(session, row.namespace)}.{quote(session, row.name)}"
+    return f"{name}({arguments})"
+
+
+def format_operator(session: Session, oid: int) -> str:
+    """regoperatorout: '=(integer,text)', 'NONE' for the missing operand of a prefix operator."""
+    catalog = session.catalog
+    row = catalog.operators[oid]
+    left = format_type(session, row.left) if row.left else "NONE"
+    visible = row.namespace in session.path or row.namespace == PG_CATALOG
+    name = row.name if visible else f"{_schema(session, row.namespace)}.{row.name}"
+    return f"{name}({left},{format_type(session, row.right)})"

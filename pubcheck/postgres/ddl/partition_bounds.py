@@ -1,0 +1,240 @@
+"""Partition bounds of constants, so that partitions that overlap are known (parser/parse_utilcmd.c:
+transformPartitionBound; partitioning/partbounds.c: check_new_partition_bound).
+
+A bound is ("d",) for DEFAULT, ("l", values), ("h", modulus, remainder) or ("r", lower, upper), whose elements are
+(-1, 0) for MINVALUE, (1, 0) for MAXVALUE and (0, value) between them. Anything else is not told: None.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import pairwise
+from math import gcd
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.partition_bound_values import ordered, read_value
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import TIMESTAMPTZ
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+Bound = tuple[Any, ...]
+
+_WORDS = {"l": "list", "r": "range", "h": "hash"}
+STRATEGIES = {"PARTITION_STRATEGY_LIST": "l", "PARTITION_STRATEGY_RANGE": "r", "PARTITION_STRATEGY_HASH": "h"}
+
+
+def read_bound(session: Session, parent: Relation, spec: Node) -> Bound | None:
+    """A PartitionBoundSpec of a partitioned table.
+
+    Raises ServerError 42P16 where it is not one for its strategy, and what certainly is wrong with its values.
+    """
+    if not parent.strategy:
+        return None
+    if spec.get("is_default"):
+        if parent.strategy == "h":
+            raise ServerError("42P16", "a hash-partitioned table may not have a default partition")
+        return ("d",)
+    strategy = spec.get("strategy")
+    if strategy != parent.strategy:
+        raise ServerError("42P16", f"invalid bound specification for a {_WORDS[parent.strategy]} partition")
+    if strategy == "h":
+        modulus, remainder = spec.get("modulus", 0), spec.get("remainder", 0)
+        if modulus <= 0:
+            raise ServerError("42P16", "modulus for hash partition must be an integer value greater than zero")
+        if remainder < 0:
+            raise ServerError(
+                "42P16", "remainder for hash partition must be an integer value greater than or equal to zero"
+            )
+        if remainder >= modulus:
+            raise ServerError("42P16", "remainder for hash partition must be less than modulus")
+        return "h", modulus, remainder
+    columns = [parent.columns[key - 1] if key else None for key in parent.partition_key]
+    if strategy == "l":
+        values = [_value(session, item, columns[0]) for item in spec.get("listdatums", ())]
+        if any(value is None for value in values):
+            return None
+        return "l", frozenset(value[0] for value in values if value is not None)
+    ends = []
+    for side, word in (("lowerdatums", "FROM"), ("upperdatums", "TO")):
+        items = spec.get(side, ())
+        if len(items) != len(columns):
+            raise ServerError("42P16", f"{word} must specify exactly one value per partitioning column")
+        end = [_end(session, item, column) for item, column in zip(items, columns, strict=True)]
+        for one, following in pairwise(end):
+            if one in _ENDS.values() and following != one:
+                said = next(word.upper() for word, infinite in _ENDS.items() if infinite == one)
+                raise ServerError("42804", f"every bound following {said} must also be {said}")
+        ends.append(end)
+    if any(end is None for side in ends for end in side):
+        return None
+    bound: Bound = ("r", tuple(ends[0]), tuple(ends[1]))
+    return bound if _comparable(session, parent, bound) else None
+
+
+def _end(session: Session, item: Node, column: Column | None) -> tuple[int, Any] | None:
+    fields = item.get("ColumnRef", {}).get("fields", ())
+    word = fields[0].get("String", {}).get("sval") if len(fields) == 1 else None
+    if word in _ENDS:
+        return _ENDS[word]
+    value = _value(session, item, column)
+    if value is not None and value[0] is None:
+        raise ServerError("42P17", "cannot specify NULL in range bound")
+    return (0, value[0]) if value is not None and column is not None and ordered(column) else None
+
+
+_ENDS = {"minvalue": (-1, 0), "maxvalue": (1, 0)}
+
+
+def _value(session: Session, item: Node, column: Column | None) -> tuple[Any] | None:
+    """A constant as a value of the key column's type, in a tuple of one; None where that cannot be told.
+
+    Raises ServerError where it certainly is none.
+    """
+    if column is None or not column.type:
+        return None
+    constant = item.get("A_Const")
+    if constant is not None and constant.get("isnull"):
+        return (None,)
+    value = read_value(session, column, constant) if constant is not None else None
+    if value is None:
+        # Loaded only where it does not show at a glance.
+        from pubcheck.postgres.ddl.tables.partition_expressions import value_of
+
+        return value_of(session, column, item)
+    return value
+
+
+def _comparable(session: Session, parent: Relation, bound: Bound) -> bool:
+    """Whether all moments are written alike: those with a time zone cannot be compared with those without."""
+    if all(parent.columns[key - 1].type != TIMESTAMPTZ for key in parent.partition_key if key):
+        return True
+    zoned = _zoned(bound)
+    return not zoned or zoned | _taken(session, parent).zoned == zoned != {True, False}
+
+
+def _zoned(bound: Bound) -> set[bool]:
+    """Whether the moments in a range's bounds have time zones."""
+    return {value.endswith("Z") for side in bound[1:] for _, value in side if isinstance(value, str)}
+
+
+def refuse_overlap(session: Session, parent: Relation, name: str, bound: Bound | None) -> None:
+    """check_new_partition_bound. Raises ServerError 42P17."""
+    if bound is None:
+        return
+    catalog, kind = session.catalog, bound[0]
+    if kind == "r" and bound[1] >= bound[2]:
+        raise ServerError("42P17", f'empty range bound specified for partition "{name}"')
+    if _taken(session, parent).certainly_free(bound):
+        return
+    if kind == "h":
+        others = (catalog.relations[oid].bound for oid in catalog.children.get(parent.oid))
+        moduli = sorted({bound[1], *(other[1] for other in others if other is not None and other[0] == "h")})
+        if any(larger % smaller for smaller, larger in pairwise(moduli)):
+            raise ServerError("42P17", "every hash partition modulus must be a factor of the next larger modulus")
+    for oid in catalog.children.get(parent.oid):
+        other = catalog.relations[oid]
+        held: Bound | None = other.bound
+        if held is None or held[0] != kind:
+            continue
+        if kind == "d":
+            raise ServerError("42P17", f'partition "{name}" conflicts with existing default partition "{other.name}"')
+        if kind == "r":
+            overlap = bound[1] < held[2] and held[1] < bound[2]
+        elif kind == "l":
+            overlap = not bound[1].isdisjoint(held[1])
+        else:
+            overlap = (bound[2] - held[2]) % gcd(bound[1], held[1]) == 0
+        if overlap:
+            raise ServerError("42P17", f'partition "{name}" would overlap partition "{other.name}"')
+
+
+def relabel(session: Session, of_type: int, old: str, new: str) -> None:
+    """A label of an enum has another name from now on: in the bounds of partitions by it, too."""
+    relations = session.catalog.relations
+    for parent in [row for row in relations.values() if row.strategy == "l" and row.partition_key[:1] != (0,)]:
+        if parent.columns[parent.partition_key[0] - 1].type != of_type:
+            continue
+        session.taken.pop(parent.oid, None)
+        for oid in session.catalog.children.get(parent.oid):
+            row = relations[oid]
+            held: Bound | None = row.bound
+            if held is not None and held[0] == "l" and old in held[1]:
+                relations.put(oid, replace(row, bound=("l", held[1] - {old} | {new})))
+
+
+class Taken(Struct):
+    """What the partitions of one table take, so that a new one need not be compared with each.
+
+    ``state`` is that of the catalog for which it holds. Range partitions do not overlap, so their lower ends, in
+    order, decide; ``uppers`` are the upper ends beside them, ``zoned`` whether moments among them have time zones.
+    ``remainders`` are those of hash partitions by modulus.
+    """
+
+    state: tuple[int, int]
+    lowers: list[Any]
+    uppers: list[Any]
+    values: set[Any]
+    zoned: set[bool]
+    remainders: dict[int, set[int]]
+
+    def certainly_free(self, bound: Bound) -> bool:
+        """Whether no partition takes anything of a bound, which is then taken down as taken."""
+        kind = bound[0]
+        if kind == "r":
+            at = bisect_right(self.lowers, bound[1])
+            if (at and self.uppers[at - 1] > bound[1]) or (at < len(self.lowers) and self.lowers[at] < bound[2]):
+                return False
+            self.zoned |= _zoned(bound)
+            self.lowers.insert(at, bound[1])
+            self.uppers.insert(at, bound[2])
+        elif kind == "l":
+            if not self.values.isdisjoint(bound[1]):
+                return False
+            self.values |= bound[1]
+        elif kind == "h":
+            if not self._is_free(bound[1], bound[2]):
+                return False
+            self.remainders.setdefault(bound[1], set()).add(bound[2])
+        else:
+            return False
+        self.state = (self.state[0], self.state[1] + 1)
+        return True
+
+    def _is_free(self, modulus: int, remainder: int) -> bool:
+        """Whether the moduli are factors of each other and no row has both this remainder and that of a partition."""
+        for other, taken in self.remainders.items():
+            smaller, larger = sorted((modulus, other))
+            if larger % smaller:
+                return False
+            same = range(remainder, other, modulus) if other > modulus else (remainder % other,)
+            if not taken.isdisjoint(same if len(same) < len(taken) else [n for n in taken if n in same]):
+                return False
+        return True
+
+
+def _taken(session: Session, parent: Relation) -> Taken:
+    catalog = session.catalog
+    children = catalog.children.groups.get(parent.oid, ())
+    state = (catalog.journal.undos, len(children))
+    known = session.taken.get(parent.oid)
+    if known is None or known.state != state:
+        bounds: list[Bound] = [bound for oid in children if (bound := catalog.relations[oid].bound) is not None]
+        ranges = sorted(bound[1:] for bound in bounds if bound[0] == "r")
+        remainders: dict[int, set[int]] = {}
+        for kind, *parts in bounds:
+            if kind == "h":
+                remainders.setdefault(parts[0], set()).add(parts[1])
+        known = session.taken[parent.oid] = Taken(
+            state,
+            [lower for lower, _ in ranges],
+            [upper for _, upper in ranges],
+            {value for bound in bounds if bound[0] == "l" for value in bound[1]},
+            {zoned for bound in bounds if bound[0] == "r" for zoned in _zoned(bound)},
+            remainders,
+        )
+    return known

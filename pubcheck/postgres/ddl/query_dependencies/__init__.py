@@ -1,0 +1,541 @@
+"""What a query gives and what it reads, for views and CREATE TABLE AS.
+
+Follows parser/analyze.c (transformSelectStmt and its set operations and VALUES), parse_clause.c (FROM), parse_cte.c,
+parse_relation.c (look-up of columns, the star) and parse_target.c (names of columns). Types are only told where they
+are written down: those of plain columns, casts and constants.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.postgres.analysis.row_expr import MOST_ENTRIES
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, PROC, RELATION, TEMPORARY, TYPE, Object
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.ddl.generated_names import figure_name
+from pubcheck.postgres.ddl.query_dependencies.columns import Output, Outputs, columns_of, field_of, renamed, united
+from pubcheck.postgres.ddl.query_dependencies.functions import own_functions, result_columns
+from pubcheck.postgres.ddl.sequences import SEQUENCE_FUNCTIONS, sequence_named
+from pubcheck.postgres.ddl.type_modifiers import (
+    DEFAULT_COLLATION,
+    UNSEEN_COLLATION,
+    collation_of,
+    named_collation,
+    type_collation,
+    typmod_of,
+)
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import BOOL, INT4, INT8, NUMERIC, RECORD, RECORD_ARRAY, TEXT
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import find, names, parts
+from pubcheck.postgres.session import Session
+
+_JSON_FUNCTIONS = {"JSON_EXISTS_OP": "json_exists", "JSON_QUERY_OP": "json_query", "JSON_VALUE_OP": "json_value"}
+
+
+class Item(Struct, frozen=True):
+    """What a name stands for in an expression: an entry of FROM (ParseNamespaceItem)."""
+
+    name: str
+    columns: Outputs
+    namespace: int = 0
+    relation: int = 0
+    system: bool = False
+
+
+class Reading(Struct):
+    """What a query gives and what it rests on. ``modifies``: it has an INSERT, UPDATE, DELETE or MERGE inside."""
+
+    columns: Outputs
+    relations: dict[int, None]
+    uses: dict[Object, None]
+    modifies: bool = False
+    temporary: bool = False
+
+
+def read_query(session: Session, query: Node) -> Reading:
+    """Look at a SELECT. Raises ServerError where a relation, a type or a column it needs certainly does not exist."""
+    reader = _Reader(session)
+    try:
+        columns = reader.select(query, {}, [])
+    except RecursionError:
+        # Sub-selects nested to the edge of what can be decoded: what they read is what they name.
+        columns = None
+        for _, rv in find(list(parts(query)), "RangeVar"):
+            row = session.find_relation(rv)
+            if row is not None:
+                reader.reading.relations[row.oid] = None
+    reader.reading.columns = columns
+    return reader.reading
+
+
+class _Reader:
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.reading = Reading(None, {}, {})
+
+    # Statements.
+
+    def select(self, node: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> Outputs:
+        """transformStmt for the SELECT's node: {"SelectStmt": ...}, or a data-modifying statement's."""
+        ((kind, body),) = node.items()
+        if kind != "SelectStmt":
+            return self._modifying(body, ctes, outer)
+        return self._select(body, ctes, outer)
+
+    def _select(self, body: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> Outputs:
+        if "withClause" in body:
+            ctes = self._with(body["withClause"], ctes, outer)
+        if body.get("op", "SETOP_NONE") != "SETOP_NONE":
+            return self._set_operation(body, ctes, outer)
+        if "valuesLists" in body:
+            rows = [row["List"].get("items", []) for row in body["valuesLists"]]
+            self._expressions(rows, ctes, outer)
+            return [Output(f"column{at}") for at in range(1, len(rows[0]) + 1)]
+        items: list[Item] = []
+        star: Outputs = []
+        scopes = [items, *outer]
+        for entry in body.get("fromClause", ()):
+            columns, visible = self._from(entry, ctes, scopes)
+            star = None if star is None or columns is None else star + columns
+            items += visible
+        outputs: Outputs = []
+        for target in body.get("targetList", ()):
+            found = self._target(target["ResTarget"], star, ctes, scopes)
+            outputs = None if outputs is None or found is None else outputs + found
+            if outputs is not None and len(outputs) > MOST_ENTRIES:
+                raise ServerError("54011", f"target lists can have at most {MOST_ENTRIES} entries")
+        for clause in ("whereClause", "groupClause", "havingClause", "windowClause", "limitOffset", "limitCount"):
+            if clause in body:
+                self._expressions(body[clause], ctes, scopes, tolerant=clause == "groupClause")
+        for clause in ("sortClause", "distinctClause"):
+            if clause in body:
+                self._sorted(body[clause], outputs, ctes, scopes)
+        return outputs
+
+    def _set_operation(self, body: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> Outputs:
+        """UNION and its like: names of the leftmost, types where all agree. Chains lean left and may be long."""
+        arms: list[Node] = []
+        while body.get("op", "SETOP_NONE") != "SETOP_NONE" and (not arms or "withClause" not in body):
+            arms.append(body["rarg"])
+            body = body["larg"]
+        outputs = self._select(body, ctes, outer)
+        for arm in reversed(arms):
+            others = self._select(arm, ctes, outer)
+            if outputs is None:
+                continue
+            if others is None:
+                outputs = [Output(one.name) for one in outputs]
+                continue
+            if len(outputs) != len(others):
+                raise ServerError("42601", "each set operation query must have the same number of columns")
+            outputs = [united(one, other) for one, other in zip(outputs, others, strict=True)]
+        return outputs
+
+    def _modifying(self, body: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> Outputs:
+        """INSERT, UPDATE, DELETE or MERGE inside a WITH; what its RETURNING gives is only told for plain names."""
+        self.reading.modifies = True
+        row = self._relation(body["relation"]) if "relation" in body else None
+        returning = body.get("returningClause", {}).get("exprs", ())
+        if row is None or "fromClause" in body or "usingClause" in body or "sourceRelation" in body:
+            return None
+        item = self._item_of(row, body["relation"])
+        outputs: Outputs = []
+        for target in returning:
+            found = self._target(target["ResTarget"], item.columns, ctes, [[item], *outer])
+            outputs = None if outputs is None or found is None else outputs + found
+        return outputs
+
+    def _with(self, clause: Node, ctes: dict[str, Outputs], outer: list[list[Item]]) -> dict[str, Outputs]:
+        known = dict(ctes)
+        recursive = clause.get("recursive", False)
+        parts = [item["CommonTableExpr"] for item in clause["ctes"]]
+        if recursive:
+            # Any of them may be named by any other; forward references stay unknown.
+            known.update((part["ctename"], None) for part in parts)
+        for part in parts:
+            name, aliases = part["ctename"], names(part.get("aliascolnames", ()))
+            query = part["ctequery"]
+            body = query.get("SelectStmt", {})
+            if recursive and body.get("op") == "SETOP_UNION":
+                # The non-recursive arm settles names (and types) for the arm that refers to them.
+                inner = self._with(body["withClause"], known, outer) if "withClause" in body else known
+                known[name] = renamed(self._select(body["larg"], inner, outer), aliases)
+                self._select(body["rarg"], inner if inner is known else {**inner, name: known[name]}, outer)
+            else:
+                known[name] = renamed(self.select(query, known, outer), aliases)
+            columns = known[name]
+            if columns is not None:
+                extra = []
+                if "search_clause" in part:
+                    search = part["search_clause"]
+                    kind = RECORD if search.get("search_breadth_first") else RECORD_ARRAY
+                    extra.append(Output(search["search_seq_column"], kind))
+                if "cycle_clause" in part:
+                    cycle = part["cycle_clause"]
+                    extra += [Output(cycle["cycle_mark_column"]), Output(cycle["cycle_path_column"], RECORD_ARRAY)]
+                known[name] = columns + extra
+        return known
+
+    # FROM.
+
+    def _from(self, entry: Node, ctes: dict[str, Outputs], scopes: list[list[Item]]) -> tuple[Outputs, list[Item]]:
+        """(what the star gives, what can be named) of one item of FROM."""
+        ((kind, body),) = entry.items()
+        if kind == "JoinExpr":
+            return self._join(body, ctes, scopes)
+        item = self._entry(kind, body, ctes, scopes)
+        return item.columns, [item]
+
+    def _entry(self, kind: str, body: Node, ctes: dict[str, Outputs], scopes: list[list[Item]]) -> Item:
+        if kind == "RangeTableSample":
+            self._expressions(body.get("args"), ctes, scopes)
+            return self._entry("RangeVar", body["relation"]["RangeVar"], ctes, scopes)
+        alias = body.get("alias", {})
+        aliases = names(alias.get("colnames", ()))
+        if kind == "RangeVar":
+            if "schemaname" not in body and body["relname"] in ctes:
+                return Item(alias.get("aliasname", body["relname"]), renamed(ctes[body["relname"]], aliases))
+            return self._item_of(self._relation(body), body)
+        if kind == "RangeSubselect":
+            return Item(alias.get("aliasname", ""), renamed(self.select(body["subquery"], ctes, scopes), aliases))
+        if kind == "RangeFunction":
+            return self._function(body, alias, aliases, ctes, scopes)
+        if kind == "RangeTableFunc":
+            self._expressions([body.get("docexpr"), body.get("rowexpr")], ctes, scopes)
+            parts = [part["RangeTableFuncCol"] for part in body.get("columns", ())]
+            return Item(
+                alias.get("aliasname", "xmltable"),
+                renamed([self._defined(part, part["colname"], INT4) for part in parts], aliases),
+            )
+        if kind == "JsonTable":
+            self._expressions([body.get("context_item"), body.get("passing")], ctes, scopes)
+            return Item(alias.get("aliasname", "json_table"), renamed(self._json_columns(body), aliases))
+        return Item(alias.get("aliasname", ""), None)
+
+    def _json_columns(self, body: Node) -> list[Output]:
+        """Columns of one level first, those of its NESTED paths after them (parse_jsontable.c)."""
+        found: list[Output] = []
+        levels = [body]
+        while levels:
+            parts = [part["JsonTableColumn"] for part in levels.pop().get("columns", ())]
+            plain = [part for part in parts if part["coltype"] != "JTC_NESTED"]
+            found += [self._defined(part, part["name"], INT4) for part in plain]
+            levels += [part for part in reversed(parts) if part["coltype"] == "JTC_NESTED"]
+        return found
+
+    def _defined(self, part: Node, name: str, otherwise: int = 0) -> Output:
+        """A column that a column definition describes."""
+        if "typeName" not in part:
+            return Output(name, otherwise)
+        oid, typmod = self._type(part["typeName"])
+        return Output(name, oid, collation_of(self.session, part.get("collClause"), oid), None, typmod)
+
+    def _type(self, type_name: Node) -> tuple[int, int]:
+        """(type, typmod) of a TypeName."""
+        oid = self.session.type_oid(type_name)
+        return oid, typmod_of(self.session, type_name, oid) if "typmods" in type_name else -1
+
+    def _item_of(self, row: Relation, rv: Node) -> Item:
+        alias = rv.get("alias", {})
+        columns = renamed(self._columns_of(row), names(alias.get("colnames", ())))
+        return Item(
+            alias.get("aliasname", row.name), columns, 0 if alias else row.namespace, row.oid, row.kind not in "vc"
+        )
+
+    def _columns_of(self, row: Relation) -> Outputs:
+        if row.namespace != PG_CATALOG or row.oid >= FIRST_NORMAL_OID:
+            return columns_of(row)
+        known = self.session.syscache.builtin.columns(row.name)
+        return None if known is None else columns_of(replace(row, columns=known))
+
+    def _relation(self, rv: Node) -> Relation:
+        row = self.session.relation(rv)
+        if row.kind in "iIc":
+            raise ServerError("42809", f'cannot open relation "{row.name}"')
+        self.reading.relations[row.oid] = None
+        self.reading.temporary = self.reading.temporary or row.namespace == TEMPORARY
+        return row
+
+    def _join(self, body: Node, ctes: dict[str, Outputs], scopes: list[list[Item]]) -> tuple[Outputs, list[Item]]:
+        left, left_items = self._from(body["larg"], ctes, scopes)
+        right, right_items = self._from(body["rarg"], ctes, [left_items, *scopes])
+        visible = left_items + right_items
+        columns: Outputs = None
+        merged: list[Output] = []
+        if left is not None and right is not None:
+            if body.get("isNatural"):
+                there = {column.name for column in right}
+                using = [column.name for column in left if column.name in there]
+            else:
+                using = names(body.get("usingClause", ()))
+            for name in using:
+                one = next((column for column in left if column.name == name), None)
+                other = next((column for column in right if column.name == name), None)
+                if one is None or other is None:
+                    raise ServerError("42703", f'column "{name}" specified in USING clause does not exist')
+                for column in (one, other):
+                    self._use(column)
+                whole = united(one, other)
+                source = one.source if whole.type and body.get("jointype") != "JOIN_FULL" else None
+                merged.append(replace(whole, source=source))
+            rest = [column for column in left if column.name not in using]
+            columns = merged + rest + [column for column in right if column.name not in using]
+        if "quals" in body:
+            self._expressions(body["quals"], ctes, [visible, *scopes])
+        if "alias" in body:
+            columns = renamed(columns, names(body["alias"].get("colnames", ())))
+            return columns, [Item(body["alias"]["aliasname"], columns)]
+        if "join_using_alias" in body:
+            visible = [*visible, Item(body["join_using_alias"]["aliasname"], None if columns is None else merged)]
+        return columns, visible
+
+    def _function(
+        self, body: Node, alias: Node, aliases: list[str], ctes: dict[str, Outputs], scopes: list[list[Item]]
+    ) -> Item:
+        """Functions in FROM (addRangeTableEntryForFunction)."""
+        columns: Outputs = []
+        first = ""
+        several = len(body["functions"]) > 1
+        for function in body["functions"]:
+            call, *definitions = function["List"]["items"]
+            self._expressions(call, ctes, scopes)
+            name = figure_name(call)[0]
+            first = first or name
+            found: Outputs
+            if definitions and definitions[0]:
+                found = self._definitions(definitions[0]["List"]["items"])
+            elif "coldeflist" in body:
+                found = self._definitions(body["coldeflist"])
+            else:
+                found = result_columns(self.session, call, name if several else alias.get("aliasname", name))
+            columns = None if columns is None or found is None else columns + found
+        if columns is not None and body.get("ordinality"):
+            columns.append(Output("ordinality", INT8))
+        return Item(alias.get("aliasname", first), renamed(columns, aliases))
+
+    def _definitions(self, items: list[Node]) -> Outputs:
+        return [self._defined(item["ColumnDef"], item["ColumnDef"]["colname"]) for item in items]
+
+    # The select list.
+
+    def _target(self, target: Node, star: Outputs, ctes: dict[str, Outputs], scopes: list[list[Item]]) -> Outputs:
+        """One item of a select list, or of RETURNING, as columns (transformTargetList)."""
+        value = target["val"]
+        ((kind, body),) = value.items()
+        if kind == "ColumnRef" and "A_Star" in body["fields"][-1]:
+            columns = star if len(body["fields"]) == 1 else self._star(names(body["fields"][:-1]), scopes)
+            for column in columns or ():
+                self._use(column)
+            return columns
+        if kind == "A_Indirection" and "A_Star" in body["indirection"][-1]:
+            self._expressions(value, ctes, scopes)
+            return self._fields(body, scopes)
+        name = target.get("name") or _name_of(kind, body, value)
+        if kind == "ColumnRef":
+            found = self._column(body, scopes)
+            return [Output(name) if found is None else replace(found, name=name)]
+        if kind == "SubLink" and body["subLinkType"] == "EXPR_SUBLINK":
+            inner = self.select(body["subselect"], ctes, scopes)
+            # FigureColname looks at the written target; a star gives its first column no name here.
+            return [replace(inner[0], name=name, source=None) if inner and len(inner) == 1 else Output(name)]
+        self._expressions(value, ctes, scopes)
+        return [replace(self._written(value, scopes), name=name)]
+
+    def _fields(self, body: Node, scopes: list[list[Item]]) -> Outputs:
+        """``(expression).*``: the columns of a function's composite result, of a whole row or of a composite column."""
+        argument = body["arg"]
+        if len(body["indirection"]) > 1:
+            return None
+        if "FuncCall" in argument:
+            return result_columns(self.session, argument, "")
+        if "ColumnRef" not in argument:
+            return None
+        column = self._column(argument["ColumnRef"], scopes)
+        if column is None or column.source is None:
+            path = names(argument["ColumnRef"]["fields"])
+            item = self._item(path, scopes)
+            return item.columns if item is not None and item.columns is not None else None
+        row = self.session.catalog.types.get(column.type)
+        relation = self.session.catalog.relations.get(row.relation) if row is not None and row.kind == "c" else None
+        return None if relation is None else [field_of(column) for column in relation.live()]
+
+    def _written(self, value: Node, scopes: list[list[Item]]) -> Output:
+        """Type, modifiers and collation of an expression, as far as they are written down; without a name."""
+        casts: list[Node] = []
+        while "TypeCast" in value or "CollateClause" in value:
+            casts.append(value)
+            ((_, body),) = value.items()
+            value = body["arg"]
+        ((kind, body),) = value.items()
+        column = self._column(body, scopes) if kind == "ColumnRef" and casts else None
+        literal = kind == "A_Const" and ("sval" in body or "isnull" in body)
+        found = column or Output("", self._written_type(kind, body))
+        if found.type == TEXT and column is None:
+            found = replace(found, collation=DEFAULT_COLLATION)
+        for cast in reversed(casts):
+            if "CollateClause" in cast:
+                chosen = named_collation(self.session, names(cast["CollateClause"]["collname"]))
+                found = replace(found, collation=chosen)
+                continue
+            oid, typmod = self._type(cast["TypeCast"]["typeName"])
+            collation = type_collation(self.session, oid)
+            if collation and not literal:
+                # What is collatable below gives its own; a domain says it itself.
+                domain = oid >= FIRST_NORMAL_OID and collation != DEFAULT_COLLATION
+                below = found.collation if found.type else UNSEEN_COLLATION
+                collation = collation if domain or not below else below
+            found, literal = Output("", oid, collation, None, typmod), False
+        return found
+
+    def _written_type(self, kind: str, body: Node) -> int:
+        if kind == "RowExpr":
+            return RECORD
+        if kind in ("NullTest", "BooleanTest", "BoolExpr"):
+            return BOOL
+        if kind == "A_Const":
+            if "ival" in body:
+                return INT4
+            if "boolval" in body:
+                return BOOL
+            if "sval" in body or body.get("isnull"):
+                return TEXT  # resolveTargetListUnknowns
+            if "fval" in body:
+                digits = body["fval"].get("fval", "").lstrip("0")
+                # Digits that an int4 cannot hold reach the lexer as a float (make_const tries int8 first).
+                return INT8 if digits.isdigit() and len(digits) < 20 and int(digits) < 1 << 63 else NUMERIC
+        return 0
+
+    def _star(self, qualified: list[str], scopes: list[list[Item]]) -> Outputs:
+        item = self._item(qualified, scopes)
+        if item is None:
+            self._missing_item(qualified)
+            return None
+        return item.columns
+
+    def _missing_item(self, qualified: list[str]) -> None:
+        """Nothing in FROM is called so; in RETURNING it may be OLD or NEW."""
+        if not self.reading.modifies:
+            raise ServerError("42P01", f'missing FROM-clause entry for table "{qualified[-1]}"')
+
+    def _item(self, qualified: list[str], scopes: list[list[Item]]) -> Item | None:
+        name = qualified[-1]
+        namespace = self.session.catalog.namespace_names.get(qualified[-2]) if len(qualified) > 1 else None
+        for items in scopes:
+            for item in items:
+                if item.name == name and (len(qualified) == 1 or item.namespace == namespace):
+                    return item
+        return None
+
+    # Expressions.
+
+    def _sorted(
+        self, clauses: list[Node], outputs: Outputs, ctes: dict[str, Outputs], scopes: list[list[Item]]
+    ) -> None:
+        """ORDER BY and DISTINCT ON: a bare name is an output column's name first (findTargetlistEntrySQL92)."""
+        results = {output.name for output in outputs or ()}
+        for clause in clauses:
+            expression = clause.get("SortBy", {}).get("node", clause)
+            fields = expression.get("ColumnRef", {}).get("fields", ())
+            bare = fields[0].get("String", {}).get("sval") if len(fields) == 1 else None
+            if bare is not None and (outputs is None or bare in results):
+                continue
+            self._expressions(expression, ctes, scopes)
+
+    def _expressions(
+        self, tree: Any, ctes: dict[str, Outputs], scopes: list[list[Item]], *, tolerant: bool = False
+    ) -> None:
+        """Note what expressions use. ``tolerant``: a name may be one of the select list's (GROUP BY)."""
+        stack = [tree]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, list):
+                stack += item
+                continue
+            if not isinstance(item, dict):
+                continue
+            for key, value in item.items():
+                if key == "ColumnRef":
+                    self._column(value, scopes, tolerant=tolerant)
+                elif key == "SelectStmt":
+                    self._select(value, ctes, scopes)
+                elif key == "TypeCast":
+                    self._note(TYPE, self.session.type_oid(value["typeName"]))
+                    stack.append(value.get("arg"))
+                elif key == "FuncCall":
+                    self._called(value)
+                    stack.append({part: below for part, below in value.items() if part != "funcname"})
+                elif isinstance(value, (dict, list)):
+                    stack.append(value)
+
+    def _called(self, call: Node) -> None:
+        candidates = own_functions(self.session, names(call["funcname"]))
+        if len(candidates) == 1:
+            self._note(PROC, candidates[0].oid)
+        if call["funcname"][-1]["String"]["sval"] in SEQUENCE_FUNCTIONS:
+            for _, constant in find(call.get("args", [])[:1], "A_Const"):
+                text = constant.get("sval", {}).get("sval")
+                sequence = sequence_named(self.session, text) if text else None
+                if sequence is not None:
+                    self._note(RELATION, sequence.oid)
+
+    def _note(self, kind: str, oid: int) -> None:
+        if oid >= FIRST_NORMAL_OID:
+            self.reading.uses[(kind, oid, 0)] = None
+
+    def _use(self, column: Output) -> None:
+        if column.source is not None:
+            self.reading.uses[(RELATION, *column.source)] = None
+
+    def _column(self, reference: Node, scopes: list[list[Item]], *, tolerant: bool = False) -> Output | None:
+        """What a ColumnRef means. Raises ServerError 42703 when all is known and nothing has that name."""
+        fields = reference["fields"]
+        if "A_Star" in fields[-1]:
+            for column in (self._star(names(fields[:-1]), scopes) if len(fields) > 1 else None) or ():
+                self._use(column)
+            return None
+        path = names(fields)
+        name = path[-1]
+        if len(path) > 1:
+            item = self._item(path[:-1], scopes)
+            if item is None:
+                self._missing_item(path[:-1])
+                return None
+            items = [[item]]
+        else:
+            items = scopes
+        known = True
+        for scope in items:
+            for item in scope:
+                if item.columns is None:
+                    known = False
+                    continue
+                for column in item.columns:
+                    if column.name == name:
+                        self._use(column)
+                        return column
+        system = name in SYSTEM_COLUMNS and any(item.system for scope in items for item in scope)
+        if not known or tolerant or system or self.session.blind or self._callable(name):
+            return None
+        whole = self._item(path, scopes) if len(path) == 1 else None
+        if whole is not None:
+            return Output(name, 0 if whole.relation else RECORD)
+        raise ServerError("42703", f'column "{".".join(path)}" does not exist', location=reference.get("location"))
+
+    def _callable(self, name: str) -> bool:
+        """``t.f`` may mean ``f(t)`` (ParseFuncOrColumn)."""
+        return bool(own_functions(self.session, [name]))
+
+
+def _name_of(kind: str, body: Node, value: Node) -> str:
+    """FigureColname."""
+    if kind == "JsonFuncExpr":
+        return _JSON_FUNCTIONS.get(body["op"], "?column?")
+    if kind == "XmlExpr":
+        # IS DOCUMENT is the one operator among them.
+        return "?column?" if body["op"] == "IS_DOCUMENT" else body["op"].removeprefix("IS_").lower()
+    return figure_name(value)[0] or "?column?"

@@ -1,0 +1,75 @@
+"""Columns of queries, of items of FROM and of relations, as far as names, types and collations can be told.
+
+Follows parser/parse_clause.c (merging of columns) and parser/parse_relation.c (aliases).
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.ddl.type_modifiers import DEFAULT_COLLATION, UNSEEN_COLLATION
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.oids import BOOL, INT8
+
+_SEQUENCE = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL))
+
+
+class Output(Struct, frozen=True):
+    """A column of a query or of an item of FROM; ``source`` is the relation and column number it plainly is.
+
+    ``collation`` and ``typmod`` say something only where the ``type`` is known.
+    """
+
+    name: str
+    type: int = 0
+    collation: int = 0
+    source: tuple[int, int] | None = None
+    typmod: int = -1
+
+
+Outputs = list[Output] | None
+"""Columns in order; None when they cannot be told."""
+
+
+def columns_of(row: Relation) -> Outputs:
+    """The columns of a relation, as a query that reads it sees them."""
+    if row.kind == "S":
+        return [Output(name, oid) for name, oid in _SEQUENCE]
+    # The server's own catalogs, and views whose columns could not be told, are kept without columns.
+    if not row.seen or (not row.columns and (row.oid < FIRST_NORMAL_OID or row.kind == "v")):
+        return None
+    return [
+        Output(column.name, column.type, column.collation, (row.oid, column.number), column.typmod)
+        for column in row.columns
+        if not column.dropped
+    ]
+
+
+def united(one: Output, other: Output) -> Output:
+    """A column of a set operation, or one that USING merges: of the type that both have, else of none."""
+    if one.type != other.type or not one.type:
+        return Output(one.name)
+    typmod = one.typmod if one.typmod == other.typmod else -1
+    collation = one.collation
+    if collation == DEFAULT_COLLATION:
+        collation = other.collation
+    elif other.collation not in (collation, DEFAULT_COLLATION):
+        collation = UNSEEN_COLLATION
+    return Output(one.name, one.type, collation, None, typmod)
+
+
+def field_of(column: Column) -> Output:
+    """A field of a composite value."""
+    return Output(column.name, column.type, column.collation, None, column.typmod)
+
+
+def renamed(columns: Outputs, aliases: list[str]) -> Outputs:
+    """An alias's column names replace the first ones."""
+    if columns is None or not aliases:
+        return columns
+    if len(aliases) > len(columns):
+        raise ServerError("42P10", f"table has {len(columns)} columns available but {len(aliases)} columns specified")
+    return [replace(column, name=aliases[at]) if at < len(aliases) else column for at, column in enumerate(columns)]

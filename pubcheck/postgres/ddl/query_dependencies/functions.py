@@ -1,0 +1,87 @@
+"""What functions in FROM give (parser/parse_relation.c: addRangeTableEntryForFunction; utils/fmgr/funcapi.c)."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG
+from pubcheck.postgres.catalog.rows import Proc
+from pubcheck.postgres.ddl.query_dependencies.columns import Output, Outputs, columns_of
+from pubcheck.postgres.ddl.type_modifiers import UNSEEN_COLLATION, type_collation
+from pubcheck.postgres.oids import RECORD
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
+from pubcheck.postgres.session import Session
+
+_SCALARS = (
+    "generate_series",
+    "generate_subscripts",
+    "json_object_keys",
+    "jsonb_object_keys",
+    "jsonb_path_query",
+    "regexp_matches",
+    "regexp_split_to_table",
+    "string_to_table",
+)
+"""Built-in functions of one column without a name of its own (TYPEFUNC_SCALAR)."""
+_OUTPUTS: dict[str, tuple[str, ...]] = {
+    "json_array_elements": ("value",),
+    "json_array_elements_text": ("value",),
+    "jsonb_array_elements": ("value",),
+    "jsonb_array_elements_text": ("value",),
+    "json_each": ("key", "value"),
+    "json_each_text": ("key", "value"),
+    "jsonb_each": ("key", "value"),
+    "jsonb_each_text": ("key", "value"),
+}
+"""Built-in functions whose OUT parameters name the columns (pg_proc.dat)."""
+
+
+def result_columns(session: Session, call: Node, name: str) -> Outputs:
+    """The columns of a function's result; ``name`` is what a scalar's column is called."""
+    if "SQLValueFunction" in call:
+        return [Output(name)]
+    if "FuncCall" not in call:
+        return None
+    function = call["FuncCall"]
+    candidates = own_functions(session, names(function["funcname"]))
+    if candidates:
+        return _result_of(session, candidates[0], name) if len(candidates) == 1 else None
+    known = function["funcname"][-1]["String"]["sval"]
+    if known in _OUTPUTS:
+        return [Output(column) for column in _OUTPUTS[known]]
+    if known in _SCALARS:
+        return [Output(name)]
+    return None
+
+
+def _result_of(session: Session, proc: Proc, name: str) -> Outputs:
+    given = zip(proc.modes, proc.argument_names, proc.parameters, strict=False)
+    out = [(column, oid) for mode, column, oid in given if mode in "obt"]
+    if out:
+        if not all(column for column, _ in out):
+            return None
+        return [Output(column, oid, type_collation(session, oid)) for column, oid in out]
+    if proc.returns >= FIRST_NORMAL_OID:
+        row = session.catalog.types.get(proc.returns)
+        if row is None or row.kind == "d":
+            return None
+        if row.kind == "c":
+            relation = session.catalog.relations.get(row.relation)
+            return None if relation is None else columns_of(relation)
+    elif proc.returns in (0, RECORD):
+        return None
+    # The collation of a single value is that of the arguments.
+    return [Output(name, proc.returns, UNSEEN_COLLATION if type_collation(session, proc.returns) else 0)]
+
+
+def own_functions(session: Session, name: list[str]) -> list[Proc]:
+    """The unit's own functions that a name can mean."""
+    catalog = session.catalog
+    if not catalog.procs:
+        return []
+    if len(name) > 1:
+        namespace = catalog.namespace_names.get(name[-2])
+        path: tuple[int, ...] = () if namespace is None else (namespace,)
+    else:
+        path = session.path
+    found = [oid for namespace in path for oid in catalog.proc_names.get((namespace, name[-1]))]
+    return [catalog.procs[oid] for oid in found if catalog.procs[oid].namespace != PG_CATALOG]

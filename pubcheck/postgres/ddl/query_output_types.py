@@ -1,0 +1,68 @@
+"""The types of a query's columns that are not written down, for the tables that CREATE TABLE AS makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.analysis.namespace_items import Nested
+from pubcheck.postgres.analysis.namespace_items import Output as Analysed
+from pubcheck.postgres.analysis.parse_state import NOTHING
+from pubcheck.postgres.analysis.row_filter import parse_state
+from pubcheck.postgres.analysis.select import analyze_query
+from pubcheck.postgres.ddl.query_dependencies.columns import Output, Outputs
+from pubcheck.postgres.ddl.type_modifiers import UNSEEN_COLLATION
+from pubcheck.postgres.ddl.unjudged import only_certain
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import find
+from pubcheck.postgres.session import Session
+
+_OF_VALUES = frozenset(("22007", "22008", "22P02", "42725", "42803", "42804", "42846", "42883", "42P20"))
+"""What types and values may give rise to; of names more is known when the query is read."""
+
+
+@contextmanager
+def _for_values() -> Iterator[None]:
+    try:
+        yield
+    except ServerError as error:
+        if error.sqlstate not in _OF_VALUES:
+            raise Unknowable("the query") from None
+        raise
+
+
+def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
+    """The columns with the types that the analysis of the whole query finds; as they are where it cannot tell.
+
+    Raises ServerError where the server certainly refuses the query.
+    """
+    before, certain, found = session.assumed, False, None
+    nested = Nested(parse_state(session, NOTHING))
+    if any("SelectStmt" not in body["ctequery"] for _, body in find(query, "CommonTableExpr")):
+        return columns  # what changes data is only read here as part of a query
+    with only_certain(session), suppress(RecursionError), _for_values():
+        found = analyze_query(nested, query)
+        certain = session.assumed == before
+    if not certain or found is None or nested.outer:
+        return columns
+    if columns is None:
+        if any(one.type in (0, RECORD, RECORD_ARRAY) for one in found):
+            return None
+        return [Output(one.name, one.type, one.collation, None, one.typmod) for one in found]
+    if [one.name for one in found] != [one.name for one in columns]:
+        return columns
+    return [
+        replace(known, type=one.type, typmod=one.typmod, collation=one.collation) if _adds(known, one) else known
+        for known, one in zip(columns, found, strict=True)
+    ]
+
+
+def _adds(known: Output, one: Analysed) -> bool:
+    """Whether analysis found more of a column than reading did: its type, or the collation of a string."""
+    if not known.type:
+        return one.type not in (RECORD, RECORD_ARRAY)
+    return known.type == one.type and known.collation == UNSEEN_COLLATION

@@ -1,0 +1,202 @@
+"""Triggers, policies, rules, extended statistics: what hangs on a table and can stand in the way of a DROP.
+
+Follows commands/trigger.c (CreateTriggerFiringOn), commands/policy.c, rewrite/rewriteDefine.c, commands/statscmds.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, RELATION
+from pubcheck.postgres.catalog.rows import Other, Relation
+from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
+from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
+from pubcheck.postgres.ddl.functions import relations_named, unfollowed_call
+from pubcheck.postgres.ddl.generated_names import addition, make_object_name
+from pubcheck.postgres.ddl.object_address import functions_called, functions_named
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import column_names, find, names
+from pubcheck.postgres.session import Session
+
+
+def _enter(session: Session, kind: str, name: str, relation: Relation, *, replace_existing: bool = False) -> Other:
+    """Add what belongs to a relation and goes with it. Raises ServerError 42501, 42710."""
+    catalog = session.catalog
+    if not session.owns(relation.owner):
+        raise ServerError("42501", f"must be owner of relation {relation.name}")
+    known = catalog.other_names.get((kind, relation.oid, name))
+    if known is not None:
+        if not replace_existing:
+            raise ServerError("42710", f'{kind} "{name}" for relation "{relation.name}" already exists')
+        row = catalog.others[known]
+        catalog.forget_dependencies((OTHER, known))
+    else:
+        row = Other(catalog.new_oid(), kind, name, relation.oid, relation.owner)
+        catalog.add_other(row)
+    catalog.depend((OTHER, row.oid, 0), (RELATION, relation.oid, 0), AUTO)
+    return row
+
+
+def _depend_on_columns(session: Session, row: Other, relation: Relation, mentioned: Iterable[str], how: str) -> None:
+    for name in mentioned:
+        column = relation.column(name)
+        if column is not None:
+            session.catalog.depend((OTHER, row.oid, 0), (RELATION, relation.oid, column.number), how)
+
+
+def _depend_on_functions(session: Session, row: Other, tree: Any) -> None:
+    for function in functions_called(session, tree):
+        session.catalog.depend((OTHER, row.oid, 0), (PROC, function, 0), NORMAL)
+
+
+def create_trigger(session: Session, node: Node) -> None:
+    """CREATE TRIGGER."""
+    catalog = session.catalog
+    relation = session.relation(node["relation"])
+    if relation.seen and relation.kind not in "rpvf":
+        raise ServerError("42809", f'relation "{relation.name}" cannot have triggers')
+    if "transitionRels" in node and ("columns" in node or node.get("timing")):
+        raise ServerError("0A000", "transition tables cannot be specified for triggers with column lists")
+    for name in names(node.get("columns", ())):
+        require_column(session, relation.oid, name)
+    relation = catalog.relations[relation.oid]
+    row = _enter(session, "trigger", node["trigname"], relation, replace_existing=node.get("replace", False))
+    for oid in functions_named(session, names(node["funcname"])):
+        if not catalog.procs[oid].arguments:
+            catalog.depend((OTHER, row.oid, 0), (PROC, oid, 0), NORMAL)
+            effect, routine = catalog.procs[oid].effect, catalog.routines.get(oid)
+            if effect in ("i", "t") or (routine is not None and routine.about):
+                # It runs when rows are changed, which is not followed.
+                unfollowed_call(session, catalog.procs[oid])
+                session.restless = session.restless or effect == "t"
+    _depend_on_columns(session, row, relation, names(node.get("columns", ())), NORMAL)
+    if "whenClause" in node:
+        _depend_on_columns(session, row, relation, column_names(node["whenClause"]), NORMAL)
+        _depend_on_functions(session, row, node["whenClause"])
+    if "constrrel" in node:
+        other = session.relation(node["constrrel"])
+        catalog.depend((OTHER, row.oid, 0), (RELATION, other.oid, 0), AUTO)
+
+
+def comment(session: Session, node: Node) -> None:
+    """COMMENT ON PUBLICATION (CommentObject); on anything else it changes nothing that is kept."""
+    if node["objtype"] != "OBJECT_PUBLICATION":
+        return
+    name = node["object"]["String"]["sval"]
+    location = session.find_name(name)
+    if not session.owns(session.publication(name, location=location).owner):
+        error = ServerError("42501", f"must be owner of publication {name}", rule="permission", culprit=location)
+        error.publication = name
+        raise error
+
+
+def create_policy(session: Session, node: Node) -> None:
+    """CREATE POLICY."""
+    relation = session.relation(node["table"])
+    if relation.seen and relation.kind not in "rp":
+        raise ServerError("42809", f'"{relation.name}" is not a table')
+    row = _enter(session, "policy", node["policy_name"], relation)
+    expressions = [node.get("qual"), node.get("with_check")]
+    _depend_on_columns(session, row, relation, column_names(expressions), NORMAL)
+    _depend_on_functions(session, row, expressions)
+    for oid in relations_named(session, expressions):
+        if oid != relation.oid:
+            session.catalog.depend((OTHER, row.oid, 0), (RELATION, oid, 0), NORMAL)
+
+
+def create_rule(session: Session, node: Node) -> None:
+    """CREATE RULE; what its actions read and write stands in the way of a DROP."""
+    catalog = session.catalog
+    relation = session.relation(node["relation"])
+    if relation.seen and relation.kind not in "rpvm":
+        raise ServerError("42809", f'relation "{relation.name}" cannot have rules')
+    _refuse_actions(session, node.get("actions", ()))
+    row = _enter(session, "rule", node["rulename"], relation, replace_existing=node.get("replace", False))
+    always = node.get("instead") and "whereClause" not in node
+    instead = _REPLACED.get(node["event"], "") if always else ""
+    if row.instead != instead:
+        row = replace(row, instead=instead)
+        catalog.others.put(row.oid, row)
+    parts: list[Any] = [node.get("whereClause"), node.get("actions", [])]
+    _depend_on_columns(session, row, relation, _columns_of_old_and_new(parts), NORMAL)
+    for oid in relations_named(session, parts):
+        if oid != relation.oid:
+            catalog.depend((OTHER, row.oid, 0), (RELATION, oid, 0), NORMAL)
+
+
+def _refuse_actions(session: Session, actions: Sequence[Node]) -> None:
+    """Raises ServerError where a command of a rule changes a relation, or columns, that certainly do not exist."""
+    # Loaded only where a rule has commands.
+    from pubcheck.postgres.plpgsql.command_failures import missing
+
+    for action in actions:
+        for name, body in action.items():
+            error = missing(session, name, body) if "relation" in body else None
+            if error is not None:
+                raise error
+
+
+_REPLACED = {"CMD_UPDATE": "update", "CMD_DELETE": "delete"}
+
+
+def _columns_of_old_and_new(tree: Any) -> list[str]:
+    found: dict[str, None] = {}
+    for _, body in find(tree, "ColumnRef"):
+        fields = [field["String"]["sval"] for field in body["fields"] if "String" in field]
+        if len(fields) == 2 and fields[0] in ("old", "new"):
+            found[fields[1]] = None
+    return list(found)
+
+
+def create_statistics(session: Session, node: Node) -> None:
+    """CREATE STATISTICS."""
+    catalog = session.catalog
+    given = node.get("relations", ())
+    if len(given) != 1 or "RangeVar" not in given[0]:
+        raise ServerError("42601", "only a single relation is allowed in CREATE STATISTICS")
+    relation = session.relation(given[0]["RangeVar"])
+    if relation.seen and relation.kind not in "rpmf":
+        raise ServerError("42809", f'cannot define statistics for relation "{relation.name}"')
+    if not session.owns(relation.owner):
+        raise ServerError("42501", f"must be owner of table {relation.name}")
+    elements = [item["StatsElem"] for item in node.get("exprs", ())]
+    for element in elements:
+        if "name" in element:
+            if element["name"] in SYSTEM_COLUMNS:
+                raise ServerError("0A000", "statistics creation on system columns is not supported")
+            require_column(session, relation.oid, element["name"])
+    relation = catalog.relations[relation.oid]
+    if "defnames" in node:
+        namespace, name = creation_name(session, names(node["defnames"]))
+        if ("statistics object", namespace, name) in catalog.other_names:
+            if node.get("if_not_exists"):
+                session.notices.append(f'statistics object "{name}" already exists, skipping')
+                return
+            raise ServerError("42710", f'statistics object "{name}" already exists')
+    else:
+        namespace = relation.namespace
+        name = _statistics_name(session, relation, elements)
+    row = Other(catalog.new_oid(), "statistics object", name, namespace, session.setting("role"))
+    catalog.add_other(row)
+    this = (OTHER, row.oid, 0)
+    depend_on_schema(session, this, namespace)
+    mentioned = [element["name"] for element in elements if "name" in element]
+    mentioned += column_names([element["expr"] for element in elements if "expr" in element])
+    _depend_on_columns(session, row, relation, mentioned, AUTO)
+    if not mentioned:
+        catalog.depend(this, (RELATION, relation.oid, 0), AUTO)
+
+
+def _statistics_name(session: Session, relation: Relation, elements: list[Node]) -> str:
+    """ChooseExtendedStatisticName."""
+    middle = addition(element.get("name", "expr") for element in elements)
+    attempt = 0
+    while True:
+        name = make_object_name(relation.name, middle, f"stat{attempt or ''}")
+        if ("statistics object", relation.namespace, name) not in session.catalog.other_names:
+            return name
+        attempt += 1

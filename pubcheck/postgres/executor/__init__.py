@@ -1,0 +1,11 @@
+"""Row filters evaluated for a row as the server's executor does, in three-valued logic (executor/execExprInterp.c).
+
+``prepare`` makes a filter's analysed expression ready once, ``evaluate`` gives its answer for one row.
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.executor.compile import Prepared, Row, evaluate, prepare
+from pubcheck.postgres.executor.values import Context
+
+__all__ = ["Context", "Prepared", "Row", "evaluate", "prepare"]

@@ -1,0 +1,196 @@
+"""Arrays (arrayfuncs.c, array_userfuncs.c)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.executor.compare import Order, array_equal, array_order, equality_of, order_of
+from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.values import Array, failed
+
+FUNCTIONS: dict[str, Function] = {}
+MAKERS: dict[str, Maker] = {}
+
+
+def _element_type(call: Call, argument: int = 0) -> int:
+    cache = call.context.cache
+    oid: int = cache.element_type(cache.base_type(call.expr.args[argument].type)[0])
+    if not oid:
+        raise Unknowable("the elements of an array")
+    return oid
+
+
+def _order(call: Call) -> Order:
+    return order_of(call.context, _element_type(call), call.collation)
+
+
+def _equal(wanted: bool) -> Maker:
+    def make(call: Call) -> Function:
+        equal = array_equal(equality_of(call.context, _element_type(call)))
+        return lambda left, right: equal(left, right) is wanted
+
+    return make
+
+
+def _ordered(test: Callable[[int, int], bool]) -> Maker:
+    def make(call: Call) -> Function:
+        order = array_order(_order(call))
+        return lambda left, right: test(order(left, right), 0)
+
+    return make
+
+
+def _containing(call: Call) -> Callable[[Array, Array, bool], bool]:
+    """array_contain_compare: NULLs equal nothing, dimensions do not count."""
+    equal, budget = equality_of(call.context, _element_type(call)), call.context.budget
+
+    def contain(left: Array, right: Array, every: bool) -> bool:
+        """Whether all (or any) elements of the left are among those of the right."""
+        budget.spend(len(left.elements) * len(right.elements))
+        others = [other for other in right.elements if other is not None]
+        for one in left.elements:
+            found = one is not None and any(equal(one, other) for other in others)
+            if found is not every:
+                return not every
+        return every
+
+    return contain
+
+
+def _contains(call: Call) -> Function:
+    contain = _containing(call)
+    return lambda left, right: contain(right, left, True)
+
+
+def _contained(call: Call) -> Function:
+    contain = _containing(call)
+    return lambda left, right: contain(left, right, True)
+
+
+def _overlap(call: Call) -> Function:
+    contain = _containing(call)
+    return lambda left, right: contain(left, right, False)
+
+
+def _dimension(found: Callable[[int, int], int]) -> Function:
+    def apply(array: Array, dimension: int) -> int | None:
+        if not 1 <= dimension <= len(array.lengths):
+            return None
+        return found(array.lengths[dimension - 1], array.lowers[dimension - 1])
+
+    return apply
+
+
+def _position(call: Call) -> Function:
+    equal = equality_of(call.context, _element_type(call))
+
+    def find(array: Array | None, wanted: Any, start: int | None = 1) -> int | None:
+        if array is None:
+            return None
+        if len(array.lengths) > 1:
+            raise failed("0A000", "searching for elements in multidimensional arrays is not supported")
+        if not array.elements:
+            return None
+        if len(call.expr.args) > 2 and start is None:
+            raise failed("22004", "initial position must not be null")
+        lower = array.lowers[0]
+        for at, one in enumerate(array.elements, lower):
+            if len(call.expr.args) > 2 and start is not None and at < start:
+                continue
+            if (one is None and wanted is None) or (one is not None and wanted is not None and equal(one, wanted)):
+                return at
+        return None
+
+    return find
+
+
+def _removed(call: Call) -> Function:
+    equal = equality_of(call.context, _element_type(call))
+
+    def remove(array: Array | None, unwanted: Any) -> Array | None:
+        if array is None:
+            return None
+        if len(array.lengths) > 1:
+            raise failed("0A000", "removing elements from multidimensional arrays is not supported")
+
+        def same(one: Any) -> bool:
+            return (one is None and unwanted is None) or (
+                one is not None and unwanted is not None and equal(one, unwanted)
+            )
+
+        kept = [one for one in array.elements if not same(one)]
+        return Array(kept, None, array.lowers if kept else None)
+
+    return remove
+
+
+def _appended(array: Array | None, element: Any) -> Array:
+    if array is None or not array.elements:
+        return Array([element])
+    if len(array.lengths) != 1:
+        raise failed("22000", "argument must be empty or one-dimensional array")
+    return Array([*array.elements, element], None, array.lowers)
+
+
+def _prepended(element: Any, array: Array | None) -> Array:
+    if array is None or not array.elements:
+        return Array([element])
+    if len(array.lengths) != 1:
+        raise failed("22000", "argument must be empty or one-dimensional array")
+    return Array([element, *array.elements], None, array.lowers)
+
+
+def _joined(left: Array | None, right: Array | None) -> Array | None:
+    """array_cat."""
+    if left is None or right is None:
+        return right if left is None else left
+    if not right.elements:
+        return left
+    if not left.elements:
+        return right
+    if len(left.lengths) != 1 or len(right.lengths) != 1:
+        raise Unknowable("the concatenation of arrays of several dimensions")
+    return Array([*left.elements, *right.elements], None, left.lowers)
+
+
+def _counted(nulls: bool) -> Maker:
+    """num_nulls and num_nonnulls, VARIADIC or not."""
+
+    def make(call: Call) -> Function:
+        cache = call.context.cache
+        if len(call.expr.args) == 1 and cache.element_type(cache.base_type(call.expr.args[0].type)[0]):
+            raise Unknowable("whether an array is one argument or many")
+        return lambda *values: sum((value is None) is nulls for value in values)
+
+    return make
+
+
+FUNCTIONS |= {
+    "array_length": _dimension(lambda length, lower: length),
+    "array_lower": _dimension(lambda length, lower: lower),
+    "array_upper": _dimension(lambda length, lower: lower + length - 1),
+    "array_ndims": lambda array: len(array.lengths) or None,
+    "cardinality": lambda array: len(array.elements),
+    "array_append": _appended,
+    "array_prepend": _prepended,
+    "array_cat": _joined,
+}
+MAKERS |= {
+    "array_eq": _equal(True),
+    "array_ne": _equal(False),
+    "array_lt": _ordered(operator.lt),
+    "array_le": _ordered(operator.le),
+    "array_gt": _ordered(operator.gt),
+    "array_ge": _ordered(operator.ge),
+    "btarraycmp": lambda call: array_order(_order(call)),
+    "arraycontains": _contains,
+    "arraycontained": _contained,
+    "arrayoverlap": _overlap,
+    "array_position": _position,
+    "array_remove": _removed,
+    "num_nulls": _counted(True),
+    "num_nonnulls": _counted(False),
+}

@@ -1,0 +1,217 @@
+"""bytea, bit strings, uuid and MAC addresses (varlena.c, varbit.c, uuid.c, mac.c, encode.c, cryptohashfuncs.c)."""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from pubcheck.postgres.budget import room
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.executor.compare import bit_order
+from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.integers import COMPARISONS
+from pubcheck.postgres.executor.linear_matching import like
+from pubcheck.postgres.executor.values import failed
+
+FUNCTIONS: dict[str, Function] = {}
+MAKERS: dict[str, Maker] = {}
+
+for _name, _test in COMPARISONS.items():
+    for _prefix in ("bytea", "uuid_", "macaddr_", "macaddr8_"):
+        FUNCTIONS[_prefix + _name] = _test
+
+
+def _bit_test(test: Callable[[int, int], bool]) -> Function:
+    return lambda left, right: test(bit_order(left, right), 0)
+
+
+for _name, _test in COMPARISONS.items():
+    FUNCTIONS[f"bit{_name}"] = FUNCTIONS[f"varbit{_name}"] = _bit_test(_test)
+
+
+def _substring(value: Any, start: int, length: int | None = None) -> Any:
+    from pubcheck.postgres.executor.text import substring
+
+    return substring(value, start, length)
+
+
+def _byte(value: bytes, at: int) -> int:
+    if not 0 <= at < len(value):
+        raise failed("2202E", f"index {at} out of valid range, 0..{len(value) - 1}")
+    return value[at]
+
+
+def _bit_of_bytes(value: bytes, at: int) -> int:
+    if not 0 <= at < 8 * len(value):
+        raise failed("2202E", f"index {at} out of valid range, 0..{8 * len(value) - 1}")
+    return value[at // 8] >> (at % 8) & 1
+
+
+def _bit(value: str, at: int) -> int:
+    if not 0 <= at < len(value):
+        raise failed("2202E", f"bit index {at} out of valid range (0..{len(value) - 1})")
+    return int(value[at])
+
+
+def _bitwise(operation: Callable[[bool, bool], bool], word: str) -> Function:
+    def apply(left: str, right: str) -> str:
+        if len(left) != len(right):
+            raise failed("22026", f"cannot {word} bit strings of different sizes")
+        return "".join("1" if operation(a == "1", b == "1") else "0" for a, b in zip(left, right, strict=True))
+
+    return apply
+
+
+def _shift_left(value: str, by: int) -> str:
+    if by < 0:
+        return _shift_right(value, -by)
+    return value[by:].ljust(len(value), "0") if by < len(value) else "0" * len(value)
+
+
+def _shift_right(value: str, by: int) -> str:
+    if by < 0:
+        return _shift_left(value, -by)
+    return value[: max(len(value) - by, 0)].rjust(len(value), "0")
+
+
+_GREATEST_BITS = (1 << 31) - 8
+
+
+def _to_bits(bits: int) -> Function:
+    """bitfromint4, bitfromint8: the lowest bits, or the sign in front."""
+
+    def cast(value: int, length: int) -> str:
+        length = length if 0 < length <= _GREATEST_BITS else 1
+        room(length)
+        text = f"{value % (1 << bits):0{bits}b}"
+        return text[-length:] if length <= bits else ("1" if value < 0 else "0") * (length - bits) + text
+
+    return cast
+
+
+def _from_bits(bits: int, name: str) -> Function:
+    def cast(value: str) -> int:
+        if len(value) > bits:
+            raise failed("22003", f"{name} out of range")
+        number = int(value or "0", 2)
+        return number - (1 << bits) if len(value) == bits and value[0] == "1" else number
+
+    return cast
+
+
+def _bit_length_coercion(value: str, length: int, explicit: bool) -> str:
+    if not 0 < length <= _GREATEST_BITS or len(value) == length:
+        return value
+    if not explicit:
+        raise failed("22026", f"bit string length {len(value)} does not match type bit({length})")
+    room(length)
+    return value[:length].ljust(length, "0")
+
+
+def _varbit_length_coercion(value: str, length: int, explicit: bool) -> str:
+    if length <= 0 or len(value) <= length:
+        return value
+    if not explicit:
+        raise failed("22001", f"bit string too long for type bit varying({length})")
+    return value[:length]
+
+
+def _encode(value: bytes, kind: str) -> str:
+    word = kind.lower()
+    if word == "hex":
+        return value.hex()
+    if word == "base64":
+        from base64 import b64encode
+
+        text = b64encode(value).decode()
+        return "\n".join(text[at : at + 76] for at in range(0, len(text), 76))
+    if word == "escape":
+        return "".join("\\\\" if one == 92 else chr(one) if 0 < one < 128 else f"\\{one:03o}" for one in value)
+    raise failed("22023", f'unrecognized encoding: "{kind}"')
+
+
+def _decode(text: str, kind: str) -> bytes:
+    if kind.lower() == "hex":
+        compact = "".join(text.split(" ")).replace("\n", "").replace("\t", "").replace("\r", "")
+        for one in compact:
+            if one not in "0123456789abcdefABCDEF":
+                raise failed("22023", f'invalid hexadecimal digit: "{one}"')
+        if len(compact) % 2:
+            raise failed("22023", "invalid hexadecimal data: odd number of digits")
+        return bytes.fromhex(compact)
+    raise Unknowable(f"what decode() makes of {kind}")
+
+
+def _like(negated: bool) -> Maker:
+    def make(call: Call) -> Function:
+        budget = call.context.budget
+        return lambda value, pattern: like(value.decode("latin-1"), pattern.decode("latin-1"), budget) is not negated
+
+    return make
+
+
+def _hashed(name: str) -> Function:
+    return lambda value: hashlib.new(name, value).digest()
+
+
+def _md5(value: bytes) -> str:
+    return hashlib.md5(value, usedforsecurity=False).hexdigest()
+
+
+def _trim(strip: Callable[[bytes, bytes], bytes]) -> Function:
+    return lambda value, characters: strip(value, characters) if characters else value
+
+
+def _uuid_version(value: bytes) -> int | None:
+    return value[6] >> 4 if value[8] & 0xC0 == 0x80 else None
+
+
+for _name in ("length", "octet_length"):
+    FUNCTIONS[f"{_name}(bytea)"] = len
+FUNCTIONS["length(bit)"] = len
+FUNCTIONS["bit_length(bit)"] = len
+for _name in ("substr", "substring"):
+    for _kind in ("bytea", "bit"):
+        FUNCTIONS[f"{_name}({_kind},int4)"] = FUNCTIONS[f"{_name}({_kind},int4,int4)"] = _substring
+for _name, _strip in (("btrim", bytes.strip), ("ltrim", bytes.lstrip), ("rtrim", bytes.rstrip)):
+    FUNCTIONS[f"{_name}(bytea,bytea)"] = _trim(_strip)
+FUNCTIONS |= {
+    "bytea_larger": max,
+    "bytea_smaller": min,
+    "byteacat": operator.add,
+    "bitcat": operator.add,
+    "bit_length(bytea)": lambda value: 8 * len(value),
+    "octet_length(bit)": lambda value: -(-len(value) // 8),
+    "position(bytea,bytea)": lambda value, part: value.find(part) + 1,
+    "position(bit,bit)": lambda value, part: (value.find(part) + 1) if part or value else 0,
+    "get_byte": _byte,
+    "get_bit(bytea,int8)": _bit_of_bytes,
+    "get_bit(bit,int4)": _bit,
+    "bit_count(bytea)": lambda value: int.from_bytes(value, "big").bit_count(),
+    "bit_count(bit)": lambda value: value.count("1"),
+    "bitand": _bitwise(operator.and_, "AND"),
+    "bitor": _bitwise(operator.or_, "OR"),
+    "bitxor": _bitwise(operator.xor, "XOR"),
+    "bitnot": lambda value: value.translate({48: 49, 49: 48}),
+    "bitshiftleft": _shift_left,
+    "bitshiftright": _shift_right,
+    "bit(int4,int4)": _to_bits(32),
+    "bit(int8,int4)": _to_bits(64),
+    "int4(bit)": _from_bits(32, "integer"),
+    "int8(bit)": _from_bits(64, "bigint"),
+    "bit(bit,int4,bool)": _bit_length_coercion,
+    "varbit(varbit,int4,bool)": _varbit_length_coercion,
+    "encode": _encode,
+    "decode": _decode,
+    "md5(bytea)": _md5,
+    "md5(text)": lambda text: _md5(text.encode(errors="surrogatepass")),
+    "sha224": _hashed("sha224"),
+    "sha256": _hashed("sha256"),
+    "sha384": _hashed("sha384"),
+    "sha512": _hashed("sha512"),
+    "uuid_extract_version": _uuid_version,
+    "reverse(bytea)": lambda value: value[::-1],
+}
+MAKERS |= {"bytealike": _like(False), "byteanlike": _like(True)}

@@ -1,0 +1,62 @@
+"""Case and classes of characters, as far as every locale that a database may have agrees.
+
+ASCII letters are taken for what they are everywhere but in Turkish and Azeri, whose i has another capital.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.executor.compare import DEFAULT, POSIX, C
+from pubcheck.postgres.executor.values import Context
+
+_LAST_CERTAIN = "\u04ff"
+_ASCII_ONLY = frozenset((C, POSIX, 962))
+_UNICODE = frozenset((811, 6411, 963))
+
+
+def _ascii_only(context: Context, collation: int) -> bool | None:
+    """Whether only ASCII letters have case under a collation; None where that is not known."""
+    if collation in _ASCII_ONLY:
+        return True
+    if collation in _UNICODE:
+        return False
+    if collation not in (0, DEFAULT) or context.locale is None:
+        return None
+    return context.locale.lower() in ("c", "posix")
+
+
+def _changed(context: Context, collation: int, text: str, change: Callable[[str], str]) -> str:
+    if text.isascii():
+        return change(text)
+    ascii_only = _ascii_only(context, collation)
+    if ascii_only is None:
+        raise Unknowable("the case of letters under the database's collation")
+    if ascii_only:
+        return "".join(change(one) if one.isascii() else one for one in text)
+    if max(text) > _LAST_CERTAIN:
+        raise Unknowable("the case of letters beyond Cyrillic")
+    changed = [(one, change(one)) for one in text]
+    if any(one in "İıſß\u0149\u01f0\u0390\u03b0ς" or len(other) != 1 for one, other in changed):
+        raise Unknowable("the case of letters that have no single counterpart")
+    return "".join(other for _, other in changed)
+
+
+def lower(context: Context, collation: int, text: str) -> str:
+    return _changed(context, collation, text, str.lower)
+
+
+def upper(context: Context, collation: int, text: str) -> str:
+    return _changed(context, collation, text, str.upper)
+
+
+def title(context: Context, collation: int, text: str) -> str:
+    """initcap: a letter that follows no letter or digit is a capital."""
+    if not text.isascii():
+        raise Unknowable("which characters are letters under the database's collation")
+    found, inside = [], False
+    for one in text:
+        found.append(one.lower() if inside else one.upper())
+        inside = one.isalnum()
+    return "".join(found)

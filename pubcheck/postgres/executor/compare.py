@@ -1,0 +1,200 @@
+"""How values of a type are ordered: what its default btree operator class answers (nbtcompare.c and each type's own).
+
+An order is a function of two values, neither of them NULL, that answers below, with or above zero.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pubcheck.postgres import oids
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.executor.values import Array, Context, span
+
+Order = Callable[[Any, Any], int]
+Test = Callable[[Any, Any], bool]
+
+DEFAULT, C, POSIX = 100, 950, 951
+_BY_CODE_POINT = frozenset((C, POSIX, 962, 811, 6411))
+"""C, POSIX, ucs_basic, pg_c_utf8, pg_unicode_fast: the order of UTF-8 bytes, which is that of code points."""
+_C_LOCALES = frozenset(("c", "posix", "c.utf8", "c.utf-8", "ucs_basic", "pg_c_utf8", "pg_unicode_fast"))
+
+
+def plain_order(left: Any, right: Any) -> int:
+    return int(left > right) - int(left < right)
+
+
+def nan_order(left: Any, right: Any) -> int:
+    """Numbers with NaN, which is greater than all others and the same as itself (float8_cmp_internal, cmp_numerics)."""
+    if left != left or right != right:
+        return int(left != left) - int(right != right)
+    return int(left > right) - int(left < right)
+
+
+def nan_larger(left: Any, right: Any) -> Any:
+    return left if nan_order(left, right) > 0 else right
+
+
+def nan_smaller(left: Any, right: Any) -> Any:
+    return left if nan_order(left, right) < 0 else right
+
+
+def span_order(left: Any, right: Any) -> int:
+    one, other = span(left), span(right)
+    return (one > other) - (one < other)
+
+
+def by_code_point(context: Context, collation: int) -> bool:
+    """Whether a collation is known to order by bytes."""
+    if collation in _BY_CODE_POINT:
+        return True
+    return collation in (0, DEFAULT) and context.locale is not None and context.locale.lower() in _C_LOCALES
+
+
+_DIGITS = re.compile("[0-9]+")
+
+
+def text_order(context: Context, collation: int) -> Order:
+    """Texts under a collation. Without its rules only what every one agrees on is known: equality, and digits."""
+    if by_code_point(context, collation):
+        return plain_order
+
+    def order(left: str, right: str) -> int:
+        if left == right:
+            return 0
+        if len(left) == len(right) and _DIGITS.fullmatch(left) and _DIGITS.fullmatch(right):
+            return 1 if left > right else -1
+        raise Unknowable("the order of texts under the database's collation")
+
+    return order
+
+
+def _padded(order: Order) -> Order:
+    return lambda left, right: order(left.rstrip(" "), right.rstrip(" "))
+
+
+def bit_order(left: str, right: str) -> int:
+    """bit_cmp: the bytes that both have, then the length."""
+    common = min(-(-len(left) // 8), -(-len(right) // 8)) * 8
+    one, other = left[:common].ljust(common, "0"), right[:common].ljust(common, "0")
+    if one != other:
+        return 1 if one > other else -1
+    return len(left) - len(right)
+
+
+_PLAIN = frozenset(
+    (
+        oids.BOOL, oids.BYTEA, oids.CHAR, oids.DATE, oids.INT2, oids.INT4, oids.INT8, oids.OID, oids.TIME,
+        oids.TIMESTAMP, oids.TIMESTAMPTZ, oids.TIMETZ, oids.UUID, 650, 869, 774, 829, 790, 3220, 5069,
+    )
+)  # fmt: skip
+_KNOWN: dict[int, Order] = {
+    **dict.fromkeys(_PLAIN, plain_order),
+    oids.FLOAT4: nan_order,
+    oids.FLOAT8: nan_order,
+    oids.NUMERIC: nan_order,
+    oids.INTERVAL: span_order,
+    oids.BIT: bit_order,
+    oids.VARBIT: bit_order,
+}
+
+
+def order_of(context: Context, type_oid: int, collation: int = 0) -> Order:
+    """The order of a type's values. Raises Unknowable for a type whose order is not followed."""
+    type_oid, _ = context.cache.base_type(type_oid)
+    known = _KNOWN.get(type_oid)
+    if known is not None:
+        return known
+    if type_oid in (oids.TEXT, oids.VARCHAR):
+        return text_order(context, collation)
+    if type_oid == oids.NAME:
+        return text_order(context, collation or C)
+    if type_oid == oids.BPCHAR:
+        return _padded(text_order(context, collation))
+    if type_oid == oids.JSONB:
+        return json_order
+    row = context.cache.type(type_oid)
+    if row.kind == "r":
+        from pubcheck.postgres.executor.ranges import range_order
+
+        return range_order(order_of(context, row.base, row.bounds))
+    if row.kind == "m":
+        from pubcheck.postgres.executor.ranges import multirange_order
+
+        subrow = context.cache.type(row.base)
+        return multirange_order(order_of(context, subrow.base, subrow.bounds))
+    element = context.cache.element_type(type_oid)
+    if element:
+        return array_order(order_of(context, element, collation))
+    raise Unknowable(f"how values of type {context.cache.format_type(type_oid)} compare")
+
+
+def equality_of(context: Context, type_oid: int) -> Test:
+    """Whether two values of a type are equal; collations that a filter can use have no say in it."""
+    if type_oid in (oids.XID, oids.CID):
+        return lambda left, right: bool(left == right)
+    order = order_of(context, type_oid, C)
+    if order is plain_order:
+        return lambda left, right: bool(left == right)
+    return lambda left, right: order(left, right) == 0
+
+
+def array_order(order: Order) -> Order:
+    """array_cmp: element by element, NULLs last and equal; then the number of elements, of dimensions, and those."""
+
+    def compare(left: Array, right: Array) -> int:
+        for one, other in zip(left.elements, right.elements, strict=False):
+            if one is None or other is None:
+                if one is not other:
+                    return 1 if one is None else -1
+                continue
+            found = order(one, other)
+            if found:
+                return found
+        return plain_order(
+            (len(left.elements), len(left.lengths), left.lengths, left.lowers),
+            (len(right.elements), len(right.lengths), right.lengths, right.lowers),
+        )
+
+    return compare
+
+
+def array_equal(equal: Test) -> Test:
+    """array_eq: bounds and elements; two NULLs are the same."""
+
+    def compare(left: Array, right: Array) -> bool:
+        if left.lengths != right.lengths or left.lowers != right.lowers:
+            return False
+        for one, other in zip(left.elements, right.elements, strict=True):
+            if one is None or other is None:
+                if one is not other:
+                    return False
+            elif not equal(one, other):
+                return False
+        return True
+
+    return compare
+
+
+# jsonb.
+
+
+def json_equal(left: Any, right: Any) -> bool:
+    """Whether two documents are the same (compareJsonbContainers)."""
+    kind = type(left)
+    if kind is not type(right):
+        return False
+    if kind is dict:
+        return left.keys() == right.keys() and all(json_equal(value, right[key]) for key, value in left.items())
+    if kind is list:
+        return len(left) == len(right) and all(map(json_equal, left, right))
+    return bool(left == right)
+
+
+def json_order(left: Any, right: Any) -> int:
+    """Equality is known; of other documents the order is not followed."""
+    if json_equal(left, right):
+        return 0
+    raise Unknowable("the order of jsonb documents")

@@ -1,0 +1,526 @@
+"""Expression nodes become functions of a row, constants being folded as the planner folds them.
+
+Follows eval_const_expressions (optimizer/util/clauses.c), which decides what is evaluated at all, and ExecInterpExpr
+(executor/execExprInterp.c). What fails while constants are folded fails for every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.executor.compare import order_of
+from pubcheck.postgres.executor.function_lookup import Call, Function, Implementation, implementation
+from pubcheck.postgres.executor.values import Array, Context, adoption, failed
+from pubcheck.postgres.oids import INT4, OID, UNKNOWN
+from pubcheck.postgres.primnodes import EXPLICIT_CALL, IMPLICIT, Expr
+
+Row = Mapping[int, Any]
+"""Attribute number -> what ``literals.read`` gives, None for NULL; every column that the filter reads is in it."""
+Step = Callable[[Row], Any]
+
+
+class Constant:
+    """A step whose value is known already."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self, row: Row) -> Any:
+        return self.value
+
+
+class Prepared:
+    """A filter that is ready: call it with a row.
+
+    Answers True, False or None (NULL). Raises ServerError where the server fails for the row, and Unknowable.
+    """
+
+    __slots__ = ("_failure", "_step")
+
+    def __init__(self, expr: Expr, context: Context) -> None:
+        self._failure: ServerError | Unknowable | None = None
+        self._step: Step | None = None
+        try:
+            self._step = Builder(context).build(expr)
+        except (ServerError, Unknowable) as failure:
+            self._failure = failure
+        except RecursionError:
+            self._failure = _TOO_DEEP
+
+    @property
+    def failure(self) -> ServerError | Unknowable | None:
+        """What every row raises, whatever it holds: the filter fails while its constants are folded."""
+        return self._failure
+
+    def __call__(self, row: Row) -> bool | None:
+        if self._step is None:
+            assert self._failure is not None
+            raise self._failure.with_traceback(None)
+        try:
+            answer: bool | None = self._step(row)
+        except RecursionError:
+            raise _TOO_DEEP.with_traceback(None) from None
+        return answer
+
+
+_TOO_DEEP = Unknowable("what a filter nested so deeply gives")
+
+
+def prepare(expr: Expr, context: Context) -> Prepared:
+    """Make an analysed filter ready to be evaluated many times."""
+    return Prepared(expr, context)
+
+
+def evaluate(expr: Expr, row: Row, context: Context) -> bool | None:
+    """The server's answer for one row: True, False or None (NULL). Raises ServerError and Unknowable."""
+    return Prepared(expr, context)(row)
+
+
+class Builder:
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.cache = context.cache
+        self.tested: list[Step] = []
+        """What the CASEs that are open test, innermost last."""
+
+    def build(self, expr: Expr) -> Step:
+        builder = _BUILDERS.get(expr.node)
+        if builder is None:
+            raise Unknowable(f"what {expr.node} gives")
+        return builder(self, expr)
+
+    def folded(self, step: Step, args: Sequence[Step]) -> Step:
+        """The step, evaluated at once where all that it works with is constant."""
+        return Constant(step({})) if all(isinstance(arg, Constant) for arg in args) else step
+
+    # Columns and constants.
+
+    def column(self, expr: Expr) -> Step:
+        number = expr.value
+        if not number or number < 0:
+            raise Unknowable("the value of a whole row")
+        adopt = adoption(self.context, expr.type)
+        if adopt is None:
+            return lambda row: row[number]
+
+        def step(row: Row) -> Any:
+            value = row[number]
+            return None if value is None else adopt(value)
+
+        return step
+
+    def constant(self, expr: Expr) -> Step:
+        if expr.null or expr.value is None:
+            return Constant(None)
+        if expr.type == UNKNOWN:
+            return Constant(expr.value)
+        adopt = adoption(self.context, expr.type)
+        return Constant(expr.value if adopt is None else adopt(expr.value))
+
+    def relabelled(self, expr: Expr) -> Step:
+        """Binary-coercible types have the same values here, but for the sign of an oid."""
+        inner = expr.args[0]
+        step = self.build(inner)
+        if inner.type == INT4 and expr.type in _OIDS:
+            return self.folded(_wrapped(step, 0), [step])
+        return self.folded(_wrapped(step, -(1 << 31)), [step]) if inner.type in _OIDS and expr.type == INT4 else step
+
+    # Calls.
+
+    def implementation(self, expr: Expr, oid: int) -> Implementation:
+        return implementation(self.context, Call(self.context, expr, self.cache.proc(oid)))
+
+    def call(self, expr: Expr) -> Step:
+        found = self.implementation(expr, expr.functions[0])
+        args = [self.build(arg) for arg in expr.args]
+        simplified = self.simplified(expr, args)
+        if simplified is not None:
+            return simplified
+        if found.strict and any(isinstance(arg, Constant) and arg.value is None for arg in args):
+            return Constant(None)
+        step = _applied(found.function, args) if found.guarded else _applied_to_nulls(found.function, args)
+        if expr.type in _OIDS and self.cache.proc(expr.functions[0]).returns == INT4:
+            step = _wrapped(step, 0)
+        return self.folded(step, args)
+
+    def simplified(self, expr: Expr, args: Sequence[Step]) -> Step | None:
+        """Since 17, whether a constant range that is empty or endless contains a value needs no value to be told, not
+        even that it is not NULL (range_contains_elem_support).
+        """
+        name = self.cache.proc(expr.functions[0]).name
+        if name == "interval" and len(args) == 2 and expr.form == EXPLICIT_CALL:
+            raise Unknowable("what an interval of that type modifier is")
+        if name in ("varchar", "varbit") and len(args) == 3 and not isinstance(args[2], Constant):
+            raise Unknowable("whether a length coercion is left out")
+        if self.context.major < 17 or name not in ("range_contains_elem", "elem_contained_by_range"):
+            return None
+        constant, other = args if name == "range_contains_elem" else reversed(args)
+        if not isinstance(constant, Constant) or constant.value is None or isinstance(other, Constant):
+            return None
+        if constant.value.empty:
+            return Constant(False)
+        return Constant(True) if constant.value.lower is None and constant.value.upper is None else None
+
+    def distinct(self, expr: Expr) -> Step:
+        equal = self.implementation(expr, expr.functions[0]).function
+        left, right = (self.build(arg) for arg in expr.args)
+
+        def step(row: Row) -> bool:
+            one, other = left(row), right(row)
+            if one is None or other is None:
+                return one is not other
+            return not equal(one, other)
+
+        return self.folded(step, [left, right])
+
+    def null_if(self, expr: Expr) -> Step:
+        equal = self.implementation(expr, expr.functions[0]).function
+        left, right = (self.build(arg) for arg in expr.args)
+        for side in (left, right):
+            if isinstance(side, Constant) and side.value is None:
+                return left
+
+        def step(row: Row) -> Any:
+            one, other = left(row), right(row)
+            return None if one is not None and other is not None and equal(one, other) else one
+
+        return self.folded(step, [left, right])
+
+    def any_or_all(self, expr: Expr) -> Step:
+        """ExecEvalScalarArrayOp."""
+        found = self.implementation(expr, expr.functions[0])
+        function, strict, use_or = found.plain, found.strict, bool(expr.value)
+        budget = self.context.budget
+        left, right = (self.build(arg) for arg in expr.args)
+
+        def step(row: Row) -> bool | None:
+            value, array = left(row), right(row)
+            if array is None:
+                return None
+            if not array.elements:
+                return not use_or
+            if value is None and strict:
+                return None
+            unknown = False
+            budget.spend(len(array.elements))
+            for element in array.elements:
+                answer = None if element is None and strict else function(value, element)
+                if answer is None:
+                    unknown = True
+                elif answer is use_or:
+                    return bool(use_or)
+            return None if unknown else not use_or
+
+        return self.folded(step, [left, right])
+
+    def row_comparison(self, expr: Expr) -> Step:
+        """RowCompareExpr: the first pair that differs decides."""
+        half: int = expr.value
+        lefts, rights = expr.args[:half], expr.args[half:]
+        pairs = []
+        for left, right in zip(lefts, rights, strict=True):
+            if left.type == right.type or (left.type in _INTEGERS and right.type in _INTEGERS):
+                order = order_of(self.context, left.type, left.collation or right.collation)
+            else:
+                raise Unknowable("how rows of different types compare")
+            pairs.append((self.build(left), self.build(right), order))
+        name = self.cache.operator(expr.operators[-1]).name
+        test = _TESTS.get(name)
+        if test is None:
+            raise Unknowable(f"how rows compare by {name}")
+
+        def step(row: Row) -> bool | None:
+            for left, right, order in pairs:
+                one, other = left(row), right(row)
+                if one is None or other is None:
+                    return None
+                found = order(one, other)
+                if found:
+                    return test(found)
+            return test(0)
+
+        return step
+
+    # Logic.
+
+    def logic(self, expr: Expr) -> Step:
+        if expr.value == "NOT":
+            return self.negation(expr)
+        ending = expr.value == "OR"
+        steps: list[Step] = []
+        unknown = False
+        for arg in expr.args:
+            step = self.build(arg)
+            if isinstance(step, Constant):
+                if step.value is ending:
+                    return step
+                unknown = unknown or step.value is None
+                continue
+            steps.append(step)
+        if not steps:
+            return Constant(None if unknown else not ending)
+        otherwise = None if unknown else not ending
+        if len(steps) == 1 and not unknown:
+            return steps[0]
+        if len(steps) == 2:
+            return _both(steps[0], steps[1], ending, otherwise)
+
+        def run(row: Row) -> bool | None:
+            answer: bool | None = otherwise
+            for step in steps:
+                value = step(row)
+                if value is ending:
+                    return bool(ending)
+                if value is None:
+                    answer = None
+            return answer
+
+        return run
+
+    def negation(self, expr: Expr) -> Step:
+        inner = self.build(expr.args[0])
+
+        def step(row: Row) -> bool | None:
+            value = inner(row)
+            return None if value is None else not value
+
+        return self.folded(step, [inner])
+
+    def null_test(self, expr: Expr) -> Step:
+        wanted = expr.value == "IS_NULL"
+        inner = expr.args[0]
+        if inner.node == "RowExpr" and expr.form != IMPLICIT:
+            fields = [self.build(arg) for arg in inner.args]
+            return self.folded(lambda row: all((field(row) is None) is wanted for field in fields), fields)
+        step = self.build(inner)
+        return self.folded(lambda row: (step(row) is None) is wanted, [step])
+
+    def boolean_test(self, expr: Expr) -> Step:
+        words = expr.value.split()
+        negated, wanted = "NOT" in words, {"TRUE": True, "FALSE": False, "UNKNOWN": None}[words[-1]]
+        step = self.build(expr.args[0])
+        return self.folded(lambda row: (step(row) is wanted) is not negated, [step])
+
+    # Choices.
+
+    def case(self, expr: Expr) -> Step:
+        args = list(expr.args)
+        test: Step | None = self.build(args.pop(0)) if expr.value else None
+        held: list[Any] = [None]
+        if test is not None:
+            self.tested.append(test if isinstance(test, Constant) else lambda row: held[0])
+        try:
+            branches, otherwise = self._branches(args)
+        finally:
+            if test is not None:
+                self.tested.pop()
+        if not branches:
+            return otherwise
+
+        def searched(row: Row) -> Any:
+            for condition, result in branches:
+                if condition(row) is True:
+                    return result(row)
+            return otherwise(row)
+
+        if test is None or isinstance(test, Constant):
+            return searched
+
+        def tested(row: Row) -> Any:
+            outer = held[0]
+            held[0] = test(row)
+            try:
+                return searched(row)
+            finally:
+                held[0] = outer
+
+        return tested
+
+    def _branches(self, args: list[Expr]) -> tuple[list[tuple[Step, Step]], Step]:
+        """What constant conditions leave of the WHENs, and what is given where none of them holds."""
+        branches: list[tuple[Step, Step]] = []
+        for at in range(0, len(args) - 1, 2):
+            condition = self.build(args[at])
+            if isinstance(condition, Constant):
+                if condition.value is True:
+                    return branches, self.build(args[at + 1])
+                continue
+            branches.append((condition, self.build(args[at + 1])))
+        return branches, self.build(args[-1])
+
+    def case_test(self, expr: Expr) -> Step:
+        if not self.tested:
+            raise Unknowable("what a CASE tests")
+        return self.tested[-1]
+
+    def coalesce(self, expr: Expr) -> Step:
+        steps: list[Step] = []
+        for arg in expr.args:
+            step = self.build(arg)
+            if isinstance(step, Constant):
+                if step.value is None:
+                    continue
+                steps.append(step)
+                break
+            steps.append(step)
+        if not steps:
+            return Constant(None)
+        if len(steps) == 1:
+            return steps[0]
+
+        def run(row: Row) -> Any:
+            for step in steps:
+                value = step(row)
+                if value is not None:
+                    return value
+            return None
+
+        return run
+
+    def greatest(self, expr: Expr) -> Step:
+        order = order_of(self.context, expr.type, expr.input_collation or expr.collation)
+        sign = -1 if expr.value == "LEAST" else 1
+        steps = [self.build(arg) for arg in expr.args]
+
+        def run(row: Row) -> Any:
+            best = None
+            for value in [step(row) for step in steps]:
+                if value is not None and (best is None or order(value, best) * sign > 0):
+                    best = value
+            return best
+
+        return self.folded(run, steps)
+
+    # Arrays and rows.
+
+    def array(self, expr: Expr) -> Step:
+        steps = [self.build(arg) for arg in expr.args]
+        if not expr.value:
+            return self.folded(lambda row: Array([step(row) for step in steps]), steps)
+        return self.folded(lambda row: _nested([step(row) for step in steps]), steps)
+
+    def row(self, expr: Expr) -> Step:
+        steps = [self.build(arg) for arg in expr.args]
+        return self.folded(lambda row: tuple(step(row) for step in steps), steps)
+
+    def same(self, expr: Expr) -> Step:
+        return self.build(expr.args[0])
+
+    def xml(self, expr: Expr) -> Step:
+        raise Unknowable("what XML expressions give")
+
+
+_INTEGERS = frozenset((20, 21, 23))
+_OIDS = frozenset((OID, 24, 2202, 2203, 2204, 2205, 2206, 3734, 3769, 4089, 4096, 4191))
+"""oid and the types of the names of objects, which have no sign."""
+_TESTS: dict[str, Callable[[int], bool]] = {
+    "<": lambda order: order < 0,
+    "<=": lambda order: order <= 0,
+    ">": lambda order: order > 0,
+    ">=": lambda order: order >= 0,
+}
+_BUILDERS: dict[str, Callable[[Builder, Expr], Step]] = {
+    "ArrayExpr": Builder.array,
+    "BoolExpr": Builder.logic,
+    "BooleanTest": Builder.boolean_test,
+    "CaseExpr": Builder.case,
+    "CaseTestExpr": Builder.case_test,
+    "CoalesceExpr": Builder.coalesce,
+    "CollateExpr": Builder.same,
+    "Const": Builder.constant,
+    "DistinctExpr": Builder.distinct,
+    "FuncExpr": Builder.call,
+    "MinMaxExpr": Builder.greatest,
+    "NamedArgExpr": Builder.same,
+    "NullIfExpr": Builder.null_if,
+    "NullTest": Builder.null_test,
+    "OpExpr": Builder.call,
+    "RelabelType": Builder.relabelled,
+    "RowCompareExpr": Builder.row_comparison,
+    "RowExpr": Builder.row,
+    "ScalarArrayOpExpr": Builder.any_or_all,
+    "Var": Builder.column,
+    "XmlExpr": Builder.xml,
+}
+
+
+def _wrapped(step: Step, low: int) -> Step:
+    """The same 32 bits as another type, whose least value is ``low``, takes them."""
+
+    def run(row: Row) -> Any:
+        value = step(row)
+        return None if value is None else (value - low) % (1 << 32) + low
+
+    return run
+
+
+def _both(first: Step, second: Step, ending: bool, otherwise: bool | None) -> Step:
+    """AND or OR of two, the most common ones."""
+
+    def run(row: Row) -> bool | None:
+        one = first(row)
+        if one is ending:
+            return bool(ending)
+        other = second(row)
+        if other is ending:
+            return bool(ending)
+        return None if one is None or other is None else otherwise
+
+    return run
+
+
+def _applied(function: Function, args: Sequence[Step]) -> Step:
+    """A strict function: all arguments are evaluated, and it is called when none of them is NULL."""
+    if len(args) == 2:
+        left, right = args
+        if isinstance(right, Constant):
+            fixed = right.value
+
+            def with_constant(row: Row) -> Any:
+                value = left(row)
+                return None if value is None else function(value, fixed)
+
+            return with_constant
+
+        def binary(row: Row) -> Any:
+            one, other = left(row), right(row)
+            return None if one is None or other is None else function(one, other)
+
+        return binary
+    if len(args) == 1:
+        only = args[0]
+
+        def unary(row: Row) -> Any:
+            value = only(row)
+            return None if value is None else function(value)
+
+        return unary
+
+    def many(row: Row) -> Any:
+        values = [arg(row) for arg in args]
+        return None if None in values else function(*values)
+
+    return many
+
+
+def _applied_to_nulls(function: Function, args: Sequence[Step]) -> Step:
+    return lambda row: function(*[arg(row) for arg in args])
+
+
+def _nested(parts: list[Array | None]) -> Array:
+    """ARRAY[] of arrays (ExecEvalArrayExpr): NULLs and empty ones are left out, the others must be of one shape."""
+    given = [part for part in parts if part is not None and part.elements]
+    if not given:
+        return Array([])
+    mismatch = failed("2202E", "multidimensional arrays must have array expressions with matching dimensions")
+    shape = given[0].lengths, given[0].lowers
+    if len(given) < len(parts) or any((part.lengths, part.lowers) != shape for part in given):
+        raise mismatch
+    if len(given[0].lengths) >= 6:
+        raise failed("54000", "number of array dimensions (7) exceeds the maximum allowed (6)")
+    elements = [element for part in given for element in part.elements]
+    return Array(elements, (len(given), *given[0].lengths), (1, *given[0].lowers))

@@ -1,0 +1,77 @@
+"""What functions of dates, times and intervals have in common: their ranges, and the calendar."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.values import (
+    INFINITE_INTERVAL,
+    MINUS_INFINITE_INTERVAL,
+    Context,
+    Interval,
+    failed,
+)
+from pubcheck.postgres.input.common import DAY_LENGTH, END_TIMESTAMP, FIRST_TIMESTAMP
+from pubcheck.postgres.input.julian import POSTGRES_EPOCH, calendar
+
+Moment = int | float
+"""A date in days or a timestamp in microseconds; infinity is a float."""
+SECOND, MINUTE, HOUR = 1_000_000, 60_000_000, 3_600_000_000
+INFINITIES = (INFINITE_INTERVAL, MINUS_INFINITE_INTERVAL)
+
+
+def infinite(value: Moment) -> bool:
+    return isinstance(value, float)
+
+
+def timestamp_range() -> ServerError:
+    return failed("22008", "timestamp out of range")
+
+
+def interval_range() -> ServerError:
+    return failed("22008", "interval out of range")
+
+
+def checked(value: int) -> int:
+    """A timestamp that is in range. Raises ServerError 22008."""
+    if not FIRST_TIMESTAMP <= value < END_TIMESTAMP:
+        raise timestamp_range()
+    return value
+
+
+def is_infinite(context: Context, interval: Interval) -> bool:
+    """Intervals have infinities since 17."""
+    return context.major >= 17 and interval in INFINITIES
+
+
+def midnight(date: Moment) -> Moment:
+    """date2timestamp. Raises ServerError 22008."""
+    if infinite(date):
+        return date
+    found = date * DAY_LENGTH
+    if not FIRST_TIMESTAMP <= found < END_TIMESTAMP:
+        raise failed("22008", "date out of range for timestamp")
+    return found
+
+
+def parts(moment: int) -> tuple[int, int, int, int]:
+    """Year, month, day, and the microseconds since midnight."""
+    days, time = divmod(moment, DAY_LENGTH)
+    return (*calendar(days + POSTGRES_EPOCH), time)
+
+
+def towards_zero(value: int, unit: int) -> tuple[int, int]:
+    """Quotient and remainder as C has them: both have the sign of the value."""
+    count = abs(value) // unit
+    count = count if value >= 0 else -count
+    return count, value - count * unit
+
+
+def swapped(maker: Maker) -> Maker:
+    """The same function with its two arguments the other way round."""
+
+    def make(call: Call) -> Function:
+        function = maker(call)
+        return lambda one, other: function(other, one)
+
+    return make

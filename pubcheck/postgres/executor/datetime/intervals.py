@@ -1,0 +1,167 @@
+"""Arithmetic of intervals, and their order (utils/adt/timestamp.c)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.executor.compare import span_order
+from pubcheck.postgres.executor.datetime.common import INFINITIES, interval_range, is_infinite, swapped, towards_zero
+from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.integers import COMPARISONS
+from pubcheck.postgres.executor.values import (
+    INFINITE_INTERVAL,
+    MINUS_INFINITE_INTERVAL,
+    Interval,
+    division_by_zero,
+    span,
+)
+from pubcheck.postgres.input.common import DAY_LENGTH
+
+
+def _compared(test: Callable[[Any, Any], bool]) -> Function:
+    return lambda left, right: test(span(left), span(right))
+
+
+def negated(interval: Interval) -> Interval:
+    if interval == INFINITE_INTERVAL:
+        return MINUS_INFINITE_INTERVAL
+    if interval == MINUS_INFINITE_INTERVAL:
+        return INFINITE_INTERVAL
+    return _fitting(-interval.months, -interval.days, -interval.microseconds)
+
+
+def _fitting(months: int, days: int, microseconds: int) -> Interval:
+    if not (-(1 << 31) <= months < 1 << 31 and -(1 << 31) <= days < 1 << 31):
+        raise interval_range()
+    if not -(1 << 63) <= microseconds < 1 << 63:
+        raise interval_range()
+    return Interval(months, days, microseconds)
+
+
+def _added(sign: int) -> Maker:
+    def make(call: Call) -> Function:
+        context = call.context
+
+        def add(left: Interval, right: Interval) -> Interval:
+            if sign < 0 and is_infinite(context, right):
+                right = negated(right)
+            if is_infinite(context, left) or is_infinite(context, right):
+                if is_infinite(context, left) and is_infinite(context, right) and left != right:
+                    raise interval_range()
+                return left if is_infinite(context, left) else right
+            found = _fitting(*(one + sign * other for one, other in zip(left, right, strict=True)))
+            if sign < 0 and is_infinite(context, right):
+                return found
+            if is_infinite(context, found):
+                raise interval_range()
+            return found
+
+        return add
+
+    return make
+
+
+def _to_microsecond(seconds: float) -> float:
+    """TSROUND."""
+    return round(seconds * 1e6) / 1e6
+
+
+def _spread(months: float, days: float, time: float) -> Interval:
+    """interval_mul and interval_div: what months and days leave goes down to days and seconds."""
+    for part in (months, days):
+        if part != part or not -(2.0**31) <= part < 2.0**31:
+            raise interval_range()
+    whole_months, whole_days = int(months), int(days)
+    rest_days = _to_microsecond((months - whole_months) * 30)
+    rest_seconds = _to_microsecond((days - whole_days + rest_days - int(rest_days)) * 86400)
+    if abs(rest_seconds) >= 86400:
+        more = int(rest_seconds / 86400)
+        whole_days += more
+        rest_seconds -= more * 86400
+    whole_days += int(rest_days)
+    found = time + rest_seconds * 1e6
+    if found != found or math.isinf(found):
+        raise interval_range()
+    return _fitting(whole_months, whole_days, round(found))
+
+
+def _multiplied(call: Call) -> Function:
+    def multiply(interval: Interval, factor: float) -> Interval:
+        if is_infinite(call.context, interval) or not math.isfinite(factor):
+            raise Unknowable("the product of what is infinite")
+        return _spread(interval.months * factor, interval.days * factor, interval.microseconds * factor)
+
+    return multiply
+
+
+def _divided(call: Call) -> Function:
+    def divide(interval: Interval, divisor: float) -> Interval:
+        if divisor == 0.0:
+            raise division_by_zero()
+        if is_infinite(call.context, interval) or not math.isfinite(divisor):
+            raise Unknowable("the quotient of what is infinite")
+        return _spread(interval.months / divisor, interval.days / divisor, interval.microseconds / divisor)
+
+    return divide
+
+
+def _restricted(call: Call) -> Function:
+    """interval(interval, int4), as casts call it: the fields and the precision of a type."""
+    from pubcheck.postgres.input.intervals import restricted
+
+    def restrict(interval: Interval, typmod: int) -> Interval:
+        if is_infinite(call.context, interval):
+            return interval
+        found = restricted(call.context.inputs, *interval, typmod >> 16 & 0x7FFF, typmod)
+        return Interval(found.months, found.days, found.microseconds)
+
+    return restrict
+
+
+def _justify_hours(interval: Interval) -> Interval:
+    if interval in INFINITIES:
+        return interval
+    days, time = towards_zero(interval.microseconds, DAY_LENGTH)
+    days += interval.days
+    if days > 0 and time < 0:
+        days, time = days - 1, time + DAY_LENGTH
+    elif days < 0 and time > 0:
+        days, time = days + 1, time - DAY_LENGTH
+    return _fitting(interval.months, days, time)
+
+
+def _justify_days(interval: Interval) -> Interval:
+    if interval in INFINITIES:
+        return interval
+    months, days = towards_zero(interval.days, 30)
+    months += interval.months
+    if months > 0 and days < 0:
+        months, days = months - 1, days + 30
+    elif months < 0 and days > 0:
+        months, days = months + 1, days - 30
+    return _fitting(months, days, interval.microseconds)
+
+
+MAKERS: dict[str, Maker] = {
+    "interval(interval,int4)": _restricted,
+    "interval_pl": _added(1),
+    "interval_mi": _added(-1),
+    "interval_mul": _multiplied,
+    "mul_d_interval": swapped(_multiplied),
+    "interval_div": _divided,
+    "isfinite(interval)": lambda call: lambda interval: not is_infinite(call.context, interval),
+}
+FUNCTIONS: dict[str, Function] = {
+    **{f"interval_{name}": _compared(test) for name, test in COMPARISONS.items()},
+    "time(interval)": lambda interval: interval.microseconds % DAY_LENGTH,
+    "interval(time)": lambda time: Interval(0, 0, time),
+    "interval_cmp": span_order,
+    "interval_larger": lambda left, right: left if span(left) > span(right) else right,
+    "interval_smaller": lambda left, right: left if span(left) < span(right) else right,
+    "interval_um": negated,
+    "justify_hours": _justify_hours,
+    "justify_days": _justify_days,
+}

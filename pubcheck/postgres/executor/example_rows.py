@@ -1,0 +1,177 @@
+"""Example rows of a filter: some that match, some that do not, found by trying values near its constants.
+
+Nothing is solved: values that the filter's own constants suggest are tried for every column, and of those that its
+parts answer alike one is kept. What is found was evaluated; what is not found may exist all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, product
+from typing import Any
+
+from msgspec import Struct
+
+from pubcheck.postgres import input, oids
+from pubcheck.postgres.catalog.rows import Column
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.executor.compile import Prepared, prepare
+from pubcheck.postgres.executor.sample_values import Hints, texts_for
+from pubcheck.postgres.executor.values import Context
+from pubcheck.postgres.primnodes import Expr
+
+_ROWS = 400
+"""Rows that are tried at most."""
+_KINDS = 4
+"""Values of a column that are kept at most, each with other answers of the filter's parts than the rest."""
+_WANTED = 2
+"""Examples of each kind."""
+
+
+class Example(Struct, frozen=True):
+    """A row as far as the filter reads it: attribute numbers and the texts of their values, None for NULL."""
+
+    values: tuple[tuple[int, str | None], ...]
+
+    def text(self, number: int) -> str | None:
+        return dict(self.values)[number]
+
+
+class Examples(Struct, frozen=True):
+    """Rows for which a filter is true, false, NULL, or fails (with the error), at most two of each.
+
+    The first of them differ least from each other. ``unknown`` says why nothing is known of some row that was tried;
+    where all four are empty nothing is known of any. ``exhausted`` is False where rows were left that were not tried.
+    """
+
+    true: tuple[Example, ...] = ()
+    false: tuple[Example, ...] = ()
+    null: tuple[Example, ...] = ()
+    errors: tuple[tuple[Example, ServerError], ...] = ()
+    unknown: str | None = None
+    exhausted: bool = True
+
+
+class _Candidate(Struct, frozen=True, gc=False):
+    text: str | None
+    value: Any
+
+
+def example_rows(expr: Expr, columns: Sequence[Column], context: Context) -> Examples:
+    """Examples for an analysed filter over a relation's columns, whose NOT NULL is kept. Costs a millisecond or two."""
+    run = prepare(expr, context)
+    hints = Hints(expr)
+    numbers = sorted(hints.columns)
+    known = {column.number: column for column in columns}
+    try:
+        choices = [_choices(known[number], expr, hints, context) for number in numbers]
+    except Unknowable as unknown:
+        return Examples(unknown=unknown.reason)
+    return _tried(run, numbers, choices)
+
+
+def _choices(column: Column, expr: Expr, hints: Hints, context: Context) -> list[_Candidate]:
+    """Values of a column, the ones that more parts of the filter are true for before the others."""
+    candidates = list(_readable(column, texts_for(column, hints, context), context))
+    if not column.not_null:
+        candidates.append(_Candidate(None, None))
+    parts = [prepare(part, context) for part in _parts_of(expr, column.number)]
+    kept: dict[tuple[str, ...], _Candidate] = {}
+    doubles: dict[tuple[str, ...], _Candidate] = {}
+    for candidate in candidates:
+        answers = tuple(_answer(part, {column.number: candidate.value}) for part in parts)
+        if candidate.value is None:
+            answers = (*answers, "null")
+        if answers in kept:
+            doubles.setdefault(answers, candidate)
+        kept.setdefault(answers, candidate)
+    if len(kept) < 3:
+        # The filter's parts do not tell the values apart, or there are none: others may do so together.
+        spare = [one for one in candidates if all(one is not other for other in kept.values())]
+        for at, one in enumerate(spare[: _KINDS - len(kept)]):
+            kept[("", str(at))] = one
+    order = sorted(kept, key=lambda answers: (-answers.count("true"), answers.count("error"), "null" in answers))
+    nulls = [answers for answers in order if kept[answers].value is None]
+    chosen = [answers for answers in order if kept[answers].value is not None][:_KINDS]
+    second = [doubles[answers] for answers in chosen[:1] if answers in doubles]
+    return [kept[answers] for answers in (*chosen, *nulls)] + second
+
+
+def _readable(column: Column, texts: Iterable[str], context: Context) -> Iterator[_Candidate]:
+    seen: set[str] = set()
+    for text in texts:
+        if text in seen:
+            continue
+        seen.add(text)
+        try:
+            yield _Candidate(text, input.read(context.inputs, column.type, text, column.typmod))
+        except (ServerError, Unknowable):
+            continue
+
+
+def _answer(part: Prepared, row: dict[int, Any]) -> str:
+    try:
+        return {True: "true", False: "false", None: "null"}[part(row)]
+    except ServerError:
+        return "error"
+    except Unknowable:
+        return "unknown"
+
+
+def _parts_of(expr: Expr, number: int) -> list[Expr]:
+    """The greatest conditions within a filter that read this one column only."""
+    found: list[Expr] = []
+    todo = [expr]
+    while todo:
+        at = todo.pop()
+        read = Hints.columns_of(at)
+        if number not in read:
+            continue
+        if at.type == oids.BOOL and read == {number} and at.node not in ("Var", "BoolExpr"):
+            found.append(at)
+        elif at.node == "Var":
+            if at.type == oids.BOOL:
+                found.append(at)
+        else:
+            todo.extend(at.args)
+    return [part for part in found if not Hints.tests_a_case(part)][:8]
+
+
+def _tried(run: Prepared, numbers: list[int], choices: list[list[_Candidate]]) -> Examples:
+    found: dict[str, list[Any]] = {"true": [], "false": [], "null": [], "error": []}
+    unknown: str | None = None
+    seen: set[tuple[tuple[int, str | None], ...]] = set()
+    for count, picked in enumerate(_nearest_first([len(kinds) for kinds in choices])):
+        if count == _ROWS or all(len(found[kind]) >= _WANTED for kind in ("true", "false", "null")):
+            return _examples(found, unknown, exhausted=False)
+        row = [kinds[at] for kinds, at in zip(choices, picked, strict=True)]
+        example = Example(tuple([(number, one.text) for number, one in zip(numbers, row, strict=True)]))
+        if example.values in seen:
+            continue
+        seen.add(example.values)
+        try:
+            answer = run({number: one.value for number, one in zip(numbers, row, strict=True)})
+        except ServerError as error:
+            found["error"].append((example, error))
+        except Unknowable as reason:
+            unknown = unknown or reason.reason
+        else:
+            found["null" if answer is None else "true" if answer else "false"].append(example)
+    return _examples(found, unknown, exhausted=True)
+
+
+def _examples(found: dict[str, list[Any]], unknown: str | None, exhausted: bool) -> Examples:
+    kinds = {kind: tuple(rows[:_WANTED]) for kind, rows in found.items()}
+    return Examples(kinds["true"], kinds["false"], kinds["null"], kinds["error"], unknown, exhausted)
+
+
+def _nearest_first(lengths: list[int]) -> Iterator[tuple[int, ...]]:
+    """Which of its values each column has: all the first one, then those rows in which one differs, two..."""
+    places = range(len(lengths))
+    for differing in range(len(lengths) + 1):
+        for changed in combinations(places, differing):
+            for values in product(*(range(1, lengths[place]) for place in changed)):
+                picked = [0] * len(lengths)
+                for place, value in zip(changed, values, strict=True):
+                    picked[place] = value
+                yield tuple(picked)

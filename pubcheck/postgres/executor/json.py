@@ -1,0 +1,403 @@
+"""json and jsonb (jsonfuncs.c, jsonb_op.c, jsonb_util.c, jsonb.c).
+
+A jsonb is its tree: dict, list, str, bool, Decimal and JSON_NULL. A json is its text, of which parts are cut out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.executor import numeric
+from pubcheck.postgres.executor.compare import json_equal, json_order
+from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.values import JSON_NULL, Array, failed
+
+FUNCTIONS: dict[str, Function] = {}
+MAKERS: dict[str, Maker] = {}
+
+_INDEX = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+")
+
+
+# jsonb.
+
+
+def output(value: Any) -> str:
+    """jsonb_out."""
+    if value is JSON_NULL:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return numeric.text(value)
+    if isinstance(value, str):
+        return _escaped(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(map(output, value)) + "]"
+    keys = sorted(value, key=lambda key: (len(key.encode(errors="surrogatepass")), key.encode(errors="surrogatepass")))
+    return "{" + ", ".join(f"{_escaped(key)}: {output(value[key])}" for key in keys) + "}"
+
+
+_ESCAPES = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
+
+
+def _escaped(text: str) -> str:
+    """escape_json."""
+    return '"' + "".join(_ESCAPES.get(one) or (f"\\u{ord(one):04x}" if one < " " else one) for one in text) + '"'
+
+
+def _as_text(value: Any) -> str | None:
+    """JsonbValueAsText."""
+    if value is None or value is JSON_NULL:
+        return None
+    return value if isinstance(value, str) else output(value)
+
+
+def _field(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def _elements(value: Any) -> list[Any] | None:
+    """A scalar is an array of one to the server."""
+    if isinstance(value, list):
+        return value
+    return None if isinstance(value, dict) else [value]
+
+
+def _element(value: Any, at: int) -> Any:
+    elements = _elements(value)
+    if elements is None or not -len(elements) <= at < len(elements):
+        return None
+    return elements[at]
+
+
+def _path_index(step: str) -> int | None:
+    """strtoint of a whole path element."""
+    if not _INDEX.fullmatch(step) or len(step) > 20:
+        return None
+    found = int(step)
+    return found if -(1 << 31) <= found < 1 << 31 else None
+
+
+def _path(value: Any, path: Array) -> Any:
+    """get_jsonb_path_all."""
+    if None in path.elements:
+        return None
+    for step in path.elements:
+        if isinstance(value, dict):
+            if step not in value:
+                return None
+            value = value[step]
+        elif isinstance(value, list):
+            at = _path_index(step)
+            if at is None or not -len(value) <= at < len(value):
+                return None
+            value = value[at]
+        else:
+            return None
+    return value
+
+
+def _contains(value: Any, inner: Any) -> bool:
+    """jsonb_contains: an array also contains a scalar that is one of its elements."""
+    if isinstance(value, dict) or isinstance(inner, dict):
+        return isinstance(value, dict) and isinstance(inner, dict) and _deep(value, inner)
+    if isinstance(value, list):
+        return _deep(value, inner if isinstance(inner, list) else [inner])
+    # A scalar contains itself, but no array.
+    return not isinstance(inner, list) and json_equal(value, inner)
+
+
+def _deep(value: Any, inner: Any) -> bool:
+    """JsonbDeepContains, of containers of one kind."""
+    if isinstance(inner, dict):
+        return all(key in value and _holds(value[key], wanted) for key, wanted in inner.items())
+    for wanted in inner:
+        if isinstance(wanted, dict | list):
+            if not any(type(one) is type(wanted) and _deep(one, wanted) for one in value):
+                return False
+        elif not any(json_equal(one, wanted) for one in value):
+            return False
+    return True
+
+
+def _holds(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, dict | list):
+        return type(value) is type(wanted) and _deep(value, wanted)
+    return json_equal(value, wanted)
+
+
+def _exists(value: Any, key: str) -> bool:
+    if isinstance(value, dict):
+        return key in value
+    elements = _elements(value)
+    return elements is not None and any(isinstance(one, str) and one == key for one in elements)
+
+
+def _typeof(value: Any) -> str:
+    if value is JSON_NULL:
+        return "null"
+    for kind, name in ((dict, "object"), (list, "array"), (bool, "boolean"), (str, "string")):
+        if isinstance(value, kind):
+            return name
+    return "number"
+
+
+def _length(value: Any) -> int:
+    if isinstance(value, list):
+        return len(value)
+    what = "a non-array" if isinstance(value, dict) else "a scalar"
+    raise failed("22023", f"cannot get array length of {what}")
+
+
+def _concatenated(left: Any, right: Any) -> Any:
+    """jsonb_concat: objects are merged, all else is put behind each other."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return {**left, **right}
+    return [*(left if isinstance(left, list) else [left]), *(right if isinstance(right, list) else [right])]
+
+
+def _without(value: Any, key: str) -> Any:
+    if isinstance(value, dict):
+        return {name: one for name, one in value.items() if name != key}
+    if isinstance(value, list):
+        return [one for one in value if not (isinstance(one, str) and one == key)]
+    raise failed("22023", "cannot delete from scalar")
+
+
+def _without_keys(value: Any, keys: Array) -> Any:
+    if len(keys.lengths) > 1:
+        raise failed("2202E", "wrong number of array subscripts")
+    if not isinstance(value, dict | list):
+        raise failed("22023", "cannot delete from scalar")
+    for key in keys.elements:
+        if key is not None:
+            value = _without(value, key)
+    return value
+
+
+def _without_element(value: Any, at: int) -> Any:
+    if isinstance(value, dict):
+        raise failed("22023", "cannot delete from object using integer index")
+    if not isinstance(value, list):
+        raise failed("22023", "cannot delete from scalar")
+    return [one for place, one in enumerate(value) if place != (at if at >= 0 else at + len(value))]
+
+
+def _cast(kind: str, type_name: str, convert: Callable[[Any], Any]) -> Maker:
+    """jsonb_int4 and its like: only a scalar of the right kind; since 18 null is NULL."""
+    words = {"object": "object", "array": "array", "string": "string", "boolean": "boolean", "number": "numeric"}
+
+    def make(call: Call) -> Function:
+        def cast(value: Any) -> Any:
+            found = _typeof(value)
+            if found == "null" and call.context.major >= 18:
+                return None
+            if found != kind:
+                word = words.get(found, "null")
+                raise failed("22023", f"cannot cast jsonb {word} to type {type_name}")
+            return convert(value)
+
+        return cast
+
+    return make
+
+
+# json.
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at : at + 1] and text[at] in " \t\n\r":
+        at += 1
+    return at
+
+
+def _string(text: str, at: int) -> tuple[str, int]:
+    """The string whose opening quote is at a place, decoded, and where it ends."""
+    from json import decoder
+
+    scan: Callable[[str, int, bool], tuple[str, int]] = vars(decoder)["scanstring"]
+    found, end = scan(text, at + 1, True)
+    if "\0" in found:
+        raise failed("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
+    if any("\ud800" <= one <= "\udfff" for one in found):
+        raise Unknowable("a document with halves of surrogate pairs")
+    return found, end
+
+
+_SCALAR = re.compile(r"[^\s,\]}]+")
+
+
+def _end(text: str, at: int) -> int:
+    """Where the value that begins at a place ends."""
+    depth = 0
+    while True:
+        at = _skip(text, at)
+        one = text[at]
+        if one == '"':
+            match = _QUOTED.match(text, at)
+            assert match is not None
+            at = match.end()
+        elif one in "[{":
+            depth += 1
+            at += 1
+            continue
+        elif one in "]}":
+            depth -= 1
+            at += 1
+        elif one in ",:":
+            at += 1
+            continue
+        else:
+            match = _SCALAR.match(text, at)
+            assert match is not None
+            at = match.end()
+        if not depth:
+            return at
+
+
+_QUOTED = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+
+
+def _members(text: str) -> list[tuple[str, str]] | None:
+    """Keys and the texts of their values, of an object."""
+    at = _skip(text, 0)
+    if text[at] != "{":
+        return None
+    found: list[tuple[str, str]] = []
+    at = _skip(text, at + 1)
+    while text[at] != "}":
+        key, at = _string(text, at)
+        start = _skip(text, _skip(text, at) + 1)
+        at = _end(text, start)
+        found.append((key, text[start:at]))
+        at = _skip(text, at)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return found
+
+
+def _items(text: str) -> list[str] | None:
+    at = _skip(text, 0)
+    if text[at] != "[":
+        return None
+    found: list[str] = []
+    at = _skip(text, at + 1)
+    while text[at] != "]":
+        end = _end(text, at)
+        found.append(text[at:end])
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return found
+
+
+def _json_field(text: str, key: str) -> str | None:
+    found = None
+    for name, value in _members(text) or ():
+        if name == key:
+            found = value
+    return found
+
+
+def _json_element(text: str, at: int) -> str | None:
+    items = _items(text)
+    return items[at] if items is not None and -len(items) <= at < len(items) else None
+
+
+def _json_path(text: str, path: Array) -> str | None:
+    if None in path.elements:
+        return None
+    found: str | None = text
+    for step in path.elements:
+        assert found is not None
+        if found.lstrip(" \t\n\r")[:1] == "[":
+            at = _path_index(step)
+            found = None if at is None else _json_element(found, at)
+        else:
+            found = _json_field(found, step)
+        if found is None:
+            return None
+    return found
+
+
+def _json_text(text: str | None) -> str | None:
+    if text is None:
+        return None
+    body = text.strip(" \t\n\r")
+    if body == "null":
+        return None
+    return _string(body, 0)[0] if body.startswith('"') else body
+
+
+_KINDS = {"{": "object", "[": "array", '"': "string", "t": "boolean", "f": "boolean", "n": "null"}
+
+
+def _json_typeof(text: str) -> str:
+    first = text.lstrip(" \t\n\r")[:1]
+    return _KINDS.get(first, "number")
+
+
+def _json_length(text: str) -> int:
+    items = _items(text)
+    if items is not None:
+        return len(items)
+    what = "a non-array" if _json_typeof(text) == "object" else "a scalar"
+    raise failed("22023", f"cannot get array length of {what}")
+
+
+def _quantified(every: bool) -> Function:
+    def test(value: Any, keys: Array) -> bool:
+        wanted: Sequence[str] = [key for key in keys.elements if key is not None]
+        return (all if every else any)(_exists(value, key) for key in wanted)
+
+    return test
+
+
+for _type, _name, _convert in (
+    ("int2", "smallint", numeric.to_int2),
+    ("int4", "integer", numeric.to_int4),
+    ("int8", "bigint", numeric.to_int8),
+    ("float4", "real", numeric.to_float4),
+    ("float8", "double precision", numeric.to_float8),
+    ("numeric", "numeric", lambda value: value),
+):
+    MAKERS[f"{_type}(jsonb)"] = _cast("number", _name, _convert)
+MAKERS["bool(jsonb)"] = _cast("boolean", "boolean", lambda value: value)
+FUNCTIONS |= {
+    "jsonb_object_field": _field,
+    "jsonb_object_field_text": lambda value, key: _as_text(_field(value, key)),
+    "jsonb_array_element": _element,
+    "jsonb_array_element_text": lambda value, at: _as_text(_element(value, at)),
+    "jsonb_extract_path": _path,
+    "jsonb_extract_path_text": lambda value, path: _as_text(_path(value, path)),
+    "jsonb_contains": _contains,
+    "jsonb_contained": lambda inner, value: _contains(value, inner),
+    "jsonb_exists": _exists,
+    "jsonb_exists_any": _quantified(False),
+    "jsonb_exists_all": _quantified(True),
+    "jsonb_eq": json_equal,
+    "jsonb_ne": lambda left, right: not json_equal(left, right),
+    "jsonb_lt": lambda left, right: json_order(left, right) < 0,
+    "jsonb_le": lambda left, right: json_order(left, right) <= 0,
+    "jsonb_gt": lambda left, right: json_order(left, right) > 0,
+    "jsonb_ge": lambda left, right: json_order(left, right) >= 0,
+    "jsonb_cmp": json_order,
+    "jsonb_typeof": _typeof,
+    "jsonb_array_length": _length,
+    "jsonb_concat": _concatenated,
+    "jsonb_delete(jsonb,text)": _without,
+    "jsonb_delete(jsonb,_text)": _without_keys,
+    "jsonb_delete(jsonb,int4)": _without_element,
+    "json_object_field": _json_field,
+    "json_object_field_text": lambda text, key: _json_text(_json_field(text, key)),
+    "json_array_element": _json_element,
+    "json_array_element_text": lambda text, at: _json_text(_json_element(text, at)),
+    "json_extract_path": _json_path,
+    "json_extract_path_text": lambda text, path: _json_text(_json_path(text, path)),
+    "json_typeof": _json_typeof,
+    "json_array_length": _json_length,
+}

@@ -1,0 +1,166 @@
+"""Expressions as the planner leaves them: constants are folded, and what they decide against is gone
+(optimizer/util/clauses.c: eval_const_expressions).
+
+The server looks at an index's predicate in this form, and asks of this form whether an expression is immutable.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from pubcheck.postgres import input
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.volatility import IMMUTABLE, mutability
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.executor.compile import Builder, Constant, Row, Step
+from pubcheck.postgres.executor.values import Context
+from pubcheck.postgres.oids import BOOL, BPCHAR, TEXT, VARCHAR
+from pubcheck.postgres.primnodes import Expr
+
+_STRICT = frozenset(("FuncExpr", "OpExpr"))
+_KEPT = frozenset(("Var", "Const", "Param", "SubLink", "Aggref", "WindowFunc", "RowCompareExpr", "XmlExpr"))
+"""Nodes that stay whatever their arguments are."""
+
+
+def planned(p: ParseState, expr: Expr) -> Expr:
+    """An analysed expression as the planner leaves it; its constants have the values that ``evaluation`` works with.
+
+    Raises ServerError where folding a constant fails, and Unknowable where its value is not known.
+    """
+    try:
+        return _Planner(Context(p.inputs)).fold(expr)
+    except RecursionError:
+        raise Unknowable("what the planner makes of an expression nested so deeply") from None
+
+
+class _Planner(Builder):
+    """Rewrites a tree from its leaves up; ``build`` finds what is folded already."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._values: dict[int, Constant] = {}
+        """By the identity of a node of the tree that was given, its value."""
+
+    def build(self, expr: Expr) -> Step:
+        known = self._values.get(id(expr))
+        if known is not None:
+            return known
+        return self._through_text(expr) if expr.node == "CoerceViaIO" else super().build(expr)
+
+    def _through_text(self, expr: Expr) -> Step:
+        """A cast from a string by the input function of the type."""
+        step = self.build(expr.args[0])
+        if not isinstance(step, Constant) or expr.args[0].type not in (TEXT, VARCHAR, BPCHAR):
+            raise Unknowable("what a cast gives")
+        if step.value is None:
+            return Constant(None)
+        value = input.read(self.context.inputs, expr.type, step.value, expr.typmod)
+        return self.constant(replace(expr, node="Const", args=[], value=value))
+
+    def fold(self, expr: Expr) -> Expr:
+        """Fold a node and all below it."""
+        if expr.node == "Const":
+            found = self._as_constant(expr, self.build(expr))
+        elif expr.node == "BoolExpr" and expr.value != "NOT":
+            found = self._logic(expr)
+        elif expr.node == "CoalesceExpr":
+            found = self._coalesce(expr)
+        elif expr.node == "CaseExpr":
+            found = self._case(expr)
+        elif expr.node == "CaseTestExpr" and self.tested:
+            found = self._as_constant(expr, self.tested[-1])
+        elif not expr.args or expr.node in _KEPT:
+            found = expr
+        else:
+            found = self._other(expr)
+        if found.node == "Const":
+            self._values[id(expr)] = Constant(found.value)
+        return found
+
+    def _other(self, expr: Expr) -> Expr:
+        args = [self.fold(arg) for arg in expr.args]
+        strict = expr.node in _STRICT and self.cache.proc(expr.functions[0]).strict
+        if strict and any(arg.node == "Const" and arg.null for arg in args):
+            return _constant(expr, None)
+        if any(arg.node != "Const" for arg in args) or mutability(self.cache, expr) != IMMUTABLE:
+            return replace(expr, args=args)
+        if any(oid >= FIRST_NORMAL_OID for oid in expr.functions):
+            raise Unknowable("what a function gives")
+        return self._as_constant(replace(expr, args=args), self.build(expr))
+
+    def _logic(self, expr: Expr) -> Expr:
+        """simplify_or_arguments, simplify_and_arguments."""
+        ending = expr.value == "OR"
+        kept: list[Expr] = []
+        null: Expr | None = None
+        for arg in expr.args:
+            part = self.fold(arg)
+            if part.node != "Const":
+                kept.append(part)
+            elif part.value is ending:
+                return part
+            elif part.null:
+                null = part
+        if null is not None:
+            kept.append(null)
+        if not kept:
+            return _constant(expr, not ending)
+        return kept[0] if len(kept) == 1 else replace(expr, args=kept)
+
+    def _coalesce(self, expr: Expr) -> Expr:
+        kept: list[Expr] = []
+        for arg in expr.args:
+            part = self.fold(arg)
+            if part.node == "Const" and part.null:
+                continue
+            kept.append(part)
+            if part.node == "Const":
+                break
+        if not kept:
+            return _constant(expr, None)
+        return kept[0] if kept[0].node == "Const" else replace(expr, args=kept)
+
+    def _case(self, expr: Expr) -> Expr:
+        """WHENs that never hold go, and all that comes after one that always does."""
+        if not expr.value:
+            return self._branches_left(expr, [], expr.args)
+        test = self.fold(expr.args[0])
+        constant = test.node == "Const"
+        self.tested.append(Constant(test.value) if constant else _not_constant)
+        try:
+            return self._branches_left(expr, [] if constant else [test], expr.args[1:])
+        finally:
+            self.tested.pop()
+
+    def _branches_left(self, expr: Expr, test: list[Expr], args: list[Expr]) -> Expr:
+        kept: list[Expr] = []
+        for at in range(0, len(args) - 1, 2):
+            condition = self.fold(args[at])
+            if condition.node != "Const":
+                kept += (condition, self.fold(args[at + 1]))
+            elif condition.value is True:
+                otherwise = self.fold(args[at + 1])
+                break
+        else:
+            otherwise = self.fold(args[-1])
+        return replace(expr, args=[*test, *kept, otherwise], value=bool(test)) if kept else otherwise
+
+    @staticmethod
+    def _as_constant(expr: Expr, step: Step) -> Expr:
+        return _constant(expr, step.value) if isinstance(step, Constant) else expr
+
+
+def _not_constant(row: Row) -> Any:
+    raise Unknowable("what a CASE tests")
+
+
+def _constant(expr: Expr, value: object) -> Expr:
+    return Expr("Const", expr.type, typmod=expr.typmod, collation=expr.collation, value=value, null=value is None)
+
+
+def always_true(expr: Expr) -> bool:
+    """Whether a condition is the constant TRUE."""
+    return expr.node == "Const" and expr.type == BOOL and expr.value is True

@@ -1,0 +1,318 @@
+"""Ranges, and of multiranges what can be asked of them one range at a time (rangetypes.c, multirangetypes.c).
+
+A bound is (value, whether it is a lower one, whether it belongs to the range); a value of None is infinite.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import cmp_to_key
+from typing import Any
+
+from pubcheck.postgres.catalog.rows import Type
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.executor.compare import Order, order_of
+from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.values import failed
+from pubcheck.postgres.input.ranges import Range, canonical
+
+FUNCTIONS: dict[str, Function] = {}
+MAKERS: dict[str, Maker] = {}
+
+Bound = tuple[Any, bool, bool]
+
+
+def _lower(value: Range) -> Bound:
+    return value.lower, True, value.lower_in
+
+
+def _upper(value: Range) -> Bound:
+    return value.upper, False, value.upper_in
+
+
+def _bound_order(order: Order) -> Callable[[Bound, Bound], int]:
+    """range_cmp_bounds."""
+
+    def compare(left: Bound, right: Bound) -> int:
+        one, is_lower, inside = left
+        other, other_lower, other_inside = right
+        if one is None and other is None:
+            return 0 if is_lower == other_lower else -1 if is_lower else 1
+        if one is None:
+            return -1 if is_lower else 1
+        if other is None:
+            return 1 if other_lower else -1
+        found = order(one, other)
+        if found:
+            return found
+        if not inside and not other_inside:
+            return 0 if is_lower == other_lower else 1 if is_lower else -1
+        if not inside:
+            return 1 if is_lower else -1
+        if not other_inside:
+            return -1 if other_lower else 1
+        return 0
+
+    return compare
+
+
+def range_order(order: Order) -> Order:
+    """range_cmp: an empty range comes before all others."""
+    bounds = _bound_order(order)
+
+    def compare(left: Range, right: Range) -> int:
+        if left.empty or right.empty:
+            return int(right.empty) - int(left.empty)
+        return bounds(_lower(left), _lower(right)) or bounds(_upper(left), _upper(right))
+
+    return compare
+
+
+def multirange_order(order: Order) -> Order:
+    """multirange_cmp: range by range, then by their number."""
+    each = range_order(order)
+
+    def compare(left: list[Range], right: list[Range]) -> int:
+        left, right = normalised(order, left), normalised(order, right)
+        for one, other in zip(left, right, strict=False):
+            found = each(one, other)
+            if found:
+                return found
+        return len(left) - len(right)
+
+    return compare
+
+
+def normalised(order: Order, ranges: list[Range]) -> list[Range]:
+    """multirange_canonicalize: in order, those that touch made one."""
+    bounds = _bound_order(order)
+    found: list[Range] = []
+    for one in sorted((one for one in ranges if not one.empty), key=cmp_to_key(range_order(order))):
+        last = found[-1] if found else None
+        if last is not None and (bounds(_lower(one), _upper(last)) <= 0 or _touch(order, _upper(last), _lower(one))):
+            if bounds(_upper(one), _upper(last)) > 0:
+                found[-1] = Range(False, last.lower, one.upper, last.lower_in, one.upper_in)
+        else:
+            found.append(one)
+    return found
+
+
+def _touch(order: Order, upper: Bound, lower: Bound) -> bool:
+    """bounds_adjacent, of bounds whose discrete ones are canonical."""
+    if upper[0] is None or lower[0] is None:
+        return False
+    return order(upper[0], lower[0]) == 0 and upper[2] != lower[2]
+
+
+class _Operations:
+    """What operators say of two ranges of a type."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self.bounds = _bound_order(order)
+
+    def contains_value(self, one: Range, value: Any) -> bool:
+        if one.empty:
+            return False
+        if one.lower is not None:
+            found = self.order(one.lower, value)
+            if found > 0 or (found == 0 and not one.lower_in):
+                return False
+        if one.upper is not None:
+            found = self.order(one.upper, value)
+            if found < 0 or (found == 0 and not one.upper_in):
+                return False
+        return True
+
+    def contains(self, one: Range, other: Range) -> bool:
+        if other.empty:
+            return True
+        if one.empty:
+            return False
+        return self.bounds(_lower(one), _lower(other)) <= 0 and self.bounds(_upper(one), _upper(other)) >= 0
+
+    def overlaps(self, one: Range, other: Range) -> bool:
+        if one.empty or other.empty:
+            return False
+        return self.bounds(_lower(one), _upper(other)) <= 0 and self.bounds(_lower(other), _upper(one)) <= 0
+
+    def before(self, one: Range, other: Range) -> bool:
+        return not (one.empty or other.empty) and self.bounds(_upper(one), _lower(other)) < 0
+
+    def not_beyond(self, one: Range, other: Range) -> bool:
+        return not (one.empty or other.empty) and self.bounds(_upper(one), _upper(other)) <= 0
+
+    def not_short_of(self, one: Range, other: Range) -> bool:
+        return not (one.empty or other.empty) and self.bounds(_lower(one), _lower(other)) >= 0
+
+    def adjacent(self, one: Range, other: Range) -> bool:
+        if one.empty or other.empty:
+            return False
+        return _touch(self.order, _upper(one), _lower(other)) or _touch(self.order, _upper(other), _lower(one))
+
+    def intersection(self, one: Range, other: Range) -> Range:
+        if not self.overlaps(one, other):
+            return Range(True)
+        lower = _lower(one) if self.bounds(_lower(one), _lower(other)) >= 0 else _lower(other)
+        upper = _upper(one) if self.bounds(_upper(one), _upper(other)) <= 0 else _upper(other)
+        return Range(False, lower[0], upper[0], lower[2], upper[2])
+
+    def hull(self, one: Range, other: Range) -> Range:
+        if one.empty or other.empty:
+            return other if one.empty else one
+        lower = _lower(one) if self.bounds(_lower(one), _lower(other)) <= 0 else _lower(other)
+        upper = _upper(one) if self.bounds(_upper(one), _upper(other)) >= 0 else _upper(other)
+        return Range(False, lower[0], upper[0], lower[2], upper[2])
+
+    def union(self, one: Range, other: Range) -> Range:
+        if not (one.empty or other.empty or self.overlaps(one, other) or self.adjacent(one, other)):
+            raise failed("22000", "result of range union would not be contiguous")
+        return self.hull(one, other)
+
+
+def _range_type(call: Call) -> Type:
+    """The range type that a call works with: that of its first argument that is one."""
+    cache = call.context.cache
+    for oid in (*(arg.type for arg in call.expr.args), call.expr.type):
+        row: Type = cache.type(cache.base_type(oid)[0])
+        if row.kind == "r":
+            return row
+        if row.kind == "m":
+            return cache.type(row.base)  # type: ignore[no-any-return]
+    raise Unknowable("a range's type")
+
+
+def _operations(call: Call) -> _Operations:
+    row = _range_type(call)
+    return _Operations(order_of(call.context, row.base, row.bounds))
+
+
+def _with(name: str, swapped: bool = False) -> Maker:
+    def make(call: Call) -> Function:
+        function: Function = getattr(_operations(call), name)
+        return (lambda left, right: function(right, left)) if swapped else function
+
+    return make
+
+
+def _ordered(test: Callable[[int, int], bool], several: bool = False) -> Maker:
+    def make(call: Call) -> Function:
+        row = _range_type(call)
+        order = order_of(call.context, row.base, row.bounds)
+        compare = multirange_order(order) if several else range_order(order)
+        return lambda left, right: test(compare(left, right), 0)
+
+    return make
+
+
+def _any_range(name: str, swapped: bool = False) -> Maker:
+    """A multirange contains or overlaps what one of its ranges does, once they are normalised."""
+
+    def make(call: Call) -> Function:
+        operations = _operations(call)
+        function: Function = getattr(operations, name)
+
+        def test(ranges: list[Range], other: Any) -> bool:
+            if isinstance(other, Range) and other.empty and name == "contains":
+                return True
+            return any(function(one, other) for one in normalised(operations.order, ranges))
+
+        return (lambda left, right: test(right, left)) if swapped else test
+
+    return make
+
+
+def _multirange_contains(swapped: bool) -> Maker:
+    def make(call: Call) -> Function:
+        operations = _operations(call)
+
+        def test(ranges: list[Range], others: list[Range]) -> bool:
+            mine = normalised(operations.order, ranges)
+            return all(any(operations.contains(one, other) for one in mine) for other in others)
+
+        return (lambda left, right: test(right, left)) if swapped else test
+
+    return make
+
+
+def _multiranges_overlap(call: Call) -> Function:
+    operations = _operations(call)
+    return lambda left, right: any(operations.overlaps(one, other) for one in left for other in right)
+
+
+_FLAGS = {"[]": (True, True), "[)": (True, False), "(]": (False, True), "()": (False, False)}
+
+
+def _constructor(call: Call) -> Function:
+    row = _range_type(call)
+    order = order_of(call.context, row.base, row.bounds)
+    three = len(call.expr.args) > 2
+
+    def construct(lower: Any, upper: Any, flags: str | None = "[)") -> Range:
+        if three and flags is None:
+            raise failed("22000", "range constructor flags argument must not be null")
+        if flags not in _FLAGS:
+            raise failed("42601", "invalid range bound flags", hint='Valid values are "[]", "[)", "(]", and "()".')
+        lower_in, upper_in = _FLAGS[flags]
+        if lower is not None and upper is not None:
+            found = order(lower, upper)
+            if found > 0:
+                raise failed("22000", "range lower bound must be less than or equal to range upper bound")
+            if found == 0 and not (lower_in and upper_in):
+                return Range(True)
+        return canonical(row, lower, upper, lower_in, upper_in)
+
+    return construct
+
+
+def _infinite(side: str) -> Function:
+    return lambda value: not value.empty and getattr(value, side) is None
+
+
+for _name, _test in (
+    ("eq", operator.eq),
+    ("ne", operator.ne),
+    ("lt", operator.lt),
+    ("le", operator.le),
+    ("gt", operator.gt),
+    ("ge", operator.ge),
+):
+    MAKERS[f"range_{_name}"] = _ordered(_test)
+    MAKERS[f"multirange_{_name}"] = _ordered(_test, several=True)
+for _name in ("int4range", "int8range", "numrange", "daterange", "tsrange", "tstzrange"):
+    MAKERS[_name] = _constructor
+MAKERS |= {
+    "range_contains_elem": _with("contains_value"),
+    "elem_contained_by_range": _with("contains_value", swapped=True),
+    "range_contains": _with("contains"),
+    "range_contained_by": _with("contains", swapped=True),
+    "range_overlaps": _with("overlaps"),
+    "range_before": _with("before"),
+    "range_after": _with("before", swapped=True),
+    "range_overleft": _with("not_beyond"),
+    "range_overright": _with("not_short_of"),
+    "range_adjacent": _with("adjacent"),
+    "range_intersect": _with("intersection"),
+    "range_merge(anyrange,anyrange)": _with("hull"),
+    "range_union": _with("union"),
+    "multirange_contains_elem": _any_range("contains_value"),
+    "elem_contained_by_multirange": _any_range("contains_value", swapped=True),
+    "multirange_contains_range": _any_range("contains"),
+    "range_contained_by_multirange": _any_range("contains", swapped=True),
+    "multirange_overlaps_range": _any_range("overlaps"),
+    "range_overlaps_multirange": _any_range("overlaps", swapped=True),
+    "multirange_contains_multirange": _multirange_contains(False),
+    "multirange_contained_by_multirange": _multirange_contains(True),
+    "multirange_overlaps_multirange": _multiranges_overlap,
+}
+FUNCTIONS |= {
+    "lower(anyrange)": lambda value: value.lower,
+    "upper(anyrange)": lambda value: value.upper,
+    "isempty(anyrange)": lambda value: value.empty,
+    "isempty(anymultirange)": lambda value: all(one.empty for one in value),
+    "lower_inc(anyrange)": lambda value: value.lower_in,
+    "upper_inc(anyrange)": lambda value: value.upper_in,
+    "lower_inf(anyrange)": _infinite("lower"),
+    "upper_inf(anyrange)": _infinite("upper"),
+}

@@ -1,0 +1,328 @@
+"""Texts (varlena.c, varchar.c, oracle_compat.c, like.c, char.c, name.c, formatting.c).
+
+A value of type character has lost its trailing blanks, which mean nothing but where it is taken for a text as it is.
+Strings hold characters; where the server counts bytes they are those of UTF-8.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pubcheck.postgres import oids
+from pubcheck.postgres.budget import replaced, room
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.executor.characters import lower, title, upper
+from pubcheck.postgres.executor.compare import C, text_order
+from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
+from pubcheck.postgres.executor.patterns import LIKE_MAKERS
+from pubcheck.postgres.executor.values import Array, Context, failed
+from pubcheck.postgres.primnodes import Expr
+
+FUNCTIONS: dict[str, Function] = {}
+MAKERS: dict[str, Maker] = {**LIKE_MAKERS}
+
+_GREATEST_LENGTH = 10485760
+"""MaxAttrSize, which type modifiers are held to."""
+_TESTS: dict[str, Callable[[int, int], bool]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+def encoded(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")
+
+
+# Comparisons.
+
+
+def _ordering(test: Callable[[int, int], bool], padded: bool, fixed: int | None) -> Maker:
+    def make(call: Call) -> Function:
+        order = text_order(call.context, call.collation if fixed is None else fixed)
+        if padded:
+            return lambda left, right: test(order(left.rstrip(" "), right.rstrip(" ")), 0)
+        return lambda left, right: test(order(left, right), 0)
+
+    return make
+
+
+def _choice(sign: int, padded: bool) -> Maker:
+    def make(call: Call) -> Function:
+        order = text_order(call.context, call.collation)
+        return lambda left, right: left if order(left, right) * sign > 0 else right
+
+    return make
+
+
+def _comparisons() -> None:
+    for prefix in ("text", "name"):
+        FUNCTIONS[f"{prefix}eq"] = operator.eq
+        FUNCTIONS[f"{prefix}ne"] = operator.ne
+    for pair in ("texteqname", "nameeqtext"):
+        FUNCTIONS[pair], FUNCTIONS[pair.replace("eq", "ne")] = operator.eq, operator.ne
+    FUNCTIONS["bpchareq"] = lambda left, right: left.rstrip(" ") == right.rstrip(" ")
+    FUNCTIONS["bpcharne"] = lambda left, right: left.rstrip(" ") != right.rstrip(" ")
+    for name, test in _TESTS.items():
+        MAKERS[f"text_{name}"] = _ordering(test, False, None)
+        MAKERS[f"text{name}name"] = _ordering(test, False, None)
+        MAKERS[f"name{name}text"] = _ordering(test, False, None)
+        MAKERS[f"name{name}"] = _ordering(test, False, None)
+        MAKERS[f"bpchar{name}"] = _ordering(test, True, None)
+        MAKERS[f"text_pattern_{name}"] = _ordering(test, False, C)
+        MAKERS[f"bpchar_pattern_{name}"] = _ordering(test, True, C)
+    for name, every in (("eq", operator.eq), ("ne", operator.ne), *_TESTS.items()):
+        FUNCTIONS[f"char{name}"] = every
+    MAKERS["text_larger"], MAKERS["text_smaller"] = _choice(1, False), _choice(-1, False)
+    MAKERS["bpchar_larger"], MAKERS["bpchar_smaller"] = _choice(1, True), _choice(-1, True)
+
+
+_comparisons()
+
+
+# Case.
+
+
+def _changing(change: Callable[[Context, int, str], str]) -> Maker:
+    return lambda call: lambda text: change(call.context, call.collation, text)
+
+
+MAKERS["lower(text)"] = _changing(lower)
+MAKERS["upper(text)"] = _changing(upper)
+MAKERS["initcap(text)"] = _changing(title)
+
+
+# Parts.
+
+
+def substring(value: Any, start: int, length: int | None = None) -> Any:
+    """text_substring and bytea_substring: ``start`` counts from 1 and may lie before the beginning."""
+    if length is None:
+        return value[max(start, 1) - 1 :]
+    if length < 0:
+        raise failed("22011", "negative substring length not allowed")
+    return value[max(start, 1) - 1 : max(start + length, 1) - 1]
+
+
+def _left(text: str, count: int) -> str:
+    return text[:count] if count >= 0 else text[: max(len(text) + count, 0)]
+
+
+def _right(text: str, count: int) -> str:
+    if count == -(1 << 31):
+        return text  # there is no such positive number
+    return text[max(len(text) - count, 0) :] if count >= 0 else text[-count:]
+
+
+def _fill(text: str, length: int, fill: str) -> str:
+    """What lpad and rpad add."""
+    missing = max(length, 0) - len(text)
+    if missing <= 0 or not fill:
+        return ""
+    room(missing)
+    return (fill * (missing // len(fill) + 1))[:missing]
+
+
+def _lpad(text: str, length: int, fill: str = " ") -> str:
+    return _fill(text, length, fill) + text[: max(length, 0)]
+
+
+def _rpad(text: str, length: int, fill: str = " ") -> str:
+    return text[: max(length, 0)] + _fill(text, length, fill)
+
+
+def _split_part(text: str, separator: str, number: int) -> str:
+    if number == 0:
+        raise failed("22023", "field position must not be zero")
+    if not text:
+        return ""
+    parts = text.split(separator) if separator else [text]
+    at = number - 1 if number > 0 else len(parts) + number
+    return parts[at] if 0 <= at < len(parts) else ""
+
+
+def _replace(text: str, old: str, new: str) -> str:
+    return replaced(text, old, new) if old and text else text
+
+
+def _translate(text: str, old: str, new: str) -> str:
+    table = {ord(one): (new[at] if at < len(new) else None) for at, one in reversed(list(enumerate(old)))}
+    return text.translate(table)
+
+
+def _repeat(text: str, count: int) -> str:
+    room(max(count, 0) * len(text))
+    return text * max(count, 0)
+
+
+def _chr(code: int) -> str:
+    if code < 0:
+        raise failed("22023", "character number must be positive")
+    if code == 0:
+        raise failed("54000", "null character not permitted")
+    if code > 0x10FFFF:
+        raise failed("54000", f"requested character too large for encoding: {code}")
+    if 0xD800 <= code <= 0xDFFF:
+        raise failed("54000", f"requested character not valid for encoding: {code}")
+    return chr(code)
+
+
+def _overlay(text: str, by: str, start: int, length: int | None = None) -> str:
+    if start <= 0:
+        raise failed("22011", "negative substring length not allowed")
+    after = start + (len(by) if length is None else length)
+    if not -(1 << 31) <= after < 1 << 31:
+        raise failed("22003", "integer out of range")
+    return text[: start - 1] + by + text[max(after, 1) - 1 :]
+
+
+# Lengths of types.
+
+
+def _limited(type_name: str) -> Function:
+    """varchar(varchar, int4, bool) and bpchar(bpchar, int4, bool): explicit casts cut, others take only blanks."""
+
+    def coerce(text: str, typmod: int, explicit: bool) -> str:
+        limit = typmod - 4
+        if limit > _GREATEST_LENGTH:
+            raise Unknowable("a type of such length")
+        if limit < 0 or len(text) <= limit:
+            return text
+        if not explicit and text[limit:].strip(" "):
+            raise failed("22001", f"value too long for type {type_name}({limit})")
+        return text[:limit]
+
+    return coerce
+
+
+def _name(text: str) -> str:
+    return encoded(text)[:63].decode(errors="ignore")
+
+
+def as_stored(expr: Expr) -> Callable[[str], str]:
+    """What gives an argument of type character its blanks back. Raises Unknowable where its length is not known."""
+    if expr.type != oids.BPCHAR:
+        return lambda text: text
+    if expr.typmod < 4:
+        raise Unknowable("the trailing blanks of a value of type character")
+    length = expr.typmod - 4
+    room(length)
+    return lambda text: text.ljust(length)
+
+
+def _octets_of_character(call: Call) -> Function:
+    stored = as_stored(call.expr.args[0])
+    return lambda text: len(encoded(stored(text)))
+
+
+MAKERS["octet_length(bpchar)"] = _octets_of_character
+
+
+def _to_array(text: str | None, separator: str | None, null: str | None = None) -> Array | None:
+    """string_to_array: a NULL separator parts every character, an empty one nothing."""
+    if text is None:
+        return None
+    if not text:
+        return Array([])
+    parts = list(text) if separator is None else text.split(separator) if separator else [text]
+    return Array([None if null is not None and part == null else part for part in parts])
+
+
+def _quoted_identifier(text: str) -> str:
+    if re.fullmatch("[a-z_][a-z0-9_]*", text):
+        raise Unknowable("which words the server quotes")
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _char_to_int(value: bytes) -> int:
+    return value[0] - 256 if value[0] > 127 else value[0]
+
+
+def _int_to_char(value: int) -> bytes:
+    if not -128 <= value <= 127:
+        raise failed("22003", '"char" out of range')
+    return bytes((value % 256,))
+
+
+def _char_to_text(value: bytes) -> str:
+    """charout: what is no ASCII is written in octal."""
+    if value == b"\0":
+        return ""
+    return chr(value[0]) if value[0] < 128 else f"\\{value[0]:03o}"
+
+
+def _char_to_character(value: bytes) -> str:
+    if not 0 < value[0] < 128:
+        raise Unknowable("a character that is half of one, or none")
+    return _char_to_text(value)
+
+
+def _text_to_char(text: str) -> bytes:
+    if re.fullmatch(r"\\[0-7]{3}", text):
+        return bytes((int(text[1:], 8) & 0xFF,))
+    return encoded(text)[:1] or b"\0"
+
+
+def _trim(strip: Callable[..., str]) -> Function:
+    return lambda text, characters=" ": strip(text, characters) if characters else text
+
+
+def _position(text: str, part: str) -> int:
+    return text.find(part) + 1
+
+
+for _kind in ("text", "bpchar"):
+    FUNCTIONS[f"length({_kind})"] = FUNCTIONS[f"char_length({_kind})"] = FUNCTIONS[f"character_length({_kind})"] = len
+FUNCTIONS["textlen"] = len
+for _names, _strip in (("btrim", str.strip), ("ltrim", str.lstrip), ("rtrim", str.rstrip)):
+    FUNCTIONS[f"{_names}(text)"] = FUNCTIONS[f"{_names}(text,text)"] = _trim(_strip)
+for _name_of in ("substr", "substring"):
+    FUNCTIONS[f"{_name_of}(text,int4)"] = FUNCTIONS[f"{_name_of}(text,int4,int4)"] = substring
+FUNCTIONS |= {
+    "octet_length(text)": lambda text: len(encoded(text)),
+    "bit_length(text)": lambda text: 8 * len(encoded(text)),
+    "left(text,int4)": _left,
+    "right(text,int4)": _right,
+    "lpad(text,int4)": _lpad,
+    "lpad(text,int4,text)": _lpad,
+    "rpad(text,int4)": _rpad,
+    "rpad(text,int4,text)": _rpad,
+    "split_part": _split_part,
+    "replace": _replace,
+    "translate": _translate,
+    "repeat": _repeat,
+    "reverse(text)": lambda text: text[::-1],
+    "strpos": _position,
+    "position(text,text)": _position,
+    "starts_with": lambda text, prefix: text.startswith(prefix),
+    "ascii": lambda text: ord(text[0]) if text else 0,
+    "chr": _chr,
+    "textcat": operator.add,
+    "overlay(text,text,int4)": _overlay,
+    "overlay(text,text,int4,int4)": _overlay,
+    "text(bool)": lambda value: "true" if value else "false",
+    "text(bpchar)": lambda text: text.rstrip(" "),
+    "text(name)": lambda text: text,
+    "text(char)": _char_to_text,
+    "bpchar(char)": _char_to_character,
+    "bpchar(name)": lambda text: text,
+    "varchar(name)": lambda text: text,
+    "char(text)": _text_to_char,
+    "char(int4)": _int_to_char,
+    "int4(char)": _char_to_int,
+    "name(text)": _name,
+    "name(varchar)": _name,
+    "name(bpchar)": lambda text: _name(text.rstrip(" ")),
+    "varchar(varchar,int4,bool)": _limited("character varying"),
+    "bpchar(bpchar,int4,bool)": _limited("character"),
+    "string_to_array(text,text)": _to_array,
+    "string_to_array(text,text,text)": _to_array,
+    "quote_ident": _quoted_identifier,
+    "quote_literal(text)": lambda text: (
+        ("E" if "\\" in text else "") + "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+    ),
+}

@@ -1,0 +1,137 @@
+"""Input of types made of others: composite types (rowtypes.c), enums (enum.c) and domains (domains.c).
+
+Arrays and ranges have modules of their own; what they share with these stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
+from pubcheck.postgres.catalog.rows import Type
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.input.common import SPACE, InputContext, refused
+from pubcheck.postgres.input.dispatch import read
+
+
+def malformed(kind: str, text: str, detail: str | None) -> ServerError:
+    return refused("22P02", f'malformed {kind} literal: "{text}"', detail)
+
+
+def read_element(context: InputContext, type_oid: int, text: str | None, typmod: int) -> Any:
+    """An element, bound or field; None is NULL, which only a domain may refuse."""
+    if text is not None:
+        return read(context, type_oid, text, typmod)
+    row = context.cache.type(type_oid)
+    if row.kind == "d":
+        read_domain(context, row, None)
+    return None
+
+
+def bounded(kind: str, text: str, at: int, ends: str) -> tuple[str | None, int]:
+    """A bound or field up to an unquoted end; None where there is nothing (range_parse_bound, record_in)."""
+    if text[at : at + 1] and text[at] in ends:
+        return None, at
+    found: list[str] = []
+    in_quotes = False
+    while True:
+        character = text[at : at + 1]
+        if character and not in_quotes and character in ends:
+            return "".join(found), at
+        at += 1
+        if character == "\\":
+            character = text[at : at + 1]
+            at += 1
+            found.append(character)
+        elif character == '"':
+            if in_quotes and text[at : at + 1] == '"':
+                found.append(character)
+                at += 1
+            else:
+                in_quotes = not in_quotes
+        else:
+            found.append(character)
+        if not character:
+            raise malformed(kind, text, "Unexpected end of input.")
+
+
+# Enums and domains.
+
+
+def read_enum(context: InputContext, row: Type, text: str) -> int:
+    """enum_in; the value is the label's place. A label cannot be as long as NAMEDATALEN bytes."""
+    if text in row.labels:
+        if (row.oid, text) in context.cache.session.labels:
+            named = context.cache.format_type(row.oid)
+            raise refused(
+                "55P04",
+                f'unsafe use of new value "{text}" of enum type {named}',
+                hint="New enum values must be committed before they can be used.",
+            )
+        return row.labels.index(text)
+    raise refused("22P02", f'invalid input value for enum {context.cache.format_type(row.oid)}: "{text}"')
+
+
+def read_domain(context: InputContext, row: Type, text: str | None) -> Any:
+    """domain_in: the base type's input with the domain's typmod, then its constraints, NOT NULL first."""
+    base, typmod = context.cache.base_type(row.oid)
+    value = None if text is None else read(context, base, text, typmod)
+    if value is None and _not_null(context, row):
+        raise refused("23502", f"domain {context.cache.format_type(row.oid)} does not allow null values")
+    if row.checked:
+        _check(context, row, value)
+    return value
+
+
+_INITDB_CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "cardinal_number": ("cardinal_number_domain_check", lambda value: value >= 0),
+    "yes_or_no": ("yes_or_no_check", lambda value: value in ("YES", "NO")),
+}
+"""CHECK constraints of information_schema's domains."""
+
+
+def _check(context: InputContext, row: Type, value: Any) -> None:
+    """CHECK constraints, those of the domains below first; the unit's own are not followed."""
+    cache, domains = context.cache, [row]
+    while domains[-1].kind == "d" and domains[-1].oid >= FIRST_NORMAL_OID:
+        domains.append(cache.type(domains[-1].base))
+    known = _INITDB_CHECKS.get(domains[-1].name) if domains[-1].namespace == INFORMATION_SCHEMA else None
+    if known is not None and value is not None and not known[1](value):
+        name = cache.format_type(row.oid)
+        raise refused("23514", f'value for domain {name} violates check constraint "{known[0]}"')
+    if any(cache.catalog.has_check(domain.oid) for domain in domains[:-1]) or known is None:
+        raise Unknowable(f"whether a value satisfies the CHECK constraints of domain {row.name}")
+
+
+def _not_null(context: InputContext, row: Type) -> bool:
+    while row.kind == "d":
+        if row.not_null:
+            return True
+        row = context.cache.type(row.base)
+    return False
+
+
+# Composite types.
+
+
+def read_composite(context: InputContext, row: Type, text: str) -> tuple[Any, ...]:
+    """record_in."""
+    at = len(text) - len(text.lstrip(SPACE))
+    if text[at : at + 1] != "(":
+        raise malformed("record", text, "Missing left parenthesis.")
+    at += 1
+    values: list[Any] = []
+    columns = [column for column in context.cache.fields(row.oid) if not column.dropped]
+    for number, column in enumerate(columns):
+        if number:
+            if text[at : at + 1] != ",":
+                raise malformed("record", text, "Too few columns.")
+            at += 1
+        value, at = bounded("record", text, at, ",)")
+        values.append(read_element(context, column.type, value, column.typmod))
+    if text[at : at + 1] != ")":
+        raise malformed("record", text, "Too many columns.")
+    if text[at + 1 :].strip(SPACE):
+        raise malformed("record", text, "Junk after right parenthesis.")
+    return tuple(values)

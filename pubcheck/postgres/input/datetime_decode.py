@@ -1,0 +1,590 @@
+"""Dates and times out of their fields.
+
+Follows utils/adt/datetime.c (DecodeDateTime, DecodeTimeOnly, DecodeDate, DecodeNumber, DecodeNumberField,
+ValidateDate).
+"""
+
+from __future__ import annotations
+
+import re
+
+from pubcheck.postgres.input import zones
+from pubcheck.postgres.input.common import DAY_LENGTH
+from pubcheck.postgres.input.datetime_fields import (
+    ALL_SECONDS,
+    BAD_FORMAT,
+    DATE,
+    DAY,
+    DAY_OF_YEAR,
+    DYNAMIC_ZONE,
+    ERA,
+    FIELD_OVERFLOW,
+    HOUR,
+    KEYWORDS,
+    MERIDIEM,
+    MINUTE,
+    MONTH,
+    MONTH_DAY_OVERFLOW,
+    NUMBER,
+    PLUS_INFINITY,
+    RESERVED,
+    SECOND,
+    SIGNED,
+    SUMMER,
+    SUMMER_ZONE,
+    TIME,
+    WEEKDAY,
+    WHOLE_DATE,
+    WHOLE_TIME,
+    WORD,
+    YEAR,
+    ZONE,
+    Fault,
+    Fields,
+    fraction,
+    leading_integer,
+    microseconds,
+)
+from pubcheck.postgres.input.julian import calendar, julian_day, month_length
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pubcheck.postgres.input.common import InputContext
+
+
+def time_of_day(hour: int, minute: int, second: int, microsecond: int) -> int:
+    """In microseconds."""
+    return ((hour * 60 + minute) * 60 + second) * 1_000_000 + microsecond
+
+
+def clock(text: str, minutes_to_seconds: bool = False) -> tuple[int, int, int, int]:
+    """Hour, minute, second, microsecond of 12:34, 12:34:56.7, and 34:56.7, which has no hour (DecodeTimeCommon).
+
+    ``minutes_to_seconds``: 34:56 has no hour either. Raises Fault; the hour's range is the caller's to check.
+    """
+    hour, rest = leading_integer(text, 64)
+    if rest[:1] != ":":
+        raise Fault(BAD_FORMAT)
+    minute, rest = leading_integer(rest[1:])
+    second = microsecond = 0
+    shifted = minutes_to_seconds if not rest else rest[0] == "."
+    if rest[:1] == ".":
+        microsecond = microseconds(rest)
+    elif rest[:1] == ":":
+        second, rest = leading_integer(rest[1:])
+        if rest[:1] == ".":
+            microsecond = microseconds(rest)
+        elif rest:
+            raise Fault(BAD_FORMAT)
+    elif rest:
+        raise Fault(BAD_FORMAT)
+    if shifted:
+        leading_integer(str(hour))
+        hour, minute, second = 0, hour, minute
+    if hour < 0 or not 0 <= minute <= 59 or not 0 <= second <= 60:
+        raise Fault(FIELD_OVERFLOW)
+    return hour, minute, second, microsecond
+
+
+class Moment:
+    """A date and time as it is gathered field by field; ``read`` is its one entry.
+
+    ``order`` is "MDY", "DMY" or "YMD"; ``ordered`` says afterwards whether it mattered. ``what`` is "date", or
+    "epoch", "infinity", "-infinity". ``offset`` is in seconds east, and ``zoneless`` where the text names no zone.
+    ``now`` is set by words that stand for the present. Year 0 is 1 BC.
+    """
+
+    def __init__(self, context: InputContext, order: str) -> None:
+        self.context = context
+        self.major = context.major
+        self._order = order
+        self.ordered = False
+        self.now = False
+        self.zoneless = False
+        self.what = "date"
+        self.year = self.month = self.day = self.year_day = 0
+        self.hour = self.minute = self.second = self.microsecond = 0
+        self.offset = 0
+        self.seen = 0
+        self.pending: str | None = None  # the unit or "time" that says what the next field is
+        self.named_zone: zones.Zone | None = None
+        self.dynamic_zone: zones.Zone | None = None
+        self.julian = self.two_digits = self.text_month = self.bc = False
+        self.meridiem: str | None = None
+
+    def read(self, fields: Fields) -> None:
+        """Raises Fault, and Unknowable for zones that only some servers know."""
+        self.fields = fields
+        readers = {
+            DATE: self._date_field,
+            TIME: self._time_field,
+            SIGNED: self._displacement,
+            NUMBER: self._number_field,
+            WORD: self._word,
+        }
+        for index, (kind, text) in enumerate(fields):
+            self.index = index
+            found = readers[kind](text)
+            if found & self.seen:
+                raise Fault(BAD_FORMAT)
+            self.seen |= found
+        if self.pending is not None and self.major >= 16:
+            raise Fault(BAD_FORMAT)
+        self._finish()
+
+    @property
+    def order(self) -> str:
+        self.ordered = True
+        return self._order
+
+    def _has(self, mask: int) -> bool:
+        return self.seen & mask == mask
+
+    # Fields, each of which answers with the bits it filled.
+
+    def _date_field(self, text: str) -> int:
+        if self.pending == "julian":
+            # A day number with its zone: "J2451187+05".
+            day, rest = leading_integer(text)
+            if day < 0:
+                raise Fault(FIELD_OVERFLOW)
+            self._set_julian(day)
+            self.offset = zones.displacement(rest)
+            self.pending = None
+            return WHOLE_DATE | WHOLE_TIME | ZONE
+        if self.pending is None and not self._has(MONTH | DAY):
+            return self._delimited_date(text)
+        if self.pending is None and not text[0].isdecimal():
+            return self._zone_name(text)
+        if self.pending not in (None, "time"):
+            raise Fault(BAD_FORMAT)
+        self.pending = None
+        return self._time_and_displacement(text, self.seen)
+
+    def _zone_name(self, text: str) -> int:
+        self.named_zone = zones.named(self.context, text)
+        return ZONE
+
+    def _time_and_displacement(self, text: str, seen: int) -> int:
+        """hhmmss-zz."""
+        dash = text.find("-")
+        if self._has(WHOLE_TIME) or dash < 0:
+            raise Fault(BAD_FORMAT)
+        self.offset = zones.displacement(text[dash:])
+        return self._run_together(text[:dash], seen) | ZONE
+
+    def _time_field(self, text: str) -> int:
+        if self.pending not in (None, "time"):
+            raise Fault(BAD_FORMAT)
+        self.pending = None
+        self._set_time(*clock(text))
+        self._check_time()
+        return WHOLE_TIME
+
+    def _displacement(self, text: str) -> int:
+        self.offset = zones.displacement(text)
+        return ZONE
+
+    def _number_field(self, text: str) -> int:
+        if self.pending is not None:
+            return self._labelled(text)
+        whole, dot, _ = text.partition(".")
+        if dot and not self.seen & WHOLE_DATE:
+            return self._delimited_date(text)
+        if dot and len(whole) > 2:
+            return self._run_together(text, self.seen)
+        if len(text) >= 6 and not (self.seen & WHOLE_DATE and self.seen & WHOLE_TIME):
+            return self._run_together(text, self.seen)
+        return self._number(text, self.text_month, self.seen)
+
+    def _labelled(self, text: str) -> int:
+        """A number that the word before it explains: J2451187, T040506, and up to 15 y2001m02d04."""
+        label = self.pending
+        value, rest = leading_integer(text)
+        if self.major < 16:
+            if rest and (rest[0] != "." or label not in ("julian", "time", "second")):
+                raise Fault(BAD_FORMAT)
+        elif rest and rest[0] != ".":
+            raise Fault(BAD_FORMAT)
+        if label == "julian":
+            found = self._julian(value, rest)
+        elif label == "time":
+            found = self._run_together(text, self.seen | WHOLE_DATE)
+            if found != WHOLE_TIME:
+                raise Fault(BAD_FORMAT)
+        elif self.major < 16 and label is not None:
+            found = self._unit(label, value, rest)
+        else:
+            raise Fault(BAD_FORMAT)
+        self.pending = None
+        self.what = "date"
+        return found
+
+    def _julian(self, day: int, rest: str) -> int:
+        if day < 0:
+            raise Fault(FIELD_OVERFLOW)
+        self._set_julian(day)
+        if not rest:
+            return WHOLE_DATE
+        time, self.microsecond = divmod(int(fraction(rest) * DAY_LENGTH), 1_000_000)
+        self.hour, self.minute, self.second = time // 3600, time // 60 % 60, time % 60
+        return WHOLE_DATE | WHOLE_TIME
+
+    def _unit(self, unit: str, value: int, rest: str) -> int:
+        if unit == "month" and self.seen & MONTH and self.seen & HOUR:
+            unit = "minute"
+        bit = {"year": YEAR, "month": MONTH, "day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND}.get(unit)
+        if bit is None:
+            raise Fault(BAD_FORMAT)
+        setattr(self, unit, value)
+        if rest:
+            self.microsecond = microseconds(rest)
+            return ALL_SECONDS
+        return bit
+
+    def _word(self, text: str) -> int:
+        abbreviation = zones.abbreviation(self.context, text)
+        if abbreviation is not None:
+            return self._abbreviation(text, abbreviation)
+        kind, value = KEYWORDS.get(text, ("", None))
+        if text == "+infinity" and self.major >= 16:
+            kind, value = PLUS_INFINITY
+        if kind == "ignored":
+            return 0
+        if kind == "reserved":
+            return self._reserved(str(value))
+        if kind == "month":
+            return self._month_name(int(value))
+        if kind == "summer":
+            self.offset += value
+            return SUMMER | SUMMER_ZONE
+        if kind == "meridiem":
+            self.meridiem = value
+            return MERIDIEM
+        if kind == "era":
+            self.bc = value
+            return ERA
+        if kind == "weekday":
+            return WEEKDAY
+        if kind == "unit":
+            return self._expect(str(value))
+        if kind == "iso time":
+            return self._iso_time()
+        try:
+            return self._zone_name(text)
+        except Fault:
+            raise Fault(BAD_FORMAT) from None
+
+    def _expect(self, what: str) -> int:
+        if self.pending is not None and self.major >= 16:
+            raise Fault(BAD_FORMAT)
+        self.pending = what
+        return 0
+
+    def _iso_time(self) -> int:
+        if not self._has(WHOLE_DATE):
+            raise Fault(BAD_FORMAT)
+        return self._expect_time()
+
+    def _expect_time(self) -> int:
+        if self.major < 16:
+            following = self.fields[self.index + 1 : self.index + 2]
+            if not following or following[0][0] not in (NUMBER, TIME, DATE):
+                raise Fault(BAD_FORMAT)
+        return self._expect("time")
+
+    def _abbreviation(self, text: str, abbreviation: zones.Abbreviation) -> int:
+        if abbreviation.zone:
+            self.dynamic_zone = zones.Zone(abbreviation.zone, None, abbreviation=text.upper())
+            return DYNAMIC_ZONE | ZONE
+        if abbreviation.summer:
+            self.offset = abbreviation.offset
+            return SUMMER_ZONE | ZONE
+        self.offset = abbreviation.offset
+        return ZONE
+
+    def _reserved(self, word: str) -> int:
+        if word == "allballs":
+            self._set_time(0, 0, 0, 0)
+            self.what = "date"
+            self.offset = 0
+            return WHOLE_TIME | ZONE
+        if word in ("epoch", "infinity", "-infinity"):
+            self.what = word
+            return RESERVED if self.major < 16 else WHOLE_DATE | WHOLE_TIME | ZONE
+        self.what = "date"
+        self.now = True
+        days, time = divmod(_now(), DAY_LENGTH)
+        days += {"yesterday": -1, "tomorrow": 1}.get(word, 0)
+        self.year, self.month, self.day = calendar(days)
+        if word != "now":
+            return WHOLE_DATE
+        self._set_time(time // 3_600_000_000, time // 60_000_000 % 60, time // 1_000_000 % 60, time % 1_000_000)
+        return WHOLE_DATE | WHOLE_TIME | ZONE
+
+    def _month_name(self, number: int) -> int:
+        found = MONTH
+        if self.seen & MONTH and not self.text_month and not self.seen & DAY and 1 <= self.month <= 31:
+            # What was taken for the month is the day: "8 Jan 1999".
+            self.day, found = self.month, DAY
+        self.text_month = True
+        self.month = number
+        return found
+
+    # Dates.
+
+    def _delimited_date(self, text: str) -> int:
+        """1999-01-08, 1/8/99, 8.1.1999, jan-8-1999, 1999.008 (DecodeDate)."""
+        parts: list[str | None] = []
+        place = 0
+        # A character after each part is its delimiter, whatever it is.
+        while place < len(text) and len(parts) < 25:
+            match = _PART.match(text, place)
+            if match is None:
+                raise Fault(BAD_FORMAT)
+            parts.append(match[1])
+            place = match.end() + 1
+        seen, found, text_month = self.seen, 0, False
+        for index, part in enumerate(parts):
+            if part is None or not part[0].isalpha():
+                continue
+            kind, value = KEYWORDS.get(part, ("", None))
+            if kind == "ignored":
+                continue
+            if kind != "month" or seen & MONTH:
+                raise Fault(BAD_FORMAT)
+            self.month, text_month = int(value), True
+            seen, found = seen | MONTH, found | MONTH
+            parts[index] = None
+        microsecond = self.microsecond
+        for part in parts:
+            if part is None:
+                continue
+            filled = self._number(part, text_month, seen)
+            if seen & filled:
+                raise Fault(BAD_FORMAT)
+            seen, found = seen | filled, found | filled
+        self.microsecond = microsecond
+        if seen & ~(DAY_OF_YEAR | ZONE) != WHOLE_DATE:
+            raise Fault(BAD_FORMAT)
+        return found
+
+    def _number(self, text: str, text_month: bool, seen: int) -> int:
+        """A number as the part of a date that those seen leave (DecodeNumber)."""
+        value, rest = leading_integer(text)
+        if rest == text:
+            raise Fault(BAD_FORMAT)
+        if rest:
+            if rest[0] != ".":
+                raise Fault(BAD_FORMAT)
+            if len(text) - len(rest) > 2:
+                return self._run_together(text, seen | WHOLE_DATE)
+            self.microsecond = microseconds(rest)
+        length = len(text)
+        date = seen & WHOLE_DATE
+        if length == 3 and date == YEAR and 1 <= value <= 366:
+            self.year_day = value
+            return DAY_OF_YEAR | MONTH | DAY
+        if date == WHOLE_DATE:
+            return self._run_together(text, seen)
+        if date == 0:
+            part = YEAR if length >= 3 else {"YMD": YEAR, "DMY": DAY, "MDY": MONTH}[self.order]
+        elif date == MONTH and text_month:
+            part = YEAR if length >= 3 or self.order == "YMD" else DAY
+        elif date == YEAR | MONTH and text_month and length >= 3 and self.two_digits:
+            # What was taken for the year is the day: "99-Jan-2008" with YMD.
+            self.day, self.year, self.two_digits = self.year, value, False
+            return DAY
+        elif date in (YEAR, DAY):
+            part = MONTH
+        elif date == MONTH | DAY:
+            part = YEAR
+        elif date in (MONTH, YEAR | MONTH):
+            part = DAY
+        else:
+            raise Fault(BAD_FORMAT)
+        if part == YEAR:
+            self.year = value
+            self.two_digits = length <= 2
+        elif part == MONTH:
+            self.month = value
+        else:
+            self.day = value
+        return part
+
+    def _run_together(self, text: str, seen: int) -> int:
+        """yyyymmdd, yymmdd, hhmmss, hhmm, with a fraction after a time (DecodeNumberField)."""
+        if self.major >= 18 and text.strip("0123456789."):
+            raise Fault(BAD_FORMAT)
+        whole, dot, part = text.partition(".")
+        if dot:
+            if self.major < 18:
+                # Junk after the digits was overlooked.
+                part = _DIGITS.match(part)[0]  # type: ignore[index]  # it matches the empty string
+            self.microsecond = microseconds(dot + part)
+        elif seen & WHOLE_DATE != WHOLE_DATE and len(whole) >= 6:
+            self.year, self.month, self.day = (_atoi(number) for number in (whole[:-4], whole[-4:-2], whole[-2:]))
+            if len(whole) == 6:
+                self.two_digits = True
+            return WHOLE_DATE
+        if seen & WHOLE_TIME != WHOLE_TIME and len(whole) in (4, 6):
+            self.hour, self.minute, self.second = (_atoi(number) for number in (whole[:2], whole[2:4], whole[4:]))
+            return WHOLE_TIME
+        raise Fault(BAD_FORMAT)
+
+    def _set_julian(self, day: int) -> None:
+        self.year, self.month, self.day = calendar(day)
+        self.julian = True
+
+    def _set_time(self, hour: int, minute: int, second: int, microsecond: int) -> None:
+        if hour >= 1 << 31:
+            raise Fault(FIELD_OVERFLOW)
+        self.hour, self.minute, self.second, self.microsecond = hour, minute, second, microsecond
+
+    # What can only be checked at the end.
+
+    def _finish(self) -> None:
+        if self.what == "date" or self.major < 16:
+            self._check_date()
+            self._apply_meridiem()
+        if self.what == "date":
+            if not self._has(WHOLE_DATE):
+                raise Fault(BAD_FORMAT)
+            self._apply_zone()
+
+    def _check_date(self) -> None:
+        """ValidateDate: eras, years of two digits, days of the year, then the ranges."""
+        if self.seen & YEAR and not self.julian:
+            if self.bc:
+                if self.year <= 0:
+                    raise Fault(FIELD_OVERFLOW)
+                self.year = 1 - self.year
+            elif self.two_digits:
+                if self.year < 0:
+                    raise Fault(FIELD_OVERFLOW)
+                self.year += 2000 if self.year < 70 else 1900 if self.year < 100 else 0
+            elif self.year <= 0:
+                raise Fault(FIELD_OVERFLOW)
+        if self.seen & DAY_OF_YEAR:
+            self.year, self.month, self.day = calendar(julian_day(self.year, 1, 1) + self.year_day - 1)
+        if self.seen & MONTH and not 1 <= self.month <= 12:
+            raise Fault(MONTH_DAY_OVERFLOW)
+        if self.seen & DAY and not 1 <= self.day <= 31:
+            raise Fault(MONTH_DAY_OVERFLOW)
+        if self._has(WHOLE_DATE) and self.day > month_length(self.year, self.month):
+            raise Fault(FIELD_OVERFLOW)
+
+    def _apply_meridiem(self) -> None:
+        if self.meridiem is not None and self.hour > 12:
+            raise Fault(FIELD_OVERFLOW)
+        if self.meridiem == "am" and self.hour == 12:
+            self.hour = 0
+        elif self.meridiem == "pm" and self.hour != 12:
+            self.hour += 12
+
+    def _check_time(self) -> None:
+        """time_overflows: 24:00:00 is the last, 60 a second, but nothing beyond the day."""
+        parts = (self.hour, self.minute, self.second, self.microsecond)
+        ranges = zip(parts, (24, 59, 60, 1_000_000), strict=True)
+        if any(not 0 <= part <= last for part, last in ranges) or time_of_day(*parts) > DAY_LENGTH:
+            raise Fault(FIELD_OVERFLOW)
+
+    def _apply_zone(self) -> None:
+        """The offset that a zone has at the time. "DST" changes an offset, but no zone that has rules."""
+        zone = self.named_zone or self.dynamic_zone
+        if zone is None and self.seen & ZONE:
+            return
+        if self.seen & SUMMER:
+            raise Fault(BAD_FORMAT)
+        if zone is None:
+            self.zoneless = True
+            zone = zones.session_zone(self.context)
+        if zone is not None:
+            local = (self.year, self.month, self.day, self.hour, self.minute, self.second)
+            self.offset = zones.offset_at(zone, local)
+
+
+class TimeOfDay(Moment):
+    """A time of day, whose zone may need a date beside it (DecodeTimeOnly)."""
+
+    def _date_field(self, text: str) -> int:
+        fields = self.fields
+        if self.index == 0 and len(fields) >= 2 and (fields[-1][0] == DATE or fields[1][0] == TIME):
+            return self._delimited_date(text)
+        if text[0].isdecimal():
+            return self._time_and_displacement(text, self.seen | WHOLE_DATE)
+        return self._zone_name(text)
+
+    def _time_field(self, text: str) -> int:
+        if self.major >= 16:
+            if self.pending not in (None, "time"):
+                raise Fault(BAD_FORMAT)
+            self.pending = None
+        self._set_time(*clock(text))
+        return WHOLE_TIME
+
+    def _number_field(self, text: str) -> int:
+        if self.pending is not None:
+            return self._labelled(text)
+        whole, dot, _ = text.partition(".")
+        if dot:
+            if self.index == 0 and len(self.fields) >= 2 and self.fields[-1][0] == DATE:
+                return self._delimited_date(text)
+            if len(whole) <= 2:
+                raise Fault(BAD_FORMAT)
+            return self._run_together(text, self.seen | WHOLE_DATE)
+        if len(text) > 4:
+            return self._run_together(text, self.seen | WHOLE_DATE)
+        return self._number(text, False, self.seen | WHOLE_DATE)
+
+    def _reserved(self, word: str) -> int:
+        if word not in ("now", "allballs"):
+            raise Fault(BAD_FORMAT)
+        found = super()._reserved(word)
+        return WHOLE_TIME if word == "now" else found
+
+    def _month_name(self, number: int) -> int:
+        raise Fault(BAD_FORMAT)
+
+    def _word(self, text: str) -> int:
+        found = super()._word(text)
+        if found == WEEKDAY:
+            raise Fault(BAD_FORMAT)
+        return found
+
+    def _iso_time(self) -> int:
+        return self._expect_time()
+
+    def _finish(self) -> None:
+        self._check_date()
+        self._apply_meridiem()
+        self._check_time()
+        if not self._has(WHOLE_TIME):
+            raise Fault(BAD_FORMAT)
+        dated, partly = self._has(WHOLE_DATE), bool(self.seen & WHOLE_DATE)
+        zone = self.named_zone
+        if zone is not None and zone.offset is None and not (self.seen & SUMMER) and not dated:
+            raise Fault(BAD_FORMAT)
+        if partly and not dated and (self.dynamic_zone is not None or not self.seen & ZONE):
+            raise Fault(BAD_FORMAT)
+        if not dated:
+            self.year, self.month, self.day = calendar(_now() // DAY_LENGTH)
+        self._apply_zone()
+
+
+_DIGITS = re.compile("[0-9]*")
+_PART = re.compile(r"[^0-9A-Za-z]*([0-9]+|[A-Za-z]+)")
+
+
+def _atoi(text: str) -> int:
+    """atoi(): the digits at the beginning as a long of 64 bits, which stops at its last value, cut to 32."""
+    digits: str = _DIGITS.match(text)[0]  # type: ignore[index]  # it matches the empty string
+    value = min(int(digits or 0), (1 << 63) - 1) & 0xFFFFFFFF
+    return value - (1 << 32) if value >= 1 << 31 else value
+
+
+def _now() -> int:
+    """Microseconds since the beginning of Julian day 0 in UTC."""
+    from time import time_ns
+
+    return time_ns() // 1000 + 2440588 * DAY_LENGTH

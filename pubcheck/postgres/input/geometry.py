@@ -1,0 +1,197 @@
+"""Input of the geometric types (utils/adt/geo_ops.c). Values are tuples of numbers as they were written."""
+
+from __future__ import annotations
+
+import math
+
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.input.common import SPACE, InputContext, invalid, refused
+from pubcheck.postgres.input.numbers import leading_float8
+
+Point = tuple[float, float]
+
+
+class _Scan:
+    """A place in the text of a literal that is wholly wrong as soon as one part is."""
+
+    __slots__ = ("at", "name", "text")
+
+    def __init__(self, text: str, name: str) -> None:
+        self.text = text
+        self.name = name
+        self.at = 0
+
+    def wrong(self) -> Exception:
+        return invalid(self.name, self.text)
+
+    def peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def blanks(self) -> None:
+        self.at = self.behind_blanks(self.at)
+
+    def behind_blanks(self, at: int) -> int:
+        while self.text[at : at + 1] and self.text[at] in SPACE:
+            at += 1
+        return at
+
+    def expect(self, characters: str) -> None:
+        if not self.peek() or self.peek() not in characters:
+            raise self.wrong()
+        self.at += 1
+
+    def skip(self, character: str) -> bool:
+        found = self.peek() == character
+        self.at += found
+        return found
+
+    def end(self) -> None:
+        if self.at < len(self.text):
+            raise self.wrong()
+
+    def number(self) -> float:
+        """single_decode."""
+        value, self.at = leading_float8(self.text, self.at, self.name, self.text)
+        return value
+
+    def pair(self) -> Point:
+        """pair_decode."""
+        self.blanks()
+        parenthesis = self.skip("(")
+        x = self.number()
+        self.expect(",")
+        y = self.number()
+        if parenthesis:
+            self.expect(")")
+            self.blanks()
+        return x, y
+
+    def path(self, brackets: bool, count: int) -> tuple[bool, tuple[Point, ...]]:
+        """path_decode: whether the path is open, and its points."""
+        self.blanks()
+        depth, is_open = 0, self.peek() == "["
+        if is_open:
+            if not brackets:
+                raise self.wrong()
+            depth = 1
+            self.at += 1
+        elif self.peek() == "(":
+            behind = self.behind_blanks(self.at + 1)
+            # A parenthesis around all of it, before that of the first point or as the only one.
+            if self.text[behind : behind + 1] == "(" or self.text.rfind("(") == self.at:
+                depth = 1
+                self.at = behind
+        points = []
+        for _ in range(count):
+            points.append(self.pair())
+            self.skip(",")
+        for level in range(depth, 0, -1):
+            self.expect(")]" if is_open and level == 1 else ")")
+            self.blanks()
+        return is_open, tuple(points)
+
+
+def _points(scan: _Scan) -> int:
+    """pair_count: how many points the commas speak for. Raises where they are even in number."""
+    commas = scan.text.count(",")
+    if commas % 2 == 0:
+        raise scan.wrong()
+    return (commas + 1) // 2
+
+
+def read_point(context: InputContext, text: str, typmod: int = -1) -> Point:
+    scan = _Scan(text, "point")
+    point = scan.pair()
+    scan.end()
+    return point
+
+
+def read_lseg(context: InputContext, text: str, typmod: int = -1) -> tuple[Point, ...]:
+    scan = _Scan(text, "lseg")
+    _, points = scan.path(True, 2)
+    scan.end()
+    return points
+
+
+def read_box(context: InputContext, text: str, typmod: int = -1) -> tuple[Point, ...]:
+    scan = _Scan(text, "box")
+    _, points = scan.path(False, 2)
+    scan.end()
+    return points
+
+
+def read_polygon(context: InputContext, text: str, typmod: int = -1) -> tuple[Point, ...]:
+    scan = _Scan(text, "polygon")
+    _, points = scan.path(False, _points(scan))
+    scan.end()
+    return points
+
+
+def read_path(context: InputContext, text: str, typmod: int = -1) -> tuple[bool, tuple[Point, ...]]:
+    scan = _Scan(text, "path")
+    count = _points(scan)
+    scan.blanks()
+    parenthesis = scan.peek() == "(" and text.rfind("(") == scan.at
+    scan.at += parenthesis
+    path = scan.path(True, count)
+    if parenthesis:
+        scan.expect(")")
+        scan.blanks()
+    scan.end()
+    return path
+
+
+_EPSILON = 1.0e-6
+
+
+def _same(left: Point, right: Point) -> bool:
+    """point_eq_point: exact where a NaN is, else within EPSILON."""
+    if any(map(math.isnan, (*left, *right))):
+        return all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))
+    return all(a == b or abs(a - b) <= _EPSILON for a, b in zip(left, right, strict=True))
+
+
+def read_line(context: InputContext, text: str, typmod: int = -1) -> tuple[object, ...]:
+    scan = _Scan(text, "line")
+    scan.blanks()
+    if scan.skip("{"):
+        a = scan.number()
+        scan.expect(",")
+        b = scan.number()
+        scan.expect(",")
+        c = scan.number()
+        scan.expect("}")
+        scan.blanks()
+        scan.end()
+        if abs(a) <= _EPSILON and abs(b) <= _EPSILON:
+            raise refused("22P02", "invalid line specification: A and B cannot both be zero")
+        return a, b, c
+    _, points = scan.path(True, 2)
+    scan.end()
+    if _same(*points):
+        raise refused("22P02", "invalid line specification: must be two distinct points")
+    if any(not abs(number) < 1e100 for point in points for number in point):
+        raise Unknowable("whether the slope of a line can be computed")
+    return points
+
+
+def read_circle(context: InputContext, text: str, typmod: int = -1) -> tuple[Point, float]:
+    scan = _Scan(text, "circle")
+    scan.blanks()
+    depth = 0
+    if scan.skip("<"):
+        depth = 1
+    elif scan.peek() == "(":
+        behind = scan.behind_blanks(scan.at + 1)
+        if text[behind : behind + 1] == "(":
+            depth, scan.at = 1, behind
+    centre = scan.pair()
+    scan.skip(",")
+    radius = scan.number()
+    if radius < 0:
+        raise scan.wrong()
+    if depth:
+        scan.expect(")>")
+        scan.blanks()
+    scan.end()
+    return centre, radius

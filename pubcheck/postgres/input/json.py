@@ -1,0 +1,226 @@
+"""Input of json and jsonb (common/jsonapi.c, utils/adt/json.c, jsonb.c)."""
+
+from __future__ import annotations
+
+import re
+
+from pubcheck.lazy_regex import pattern_later
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.input.common import InputContext, refused
+from pubcheck.postgres.input.numbers import parse_numeric
+
+_BLANK = pattern_later(r"[ \t\n\r]*")
+_ALNUM = pattern_later(r"[^\x00-/:-@\[-^`{-\x7f]*")
+"""Letters, digits, the underscore and whatever is not ASCII (JSON_ALPHANUMERIC_CHAR)."""
+_NUMBER_START = pattern_later(r"-?(?:0|[1-9][0-9]*)?")
+_FRACTION = pattern_later(r"\.[0-9]*")
+_EXPONENT = pattern_later(r"[eE][+-]?[0-9]*")
+_PLAIN = pattern_later(r'[^"\\\x00-\x1f]*')
+_HEX_4 = pattern_later(r"[0-9a-fA-F]{4}")
+_DEEP = 500
+"""Nesting that no server refuses for lack of stack (check_stack_depth); how much more it takes is its own affair."""
+
+_END, _STRING, _SCALAR, _COMMA, _COLON = "end", "string", "scalar", ",", ":"
+
+
+class _Json:
+    """The lexer and, without recursion, the parser. ``unescape``: strings are decoded, as jsonb must."""
+
+    def __init__(self, text: str, major: int, unescape: bool) -> None:
+        self.text = text
+        self.major = major
+        self.unescape = unescape
+        self.at = self.start = 0
+        self.kind = _END
+
+    def wrong(self, detail: str) -> ServerError:
+        return refused("22P02", "invalid input syntax for type json", detail)
+
+    def invalid_token(self, end: int) -> ServerError:
+        return self.wrong(f'Token "{self.text[self.start : end]}" is invalid.')
+
+    def unexpected(self, expected: str) -> ServerError:
+        """report_parse_error."""
+        if self.kind == _END:
+            return self.wrong("The input string ended unexpectedly.")
+        return self.wrong(f'Expected {expected}, but found "{self.text[self.start : self.at]}".')
+
+    def lex(self) -> None:
+        """json_lex."""
+        text = self.text
+        blank = _BLANK.match(text, self.at)
+        assert blank is not None
+        self.start = self.at = blank.end()
+        if self.at == len(text):
+            self.kind = _END
+            return
+        character = text[self.at]
+        if character in "{}[],:":
+            self.kind = character
+            self.at += 1
+        elif character == '"':
+            self.kind = _STRING
+            self._string()
+        elif character == "-" or "0" <= character <= "9":
+            self.kind = _SCALAR
+            self._number()
+        else:
+            word = _ALNUM.match(text, self.at)
+            assert word is not None
+            if not word[0]:
+                raise self.invalid_token(self.at + 1)
+            if word[0] not in ("true", "false", "null"):
+                raise self.invalid_token(word.end())
+            self.kind = _SCALAR
+            self.at = word.end()
+
+    def _number(self) -> None:
+        """json_lex_number; what is wrong is reported up to where letters and digits end."""
+        text = self.text
+        match = _NUMBER_START.match(text, self.at)
+        assert match is not None
+        end = match.end()
+        error = match[0] in ("", "-")
+        if text[end : end + 1] == ".":
+            part = _FRACTION.match(text, end)
+            assert part is not None
+            error, end = error or len(part[0]) == 1, part.end()
+        if text[end : end + 1] in ("e", "E"):
+            part = _EXPONENT.match(text, end)
+            assert part is not None
+            error, end = error or not "0" <= part[0][-1] <= "9", part.end()
+        behind = _ALNUM.match(text, end)
+        assert behind is not None
+        if error or behind[0]:
+            raise self.invalid_token(behind.end())
+        self.at = end
+
+    def _string(self) -> None:
+        """json_lex_string."""
+        text, at, high = self.text, self.at + 1, 0
+        needs_low = "Unicode low surrogate must follow a high surrogate."
+        while True:
+            plain = _PLAIN.match(text, at)
+            assert plain is not None
+            if high and plain.end() > at:
+                raise self.wrong(needs_low)
+            at = plain.end()
+            character = text[at : at + 1]
+            if not character:
+                raise self.invalid_token(at)
+            if character == '"':
+                if high:
+                    raise self.wrong(needs_low)
+                self.at = at + 1
+                return
+            if character != "\\":
+                if high and self.major >= 16:
+                    raise self.wrong(needs_low)
+                raise self.wrong(f"Character with value 0x{ord(character):02x} must be escaped.")
+            escape = text[at + 1 : at + 2]
+            if not escape:
+                raise self.invalid_token(at + 1)
+            if escape == "u":
+                digits = _HEX_4.match(text, at + 2)
+                if digits is None:
+                    if re.compile(r"[0-9a-fA-F]{0,3}\Z").match(text, at + 2):
+                        raise self.invalid_token(len(text))
+                    raise self.wrong('"\\u" must be followed by four hexadecimal digits.')
+                at += 6
+                if self.unescape:
+                    high = self._code_point(int(digits[0], 16), high)
+                continue
+            if high and self.unescape:
+                raise self.wrong(needs_low)
+            if escape not in '"\\/bfnrt':
+                raise self.wrong(f'Escape sequence "\\{escape}" is invalid.')
+            at += 2
+
+    def _code_point(self, code: int, high: int) -> int:
+        """The high surrogate that waits for a low one, 0 if none does."""
+        if 0xD800 <= code <= 0xDBFF:
+            if high:
+                raise self.wrong("Unicode high surrogate must not follow a high surrogate.")
+            return code
+        if 0xDC00 <= code <= 0xDFFF:
+            if not high:
+                raise self.wrong("Unicode low surrogate must follow a high surrogate.")
+            return 0
+        if high:
+            raise self.wrong("Unicode low surrogate must follow a high surrogate.")
+        if code == 0:
+            raise refused("22P05", "unsupported Unicode escape sequence", "\\u0000 cannot be converted to text.")
+        return 0
+
+    def scalar(self) -> None:
+        """parse_scalar; jsonb turns a number into a numeric once the token behind it is read."""
+        if self.kind not in (_STRING, _SCALAR):
+            raise self.unexpected("JSON value")
+        number = self.kind == _SCALAR and self.text[self.start] in "-0123456789"
+        start, end = self.start, self.at
+        self.lex()
+        if number and self.unescape:
+            parse_numeric(self.major, self.text[start:end])
+
+    def parse(self) -> None:
+        """pg_parse_json."""
+        self.lex()
+        stack: list[str] = []
+        value = True
+        while True:
+            if value:
+                if self.kind in "{[":
+                    opening = self.kind
+                    stack.append(opening)
+                    if len(stack) > _DEEP:
+                        raise Unknowable("whether the server has the stack for JSON nested so deeply")
+                    self.lex()
+                    if opening == "[" and self.kind != "]":
+                        continue
+                    if opening == "{" and self.kind == _STRING:
+                        self.field()
+                        continue
+                    if opening == "{" and self.kind != "}":
+                        raise self.unexpected('string or "}"')
+                else:
+                    self.scalar()
+            # Behind a value, or where an empty container ends.
+            value = False
+            if not stack:
+                if self.kind != _END:
+                    raise self.unexpected("end of input")
+                return
+            if self.kind == _COMMA:
+                self.lex()
+                if stack[-1] == "{":
+                    if self.kind != _STRING:
+                        raise self.unexpected("string")
+                    self.field()
+                value = True
+            elif stack[-1] == "[":
+                if self.kind != "]":
+                    raise self.unexpected('"," or "]"')
+                stack.pop()
+                self.lex()
+            else:
+                if self.kind != "}":
+                    raise self.unexpected('"," or "}"')
+                stack.pop()
+                self.lex()
+
+    def field(self) -> None:
+        """A name, at which the lexer stands, and its colon (parse_object_field)."""
+        self.lex()
+        if self.kind != _COLON:
+            raise self.unexpected('":"')
+        self.lex()
+
+
+def read_json(context: InputContext, text: str, typmod: int = -1) -> str:
+    _Json(text, context.major, unescape=False).parse()
+    return text
+
+
+def read_jsonb(context: InputContext, text: str, typmod: int = -1) -> str:
+    _Json(text, context.major, unescape=True).parse()
+    return text

@@ -1,0 +1,172 @@
+"""Input of ranges and multiranges (utils/adt/rangetypes.c, multirangetypes.c)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pubcheck.postgres.catalog.rows import Type
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.input.common import END_DAY, SPACE, InputContext, refused
+from pubcheck.postgres.input.composite import bounded, malformed
+from pubcheck.postgres.input.dispatch import read
+
+
+class Range:
+    """A range as it was written, made canonical; an empty one has no bounds. None stands for an infinite bound.
+
+    ``lower_in`` and ``upper_in``: whether the bound belongs to it.
+    """
+
+    __slots__ = ("empty", "lower", "lower_in", "upper", "upper_in")
+
+    def __init__(
+        self, empty: bool, lower: Any = None, upper: Any = None, lower_in: bool = False, upper_in: bool = False
+    ) -> None:
+        self.empty = empty
+        self.lower = None if empty else lower
+        self.upper = None if empty else upper
+        self.lower_in = lower_in and self.lower is not None
+        self.upper_in = upper_in and self.upper is not None
+
+
+_DISCRETE = {3904: ("integer", 1 << 31), 3926: ("bigint", 1 << 63)}
+_DATE_RANGE = 3912
+
+
+def read_range(context: InputContext, row: Type, text: str, typmod: int = -1) -> Range:
+    """range_in: range_parse, the bounds, range_serialize, the canonical function of the built-in ones."""
+    at = len(text) - len(text.lstrip(SPACE))
+    if text[at : at + 5].lower() == "empty":
+        if text[at + 5 :].strip(SPACE):
+            raise malformed("range", text, 'Junk after "empty" key word.')
+        return Range(True)
+    opening = text[at : at + 1]
+    if opening not in ("[", "("):
+        raise malformed("range", text, "Missing left parenthesis or bracket.")
+    lower_text, at = bounded("range", text, at + 1, ",)]")
+    if text[at] != ",":
+        raise malformed("range", text, "Missing comma after lower bound.")
+    upper_text, at = bounded("range", text, at + 1, ",)]")
+    if text[at] == ",":
+        raise malformed("range", text, "Too many commas.")
+    closing = text[at]
+    if text[at + 1 :].strip(SPACE):
+        raise malformed("range", text, "Junk after right parenthesis or bracket.")
+    lower = None if lower_text is None else read(context, row.base, lower_text, typmod)
+    upper = None if upper_text is None else read(context, row.base, upper_text, typmod)
+    if lower is not None and upper is not None:
+        order = _order(context, lower, upper, row)
+        if order > 0:
+            raise refused("22000", "range lower bound must be less than or equal to range upper bound")
+        if order == 0 and (opening, closing) != ("[", "]"):
+            return Range(True)
+    return canonical(row, lower, upper, opening == "[", closing == "]")
+
+
+_BYTEWISE = ("C", "POSIX", "ucs_basic")
+
+
+def _order(context: InputContext, left: Any, right: Any, row: Type) -> int:
+    """-1, 0 or 1, as the subtype's default btree operator class compares."""
+    if isinstance(left, str) or isinstance(right, str):
+        plain = f"{left}{right}".isascii() and f"{left}0{right}".isalnum() and f"{left}{right}a".islower()
+        # Lower-case letters and digits: every collation that is not made for it has them in this order.
+        if plain or left == right or (row.bounds and context.cache.collation(row.bounds).name in _BYTEWISE):
+            return int((left > right) - (left < right))
+        raise Unknowable(f"how the collation of {row.name} orders the bounds")
+    for number in (left, right):
+        # NaN is greater than any other number (float.c, numeric.c), and one NaN equals the other.
+        if number != number:
+            return int(left != left) - int(right != right)
+    try:
+        return int((left > right) - (left < right))
+    except TypeError:
+        raise Unknowable(f"how {row.name} orders the bounds") from None
+
+
+def canonical(row: Type, lower: Any, upper: Any, lower_in: bool, upper_in: bool) -> Range:
+    """int4range_canonical, int8range_canonical, daterange_canonical: both bounds become [)."""
+    discrete = _DISCRETE.get(row.oid)
+    if discrete:
+        name, limit = discrete
+        if lower is not None and not lower_in:
+            lower += 1
+        if upper is not None and upper_in:
+            upper += 1
+        if limit in (lower, upper):
+            raise refused("22003", f"{name} out of range")
+        empty = lower is not None and lower == upper
+        return Range(empty, lower, upper, True)
+    if row.oid == _DATE_RANGE:
+        lower, low_in = _next_day(lower, not lower_in), lower_in or not isinstance(lower, float)
+        upper, up_in = _next_day(upper, upper_in), upper_in and isinstance(upper, float)
+        return Range(lower is not None and lower == upper and not (low_in and up_in), lower, upper, low_in, up_in)
+    return Range(False, lower, upper, lower_in, upper_in)
+
+
+def _next_day(day: int | float | None, move: bool) -> int | float | None:
+    """Infinite dates stay as they are, and still do not fall together with a bound at infinity."""
+    if day is None or not move or isinstance(day, float):
+        return day
+    if day + 1 >= END_DAY:
+        raise refused("22008", "date out of range")
+    return day + 1
+
+
+def read_multirange(context: InputContext, row: Type, text: str, typmod: int = -1) -> list[Range]:
+    """multirange_in: the ranges in their order, as written."""
+    range_row = context.cache.type(row.base)
+    at = len(text) - len(text.lstrip(SPACE))
+    if text[at : at + 1] != "{":
+        raise malformed("multirange", text, "Missing left brace.")
+    found: list[Range] = []
+    state, start, seen, at = "before", 0, False, at + 1
+    while state != "finished":
+        character = text[at : at + 1]
+        if not character:
+            raise malformed("multirange", text, "Unexpected end of input.")
+        if character in SPACE:
+            at += 1
+            continue
+        if state == "before":
+            if character in "[(":
+                start, state = at, "range"
+            elif character == "}" and not seen:
+                state = "finished"
+            elif text[at : at + 5].lower() == "empty":
+                seen, state = True, "after"
+                at += 4
+            else:
+                raise malformed("multirange", text, "Expected range start.")
+        elif state == "range":
+            if character in "])":
+                seen, state = True, "after"
+                value = read_range(context, range_row, text[start : at + 1], typmod)
+                if not value.empty:
+                    found.append(value)
+            elif character == '"':
+                state = "quoted"
+            elif character == "\\":
+                state = "escaped"
+        elif state == "escaped":
+            state = "range"
+        elif state == "quoted":
+            if character == "\\":
+                state = "quoted escaped"
+            elif character == '"':
+                if text[at + 1 : at + 2] == '"':
+                    at += 1
+                else:
+                    state = "range"
+        elif state == "quoted escaped":
+            state = "quoted"
+        elif character == ",":
+            state = "before"
+        elif character == "}":
+            state = "finished"
+        else:
+            raise malformed("multirange", text, "Expected comma or end of multirange.")
+        at += 1
+    if text[at:].strip(SPACE):
+        raise malformed("multirange", text, "Junk after closing right brace.")
+    return found

@@ -1,0 +1,427 @@
+"""Input of the reg* types: objects of the catalog by name (utils/adt/regproc.c). Values are oids.
+
+A name that is missing is refused only where everything that could have made it was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pubcheck.lazy_regex import pattern_later
+from pubcheck.postgres.catalog import PG_CATALOG, SUPERUSER
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.input.common import SPACE, InputContext, refused
+from pubcheck.postgres.input.numbers import read_oid
+
+_NAME_BYTES = 63
+"""NAMEDATALEN, without the byte that ends a name."""
+_DIGITS = pattern_later("[0-9]+")
+_PART = pattern_later(r'"((?:[^"]|"")*+)"|([^". \t\n\v\f\r][^. \t\n\v\f\r]*)')
+
+
+def _number(context: InputContext, text: str, none: str = "-") -> int | None:
+    """parseNumericOid, parseDashOrOid: an oid that is written as such."""
+    if text == none:
+        return 0
+    return read_oid(context, text) if _DIGITS.fullmatch(text) else None
+
+
+def _names(text: str) -> list[str]:
+    """stringToQualifiedNameList: names by dots, folded and cut as identifiers are. Raises ServerError 42602."""
+    at, found = _blanks(text, 0), list[str]()
+    while match := _PART.match(text, at):
+        part = match[1].replace('""', '"') if match[1] is not None else _fold(match[2])
+        found.append(part.encode(errors="surrogatepass")[:_NAME_BYTES].decode(errors="ignore"))
+        at = _blanks(text, match.end())
+        if at == len(text):
+            return found
+        if text[at] != ".":
+            break
+        at = _blanks(text, at + 1)
+    raise refused("42602", "invalid name syntax")
+
+
+def _fold(name: str) -> str:
+    return "".join(character.lower() if character.isascii() else character for character in name)
+
+
+def _blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at] in SPACE:
+        at += 1
+    return at
+
+
+def _as_literal(error: ServerError) -> ServerError:
+    return refused(error.sqlstate, error.message, error.detail, error.hint)
+
+
+def _missing(context: InputContext, sqlstate: str, message: str, what: str) -> Exception:
+    if context.cache.complete_names:
+        return refused(sqlstate, message)
+    return Unknowable(what)
+
+
+def _check_schema(context: InputContext, names: list[str], relation: bool = False) -> None:
+    """LookupExplicitNamespace before 16; from then on a missing schema only means that nothing is in it."""
+    if len(names) > 3:
+        what = "relation" if relation else "qualified"
+        raise refused("42601", f"improper {what} name (too many dotted names): {'.'.join(names)}")
+    catalog = context.cache.session.catalog
+    if len(names) == 3 and names[0] != catalog.database:
+        if not catalog.database_known:
+            raise Unknowable("the database's name")
+        full = f'"{".".join(names)}"' if relation else ".".join(names)
+        raise refused("0A000", f"cross-database references are not implemented: {full}")
+    if len(names) > 1 and context.major < 16 and names[-2] not in catalog.namespace_names:
+        raise _missing(context, "3F000", f'schema "{names[-2]}" does not exist', f'the schema "{names[-2]}"')
+
+
+def _schema_exists(context: InputContext, names: list[str]) -> bool:
+    return len(names) == 1 or names[-2] in context.cache.session.catalog.namespace_names
+
+
+def read_regclass(context: InputContext, text: str, typmod: int = -1) -> int:
+    number = _number(context, text)
+    if number is not None:
+        return number
+    names = _names(text)
+    _check_schema(context, names, relation=True)
+    node = {"relname": names[-1]}
+    if len(names) > 1:
+        node["schemaname"] = names[-2]
+    row = context.cache.session.find_relation(node)
+    if row is None:
+        name = ".".join(names)
+        raise _missing(context, "42P01", f'relation "{name}" does not exist', f'the relation "{name}"')
+    return int(row.oid)
+
+
+_TYPE_PREFIX = "SELECT CAST(NULL AS "
+
+
+def _type_node(major: int, text: str) -> dict[str, Any]:
+    """The TypeName that a text is parsed to (RAW_PARSE_TYPE_NAME). Raises ServerError, Unknowable."""
+    from pubcheck.postgres import older_grammars
+    from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
+
+    closed = _closed(text)
+    try:
+        older_grammars.check(major, text.encode(errors="surrogatepass"))
+        # Without the closing parenthesis what is wrong in the text is said of the text alone.
+        parse(_TYPE_PREFIX + text[:closed])
+    except SyntaxRefused as refusal:
+        if refusal.message != "syntax error at end of input":
+            raise refused(refusal.sqlstate, refusal.message) from None
+    except ServerError as error:
+        raise _as_literal(error) from None
+    except TooDeep:
+        raise Unknowable(f"which type {text} is") from None
+    try:
+        statement = parse(f"{_TYPE_PREFIX}{text[:closed]}\n)")
+    except (SyntaxRefused, TooDeep):
+        statement = None
+    if statement is None or closed is not None:
+        raise refused("42601", "syntax error at " + ("end of input" if closed is None else 'or near ")"'))
+    node: dict[str, Any] = statement[1]["targetList"][0]["ResTarget"]["val"]["TypeCast"]["typeName"]
+    return node
+
+
+def _closed(text: str) -> int | None:
+    """Where a parenthesis closes that none has opened."""
+    from pubcheck.postgres.tokens import tokens
+
+    depth = 0
+    for _, token, offset in tokens(text.encode(errors="surrogatepass")):
+        depth += (token == b"(") - (token == b")")
+        if token in (b'"', b"'"):
+            return None  # a quote that is not closed takes the rest
+        if depth < 0:
+            return len(text.encode(errors="surrogatepass")[:offset].decode(errors="surrogatepass"))
+    return None
+
+
+def _type(context: InputContext, text: str) -> int:
+    """parseTypeString."""
+    if not text.strip(SPACE):
+        raise refused("42601", f'invalid type name "{text}"')
+    from pubcheck.postgres.input.typmods import typmod_of
+
+    node = _type_node(context.major, text)
+    if "setof" in node:
+        raise refused("42601", f'invalid type name "{text}"')
+    session = context.cache.session
+    parts = [part["String"]["sval"] for part in node["names"]]
+    _check_schema(context, parts)
+    if not _schema_exists(context, parts):
+        raise _missing(context, "3F000", f'schema "{parts[-2]}" does not exist', f'the schema "{parts[-2]}"')
+    try:
+        oid = session.type_oid(node)
+        if not oid:
+            raise Unknowable(f'the type "{".".join(parts)}"')
+        typmod_of(context.cache, oid, node.get("typmods", []), None)
+    except ServerError as error:
+        raise _as_literal(error) from None
+    return int(oid)
+
+
+def read_regtype(context: InputContext, text: str, typmod: int = -1) -> int:
+    number = _number(context, text)
+    return _type(context, text) if number is None else number
+
+
+def _functions(context: InputContext, names: list[str]) -> list[Any]:
+    """Functions of a name, without those that one of an earlier schema hides."""
+    _check_schema(context, names)
+    found: dict[tuple[int, ...], Any] = {}
+    if _schema_exists(context, names):
+        for _, row in sorted(_looked_up(context.cache.procs, names), key=lambda placed: placed[0]):
+            found.setdefault(row.arguments, row)
+    return list(found.values())
+
+
+def _operators(context: InputContext, names: list[str]) -> list[Any]:
+    _check_schema(context, names)
+    found: dict[tuple[int, int], Any] = {}
+    if _schema_exists(context, names):
+        operators = context.cache.operators
+        placed = [*_looked_up(operators, names, True), *_looked_up(operators, names, False)]
+        for _, row in sorted(placed, key=lambda one: one[0]):
+            found.setdefault((row.left, row.right), row)
+    return list(found.values())
+
+
+def _looked_up(look_up: Any, *arguments: Any) -> list[tuple[int, Any]]:
+    try:
+        return list(look_up(*arguments))
+    except ServerError as error:
+        raise _as_literal(error) from None
+
+
+def read_regproc(context: InputContext, text: str, typmod: int = -1) -> int:
+    number = _number(context, text)
+    if number is not None:
+        return number
+    found = _functions(context, _names(text))
+    if not found:
+        raise _missing(context, "42883", f'function "{text}" does not exist', f'the function "{text}"')
+    if len(found) > 1:
+        raise refused("42725", f'more than one function named "{text}"')
+    return int(found[0].oid)
+
+
+def read_regoper(context: InputContext, text: str, typmod: int = -1) -> int:
+    number = _number(context, text, none="0")
+    if number is not None:
+        return number
+    found = _operators(context, _names(text))
+    if not found:
+        raise _missing(context, "42883", f"operator does not exist: {text}", f"the operator {text}")
+    if len(found) > 1:
+        raise refused("42725", f"more than one operator named {text}")
+    return int(found[0].oid)
+
+
+_BEFORE_PARENTHESIS = pattern_later(r'((?:[^"(]|"[^"]*")*+)\(')
+
+
+def _name_and_types(context: InputContext, text: str, none: bool) -> tuple[list[str], list[int]]:
+    """parseNameAndArgTypes: the name and the oids of the types in parentheses; 0 for NONE."""
+    match = _BEFORE_PARENTHESIS.match(text)
+    if match is None:
+        raise refused("22P02", "expected a left parenthesis")
+    names = _names(match[1])
+    body = text[match.end() :].rstrip(SPACE)
+    if not body.endswith(")"):
+        raise refused("22P02", "expected a right parenthesis")
+    types: list[int] = []
+    for part in _parts(body[:-1]):
+        word = part.strip(SPACE)
+        types.append(0 if none and word.lower() == "none" else _type(context, word))
+    return names, types
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Type names by commas outside of quotes and parentheses; what is wrong is said when its turn comes."""
+    if not text.strip(SPACE):
+        return
+    start, quoted, depth = 0, False, 0
+    for at, character in enumerate(f"{text},"):
+        if character == '"':
+            quoted = not quoted
+        elif character == "," and (at == len(text) or (not quoted and depth == 0)):
+            if quoted or depth:
+                raise refused("22P02", "improper type name")
+            if at == len(text) and start and not text[start:].strip(SPACE):
+                raise refused("22P02", "expected a type name")
+            yield text[start:at]
+            start = at + 1
+        elif not quoted:
+            depth += (character in "([") - (character in ")]")
+
+
+def read_regprocedure(context: InputContext, text: str, typmod: int = -1) -> int:
+    number = _number(context, text)
+    if number is not None:
+        return number
+    names, types = _name_and_types(context, text, none=False)
+    for row in _functions(context, names):
+        if row.arguments == tuple(types):
+            return int(row.oid)
+    raise _missing(context, "42883", f'function "{text}" does not exist', f'the function "{text}"')
+
+
+def read_regoperator(context: InputContext, text: str, typmod: int = -1) -> int:
+    number = _number(context, text, none="0")
+    if number is not None:
+        return number
+    names, types = _name_and_types(context, text, none=True)
+    if len(types) == 1:
+        hint = "Use NONE to denote the missing argument of a unary operator."
+        raise refused("42P02", "missing argument", None, hint)
+    if len(types) != 2:
+        raise refused("54023", "too many arguments", None, "Provide two argument types for operator.")
+    for row in _operators(context, names):
+        if (row.left, row.right) == tuple(types):
+            return int(row.oid)
+    raise _missing(context, "42883", f"operator does not exist: {text}", f"the operator {text}")
+
+
+def _single_name(text: str) -> str:
+    names = _names(text)
+    if len(names) != 1:
+        raise refused("42602", "invalid name syntax")
+    return names[0]
+
+
+def read_regnamespace(context: InputContext, text: str, typmod: int = -1) -> int:
+    number = _number(context, text)
+    if number is not None:
+        return number
+    name = _single_name(text)
+    oid = context.cache.session.catalog.namespace_names.get(name)
+    if oid is None:
+        raise _missing(context, "3F000", f'schema "{name}" does not exist', f'the schema "{name}"')
+    return int(oid)
+
+
+def read_regrole(context: InputContext, text: str, typmod: int = -1) -> int:
+    number = _number(context, text)
+    return _role(context, _single_name(text)) if number is None else number
+
+
+def _role(context: InputContext, name: str) -> int:
+    """get_role_oid."""
+    oid = context.cache.session.catalog.role_names.get(name) or context.cache.builtin.role(name)
+    if not oid:
+        raise _missing(context, "42704", f'role "{name}" does not exist', f'the role "{name}"')
+    return int(oid)
+
+
+_ACL_NAME = pattern_later(r'(?:"(?:[^"]|"")*+(?:"|\Z)|[A-Za-z0-9_\x80-\U0010ffff])*+')
+_ACL_QUOTED = pattern_later(r'"((?:[^"]|"")*+)(?:"|\Z)')
+
+
+def read_aclitem(context: InputContext, text: str, typmod: int = -1) -> tuple[int, str, int]:
+    """aclitemin (acl.c): grantee (0: PUBLIC), the rights as written, grantor."""
+    name, at = _acl_name(text, 0)
+    if text[at : at + 1] != "=":
+        if name not in ("group", "user"):
+            hint = 'ACL key word must be "group" or "user".'
+            raise refused("22P02", f'unrecognized key word: "{name}"', None, hint)
+        name, at = _acl_name(text, at)
+        if not name:
+            hint = 'A name must follow the "group" or "user" key word.'
+            raise refused("22P02", "missing name", None, hint)
+        if text[at : at + 1] != "=":
+            raise refused("22P02", 'missing "=" sign')
+    start = at = at + 1
+    known = "arwdDxtXUCTcsA" + ("m" if context.major >= 17 else "")
+    while (letter := text[at : at + 1]) == "*" or (letter.isascii() and letter.isalpha()):
+        if letter not in known and letter != "*":
+            raise refused("22P02", f'invalid mode character: must be one of "{known}"')
+        at += 1
+    rights, grantee, grantor = text[start:at], _role(context, name) if name else 0, SUPERUSER
+    if text[at : at + 1] == "/":
+        name, at = _acl_name(text, at + 1)
+        if not name:
+            raise refused("22P02", 'a name must follow the "/" sign')
+        grantor = _role(context, name)
+    if text[at:].strip(SPACE):
+        raise refused("22P02", "extra garbage at the end of the ACL specification")
+    return grantee, rights, grantor
+
+
+def _acl_name(text: str, at: int) -> tuple[str, int]:
+    """getid: a name, quoted or not or in part, and where the blanks behind it end."""
+    at = _blanks(text, at)
+    match = _ACL_NAME.match(text, at)
+    assert match is not None
+    name = _ACL_QUOTED.sub(lambda quoted: quoted[1].replace('""', '"'), match[0])
+    if len(name.encode(errors="surrogatepass")) > _NAME_BYTES:
+        raise refused("42622", "identifier too long", f"Identifier must be less than {_NAME_BYTES + 1} characters.")
+    return name, _blanks(text, match.end())
+
+
+_LANGUAGES = frozenset(
+    ("arabic", "armenian", "basque", "catalan", "danish", "dutch", "english", "finnish", "french", "german", "greek",
+     "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali", "norwegian", "portuguese",
+     "romanian", "russian", "serbian", "spanish", "swedish", "tamil", "turkish", "yiddish")
+)  # fmt: skip
+"""Languages that initdb makes a text search configuration and a dictionary for (snowball_create.sql)."""
+
+
+def _languages(context: InputContext) -> frozenset[str]:
+    return _LANGUAGES | {"estonian"} if context.major >= 18 else _LANGUAGES
+
+
+def _text_search(context: InputContext, text: str, kind: str, suffix: str) -> int | str:
+    """An object of a text search kind: its oid if the unit made it, its name if initdb did."""
+    number = _number(context, text)
+    if number is not None:
+        return number
+    names = _names(text)
+    _check_schema(context, names)
+    cache, name = context.cache, names[-1]
+    catalog = cache.session.catalog
+    path = cache.session.path if len(names) == 1 else (catalog.namespace_names.get(names[-2], 0),)
+    for namespace in path:
+        oid = catalog.other_names.get((kind, namespace, name))
+        if oid is not None:
+            return int(oid)
+        if namespace == PG_CATALOG:
+            language = name.removesuffix(suffix)
+            if name == "simple" or (name == language + suffix and language in _languages(context)):
+                return name
+    full = ".".join(names)
+    raise _missing(context, "42704", f'{kind} "{full}" does not exist', f'the {kind} "{full}"')
+
+
+def read_regconfig(context: InputContext, text: str, typmod: int = -1) -> int | str:
+    return _text_search(context, text, "text search configuration", "")
+
+
+def read_regdictionary(context: InputContext, text: str, typmod: int = -1) -> int | str:
+    return _text_search(context, text, "text search dictionary", "_stem")
+
+
+def read_regcollation(context: InputContext, text: str, typmod: int = -1) -> int:
+    number = _number(context, text)
+    if number is not None:
+        return number
+    names = _names(text)
+    _check_schema(context, names)
+    cache = context.cache
+    if _schema_exists(context, names):
+        try:
+            row = cache.collation_named(names, None, exists=True)
+        except ServerError as error:
+            if cache.complete_names:
+                raise _as_literal(error) from None
+        else:
+            if row.oid not in cache.catalog.collations and cache.builtin.collation_named(row.name) is not row:
+                raise Unknowable(f'the collation "{row.name}", which depends on the build and the machine')
+            return int(row.oid)
+    full = ".".join(names)
+    message = f'collation "{full}" for encoding "UTF8" does not exist'
+    raise _missing(context, "42704", message, f'the collation "{full}"')

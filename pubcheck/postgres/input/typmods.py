@@ -1,0 +1,187 @@
+"""Type modifiers: varchar(3), numeric(5, 2), interval day to second (typenameTypeMod, parser/parse_type.c).
+
+A typmod means what its type's typmodin function made of it; -1 is none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.input.common import InputContext
+from pubcheck.postgres.input.numbers import read_int4
+from pubcheck.postgres.oids import (
+    BIT,
+    BPCHAR,
+    INTERVAL,
+    NUMERIC,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    TIMETZ,
+    VARBIT,
+    VARCHAR,
+)
+from pubcheck.postgres.parse import Node
+
+_HEADER = 4
+"""VARHDRSZ, which the typmods of texts and numeric are greater by."""
+_GREATEST_LENGTH = 10485760
+_GREATEST_PRECISION, _GREATEST_SCALE = 1000, 1000
+_GREATEST_FRACTION = 6
+_LENGTHS = {BPCHAR: "char", VARCHAR: "varchar"}
+_BIT_LENGTHS = {BIT: "bit", VARBIT: "varbit"}
+_CLOCKS = {
+    TIME: ("TIME", "", " without time zone"),
+    TIMETZ: ("TIME", " WITH TIME ZONE", " with time zone"),
+    TIMESTAMP: ("TIMESTAMP", "", " without time zone"),
+    TIMESTAMPTZ: ("TIMESTAMP", " WITH TIME ZONE", " with time zone"),
+}
+
+_UNITS = {"year": 1 << 2, "month": 1 << 1, "day": 1 << 3, "hour": 1 << 10, "minute": 1 << 11, "second": 1 << 12}
+_FULL_RANGE, _FULL_PRECISION = 0x7FFF, 0xFFFF
+
+
+def _fields() -> dict[int, str]:
+    units = list(_UNITS)
+    found = {_FULL_RANGE: "", **{mask: f" {unit}" for unit, mask in _UNITS.items()}}
+    for first, last in (("year", "month"), *((a, b) for a in units[2:] for b in units[units.index(a) + 1 :])):
+        mask = sum(_UNITS[unit] for unit in units[units.index(first) : units.index(last) + 1])
+        found[mask] = f" {first} to {last}"
+    return found
+
+
+_FIELDS = _fields()
+"""What an interval can be restricted to: the mask and how it is written."""
+
+
+class _Wrong(Exception):
+    """22023 of a typmodin function."""
+
+
+def typmod_of(cache: Any, type_oid: int, args: list[Node], location: int | None, written: str | None = None) -> int:
+    """The typmod of a type name with ``args`` in its parentheses; -1 if there are none.
+
+    ``written`` is the name as the server says it (TypeNameToString), by default the type's own. Raises ServerError
+    42601, 22023, 22P02 and 22003 at ``location``, and Unknowable for a type whose typmodin function is not visible.
+    """
+    if not args:
+        return -1
+    element = 0 if type_oid in _READERS else cache.element_type(type_oid)
+    subject = element or type_oid
+    if subject not in _READERS:
+        row = cache.type(subject)
+        if row.kind == "b" and subject >= 16384:
+            raise Unknowable(f"the type modifiers of {row.name}", location)
+        name = written or (row.name + "[]" if element else row.name)
+        raise _error("42601", f'type modifier is not allowed for type "{name}"', location)
+    texts = [_constant(node, location) for node in args]
+    context = InputContext(cache.session.catalog.major.number, cache)
+    try:
+        return _READERS[subject](subject, [read_int4(context, text) for text in texts])
+    except _Wrong as wrong:
+        raise _error("22023", str(wrong), location) from None
+    except ServerError as error:
+        raise _error(error.sqlstate, error.message, location) from None
+
+
+def _error(sqlstate: str, message: str, location: int | None) -> ServerError:
+    return ServerError(sqlstate, message, rule="rf-name-resolution", location=location)
+
+
+def _constant(node: Node, location: int | None) -> str:
+    """A modifier as text: a number or string, or a name that stands alone."""
+    if "A_Const" in node:
+        constant = node["A_Const"]
+        if "ival" in constant:
+            return str(constant["ival"].get("ival", 0))
+        for kind in ("fval", "sval"):
+            if kind in constant:
+                return str(constant[kind].get(kind, ""))
+    elif "ColumnRef" in node:
+        fields = node["ColumnRef"]["fields"]
+        if len(fields) == 1 and "String" in fields[0]:
+            return str(fields[0]["String"]["sval"])
+    raise _error("42601", "type modifiers must be simple constants or identifiers", location)
+
+
+def _length(type_oid: int, given: list[int]) -> int:
+    """anychar_typmodin (varchar.c)."""
+    return _HEADER + _within(_LENGTHS[type_oid], given, _GREATEST_LENGTH)
+
+
+def _bit_length(type_oid: int, given: list[int]) -> int:
+    """anybit_typmodin (varbit.c)."""
+    return _within(_BIT_LENGTHS[type_oid], given, _GREATEST_LENGTH * 8)
+
+
+def _within(name: str, given: list[int], greatest: int) -> int:
+    if len(given) != 1:
+        raise _Wrong("invalid type modifier")
+    if given[0] < 1:
+        raise _Wrong(f"length for type {name} must be at least 1")
+    if given[0] > greatest:
+        raise _Wrong(f"length for type {name} cannot exceed {greatest}")
+    return given[0]
+
+
+def _numeric(type_oid: int, given: list[int]) -> int:
+    """numerictypmodin (numeric.c)."""
+    if len(given) not in (1, 2):
+        raise _Wrong("invalid NUMERIC type modifier")
+    precision, scale = given if len(given) == 2 else (given[0], 0)
+    if not 1 <= precision <= _GREATEST_PRECISION:
+        raise _Wrong(f"NUMERIC precision {precision} must be between 1 and {_GREATEST_PRECISION}")
+    if not -_GREATEST_SCALE <= scale <= _GREATEST_SCALE:
+        raise _Wrong(f"NUMERIC scale {scale} must be between {-_GREATEST_SCALE} and {_GREATEST_SCALE}")
+    return (precision << 16 | scale & 0x7FF) + _HEADER
+
+
+def _clock(type_oid: int, given: list[int]) -> int:
+    """anytime_typmodin (date.c), anytimestamp_typmodin (timestamp.c). What is too precise is only warned of."""
+    if len(given) != 1:
+        raise _Wrong("invalid type modifier")
+    if given[0] < 0:
+        name, zone, _ = _CLOCKS[type_oid]
+        raise _Wrong(f"{name}({given[0]}){zone} precision must not be negative")
+    return min(given[0], _GREATEST_FRACTION)
+
+
+def _interval(type_oid: int, given: list[int]) -> int:
+    """intervaltypmodin (timestamp.c): fields and precision, as the grammar writes them."""
+    if given[0] not in _FIELDS or len(given) > 2:
+        raise _Wrong("invalid INTERVAL type modifier")
+    if len(given) == 1:
+        return -1 if given[0] == _FULL_RANGE else given[0] << 16 | _FULL_PRECISION
+    if given[1] < 0:
+        raise _Wrong(f"INTERVAL({given[1]}) precision must not be negative")
+    return given[0] << 16 | min(given[1], _GREATEST_FRACTION)
+
+
+_READERS = {
+    **dict.fromkeys(_LENGTHS, _length),
+    **dict.fromkeys(_BIT_LENGTHS, _bit_length),
+    **dict.fromkeys(_CLOCKS, _clock),
+    NUMERIC: _numeric,
+    INTERVAL: _interval,
+}
+
+
+def display(type_oid: int, typmod: int) -> str:
+    """What the typmodout function writes behind the type's name; empty where there is no typmod."""
+    if typmod < 0:
+        return ""
+    if type_oid in _CLOCKS:
+        return f"({typmod}){_CLOCKS[type_oid][2]}"
+    if type_oid in _LENGTHS:
+        return f"({typmod - _HEADER})" if typmod > _HEADER else ""
+    if type_oid == NUMERIC:
+        if typmod < _HEADER:
+            return ""
+        packed = typmod - _HEADER
+        return f"({packed >> 16 & 0xFFFF},{((packed & 0x7FF) ^ 1024) - 1024})"
+    if type_oid == INTERVAL:
+        precision = typmod & 0xFFFF
+        fields = _FIELDS.get(typmod >> 16 & _FULL_RANGE, "")
+        return fields if precision == _FULL_PRECISION else f"{fields}({precision})"
+    return f"({typmod})"

@@ -1,0 +1,181 @@
+"""What the grammar of an earlier major refuses in an expression, though that of 17, by which all is parsed, takes it.
+
+Works on the tokens of a statement: the first that an earlier grammar cannot go on with is where its parser stops. A
+construct that an earlier major reads as an ordinary call is none of that; it is analysed as such.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pubcheck.lazy_regex import pattern_later
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.tokens import tokens
+
+_SUSPECT = pattern_later(rb"json|\blocal\b|\bindent\b|\d[a-zA-Z_]", re.IGNORECASE)
+"""Text without any of this is the same to all majors."""
+_FUNCTIONS_17 = frozenset(
+    (
+        b"json",
+        b"json_exists",
+        b"json_query",
+        b"json_scalar",
+        b"json_serialize",
+        b"json_table",
+        b"json_value",
+        b"merge_action",
+    )
+)
+_FUNCTIONS_16 = _FUNCTIONS_17 | {b"json_array", b"json_arrayagg", b"json_object", b"json_objectagg"}
+_CLAUSES = frozenset(
+    (
+        b"absent",
+        b"conditional",
+        b"default",
+        b"empty",
+        b"error",
+        b"false",
+        b"format",
+        b"keep",
+        b"null",
+        b"omit",
+        b"passing",
+        b"returning",
+        b"true",
+        b"unconditional",
+        b"unknown",
+        b"value",
+        b"with",
+        b"without",
+    )
+)
+"""Words that begin a clause of an SQL/JSON function when they follow an operand."""
+_OPENING = frozenset((b"returning", b"select", b"values", b"with"))
+"""Words that no argument of a call begins with."""
+_NO_OPERANDS = frozenset(
+    (
+        b"all",
+        b"and",
+        b"any",
+        b"array",
+        b"as",
+        b"asc",
+        b"asymmetric",
+        b"between",
+        b"by",
+        b"case",
+        b"collate",
+        b"desc",
+        b"distinct",
+        b"else",
+        b"escape",
+        b"from",
+        b"ilike",
+        b"in",
+        b"is",
+        b"like",
+        b"not",
+        b"nulls",
+        b"operator",
+        b"or",
+        b"order",
+        b"row",
+        b"similar",
+        b"some",
+        b"symmetric",
+        b"then",
+        b"to",
+        b"using",
+        b"variadic",
+        b"when",
+    )
+)
+"""Words that an operand follows, so that what stands after them is one."""
+_JUNK = pattern_later(rb"(?>\d+\.\d*|\d+)(?:[eE][+-]?\d+)?+[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*")
+
+
+def check(major: int, text: bytes) -> None:
+    """Raises ServerError 42601 where the major's own parser stops, at the offset of the token it stops at."""
+    if major >= 17 or _SUSPECT.search(text) is None:
+        return
+    error = _Reader(major, text).read()
+    if error is not None:
+        raise error
+
+
+class _Reader:
+    def __init__(self, major: int, text: bytes) -> None:
+        self.text = text
+        self.before_16 = major < 16
+        self.functions = _FUNCTIONS_16 if self.before_16 else _FUNCTIONS_17
+
+    def read(self) -> ServerError | None:
+        calls: list[bytes] = []
+        """What each open parenthesis belongs to: the function's name, or nothing."""
+        before: list[bytes] = [b"", b""]
+        operand = False
+        end = 0
+        for kind, token, offset in tokens(self.text):
+            word = token.lower() if kind == "name" else token
+            if offset < end:
+                continue  # the rest of a number
+            if kind == "number" and self.before_16:
+                junk = _JUNK.match(self.text, offset)
+                if junk is not None:
+                    shown = junk.group().decode(errors="replace")
+                    return self._error(f'trailing junk after numeric literal at or near "{shown}"', offset)
+            stop = self._stops(word, before, calls, operand, offset)
+            if stop is not None:
+                return stop
+            if token == b"(":
+                calls.append(before[-1] if before[-1] in self.functions or before[-1] == b"xmlserialize" else b"")
+            elif token == b")" and calls:
+                calls.pop()
+            operand = (
+                token in (b")", b"]") or kind in ("text", "number") or (kind == "name" and word not in _NO_OPERANDS)
+            )
+            before = [before[-1], word]
+            end = offset + len(token)
+        return None
+
+    def _stops(
+        self, word: bytes, before: list[bytes], calls: list[bytes], operand: bool, offset: int
+    ) -> ServerError | None:
+        """The syntax error at a token, given the two tokens before it and the calls that are open."""
+        last = before[-1]
+        if word == b"local" and last == b"at":
+            return self._near(word, offset)
+        if self.before_16 and word == b"json" and (last == b"is" or before == [b"is", b"not"]):
+            return self._near(word, offset)
+        call = calls[-1] if calls else b""
+        if not call:
+            return None
+        if call == b"xmlserialize":
+            if self.before_16 and operand and (word == b"indent" or (word == b"no" and self._indents(offset))):
+                return self._near(word, offset)
+            return None
+        if last == b"(":
+            return self._near(word, offset) if word in _OPENING else None
+        if not operand:
+            return None
+        if word == b":" and self.text[offset + 1 : offset + 2] != b":":
+            return self._near(word, offset)
+        if word == b"columns" and call == b"json_table":
+            return self._near(word, offset)
+        if word in _CLAUSES and not (word in (b"with", b"without") and self._time_zone(offset + len(word))):
+            return self._near(word, offset)
+        return None
+
+    def _indents(self, offset: int) -> bool:
+        return re.match(rb"no\s+indent\b", self.text[offset:], re.IGNORECASE) is not None
+
+    def _time_zone(self, offset: int) -> bool:
+        return re.match(rb"\s+time\s+zone\b", self.text[offset:], re.IGNORECASE) is not None
+
+    def _near(self, word: bytes, offset: int) -> ServerError:
+        shown = self.text[offset : offset + len(word)].decode(errors="replace")
+        return self._error(f'syntax error at or near "{shown}"', offset)
+
+    @staticmethod
+    def _error(message: str, offset: int) -> ServerError:
+        return ServerError("42601", message, rule="syntax-error", location=offset)

@@ -1,0 +1,331 @@
+"""What the server's compiler of PL/pgSQL says of a body that it refuses: with which SQLSTATE, and where.
+
+libpg_query's parser is that compiler without tables and types, and tells the words alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from pubcheck.lexing.placeholders import guessed
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.tokens import folded, in_bytes, in_characters, tokens
+
+
+class NotParsed(Exception):
+    """The parser refuses a body. ``sqlstate`` is None where the server perhaps does not.
+
+    ``location`` is that of the error in the body, in characters; None where the server gives none. ``statement`` is the
+    text of the statement about a publication that is at fault, "" where it is another.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        sqlstate: str | None = None,
+        location: int | None = None,
+        statement: str = "",
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.sqlstate = sqlstate
+        self.location = location
+        self.statement = statement
+        self.hint = hint
+
+    def error(self, location: int | None) -> ServerError:
+        """What the server raises, with this location (bytes). ``sqlstate`` must not be None."""
+        rule = "syntax-error" if self.statement else None
+        error = ServerError(self.sqlstate or _SYNTAX, self.message, rule=rule, hint=self.hint, location=location)
+        error.evidence = self.statement or None
+        return error
+
+
+_SYNTAX = "42601"
+_ERRORS: tuple[tuple[str, str, str], ...] = (
+    (r"syntax error.* at end of input", _SYNTAX, "end"),
+    (r".* at end of input", _SYNTAX, "all"),
+    (r"missing .* at end of SQL (?:expression|statement)", _SYNTAX, "semicolon"),
+    (r'INTO specified more than once at or near "(.+)"', _SYNTAX, "again"),
+    (r'mismatched parentheses at or near "(.)"', _SYNTAX, "parenthesis"),
+    (
+        r"(?:syntax error.*|duplicate declaration|missing (?:expression|SQL statement|data type declaration)|untermin.*"
+        r"|unexpected end of .*|incomplete data type declaration|invalid SQLSTATE code"
+        r"|trailing junk after .*"
+        r'|unrecognized (?:RAISE statement option|GET DIAGNOSTICS item)|expected FROM or IN) at or near "(.+)"',
+        _SYNTAX,
+        "named",
+    ),
+    (r'"(\w+)" is not a (?:known|scalar) variable', _SYNTAX, "named"),
+    (r'variable "(\w+)" does not exist', "42704", "named"),
+    (r'variable "(\w+)" is declared CONSTANT', "22005", "named"),
+    (r'variable "\w+" must have a default value, since it\'s declared NOT NULL', "22004", "not"),
+    (r'variable "(\w+)" must be of type cursor or refcursor', "42804", "named"),
+    (r"collations are not supported by type .*", "42804", "collate"),
+    (r"too (?:few|many) parameters specified for RAISE", _SYNTAX, ""),
+    (r"unrecognized exception condition .*", "42704", ""),
+    (r"diagnostics item \w+ is not allowed in GET \w+ DIAGNOSTICS", _SYNTAX, "get"),
+    (r"EXIT cannot be used outside a loop, unless it has a label", _SYNTAX, "exit"),
+    (r"CONTINUE cannot be used outside a loop", _SYNTAX, "continue"),
+    (r"block label must be placed before DECLARE, not after", _SYNTAX, "<<"),
+    (r'there is no label "(\w+)" attached to any block or loop enclosing this statement', _SYNTAX, "named"),
+    (r'block label "(\w+)" cannot be used in CONTINUE', _SYNTAX, "named"),
+    (r'end label "(\w+)" (?:specified for unlabeled block|differs from block\'s label .*)', _SYNTAX, "named"),
+    (r"RETURN (?:NEXT )?cannot have a parameter in .*", "42804", "next"),
+    (r"cannot use RETURN (?:NEXT|QUERY) in a non-SETOF function", "42804", "return"),
+    (r"loop variable of .* must be a .*variable or list of .*variables", _SYNTAX, "loop"),
+    (r"cannot specify REVERSE in query FOR loop", _SYNTAX, "reverse"),
+    (r"record variable cannot be part of multiple-item INTO list", _SYNTAX, "last"),
+    (r'cursor "\w+" has arguments', _SYNTAX, "next"),
+    (r'cursor "\w+" has no arguments', _SYNTAX, "last"),
+    (r'cursor "\w+" has no argument named "(\w+)"', _SYNTAX, "named"),
+    (r'(?:too many|not enough) arguments for cursor "\w+"', _SYNTAX, "last"),
+)
+"""What the compiler says in the same words, its SQLSTATE, and where it says that (pl_gram.y, asked of servers):
+
+at the word that it names; at the word with which it gives up or the next one; at a keyword; at the next semicolon;
+where a parenthesis is missing; at the variable of a loop; at the end of the SQL, or of all; nowhere.
+"""
+_HINTS = {
+    "RETURN cannot have a parameter in function returning set": "Use RETURN NEXT or RETURN QUERY.",
+}
+_STOPS = (b" => => ", b" := := ")
+"""What neither grammar takes anywhere, and both read over where they look for the end of a statement."""
+
+
+class _Word(Struct, frozen=True):
+    text: bytes
+    start: int
+    end: int
+
+
+class _Refused(Struct, frozen=True):
+    """A body that is refused, its ``words``, and the number of the one with which that is ``settled``: what comes after
+    it changes nothing, and what comes before it does."""
+
+    data: bytes
+    words: list[_Word]
+    settled: int
+    settles: Callable[[_Word], bool]
+
+    @property
+    def last(self) -> _Word:
+        """The word with which it is settled."""
+        end = len(self.data)
+        return self.words[self.settled] if self.settled < len(self.words) else _Word(b"", end, end)
+
+    def semicolon(self) -> int:
+        """Where the statement ends with which it is settled."""
+        return next((word.start for word in self.words[self.settled :] if word.text == b";"), len(self.data))
+
+    def next(self) -> int:
+        return self.words[self.settled + 1].start if self.settled + 1 < len(self.words) else len(self.data)
+
+    def end(self) -> int:
+        """The end of the SQL, or of all."""
+        return self.words[self.settled - 1].end if 0 < self.settled < len(self.words) else len(self.data)
+
+    def parenthesis(self, named: bytes) -> int:
+        depth = 0
+        for word in self.words[self.settled :]:
+            depth += (word.text in (b"(", b"[")) - (word.text in (b")", b"]"))
+            if word.text == named and (depth < 0 or named == b";"):
+                return word.start
+        return len(self.data)
+
+    def loop(self) -> re.Match[bytes] | None:
+        """The variables of the loop: FOR UPDATE is another one."""
+        until = self.words[: self.settled + 1]
+        loops = (word.end for word in reversed(until) if word.text.lower() in (b"for", b"foreach"))
+        return next((match for end in loops if (match := _LOOP.match(self.data, end))), None)
+
+    def named(self, named: bytes) -> int | None:
+        """Where a word stands: behind what settles it if that is of the same statement, or else before it."""
+        found = self._word(lambda word: word.text == named)
+        if found is None:
+            found = self._word(lambda word: folded(word.text).encode() == named)
+        if found is not None:
+            return found
+        # An operator, or something that is not closed.
+        at = self.data.find(named, self.last.start, self.semicolon())
+        if at < 0:
+            end = len(self.data) if self.data.endswith(named) else self.last.end
+            at = self.data.rfind(named, 0, end)
+        return at if at >= 0 else None
+
+    def again(self, named: bytes) -> int | None:
+        """The last one of that name in the statement."""
+        found = [word.start for word in self.words if word.start < self.semicolon() and word.text == named]
+        return found[-1] if found else None
+
+    def _word(self, alike: Callable[[_Word], bool]) -> int | None:
+        stop = self.semicolon()
+        after = (word for word in self.words[self.settled :] if word.start <= stop and alike(word))
+        before = (word for word in reversed(self.words[: self.settled]) if alike(word))
+        # A statement may be read before its words are looked at: behind some of them nothing is settled yet.
+        found = next((word for word in after if self.settles(word)), None) or next(before, None)
+        return None if found is None else found.start
+
+
+_LOOP = re.compile(rb"\s*([\w\"., ]+)\s(?:in|slice)\s+(execute\b)?", re.IGNORECASE)
+
+
+def not_parsed(body: str, message: str, said_of: Callable[[str], str | None]) -> NotParsed:
+    """The refusal of a body in these words; ``said_of`` another body gives those of its refusal, if there is one."""
+    for pattern, sqlstate, place in _ERRORS:
+        match = re.fullmatch(pattern, message, re.DOTALL)
+        if match is not None:
+            return _known(body, message, sqlstate, place, match[match.lastindex or 0], said_of)
+    return _of_statement(body, message, said_of)
+
+
+def _of_statement(body: str, message: str, said_of: Callable[[str], str | None]) -> NotParsed:
+    """What the grammar of SQL says of a whole statement about a publication; of other statements nothing is certain."""
+    data = body.encode(errors="surrogatepass")
+    words = _words(data)
+    settled = _settled(words, _settles(data, message, said_of))
+    at = in_characters(data, words[settled].start if settled < len(words) else None)
+    statement = about_publication(body, at)
+    try:
+        parse(statement)
+    except SyntaxRefused as refused:
+        begun = body.rfind(statement, 0, at + len(statement))
+        if statement and refused.message == message and refused.location is not None and begun >= 0:
+            return NotParsed(message, refused.sqlstate, begun + refused.location, statement, refused.hint)
+    except TooDeep:
+        pass
+    return NotParsed(message)
+
+
+def _known(
+    body: str, message: str, sqlstate: str, place: str, named: str, said_of: Callable[[str], str | None]
+) -> NotParsed:
+    data = body.encode(errors="surrogatepass")
+    words = _words(data)
+    settles = _settles(data, message, said_of)
+    settled = _settled(words, settles)
+    if place == "named":
+        settled = _before_into(words, settled, settles)
+    refused = _Refused(data, words, settled, settles)
+    at = _place(refused, place, named.encode(errors="surrogatepass"))
+    if f'near "{named}"' in message and named.isidentifier():
+        at = _quoted(data, words, at, message, named, said_of)
+    if place == "loop" and (loop := refused.loop()) is not None and loop[2]:
+        sqlstate = "42804"
+    location = None if at is None else in_characters(data, at)
+    read = SyntaxRefused(message, location, body)
+    return NotParsed(
+        message,
+        read.sqlstate if sqlstate == _SYNTAX else sqlstate,
+        location,
+        "" if location is None else about_publication(body, location),
+        read.hint or _HINTS.get(message),
+    )
+
+
+def _quoted(
+    data: bytes, words: list[_Word], guess: int | None, message: str, named: str, said_of: Callable[[str], str | None]
+) -> int | None:
+    """Where the word stands that the words quote as it is written: with other letters there they quote those."""
+    written, other = named.encode(), named.swapcase().encode()
+    places = [word.start for word in words if word.text == written]
+    for at in sorted(places, key=lambda place: place != guess)[:_MOST_PLACES]:
+        said = said_of((data[:at] + other + data[at + len(other) :]).decode(errors="surrogatepass"))
+        if said == message.replace(f'near "{named}"', f'near "{named.swapcase()}"'):
+            return at
+    return guess
+
+
+_MOST_PLACES = 50
+
+
+def _words(data: bytes) -> list[_Word]:
+    return [_Word(token, start, start + len(token)) for _, token, start in tokens(data)]
+
+
+def _settles(data: bytes, message: str, said_of: Callable[[str], str | None]) -> Callable[[_Word], bool]:
+    """Whether a word settles the refusal: what stops every parser is put behind it, and changes nothing."""
+    stop = _STOPS["=>" in message]
+    return lambda word: said_of((data[: word.end] + stop + data[word.end :]).decode(errors="surrogatepass")) == message
+
+
+def _settled(words: list[_Word], settles: Callable[[_Word], bool]) -> int:
+    """The number of the first word that settles the refusal."""
+    first, last = 0, len(words)
+    while first < last:
+        middle = (first + last) // 2
+        if settles(words[middle]):
+            last = middle
+        else:
+            first = middle + 1
+    return first
+
+
+def _before_into(words: list[_Word], settled: int, settles: Callable[[_Word], bool]) -> int:
+    """The first word of the statement that settles the refusal: behind INTO a variable is wanted, whatever is wrong
+    with what stands before it."""
+    begun = max((number for number in range(settled) if words[number].text == b";"), default=-1) + 1
+    into = any(word.text.lower() == b"into" for word in words[begun : settled + 1])
+    return next((number for number in range(begun, settled) if into and settles(words[number])), settled)
+
+
+def _place(refused: _Refused, place: str, named: bytes) -> int | None:
+    """Where the compiler points to, in bytes; None for nowhere."""
+    match place:
+        case "":
+            return None
+        case "all":
+            return len(refused.data)
+        case "last":
+            return refused.last.start
+        case "next":
+            return refused.next()
+        case "semicolon":
+            return refused.semicolon()
+        case "end":
+            return refused.end()
+        case "parenthesis":
+            return refused.parenthesis(named)
+        case "loop":
+            loop = refused.loop()
+            return None if loop is None else loop.start(1)
+        case "again":
+            return refused.again(named)
+        case "named":
+            return refused.named(named)
+    return refused.named(place.encode())
+
+
+def is_template(body: str) -> bool:
+    """Whether a body perhaps holds placeholders, and reads otherwise where it is run."""
+    data = body.encode(errors="surrogatepass")
+    blank = bytearray(data)
+    for kind, token, start in tokens(data):
+        if kind == "text":
+            blank[start : start + len(token)] = b" " * len(token)
+    return bool(guessed(_LABEL.sub("", blank.decode(errors="surrogatepass"))))
+
+
+_LABEL = re.compile(r"<<\s*\w+\s*>>")
+
+
+def about_publication(body: str, location: int | None) -> str:
+    """The statement about a publication that a place of a body (None: its end) stands in, "" for any other."""
+    data = body.encode(errors="surrogatepass")
+    at = len(data) if location is None else in_bytes(body, location)
+    words = [(token.lower(), start) for _, token, start in tokens(data)]
+    end = next((start for word, start in words if word == b";" and start >= at), len(data))
+    within = [each for each in words if each[1] < min(at + 1, end)]
+    first = max((number for number, (word, _) in enumerate(within) if word == b";"), default=-1) + 1
+    for number in range(first, len(within) - 1):
+        word, start = words[number]
+        following = [each for each, _ in words[number + 1 : number + 4]]
+        about = following[0] == b"publication" or following == [b"or", b"replace", b"publication"]
+        if about and word in (b"create", b"alter", b"drop") and start < at:
+            return data[start:end].decode(errors="surrogatepass").rstrip()
+    return ""

@@ -1,0 +1,237 @@
+"""Whether what a block evaluates certainly fails, or may: its queries and expressions analysed as the server does.
+
+The server analyses a query when it is first run (parse analysis), folds its constants while it plans it, and evaluates
+the rest for each row. What fails in the first two fails for certain, as does what is evaluated with values that are
+known. Of the rest only what is known to give a value for whatever it is given is taken to succeed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from msgspec import Struct
+
+from pubcheck.postgres import input
+from pubcheck.postgres.analysis.namespace_items import Nested
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.row_filter import parse_state
+from pubcheck.postgres.analysis.select import analyze_query
+from pubcheck.postgres.analysis.simple_filter import MESSAGE as OF_FILTERS
+from pubcheck.postgres.budget import Budget
+from pubcheck.postgres.ddl.type_modifiers import typmod_of
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.executor import Context
+from pubcheck.postgres.executor.compile import Constant, Step
+from pubcheck.postgres.oids import BOOL, INT2, INT4, INT8, NUMERIC, TEXT
+from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.parse_tree import names, walk
+from pubcheck.postgres.plpgsql.constant_folding import Folder, words_may_fail
+from pubcheck.postgres.plpgsql.values import Failed
+from pubcheck.postgres.plpgsql.variable_binding import (
+    FieldUnknown,
+    Type,
+    Variables,
+    shape_of,
+    values_of,
+    variable_columns,
+    variables_relation,
+    with_columns,
+)
+from pubcheck.postgres.session import Session
+
+_MOST = 3_000
+"""Queries that are analysed in one block; of later ones only the words are looked at."""
+
+
+class Trial:
+    """Looks at what is evaluated in a session."""
+
+    def __init__(self, session: Session, budget: Budget) -> None:
+        self.session, self._budget = session, budget
+        self.followed: frozenset[int] = frozenset()
+        """Functions of the query at hand whose bodies are run besides: nothing is said of whether they fail."""
+        self._left = _MOST
+        self._types: dict[str, Type] = {}
+        self._known: dict[tuple[int, int, tuple[Type | None, ...], frozenset[int]], _Analysed] = {}
+
+    @contextmanager
+    def following(self, functions: Iterable[int]) -> Iterator[None]:
+        """The bodies of these functions are run besides."""
+        before, self.followed = self.followed, frozenset(functions)
+        try:
+            yield
+        finally:
+            self.followed = before
+
+    def function_of(self, call: Node, variables: Variables) -> int | None:
+        """The one of several functions of its name that a call in an expression means; None where that is not known."""
+        query: Node = {"targetList": [{"ResTarget": {"val": {"FuncCall": call}}}]}
+        assumed = self.session.assumed
+        try:
+            found = self._nested(query, variables, {})[0].analysed[0]
+        except (ServerError, Unknowable, RecursionError, IndexError):
+            return None
+        finally:
+            self.session.assumed = assumed
+        return found.functions[0] if found.node == "FuncExpr" else None
+
+    def type_named(self, written: str) -> Type:
+        """The type that a declaration names; (0, -1) where that is not known."""
+        found = self._types.get(written)
+        if found is None:
+            found = self._types[written] = self._type(written)
+        return found
+
+    def _type(self, written: str) -> Type:
+        try:
+            parsed = parse(f"SELECT NULL::{written}")
+        except (SyntaxRefused, TooDeep):
+            return 0, -1
+        if parsed is None or parsed[0] != "SelectStmt":
+            return 0, -1
+        value = parsed[1]["targetList"][0]["ResTarget"].get("val", {})
+        if "TypeCast" not in value:
+            return 0, -1
+        node = value["TypeCast"]["typeName"]
+        assumed = self.session.assumed
+        try:
+            oid = self.session.type_oid(node)
+            return oid, typmod_of(self.session, node, oid) if oid and "typmods" in node else -1
+        except (ServerError, Unknowable):
+            return 0, -1
+        finally:
+            self.session.assumed = assumed
+
+    def read(self, value: str, written: str) -> None:
+        """A text is assigned to a variable that is declared so. Raises Failed if it certainly cannot be."""
+        oid, typmod = self.type_named(written)
+        if self.reads((oid, typmod)):
+            try:
+                input.read(parse_state(self.session, variables_relation(())).inputs, oid, value, typmod)
+            except Unknowable:
+                return
+            except ServerError as error:
+                raise Failed(error.sqlstate, error.message, detail=error.detail, hint=error.hint) from None
+
+    @staticmethod
+    def reads(kind: Type) -> bool:
+        """Whether ``read`` says of every text what a variable of that type does with it."""
+        return kind[0] in (BOOL, INT2, INT4, INT8, NUMERIC, TEXT) and kind[1] < 0
+
+    def element(self, array: Type) -> Type | None:
+        """The type of an array's elements; None where that is not known."""
+        try:
+            oid = self.session.syscache.element_type(array[0]) if array[0] else 0
+        except Unknowable:
+            return None
+        return (oid, array[1]) if oid else None
+
+    def may_fail(self, query: Node, variables: Variables, targets: Sequence[Type | None] = ()) -> bool:
+        """Whether evaluating a SelectStmt may fail. ``targets`` are the types of the variables that its values are for.
+
+        Raises Failed where it certainly fails; its location is a byte offset in the text of the query.
+        """
+        session, journal = self.session, self.session.catalog.journal
+        key = (id(query), variables.place, tuple(targets), self.followed)
+        stamp = (journal.mark(), journal.undos, session.blind)
+        known = self._known.get(key)
+        fresh = known is None or known.query is not query or known.stamp != stamp
+        if fresh and self._left <= 0:
+            return words_may_fail(query)
+        assumed, session.assumed = session.assumed, False
+        try:
+            if known is None or fresh:
+                self._left -= 1
+                known = self._known[key] = self._analysed(query, variables, targets, stamp)
+            return known.verdict if known.verdict is not None else self._evaluated(known, variables)
+        except ServerError as error:
+            if session.assumed or session.blind or error.message == OF_FILTERS:
+                return True
+            raise Failed(
+                error.sqlstate, error.message, detail=error.detail, hint=error.hint, location=error.location
+            ) from None
+        finally:
+            session.assumed = assumed
+
+    def _analysed(self, query: Node, variables: Variables, targets: Sequence[Type | None], stamp: _Stamp) -> _Analysed:
+        try:
+            return self._analyse(query, variables, targets, stamp)
+        except FieldUnknown as field:
+            return _Analysed(query, _NEVER, field.missing or words_may_fail(query))
+        except (Unknowable, RecursionError):
+            verdict = self._rests_on_unseen(query) or words_may_fail(query)
+        return _Analysed(query, stamp, verdict)
+
+    def _rests_on_unseen(self, query: Node) -> bool:
+        """Whether a query names a table or function that is not visible."""
+        try:
+            return self._names_unseen(query)
+        except (ServerError, Unknowable):
+            return True
+
+    def _names_unseen(self, query: Node) -> bool:
+        session = self.session
+        named = {body["ctename"] for kind, body in walk(query) if kind == "CommonTableExpr"}
+        for kind, body in walk(query):
+            if kind == "RangeVar" and not ("schemaname" not in body and body["relname"] in named):
+                row = session.find_relation(body)
+                if row is None or not row.seen:
+                    return True
+            elif kind == "FuncCall" and not any(True for _ in session.syscache.procs(names(body["funcname"]))):
+                return True
+        return False
+
+    def _analyse(self, query: Node, variables: Variables, targets: Sequence[Type | None], stamp: _Stamp) -> _Analysed:
+        used: dict[str, int] = {}
+        nested, outputs = self._nested(query, variables, used)
+        folder = Folder(Context(nested.inputs, budget=self._budget), self.followed)
+        steps = [folder.build(part) for part in nested.analysed]
+        straight = query.keys() <= _STRAIGHT
+        certain = straight and "whereClause" not in query
+        if outputs is not None:
+            for target, part in zip(targets, nested.analysed[: len(outputs)], strict=False):
+                if target is not None and target[0]:
+                    steps.append(folder.assigned(nested, part, target, certain=certain))
+        risky = folder.risky or shape_of(query).several
+        waiting = [step for step in steps if not isinstance(step, Constant)] if straight else []
+        if straight and not waiting:
+            return _Analysed(query, stamp, False)
+        return _Analysed(query, stamp, None if straight else risky, risky, certain, waiting, used, nested)
+
+    def _nested(
+        self, query: Node, variables: Variables, used: dict[str, int]
+    ) -> tuple[Nested, Sequence[object] | None]:
+        """A query as the parser analyses it, and its columns; ``used``: of the variables in it, their numbers."""
+        said = with_columns(self.session, query, variables, used)
+        nested = Nested(parse_state(self.session, variables_relation(variable_columns(used, variables))))
+        return nested, analyze_query(nested, {"SelectStmt": said})
+
+    def _evaluated(self, known: _Analysed, variables: Variables) -> bool:
+        """Whether what is worked out with the values at hand may fail. Raises ServerError if it certainly does."""
+        values = values_of(known.state, known.used, variables) if known.state is not None else None
+        # Each of them, as the server does: a later one may fail.
+        given = [Folder.evaluated(step, values, certain=known.certain) for step in known.steps]
+        return known.risky and not all(given)
+
+
+_Stamp = tuple[int, int, bool]
+_NEVER = -1, -1, False
+
+
+class _Analysed(Struct):
+    """What the analysis of a query found: a ``verdict``, or what is to be worked out with the values of variables."""
+
+    query: Node
+    stamp: _Stamp
+    """The state of the catalog that it rests on."""
+    verdict: bool | None
+    risky: bool = False
+    certain: bool = False
+    steps: list[Step] = []
+    used: dict[str, int] = {}
+    state: ParseState | None = None
+
+
+_STRAIGHT = frozenset(("targetList", "whereClause", "limitOption", "op"))
+"""What a query of one row consists of."""

@@ -1,0 +1,151 @@
+"""The text inside a string literal of a statement, and where each of its characters stands in that statement."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from msgspec import Struct
+
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import options
+from pubcheck.postgres.tokens import in_characters, tokens
+
+Site = tuple[int, int]
+"""(offset in the inner text from which on, offset in the outer one); both in characters."""
+
+
+class Text(Struct, frozen=True):
+    """A text that stands within a statement.
+
+    ``sites`` say where: from each one's first offset on, characters stand as they are in the statement, to the next
+    site. A text that was put together has none: it stands for all between ``start`` and ``end`` of the statement.
+    """
+
+    text: str
+    sites: tuple[Site, ...] = ()
+    start: int = 0
+    end: int = 0
+
+    def part(self, start: int, end: int, text: str | None = None) -> Text:
+        """What stands between two offsets; ``text`` is it where it reads otherwise."""
+        inner = self.text[start:end] if text is None else text
+        if not self.sites:
+            return Text(inner, (), self.start, self.end)
+        first = bisect_right(self.sites, start, key=_inner) - 1
+        sites = [(0, self.sites[first][1] + start - self.sites[first][0])]
+        sites += [(inside - start, outside) for inside, outside in self.sites[first + 1 :] if inside < end]
+        return Text(inner, tuple(sites), self.outside(start), self.outside(end))
+
+    def outside(self, offset: int) -> int:
+        """An offset in the text as one in the statement."""
+        if not self.sites:
+            return self.end if offset >= len(self.text) > 0 else self.start
+        inside, outside = self.sites[max(0, bisect_right(self.sites, offset, key=_inner) - 1)]
+        return outside + offset - inside
+
+    def within(self, literal: Text) -> Text:
+        """``literal``, whose offsets are those of this text, with offsets of the statement that this one stands in."""
+        if not literal.sites or not self.sites:
+            return Text(literal.text, (), self.outside(literal.start), self.outside(literal.end))
+        sites: list[Site] = []
+        ends = [inside for inside, _ in literal.sites[1:]] + [len(literal.text) + 1]
+        for (inside, outside), end in zip(literal.sites, ends, strict=True):
+            sites.append((inside, self.outside(outside)))
+            last = outside + end - inside
+            sites += [(inside + mine - outside, theirs) for mine, theirs in self.sites if outside < mine < last]
+        return Text(literal.text, tuple(sites), self.outside(literal.start), self.outside(literal.end))
+
+
+def _inner(site: Site) -> int:
+    return site[0]
+
+
+def language_of(node: Node, field: str = "args") -> str:
+    """The language of a DO statement, whose options are its ``args``, or of CREATE FUNCTION."""
+    language = options(node, field).get("language", {})
+    said: str = language.get("arg", {}).get("String", {}).get("sval", "plpgsql")
+    return said.lower()
+
+
+def do_body(outer: Text, node: Node) -> Text | None:
+    """The body of a DO statement in PL/pgSQL with its place; None in another language."""
+    given = options(node, "args").get("as")
+    if given is None or language_of(node) != "plpgsql":
+        return None
+    body = literal_at(outer.text, given.get("location", 0), given["arg"]["String"].get("sval", ""))
+    return outer.within(body)
+
+
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+_LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+def literal_at(outer: str, byte: int, value: str) -> Text:
+    """The string literal whose token is the first one from a byte offset on, and which means ``value``.
+
+    A literal that is written in another way than this reads (continued on the next line, U&'...') stands for all of its
+    statement, as does one that is not found.
+    """
+    data = outer.encode(errors="surrogatepass")
+    for kind, token, offset in tokens(data, max(byte, 0)):
+        if kind != "text":
+            continue
+        start = offset if outer.isascii() else in_characters(data, offset)
+        written = token.decode(errors="surrogatepass")
+        read = _read(written)
+        end = start + len(written)
+        if read is not None and read[0] == value:
+            sites = tuple((inside, outside + start) for inside, outside in read[1])
+            return Text(value, sites, start, end)
+        break
+    return Text(value, (), 0, len(outer))
+
+
+def _read(written: str) -> tuple[str, list[Site]] | None:
+    """What a literal means and where each piece of it stands in it."""
+    if written.startswith("$"):
+        opening = written.index("$", 1) + 1
+        return written[opening:-opening], [(0, opening)]
+    if written[0] in "eE":
+        return _escaped(written)
+    if written[0] != "'":
+        return None
+    pieces: list[str] = []
+    sites: list[Site] = []
+    inside, at = 0, 1
+    while True:
+        end = written.find("''", at, len(written) - 1)
+        piece = written[at:-1] if end < 0 else written[at : end + 1]
+        sites.append((inside, at))
+        pieces.append(piece)
+        inside += len(piece)
+        if end < 0:
+            return "".join(pieces), sites
+        at = end + 2
+
+
+def _escaped(written: str) -> tuple[str, list[Site]]:
+    pieces: list[str] = []
+    sites: list[Site] = [(0, 2)]
+    inside, at, last = 0, 2, len(written) - 1
+    while at < last:
+        character = written[at]
+        if character == "'":
+            piece, after = "'", at + 2
+        elif character == "\\" and (match := _ESCAPE.match(written, at)):
+            octal, hexadecimal, short, long, letter = match.groups()
+            code = (octal and int(octal, 8)) or (hexadecimal and int(hexadecimal, 16)) or (short or long)
+            if letter is not None:
+                piece = _LETTERS.get(letter, letter)
+            else:
+                piece = chr(code if isinstance(code, int) else int(code or "0", 16) % 0x110000)
+            after = match.end()
+        else:
+            pieces.append(character)
+            inside, at = inside + 1, at + 1
+            continue
+        pieces.append(piece)
+        inside, at = inside + len(piece), after
+        sites.append((inside, at))
+    return "".join(pieces), sites

@@ -1,0 +1,237 @@
+"""Variables in a query, which is analysed with columns of a relation around it in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from pubcheck.postgres import input
+from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.catalog import PG_CATALOG
+from pubcheck.postgres.catalog.rows import Column, Relation
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.executor.compile import Row
+from pubcheck.postgres.oids import BOOL, INT4
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import conjuncts, names, walk
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text, unknown
+from pubcheck.postgres.session import Session
+
+Type = tuple[int, int]
+"""A type's oid, 0 where it is not known, and a typmod."""
+BOOLEAN, INTEGER = (BOOL, -1), (INT4, -1)
+
+
+class Variables(Protocol):
+    """The types and values of variables by name. ``place``: the same where the same names have the same types."""
+
+    @property
+    def place(self) -> int: ...
+
+    def __bool__(self) -> bool: ...
+
+    def __contains__(self, name: str) -> bool: ...
+
+    def __getitem__(self, name: str) -> tuple[Type, Value]: ...
+
+    def field(self, parts: tuple[str, ...]) -> Value:
+        """The value of a field, UNKNOWN where the record is not known to have it."""
+
+
+_PREFIX = "\x01"
+"""What the names of variables begin with where they stand as columns: nothing in SQL is called so."""
+
+
+class FieldUnknown(Unknowable):
+    """The field of a record, of which another value tells more or less. ``missing``: perhaps there is no such field."""
+
+    def __init__(self, reason: str, *, missing: bool) -> None:
+        super().__init__(reason)
+        self.missing = missing
+
+
+def variable_columns(used: dict[str, int], variables: Variables) -> Iterator[Column]:
+    for name, number in used.items():
+        (oid, typmod), _ = variables[name]
+        yield Column(number, f"{_PREFIX}{number}", oid, typmod=typmod)
+
+
+class Shape(Struct):
+    """What the words of a query say, whatever there is: the first names of its ``references``, the ``tables`` that it
+    names, the ``own`` names that it gives (``closed``: all of them), and whether it takes parameters, or has a
+    sub-select that may give ``several`` rows where one is wanted."""
+
+    references: frozenset[str]
+    tables: list[Node]
+    own: frozenset[str]
+    closed: bool
+    parameters: bool
+    several: bool
+
+
+_shapes: dict[int, tuple[Node, Shape]] = {}
+_MOST_SHAPES = 1_000
+
+
+def shape_of(query: Node) -> Shape:
+    known = _shapes.get(id(query))
+    if known is not None and known[0] is query:
+        return known[1]
+    references, own, tables = set[str](), set[str](), list[Node]()
+    closed, parameters = True, False
+    for kind, body in walk(query):
+        if kind == "ColumnRef":
+            references.add(body["fields"][0].get("String", {}).get("sval", ""))
+        elif kind == "ParamRef":
+            parameters = True
+        elif kind == "RangeVar":
+            tables.append(body)
+        elif kind == "Alias":
+            own.add(body.get("aliasname", ""))
+            own.update(names(body.get("colnames", ())))
+        elif kind == "ResTarget" and "name" in body:
+            own.add(body["name"])
+        elif kind == "RangeFunction":
+            calls = [one for inner, one in walk(body["functions"]) if inner == "FuncCall"]
+            own.update(names(call["funcname"])[-1] for call in calls)
+        elif kind in ("RangeSubselect", "RangeTableFunc", "JsonTable") and "alias" not in body:
+            closed = False
+    shape = Shape(frozenset(references), tables, frozenset(own), closed, parameters, _several_rows(query))
+    if len(_shapes) >= _MOST_SHAPES:
+        _shapes.clear()
+    _shapes[id(query)] = query, shape
+    return shape
+
+
+def with_columns(session: Session, query: Node, variables: Variables, used: dict[str, int]) -> Node:
+    """The query with columns of the relation around it in the place of variables. Raises Unknowable where a name may
+    mean a column of the query's own as well."""
+    shape = shape_of(query)
+    if not variables or not (shape.parameters or any(name in variables for name in shape.references)):
+        return query
+    changed: Node = _copied(query, variables, used, _own_names(session, shape))
+    return changed
+
+
+def _own_names(session: Session, shape: Shape) -> frozenset[str] | None:
+    """The names that may mean columns of a query's own; None for any."""
+    if not shape.closed:
+        return None
+    found = set(shape.own)
+    for table in shape.tables:
+        row = session.find_relation(table)
+        columns = _column_names(session, row) if row is not None else None
+        if columns is None:
+            return None
+        found.update(columns)
+    return frozenset(found)
+
+
+def _column_names(session: Session, row: Relation) -> Sequence[str] | None:
+    if row.namespace == PG_CATALOG:
+        known = session.syscache.builtin.columns(row.name)
+        return None if known is None else [column.name for column in known]
+    return [column.name for column in row.columns] if row.seen and row.columns else None
+
+
+def _copied(item: Any, variables: Variables, used: dict[str, int], own: frozenset[str] | None) -> Any:
+    if isinstance(item, list):
+        return [_copied(each, variables, used, own) for each in item]
+    if not isinstance(item, dict):
+        return item
+    reference = item.get("ColumnRef")
+    if reference is not None:
+        name = _variable(reference["fields"], variables)
+        if name is None:
+            return item
+        if own is None or name in own:
+            raise Unknowable("whether a name means a variable or a column")
+        return {"ColumnRef": {**reference, "fields": _fields(name, used)}}
+    parameter = item.get("ParamRef")
+    if parameter is not None:
+        name = f"${parameter.get('number', 0)}"
+        if name not in variables:
+            return item
+        return {"ColumnRef": {"fields": _fields(name, used), "location": parameter.get("location", -1)}}
+    return {key: _copied(value, variables, used, own) for key, value in item.items()}
+
+
+def _fields(name: str, used: dict[str, int]) -> list[Node]:
+    number = used.setdefault(name, len(used) + 1)
+    return [{"String": {"sval": f"{_PREFIX}{number}"}}]
+
+
+def _variable(fields: Sequence[Node], variables: Variables) -> str | None:
+    """The variable, or the field of one, that a reference means first of all."""
+    parts: list[str] = [field["String"]["sval"] for field in fields if "String" in field]
+    if not parts or len(parts) != len(fields):
+        return None
+    if parts[0] in variables:
+        if len(parts) == 1:
+            return parts[0]
+        raise FieldUnknown("the type of a record's field", missing=variables.field(tuple(parts)) is UNKNOWN)
+    return None
+
+
+def values_of(p: ParseState, used: dict[str, int], variables: Variables) -> Row | None:
+    """The values of the variables that are used, as the executor has them; None where one is not known."""
+    found: dict[int, Any] = {}
+    for name, number in used.items():
+        (oid, typmod), value = variables[name]
+        if value is not None:
+            said = text(value, cast=False)
+            if value is UNKNOWN or unknown(value) or not isinstance(said, str):
+                return None
+            try:
+                value = input.read(p.inputs, oid, said, typmod)
+            except (ServerError, Unknowable):
+                return None
+        found[number] = value
+    return found
+
+
+def variables_relation(columns: Iterable[Column]) -> Relation:
+    """What the expression is over: the variables."""
+    return Relation(0, _PREFIX, 0, "c", 0, tuple(columns))
+
+
+_SINGLE_ROW = frozenset(
+    ("count", "max", "min", "sum", "avg", "array_agg", "string_agg", "bool_or", "bool_and", "every", "jsonb_agg")
+)
+_UNIQUE = frozenset(("oid", "pubname", "datname", "rolname", "nspname", "extname", "name", "usename", "subname"))
+"""Columns of which catalogs hold no value twice."""
+
+
+def _several_rows(query: Node) -> bool:
+    """Whether a sub-select of the query that stands for a value may give several rows."""
+    for kind, body in walk(query):
+        if kind == "SubLink" and body["subLinkType"] in ("EXPR_SUBLINK", "ROWCOMPARE_SUBLINK"):
+            select = body["subselect"].get("SelectStmt", {})
+            if not _one_row(select):
+                return True
+    return False
+
+
+def _one_row(select: Node) -> bool:
+    if select.get("limitCount", {}).get("A_Const", {}).get("ival", {}).get("ival") == 1:
+        return True
+    if "larg" in select or "valuesLists" in select:
+        return False
+    calls = {names(body["funcname"])[-1] for kind, body in walk(select.get("targetList", ())) if kind == "FuncCall"}
+    if calls & _SINGLE_ROW and "groupClause" not in select:
+        return True
+    if "fromClause" not in select:
+        return not calls & {"unnest", "generate_series", "regexp_split_to_table", "jsonb_array_elements"}
+    if len(select["fromClause"]) != 1 or "RangeVar" not in select["fromClause"][0]:
+        return False
+    return any(map(_settles, conjuncts(select.get("whereClause"))))
+
+
+def _settles(condition: Node) -> bool:
+    body = condition.get("A_Expr")
+    if body is None or body["kind"] != "AEXPR_OP" or names(body["name"])[-1] != "=":
+        return False
+    sides = [side.get("ColumnRef", {}).get("fields", ()) for side in (body.get("lexpr", {}), body.get("rexpr", {}))]
+    return any(fields and fields[-1].get("String", {}).get("sval") in _UNIQUE for fields in sides)

@@ -1,0 +1,256 @@
+"""Variables and expressions: values are kept by name, and worked out as far as they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pubcheck.postgres.budget import STEP, Budget
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql import queries
+from pubcheck.postgres.plpgsql.columns import columns as columns_of
+from pubcheck.postgres.plpgsql.conditions import GUARDED
+from pubcheck.postgres.plpgsql.control_flow import Signal, Way
+from pubcheck.postgres.plpgsql.declarations import are_declarable
+from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, expression, query
+from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
+from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
+from pubcheck.postgres.plpgsql.parse import typname
+from pubcheck.postgres.plpgsql.query_check import Trial
+from pubcheck.postgres.plpgsql.source_text import Text
+from pubcheck.postgres.plpgsql.uncertainty import Doubt
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
+from pubcheck.postgres.plpgsql.variable_binding import BOOLEAN, Type
+from pubcheck.postgres.tokens import in_bytes
+
+
+class Memory:
+    """The frames of what is run, and what expressions say in the innermost one."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.session = host.session
+        self.frames: list[Frame] = []
+        self.doubt = Doubt()
+        self.invoked = 0
+        """How many functions expressions have called so far."""
+        self.budget = Budget()
+        """For all that is run together."""
+        self.trial = Trial(self.session, self.budget)
+        self.evaluator = Evaluator(self.session, self.variable, self.budget)
+
+    def fail(self, error: ServerError, inner: Inner | None = None) -> Way:
+        """An error that the body raises itself: for certain, or else one that takes the rest with it perhaps."""
+        if not self.doubt.at_hand:
+            raise Raised(error, inner)
+        self.doubt.failed_perhaps(error)
+        return Way(None, [Signal("raised" if self.doubt.taken(error) else "return")])
+
+    def spend(self, amount: int = STEP) -> None:
+        """Raises Exhausted when nothing is left."""
+        try:
+            self.budget.spend(amount)
+        except Unknowable:
+            raise Exhausted from None
+
+    def excuse(self, error: ServerError, unseen: bool) -> bool:
+        """Whether an assumed refusal is what a guard or a handler is there for."""
+        return self.doubt.taken(error) or (self.doubt.at_hand and not unseen and error.sqlstate in GUARDED)
+
+    def followed_in(self, statement: Node) -> list[int]:
+        """The functions that an expression calls and that are run, one for each call."""
+        raise NotImplementedError
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    def variable(self, parts: tuple[str, ...]) -> Value:
+        return self.frames[-1].look_up(parts) if self.frames else MISSING
+
+    def declare(self, frame: Frame, scope: dict[str, Value], kind: str, node: Node, otherwise: Value) -> None:
+        name = node["refname"]
+        if kind == "PLpgSQL_var":
+            written = typname(node)
+            frame.declared += frame.types.get(name) != written
+            frame.types[name] = written
+        value: Value = otherwise
+        if "default_val" in node:
+            value = self.value(node["default_val"], self.trial.type_named(frame.types[name]))
+            self.admit(node, value)
+        scope[name] = self.as_type(value, frame.types[name]) if name in frame.types else value
+
+    def find_types(self, frame: Frame) -> None:
+        """Looks up the types of all that a body declares, as the server does before it runs any of it.
+
+        Raises NotParsed where one is not there.
+        """
+        if not are_declarable(self.trial, frame.body.text, frame.program):
+            self.doubt.risk()
+
+    def as_type(self, value: Value, type_name: str) -> Value:
+        """The value as one of a type."""
+        if type_name == "regclass" and isinstance(value, str):
+            return self.evaluator.regclass(value)
+        made = coerced(value, type_name)
+        if made is UNKNOWN and value is not UNKNOWN and type_name not in _UNFOLLOWED:
+            self.doubt.risk()
+        return made
+
+    def value(self, node: Node, target: Type | None = None) -> Value:
+        """The value of a PLpgSQL_expr, which is for a variable of the ``target`` type. Raises Raised."""
+        return self.evaluated(node["PLpgSQL_expr"]["query"], target)
+
+    def evaluated(self, expression_text: str, target: Type | None = None, before: str = "") -> Value:
+        """The value of an expression; ``before`` is what of the query stands before it. Raises Raised."""
+        statement = query(_SELECT + expression_text)
+        try:
+            called = self.followed_in(statement) if statement is not None else []
+            with self.trial.following(called):
+                fails = statement is None or self.trial.may_fail(statement, self.variables(), (target,))
+            invoked = self.invoked
+            value = self.evaluator.of_text(expression_text)
+            if value is UNKNOWN and (fails or self.invoked - invoked < len(called)):
+                self.doubt.risk()
+            return value
+        except Failed as error:
+            literal = expression(expression_text) if before else None
+            if error.location is None and literal is not None and "sval" in literal.get("A_Const", ()):
+                # A literal that is assigned is read when the assignment is analysed.
+                error.location = literal["A_Const"].get("location", len(_SELECT))
+            if error.location is not None:
+                error.location += in_bytes(before) - len(_SELECT)
+                error.culprit = error.location
+            self.fail(error, self._written(before + expression_text))
+            return UNKNOWN
+
+    def _written(self, expression_text: str) -> Inner:
+        """An expression where it stands; one that is written several times stands for all of the body."""
+        frame = self.frame
+        if frame.at is not None:
+            return Inner(Text(expression_text, (), frame.at.text.start, frame.at.text.end), frame.at.number)
+        body = frame.body
+        at = body.text.find(expression_text)
+        if at >= 0 and body.text.find(expression_text, at + 1) < 0:
+            return Inner(body.part(at, at + len(expression_text)), ())
+        return Inner(Text(expression_text, (), body.start, body.end), ())
+
+    def attempt(self, statement: Node, inner: Inner | None = None, into: Node | None = None) -> None:
+        """Whether a query fails, whose first row is put ``into`` variables. Raises Raised if it certainly does."""
+        try:
+            if self.trial.may_fail(statement, self.variables(), self.targets(into)):
+                self.doubt.risk()
+        except Failed as error:
+            self.fail(error, inner)
+
+    def targets(self, into: Node | None) -> list[Type | None]:
+        """The types of the variables that a row is put into."""
+        for kind, node in (into or {}).items():
+            if kind == "PLpgSQL_row":
+                return [self.type_of(field.get("varno", 0)) for field in node.get("fields", ())]
+            if kind == "PLpgSQL_var":
+                return [self.trial.type_named(typname(node))]
+        return []
+
+    def reads_all(self, into: Node | None) -> bool:
+        """Whether it is known of every value whether the variables take it."""
+        return all(each is not None and self.trial.reads(each) for each in self.targets(into))
+
+    def variables(self) -> Variables:
+        return Variables(self.frame, self.trial) if self.frames else Variables(None, self.trial)
+
+    def truth(self, node: Node) -> Value:
+        return coerced(self.value(node, BOOLEAN), "boolean")
+
+    def assign_to(self, target: Node | None, values: Sequence[Value], columns: Sequence[str] = ()) -> None:
+        """Puts a row into a record or into scalar variables; UNKNOWN for what has no value."""
+        for kind, node in (target or {}).items():
+            if kind == "PLpgSQL_row" and self._is_whole_row(node, columns):
+                self.put(node["fields"][0].get("varno", 0), dict(zip(columns, values, strict=False)))
+            elif kind == "PLpgSQL_row":
+                for at, field in enumerate(node.get("fields", ())):
+                    value = values[at] if at < len(values) else UNKNOWN
+                    self.receive(field.get("varno", 0), value)
+            elif kind == "PLpgSQL_rec":
+                known = len(columns) == len(values) and len(values) > 0
+                row: Value = dict(zip(columns, values, strict=False)) if known else UNKNOWN
+                self.bind(node["refname"], row)
+            elif kind == "PLpgSQL_var":
+                self.bind(node["refname"], values[0] if values else UNKNOWN)
+
+    def _is_whole_row(self, node: Node, columns: Sequence[str]) -> bool:
+        """Whether a row is one variable of the type of a catalog's rows, and the columns are the catalog's."""
+        if len(node.get("fields", ())) != 1:
+            return False
+        written = typname(self.datum(node["fields"][0].get("varno", 0))[1])
+        return written.endswith("%rowtype") and columns_of("pg_catalog", written.removesuffix("%rowtype")) == columns
+
+    def bind(self, name: str, value: Value) -> None:
+        """A variable, which a loop may have brought along."""
+        frame = self.frame
+        if any(name in scope for scope in frame.scopes):
+            frame.put(name, self.as_type(value, frame.types[name]) if name in frame.types else value)
+        else:
+            frame.scopes[-1][name] = value
+
+    def datum(self, number: int) -> tuple[str, Node]:
+        """The kind and the node of a variable, by its number; nothing for one that there is not."""
+        variables = self.frame.program.variables
+        return variables[number] if 0 <= number < len(variables) else ("", {})
+
+    def put(self, number: int, value: Value) -> None:
+        """Assigns to a datum by its number."""
+        kind, node = self.datum(number)
+        if kind == "PLpgSQL_recfield":
+            parent = self.datum(node.get("recparentno", 0))[1].get("refname", "")
+            record = self.frame.look_up((parent,))
+            self.bind(parent, {**record, node["fieldname"]: value} if isinstance(record, dict) else UNKNOWN)
+        elif "refname" in node and kind != "PLpgSQL_row":
+            self.bind(node["refname"], value)
+        elif kind == "PLpgSQL_row":
+            for field in node.get("fields", ()):
+                self.put(field.get("varno", 0), UNKNOWN)
+
+    def restore(self, snapshot: list[dict[str, Value]]) -> None:
+        for scope, former in zip(self.frame.scopes, snapshot, strict=True):
+            scope.clear()
+            scope.update(former)
+
+    def rows(self, statement: Node) -> queries.Rows:
+        return queries.run(self.evaluator, statement)
+
+    def type_of(self, number: int) -> Type | None:
+        """The type of a variable, by its number; None where it is not known."""
+        kind, node = self.datum(number)
+        return self.trial.type_named(typname(node)) if kind == "PLpgSQL_var" else None
+
+    def receive(self, number: int, value: Value) -> None:
+        """Assigns a value to a variable, which may refuse it."""
+        kind, node = self.datum(number)
+        if kind == "PLpgSQL_recfield":
+            parent = self.datum(node.get("recparentno", 0))[1].get("refname", "")
+            if parent in self.frame.records and self.frame.look_up((parent,)) is None:
+                self.fail(unassigned(parent))
+        self.admit(node, value)
+        if kind == "PLpgSQL_var" and isinstance(value, str):
+            try:
+                self.trial.read(value, typname(node))
+            except Failed as error:
+                self.fail(error)
+        self.put(number, value)
+
+    def admit(self, node: Node, value: Value) -> None:
+        """Whether a variable takes a value (exec_assign_value)."""
+        if node.get("notnull"):
+            if value is None:
+                words = f'null value cannot be assigned to variable "{node["refname"]}" declared NOT NULL'
+                self.fail(ServerError("22004", words))
+            elif value is UNKNOWN:
+                self.doubt.risk()
+        if value is not None and node.get("refname") in self.frame.limited:
+            self.doubt.risk()
+
+
+_SELECT = "SELECT "
+_UNFOLLOWED = frozenset(("refcursor", "timestamptz", "timestamp", "numeric", "float8", "jsonb", "json", "uuid", "date"))
+"""Types of which values are not kept; whether they take one the trial says."""

@@ -1,0 +1,156 @@
+"""WITH options of a publication (commands/publicationcmds.c: parse_publication_options; commands/define.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog.rows import Publication
+from pubcheck.postgres.def_elem import ascii_lower, truth, value_text
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+
+_ACTIONS = ("insert", "update", "delete", "truncate")
+
+
+class PublicationOptions(Struct, frozen=True):
+    """The options that were given; None where one was not."""
+
+    actions: frozenset[str] | None = None
+    via_root: bool | None = None
+    generated: str | None = None
+    via_root_location: int | None = None
+
+    def applied(self, publication: Publication) -> Publication:
+        """The publication with these options set; the others stay."""
+        changes: dict[str, Any] = {}
+        if self.actions is not None:
+            changes.update((action, action in self.actions) for action in _ACTIONS)
+        if self.via_root is not None:
+            changes["via_root"] = self.via_root
+        if self.generated is not None:
+            changes["generated"] = self.generated
+        return replace(publication, **changes) if changes else publication
+
+
+def parse_options(session: Session, nodes: Iterable[Node], publication: str) -> PublicationOptions:
+    """The options from left to right. Raises ServerError 42601 at the first that the server refuses."""
+    actions: frozenset[str] | None = None
+    via_root: bool | None = None
+    generated: str | None = None
+    via_root_location: int | None = None
+    for item in nodes:
+        element = item["DefElem"]
+        name, location = element["defname"], element.get("location", 0)
+        try:
+            if name == "publish":
+                if actions is not None:
+                    raise _twice(location)
+                actions = _publish(element)
+            elif name == "publish_via_partition_root":
+                if via_root is not None:
+                    raise _twice(location)
+                via_root, via_root_location = _boolean(element), location
+            elif name == "publish_generated_columns" and session.catalog.major.publish_generated_columns:
+                if generated is not None:
+                    raise _twice(location)
+                generated = _generated(element)
+            else:
+                raise ServerError("42601", f'unrecognized publication parameter: "{name}"', rule="option-unknown")
+        except ServerError as error:
+            error.publication = publication
+            if error.culprit is None:
+                error.culprit = location
+            raise
+    return PublicationOptions(actions, via_root, generated, via_root_location)
+
+
+def _twice(location: int) -> ServerError:
+    """errorConflictingDefElem; the only option error with a position."""
+    return ServerError("42601", "conflicting or redundant options", rule="option-twice", location=location)
+
+
+def _publish(element: Node) -> frozenset[str]:
+    if "arg" not in element:
+        raise ServerError("42601", "publish requires a parameter", rule="publish-no-value")
+    parts = split_identifiers(value_text(element["arg"]))
+    if parts is None:
+        raise ServerError("42601", 'invalid list syntax in parameter "publish"', rule="publish-list-syntax")
+    for part in parts:
+        if part not in _ACTIONS:
+            raise ServerError(
+                "42601", f'unrecognized value for publication option "publish": "{part}"', rule="publish-value"
+            )
+    return frozenset(parts)
+
+
+def _boolean(element: Node) -> bool:
+    value = truth(element.get("arg"))
+    if value is None:
+        raise ServerError("42601", f"{element['defname']} requires a Boolean value", rule="viaroot-boolean")
+    return value
+
+
+def _generated(element: Node) -> str:
+    """defGetGeneratedColsOption."""
+    value = value_text(element["arg"]) if "arg" in element else ""
+    word = ascii_lower(value)
+    if word in ("none", "stored"):
+        return word[0]
+    raise ServerError(
+        "42601",
+        f'invalid value for publication parameter "publish_generated_columns": "{value}"',
+        rule="generated-option-value",
+        detail='Valid values are "none" and "stored".',
+    )
+
+
+_SPACE = " \t\n\r\f\v"
+
+
+def split_identifiers(text: str) -> list[str] | None:
+    """SplitIdentifierString with a comma: names folded to lower case unless quoted; None of a malformed list."""
+    found: list[str] = []
+    at, end = 0, len(text)
+
+    def skip(at: int) -> int:
+        while at < end and text[at] in _SPACE:
+            at += 1
+        return at
+
+    at = skip(at)
+    if at == end:
+        return found
+    while True:
+        if text[at : at + 1] == '"':
+            name, at = "", at + 1
+            while True:
+                close = text.find('"', at)
+                if close < 0:
+                    return None
+                name += text[at:close]
+                at = close + 1
+                if text[at : at + 1] != '"':
+                    break
+                name += '"'
+                at += 1
+        else:
+            start = at
+            while at < end and text[at] not in _SPACE and text[at] != ",":
+                at += 1
+            if at == start:
+                return None
+            name = ascii_lower(text[start:at])
+        found.append(name.encode()[:63].decode(errors="ignore"))
+        at = skip(at)
+        if at == end:
+            return found
+        if text[at] != ",":
+            return None
+        at = skip(at + 1)
+        if at == end:
+            return None

@@ -1,0 +1,176 @@
+"""What a subscription asks of its publications before it streams: their tables, and the rows of the initial copy.
+
+pg_get_publication_tables (pg_publication.c), fetch_table_list (subscriptioncmds.c) and fetch_remote_table_info
+(tablesync.c), for a subscriber of the same major as the publisher. None of them looks at the publish option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from pubcheck.diagnostics import ServerAnswer
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Filter, Publication, PublicationRel
+from pubcheck.postgres.replication.publication_lookup import counted_entry, is_publishable, sent_columns
+from pubcheck.postgres.replication.subscription_set import Conflict, Filters, compared_columns, lists_differ
+
+
+class Listed(Struct, frozen=True, gc=False):
+    """A row of pg_publication_tables. ``columns`` are attnames by number: 15 shows generated columns that it never
+    sends where there is no list. ``filter`` is None where it does not count.
+    """
+
+    publication: int
+    relation: int
+    columns: tuple[int, ...]
+    filter: Filter | None
+    entry: PublicationRel | None
+
+
+class Copied(Struct, frozen=True, gc=False):
+    """A table that the initial copy takes: an ordinary table alone (ONLY), or a partitioned one with all its rows,
+    those of unlogged and foreign partitions too.
+
+    ``filters`` are ORed, () for all rows. ``within`` is an ancestor that is copied as well, so that the rows arrive
+    twice (15 only), else 0.
+    """
+
+    relation: int
+    publications: tuple[int, ...]
+    columns: tuple[int, ...]
+    filters: Filters
+    within: int
+
+
+def listed(catalog: Catalog, publication: int) -> list[Listed]:
+    """What pg_publication_tables shows of a publication, in no particular order."""
+    row = catalog.publications[publication]
+    return [_listed(catalog, row, oid) for oid in _without_partitions(catalog, _tables(catalog, row), row.via_root)]
+
+
+def copied(catalog: Catalog, publications: Sequence[int]) -> list[Copied]:
+    """The tables that the initial copy takes for a subscription to these publications; linear in their tables.
+
+    16 leaves out partitions whose ancestor is among the tables of any of the publications, as soon as one of them
+    has publish_via_partition_root; 15 looks at each publication alone.
+    """
+    own = _by_relation(catalog, publications)
+    taken = set(_asked_for(catalog, own, publications))
+    found: list[Copied] = []
+    for oid, rows in own.items():
+        if oid not in taken:
+            continue
+        filters: list[tuple[int, Filter]] = []
+        for row in rows:
+            if row.filter is None:
+                filters = []
+                break
+            filters.append((row.publication, row.filter))
+        first = catalog.publications[rows[0].publication]
+        relation = catalog.relations[oid]
+        lists = None if rows[0].entry is None else rows[0].entry.columns
+        within = next((above for above in catalog.ancestors(oid) if above in taken), 0) if relation.partition else 0
+        found.append(
+            Copied(
+                oid,
+                tuple(row.publication for row in rows),
+                sent_columns(relation, lists, first.generated == "s"),
+                tuple(filters),
+                within,
+            )
+        )
+    return found
+
+
+def subscribe_conflicts(catalog: Catalog, publications: Sequence[int]) -> list[Conflict]:
+    """What CREATE SUBSCRIPTION and REFRESH refuse (fetch_table_list): one conflict a table, the server names one.
+
+    In 15 also what only the table's initial copy refuses: a list of all columns beside none, where a column was
+    dropped (``lists_differ``).
+    """
+    own = _by_relation(catalog, publications)
+    if len(set(publications)) < 2:
+        return []
+    found: list[Conflict] = []
+    for oid in _asked_for(catalog, own, publications):
+        rows = own[oid]
+        if len(rows) == 1:
+            continue
+        sets = tuple((row.publication, row.columns) for row in rows)
+        relation = catalog.relations[oid]
+        lists = [None if row.entry is None else row.entry.columns for row in rows]
+        if len({columns for _, columns in sets}) > 1 or lists_differ(catalog, relation, lists, sets):
+            name = f"{catalog.namespaces[relation.namespace].name}.{relation.name}"
+            answer = ServerAnswer(
+                "0A000", f'cannot use different column lists for table "{name}" in different publications'
+            )
+            found.append(Conflict("cl-conflict-subscribe", oid, answer, sets))
+    return found
+
+
+def _by_relation(catalog: Catalog, publications: Sequence[int]) -> dict[int, list[Listed]]:
+    found: dict[int, list[Listed]] = {}
+    for publication in dict.fromkeys(publications):
+        for row in listed(catalog, publication):
+            found.setdefault(row.relation, []).append(row)
+    return found
+
+
+def _asked_for(catalog: Catalog, own: dict[int, list[Listed]], publications: Sequence[int]) -> list[int]:
+    if catalog.major.number < 16:
+        return list(own)
+    via_root = any(catalog.publications[publication].via_root for publication in publications)
+    return _without_partitions(catalog, own, via_root)
+
+
+def _without_partitions(catalog: Catalog, tables: Iterable[int], via_root: bool) -> list[int]:
+    """filter_partitions."""
+    kept = list(tables)
+    if not via_root:
+        return kept
+    known = set(kept)
+    return [
+        oid
+        for oid in kept
+        if not catalog.relations[oid].partition or not any(above in known for above in catalog.ancestors(oid))
+    ]
+
+
+def _tables(catalog: Catalog, publication: Publication) -> dict[int, None]:
+    """GetPublicationRelations, GetAllSchemaPublicationRelations or GetAllTablesPublicationRelations.
+
+    Partitions of a member are not asked whether they are publishable.
+    """
+    via_root = publication.via_root
+    if publication.all_tables:
+        return {
+            relation.oid: None
+            for relation in catalog.relations.values()
+            if is_publishable(relation) and (relation.kind == "r" or via_root) and not (relation.partition and via_root)
+        }
+    starts = [catalog.publication_rels[member].relation for member in catalog.members_of.get(publication.oid)]
+    for schema in catalog.schemas_of.get(publication.oid):
+        held = catalog.relations_in.get(catalog.publication_namespaces[schema].namespace)
+        starts += [oid for oid in held if is_publishable(catalog.relations[oid])]
+    found: dict[int, None] = {}
+    walked: set[int] = set()
+    for start in starts:
+        if via_root or catalog.relations[start].kind != "p":
+            found[start] = None
+        elif start not in walked:
+            tree = catalog.descendants(start)
+            walked.update(tree)
+            found.update((oid, None) for oid in tree if catalog.relations[oid].kind != "p")
+    return found
+
+
+def _listed(catalog: Catalog, publication: Publication, oid: int) -> Listed:
+    relation = catalog.relations[oid]
+    entry = counted_entry(catalog, publication, oid)
+    condition = None
+    if entry is not None and (publication.oid, relation.namespace) not in catalog.schema_members:
+        condition = entry.filter
+    columns = compared_columns(catalog, publication, relation)
+    return Listed(publication.oid, oid, columns, condition, entry)

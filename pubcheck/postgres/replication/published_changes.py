@@ -1,0 +1,215 @@
+"""What one publication sends: for each table the name its changes bear, operations, filter and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
+from pubcheck.postgres.catalog.rows import Filter, Publication, PublicationRel, Relation
+from pubcheck.postgres.replication.publication_lookup import (
+    How,
+    arrival,
+    counted_entry,
+    is_publishable,
+    mapped,
+    sent_columns,
+)
+
+Operation = Literal["insert", "update", "delete", "truncate"]
+OPERATIONS: tuple[Operation, ...] = ("insert", "update", "delete", "truncate")
+
+Reason = Literal["unlogged", "temporary", "foreign", "materialized view", "sequence", "information_schema"]
+
+
+class Sent(Struct, frozen=True, gc=False):
+    """What a publication sends of the rows of one ordinary table or leaf partition.
+
+    ``arrives_as`` is the relation whose name and columns the changes bear, ``through`` the one that the publication
+    names and that brings the table in, both the table or an ancestor; ``how`` it is named. ``operations`` are those of
+    the publication: a TRUNCATE of the leaf alone is not sent where it arrives as another (``truncate_sent``).
+    ``entry`` is the membership whose filter and column list count, ``filter`` its filter unless the schema or ALL
+    TABLES voids it (by column numbers of ``entry.relation``). ``columns`` are numbers of ``relation``, in the order in
+    which they are sent. ``certain``: all that this rests on was seen.
+    """
+
+    publication: int
+    relation: int
+    arrives_as: int
+    operations: tuple[Operation, ...]
+    filter: Filter | None
+    entry: PublicationRel | None
+    columns: tuple[int, ...]
+    how: How
+    through: int
+    certain: bool
+
+    @property
+    def truncate_sent(self) -> bool:
+        """Whether TRUNCATE of this very table is sent (pgoutput_truncate skips what arrives as an ancestor)."""
+        return "truncate" in self.operations and self.arrives_as == self.relation
+
+
+def published_operations(publication: Publication) -> tuple[Operation, ...]:
+    """The publish option."""
+    return tuple(operation for operation in OPERATIONS if getattr(publication, operation))
+
+
+def sent_by(catalog: Catalog, publication: int) -> list[Sent]:
+    """What a publication sends, one entry for each table whose rows it publishes.
+
+    FOR ALL TABLES in the catalog's order, otherwise in that of the members. Takes time linear in the tables found.
+    """
+    row = catalog.publications[publication]
+    operations = published_operations(row)
+    found: list[Sent] = []
+    for oid in _reached(catalog, row):
+        relation = catalog.relations[oid]
+        if relation.kind == "r" and is_publishable(relation):
+            sent = _sent(catalog, row, relation, operations)
+            if sent is not None:
+                found.append(sent)
+    return found
+
+
+def truncates_sent_by(catalog: Catalog, publication: int, sents: Iterable[Sent]) -> list[Sent]:
+    """The partitioned tables of which a publication sends TRUNCATE and no rows (pgoutput_truncate).
+
+    ``sents`` are what it sends (``sent_by``): a table under whose name none of them arrives has no partition, or none
+    that is published.
+    """
+    row = catalog.publications[publication]
+    if not (row.via_root and row.truncate):
+        return []
+    arrived = {one.arrives_as for one in sents}
+    empty = (catalog.relations[oid] for oid in _reached(catalog, row) if oid not in arrived)
+    operations = published_operations(row)
+    made = [_sent(catalog, row, each, operations) for each in empty if each.kind == "p" and is_publishable(each)]
+    return [one for one in made if one is not None and one.truncate_sent]
+
+
+def sent(catalog: Catalog, publication: int, relation: int) -> Sent | None:
+    """What a publication sends of one ordinary table or leaf; None for nothing."""
+    row, table = catalog.publications[publication], catalog.relations[relation]
+    if table.kind != "r" or not is_publishable(table):
+        return None
+    return _sent(catalog, row, table, published_operations(row))
+
+
+def _sent(
+    catalog: Catalog, publication: Publication, relation: Relation, operations: tuple[Operation, ...]
+) -> Sent | None:
+    arrives = arrival(catalog, publication, relation)
+    if arrives is None:
+        return None
+    target = relation if arrives.level == 0 else catalog.relations[arrives.arrives_as]
+    entry = counted_entry(catalog, publication, target.oid)
+    listed, condition = None, None
+    if entry is not None:
+        listed = entry.columns
+        if (publication.oid, target.namespace) not in catalog.schema_members:
+            condition = entry.filter
+    columns = mapped(target, relation, sent_columns(target, listed, publication.generated == "s"))
+    certain = publication.seen and relation.seen
+    if relation.partition and certain:
+        certain = all(catalog.relations[oid].seen for oid in catalog.ancestors(relation.oid))
+    return Sent(
+        publication.oid,
+        relation.oid,
+        target.oid,
+        operations,
+        condition,
+        entry,
+        columns,
+        arrives.how,
+        arrives.through,
+        certain,
+    )
+
+
+def not_sent(catalog: Catalog, publication: int) -> list[tuple[int, Reason]]:
+    """What is part of a publication's members, schemas or of the database it publishes, and never sent, and why.
+
+    Partitions among them are accepted without a word (is_publishable_class). Views are nobody's tables.
+    """
+    found: list[tuple[int, Reason]] = []
+    for oid in _reached(catalog, catalog.publications[publication]):
+        reason = unpublishable(catalog.relations[oid])
+        if reason is not None:
+            found.append((oid, reason))
+    return found
+
+
+def unpublishable(relation: Relation) -> Reason | None:
+    """Why a relation with rows of its own is never published; None for one that is or has none."""
+    if relation.kind == "f":
+        return "foreign"
+    if relation.kind == "m":
+        return "materialized view"
+    if relation.kind == "S":
+        return "sequence"
+    if relation.kind != "r":
+        return None
+    if relation.persistence == "u":
+        return "unlogged"
+    if relation.persistence == "t":
+        return "temporary"
+    return "information_schema" if relation.oid < FIRST_NORMAL_OID else None
+
+
+def _reached(catalog: Catalog, publication: Publication) -> Iterator[int]:
+    """All relations that a publication could mean, each once: members, what their schemas hold, their partitions."""
+    if publication.all_tables:
+        for relation in list(catalog.relations.values()):
+            if relation.oid >= FIRST_NORMAL_OID:
+                yield relation.oid
+        return
+    seen: set[int] = set()
+    for start in _starts(catalog, publication.oid):
+        if start in seen:
+            continue
+        if catalog.relations[start].kind == "p":
+            for oid in catalog.descendants(start):
+                if oid not in seen:
+                    seen.add(oid)
+                    yield oid
+        else:
+            seen.add(start)
+            yield start
+
+
+def _starts(catalog: Catalog, publication: int) -> Iterator[int]:
+    for member in catalog.members_of.get(publication):
+        yield catalog.publication_rels[member].relation
+    for schema in catalog.schemas_of.get(publication):
+        yield from catalog.relations_in.get(catalog.publication_namespaces[schema].namespace)
+
+
+class Unused(Struct, frozen=True, gc=False):
+    """A membership whose filter or column list never counts in its publication.
+
+    ``by`` is the ancestor under which the table's changes are sent, or 0 where its schema is published as well, which
+    voids the filter.
+    """
+
+    entry: PublicationRel
+    by: int
+
+
+def unused(catalog: Catalog, publication: int) -> list[Unused]:
+    """The filters and column lists of a publication's members that the server accepts and never looks at."""
+    row = catalog.publications[publication]
+    found: list[Unused] = []
+    for member in catalog.members_of.get(publication):
+        entry = catalog.publication_rels[member]
+        if entry.filter is None and entry.columns is None:
+            continue
+        relation = catalog.relations[entry.relation]
+        arrives = arrival(catalog, row, relation)
+        if arrives is not None and arrives.level > 0:
+            found.append(Unused(entry, arrives.arrives_as))
+        elif entry.filter is not None and (publication, relation.namespace) in catalog.schema_members:
+            found.append(Unused(entry, 0))
+    return found

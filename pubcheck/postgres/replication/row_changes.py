@@ -1,0 +1,153 @@
+"""What becomes of a change of one row on its way to the subscriber: what is logged of it, and what is sent.
+
+A row is a mapping of column numbers to values, None for NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Filter
+from pubcheck.postgres.replication.published_changes import Sent
+from pubcheck.postgres.replication.replica_identity import ReplicaIdentity
+from pubcheck.postgres.replication.subscription_set import Combined
+
+Row = Mapping[int, object]
+RowOperation = Literal["insert", "update", "delete"]
+Matches = Callable[[Filter, Row], "bool | None"]
+"""A filter's answer for a row of the relation that it belongs to; may raise what the server would."""
+
+
+class _Unchanged:
+    """Stands for a value that was not logged, as it is stored out of line and did not change."""
+
+    def __repr__(self) -> str:
+        return "UNCHANGED"
+
+
+UNCHANGED: Final = _Unchanged()
+
+
+class Logged(Struct, frozen=True):
+    """A change as the publisher's log has it. ``old`` has NULL outside the identity's key, unless that is FULL."""
+
+    operation: RowOperation
+    old: Row | None
+    new: Row | None
+
+
+class Change(Struct, frozen=True):
+    """A change as it is sent: an UPDATE may have become another. Rows are by numbers of the table that changed, with
+    the published columns only, in the order sent.
+    """
+
+    operation: RowOperation
+    arrives_as: int
+    old: Row | None
+    new: Row | None
+
+
+def transformed(old: bool | None, new: bool | None) -> RowOperation | None:
+    """What an UPDATE is sent as when its filter says this of the old and the new row (pgoutput_row_filter).
+
+    A NULL answer is no match, which is not the same as no old row: use ``logged`` for that.
+    """
+    if old:
+        return "update" if new else "delete"
+    return "insert" if new else None
+
+
+def logged(
+    identity: ReplicaIdentity,
+    operation: RowOperation,
+    old: Row | None,
+    new: Row | None,
+    stored_apart: Collection[int] = (),
+) -> Logged:
+    """What is logged of a change (heapam.c: ExtractReplicaIdentity).
+
+    Of an UPDATE the old row only where a column of the identity changed or is ``stored_apart`` (out of line, TOAST),
+    or where the identity is FULL; values stored apart that did not change are missing in the new row.
+    """
+    kept: Row | None = None
+    if old is not None and identity.full:
+        kept = dict(old)
+    elif old is not None and identity.columns:
+        changed = new is None or any(
+            old[number] != new[number] or number in stored_apart for number in identity.columns
+        )
+        if changed:
+            kept = {number: value if number in identity.columns else None for number, value in old.items()}
+    written: Row | None = new
+    if old is not None and new is not None and stored_apart:
+        written = {
+            number: UNCHANGED if number in stored_apart and value == old[number] else value
+            for number, value in new.items()
+        }
+    return Logged(operation, kept, written)
+
+
+def arriving(catalog: Catalog, what: Combined | Sent, change: Logged, matches: Matches) -> Change | None:
+    """What is sent of a logged change; None for nothing (pgoutput_change, pgoutput_row_filter).
+
+    ``matches`` gets rows by the numbers of the relation that the changes bear the name of.
+    """
+    filters = _filters(what, change.operation)
+    if filters is None:
+        return None
+    old, new, operation = change.old, change.new, change.operation
+    if operation == "delete" and old is None:
+        return None
+    if filters:
+        numbers = _numbers(catalog, what)
+
+        def passes(row: Row) -> bool:
+            if numbers is not None:
+                row = {numbers[number]: value for number, value in row.items() if number in numbers}
+            return any(matches(condition, row) for condition in filters)
+
+        if old is None or new is None:
+            row = new if old is None else old
+            if row is None or not passes(row):
+                return None
+        else:
+            # Identity columns that are stored apart are logged with the old row only.
+            whole = {
+                number: old[number] if value is UNCHANGED and old[number] is not None else value
+                for number, value in new.items()
+            }
+            became = transformed(passes(old), passes(whole))
+            if became is None:
+                return None
+            operation = became
+            if became == "insert":
+                old, new = None, whole
+            elif became == "delete":
+                new = None
+    return Change(operation, what.arrives_as, _chosen(old, what.columns), _chosen(new, what.columns))
+
+
+def _filters(what: Combined | Sent, operation: RowOperation) -> tuple[Filter, ...] | None:
+    if isinstance(what, Sent):
+        if operation not in what.operations:
+            return None
+        return () if what.filter is None else (what.filter,)
+    found = what.filters(operation)
+    return None if found is None else tuple(condition for _, condition in found)
+
+
+def _numbers(catalog: Catalog, what: Combined | Sent) -> dict[int, int] | None:
+    """The table's column numbers as those of the relation that its changes arrive as; None where they are the same."""
+    if what.arrives_as == what.relation:
+        return None
+    names = {column.name: column.number for column in catalog.relations[what.arrives_as].live()}
+    own = catalog.relations[what.relation].live()
+    return {column.number: names[column.name] for column in own if column.name in names}
+
+
+def _chosen(row: Row | None, columns: tuple[int, ...]) -> Row | None:
+    return None if row is None else {number: row[number] for number in columns}

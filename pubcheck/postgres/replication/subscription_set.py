@@ -1,0 +1,249 @@
+"""What a subscription to several publications gets of a table (pgoutput.c: get_rel_sync_entry)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from pubcheck.diagnostics import ServerAnswer
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.catalog.rows import Filter, Publication, Relation
+from pubcheck.postgres.replication.publication_lookup import (
+    arrival,
+    counted_entry,
+    is_publishable,
+    mapped,
+    publications_of,
+    sent_columns,
+)
+from pubcheck.postgres.replication.published_changes import Operation
+
+Filters = tuple[tuple[int, Filter], ...]
+"""Publications with their filters, which are ORed; empty where all rows are sent."""
+
+ConflictRule = Literal["cl-conflict-subscribe", "cl-conflict-decode", "gencols-conflict-decode"]
+
+
+class Conflict(Struct, frozen=True, gc=False):
+    """Why the server refuses to serve several publications of one relation to one subscription.
+
+    ``relation`` is the one the server names. ``columns`` has for each publication concerned, in the order in which
+    they were asked for, the column list it comes down to, by numbers of that relation: to 15 they can be the same
+    and still differ from no list (``lists_differ``). For ``gencols-conflict-decode`` the publications are those
+    without a list.
+    """
+
+    rule: ConflictRule
+    relation: int
+    server: ServerAnswer
+    columns: tuple[tuple[int, tuple[int, ...]], ...]
+
+    @property
+    def publications(self) -> tuple[int, ...]:
+        return tuple(publication for publication, _ in self.columns)
+
+
+class Combined(Struct, frozen=True, gc=False):
+    """What arrives of one relation's changes.
+
+    ``publications`` are those whose filters and lists count, ``overruled`` those that publish it under a lower
+    relation of the tree: their operations count, their filters and lists do not. ``insert``, ``update`` and ``delete``
+    are None where that is not published, () where all rows are, or the filters that are ORed. ``truncate``: whether
+    TRUNCATE is sent when it names this very relation. ``columns`` are numbers of ``relation``, in the order sent;
+    those of the first publication where there is a conflict. ``widened_by`` are publications that send some operation
+    unfiltered that others filter.
+    """
+
+    relation: int
+    arrives_as: int
+    publications: tuple[int, ...]
+    overruled: tuple[int, ...]
+    insert: Filters | None
+    update: Filters | None
+    delete: Filters | None
+    truncate: bool
+    columns: tuple[int, ...]
+    conflict: Conflict | None
+    widened_by: tuple[int, ...]
+    certain: bool
+
+    def filters(self, operation: Operation) -> Filters | None:
+        """The filters of an operation; TRUNCATE knows none."""
+        if operation == "insert":
+            return self.insert
+        if operation == "update":
+            return self.update
+        if operation == "delete":
+            return self.delete
+        return () if self.truncate else None
+
+
+def combine(catalog: Catalog, publications: Sequence[int], relation: int) -> Combined | None:
+    """What a subscription to these publications gets of a relation; None where none of them publishes it.
+
+    A partitioned table has changes of its own only where it is truncated.
+    """
+    table = catalog.relations[relation]
+    if not is_publishable(table):
+        return None
+    if len(publications) <= _FEW:
+        return _combined(catalog, [catalog.publications[oid] for oid in dict.fromkeys(publications)], table)
+    order = {oid: at for at, oid in enumerate(publications)}
+    asked = [row for row in publications_of(catalog, table) if row.oid in order]
+    asked.sort(key=lambda row: order[row.oid])
+    return _combined(catalog, asked, table)
+
+
+_FEW = 8
+"""So many publications are asked one by one whether they publish a table; of more, the table is asked for its own."""
+
+
+def _combined(catalog: Catalog, asked: list[Publication], table: Relation) -> Combined | None:
+    level, arrives_as = 0, table.oid
+    counted: list[Publication] = []
+    overruled: list[Publication] = []
+    for publication in asked:
+        arrives = arrival(catalog, publication, table)
+        if arrives is None or (table.kind == "p" and not publication.via_root):
+            continue
+        if arrives.level < level:
+            overruled.append(publication)
+            continue
+        if arrives.level > level:
+            level, arrives_as = arrives.level, arrives.arrives_as
+            overruled += counted
+            counted = []
+        counted.append(publication)
+    if not counted:
+        return None
+    target = catalog.relations[arrives_as]
+    operations = {
+        operation: _filters(catalog, operation, counted, overruled, target)
+        for operation in ("insert", "update", "delete")
+    }
+    every = [*counted, *overruled]
+    truncate = arrives_as == table.oid and any(publication.truncate for publication in every)
+    widening: dict[int, None] = {}
+    for operation in ("insert", "update", "delete"):
+        if operations[operation] == ():
+            sending = [publication for publication in counted if getattr(publication, operation)]
+            open_ = [publication.oid for publication in sending if _filter(catalog, publication, target) is None]
+            if len(open_) < len(sending):
+                widening.update(dict.fromkeys(open_))
+    conflict = None
+    if any(filters is not None for filters in operations.values()):
+        conflict = _conflict(catalog, counted, target)
+    columns = _columns(catalog, counted, target)
+    certain = all(publication.seen for publication in every) and table.seen
+    certain = certain and all(catalog.relations[oid].seen for oid in catalog.ancestors(table.oid))
+    return Combined(
+        table.oid,
+        arrives_as,
+        tuple(publication.oid for publication in counted),
+        tuple(publication.oid for publication in overruled),
+        operations["insert"],
+        operations["update"],
+        operations["delete"],
+        truncate,
+        mapped(target, table, columns),
+        conflict,
+        tuple(widening),
+        certain,
+    )
+
+
+def _filter(catalog: Catalog, publication: Publication, target: Relation) -> Filter | None:
+    entry = counted_entry(catalog, publication, target.oid)
+    if entry is None or (publication.oid, target.namespace) in catalog.schema_members:
+        return None
+    return entry.filter
+
+
+def _filters(
+    catalog: Catalog, operation: str, counted: list[Publication], overruled: list[Publication], target: Relation
+) -> Filters | None:
+    """pgoutput_row_filter_init for one operation.
+
+    What only overruled publications publish is sent unfiltered, for no filter of those that count speaks of it.
+    """
+    sending = [publication for publication in counted if getattr(publication, operation)]
+    if not sending:
+        return () if any(getattr(publication, operation) for publication in overruled) else None
+    found: list[tuple[int, Filter]] = []
+    for publication in sending:
+        condition = _filter(catalog, publication, target)
+        if condition is None:
+            return ()
+        found.append((publication.oid, condition))
+    return tuple(found)
+
+
+def _listed(catalog: Catalog, publication: Publication, target: Relation) -> tuple[int, ...] | None:
+    entry = counted_entry(catalog, publication, target.oid)
+    return None if entry is None else entry.columns
+
+
+def compared_columns(catalog: Catalog, publication: Publication, target: Relation) -> tuple[int, ...]:
+    """The columns that a publication's list, or its lack of one, is taken to mean when it is compared with others'.
+
+    To 15 no list means all columns, generated ones too, though it never sends those: so it differs from a list of all
+    columns that can be sent.
+    """
+    columns = _listed(catalog, publication, target)
+    if columns is None and catalog.major.number < 16:
+        return tuple(column.number for column in target.columns if not column.dropped)
+    return sent_columns(target, columns, publication.generated == "s")
+
+
+def lists_differ(
+    catalog: Catalog,
+    target: Relation,
+    lists: Sequence[tuple[int, ...] | None],
+    sets: Sequence[tuple[int, tuple[int, ...]]],
+) -> bool:
+    """Whether publications' column lists, and ``sets``: what they come down to, are in conflict.
+
+    15 takes a list for none where it names as many columns as the table ever had: with a column dropped or generated
+    a list of all others is in conflict with no list.
+    """
+    if catalog.major.number >= 16:
+        return len({columns for _, columns in sets}) > 1
+    return len({None if columns is None or len(columns) == len(target.columns) else columns for columns in lists}) > 1
+
+
+def _columns(catalog: Catalog, counted: list[Publication], target: Relation) -> tuple[int, ...]:
+    """The columns sent under the target's name, by its numbers; where there is no conflict all say the same."""
+    first = counted[0]
+    return sent_columns(target, _listed(catalog, first, target), first.generated == "s")
+
+
+def _conflict(catalog: Catalog, counted: list[Publication], target: Relation) -> Conflict | None:
+    """check_and_init_gencol, then pgoutput_column_list_init."""
+    if len(counted) == 1:
+        return None
+    bare = [publication for publication in counted if _listed(catalog, publication, target) is None]
+    has_generated = any(column.generated for column in target.columns if not column.dropped)
+    settings = {publication.generated for publication in bare}
+    name = f"{catalog.namespaces[target.namespace].name}.{target.name}"
+    if has_generated and len(settings) > 1:
+        return Conflict(
+            "gencols-conflict-decode",
+            target.oid,
+            ServerAnswer(
+                "0A000",
+                "cannot use different values of publish_generated_columns"
+                f' for table "{name}" in different publications',
+            ),
+            tuple((publication.oid, sent_columns(target, None, publication.generated == "s")) for publication in bare),
+        )
+    sets = tuple((publication.oid, compared_columns(catalog, publication, target)) for publication in counted)
+    if not lists_differ(catalog, target, [_listed(catalog, publication, target) for publication in counted], sets):
+        return None
+    return Conflict(
+        "cl-conflict-decode",
+        target.oid,
+        ServerAnswer("0A000", f'cannot use different column lists for table "{name}" in different publications'),
+        sets,
+    )

@@ -1,0 +1,174 @@
+"""The statement at hand, and what of the world it was made in is visible.
+
+What a handler could not see it says here, so that certainty is never forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NAMESPACE, PUBLICATION, RELATION, ROLE, Catalog
+from pubcheck.postgres.catalog.reasons import NOT_FOLLOWED, Reason
+from pubcheck.postgres.catalog.rows import Place
+from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.opaque_sql import HEALING, IDENTIFYING, taking
+from pubcheck.postgres.session.privileges import Rights
+from pubcheck.postgres.tokens import find_name
+from pubcheck.source import utf8
+
+if TYPE_CHECKING:
+    from pubcheck.engine.platform_objects import Platform
+
+
+class Doubt:
+    """A flag of a session that says what could not be followed; where it is set first is a reason of the catalog."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name, self.kept = name, f"_{name}"
+
+    def __get__(self, session: Visibility, owner: type | None = None) -> bool:
+        value: bool = getattr(session, self.kept)
+        return value
+
+    def __set__(self, session: Visibility, value: bool) -> None:
+        if value and not getattr(session, self.kept, False):
+            reasons = session.catalog.reasons
+            reasons.flags[self.name] = reasons.here(NOT_FOLLOWED)
+        setattr(session, self.kept, value)
+
+
+class Visibility(Rights):
+    """``complete``: the unit is the whole database (design, section 2), but for what ``platform`` makes."""
+
+    blind, healed, joined, restless = Doubt(), Doubt(), Doubt(), Doubt()
+
+    def __init__(self, catalog: Catalog, *, complete: bool, platform: Platform | None) -> None:
+        super().__init__(catalog)
+        self.complete = complete
+        self.platform = platform
+        self.blind = False
+        """Something ran that could not be followed: a name that is missing may exist after all."""
+        self.healed = False
+        """Something that could not be followed may have changed replica identities and keys."""
+        self.identified = False
+        """Something that could not be followed may have given tables another replica identity."""
+        self.joined = False
+        """Something that could not be followed may have given members to publications."""
+        self.restless = False
+        """Triggers may take away publications, or members of them, at any time."""
+        self.perhaps_there: set[tuple[Any, ...]] = set()
+        """Keys of ``Catalog.gone`` of what a statement took away that was perhaps refused."""
+        self.doubted: set[str] = set()
+        """Publications that are missing because the statement that makes them was refused, which is only assumed."""
+        self.begin_statement(0, 0)
+        catalog.reasons.at = None
+
+    # The statement at hand.
+
+    def begin_statement(self, source: int, statement: int, text: str = "") -> None:
+        """Forget what was noted for the statement before; ``text`` is the statement that comes."""
+        self.source, self.statement = source, statement
+        self.catalog.reasons.at = source, statement
+        self._text = text
+        self.unseen: list[ServerError] = []
+        self.assumed = False
+        self.because: list[Reason] = []
+        self.vouched = True
+        """Whether all that the statement says was checked as the server checks it."""
+        self.notices: list[str] = []
+        self.mentions: dict[int, int] = {}
+
+    def place(self, start: int, length: int = 0) -> Place:
+        """Byte offsets within the statement at hand."""
+        return Place(self.source, self.statement, start, start + length)
+
+    @property
+    def text(self) -> bytes:
+        """The statement at hand, as the parser counts it."""
+        return utf8(self._text).data
+
+    def find_name(self, name: str) -> int | None:
+        """Where the statement first mentions a name, for nodes that carry no location."""
+        return find_name(self.text, name)
+
+    # What is visible.
+
+    def assume(self, text: str) -> None:
+        """The server's answer to the statement at hand rests on something that was not seen, which ``text`` says."""
+        self.assumed = True
+        self.because.append(Reason(text))
+
+    def assume_database(self) -> None:
+        """The server's answer contains the name of the database, which is not in the files."""
+        if not self.catalog.database_known:
+            self.assume(f'the database is called "{self.catalog.database}"')
+
+    def unfollowed(self, text: str | None) -> None:
+        """Something runs that is not followed; ``text`` is what is known of it, None for nothing."""
+        self.blind = True
+        self.healed = self.healed or text is None or HEALING.search(text) is not None
+        self.identified = self.identified or (text is not None and IDENTIFYING.search(text) is not None)
+        self.joined = self.joined or text is None or "publication" in text.lower()
+        if text is None or taking(text):
+            self.doubt_publications()
+
+    def doubt_publications(self, which: Iterable[int] | None = None) -> None:
+        """What was seen of publications (None: of any) may be gone: they are there by assumption, as their members
+        are."""
+        publications = self.catalog.publications
+        for oid in [*publications] if which is None else which:
+            row = publications[oid]
+            if row.seen:
+                publications.put(oid, replace(row, seen=False))
+                self.catalog.reasons.doubt_row(oid, NOT_FOLLOWED)
+
+    def doubt_members(self, oids: Iterable[int]) -> None:
+        """What rests on memberships is assumed where each is of a publication that is only assumed to be there."""
+        catalog = self.catalog
+        publications = [catalog.publications[catalog.publication_rels[oid].publication] for oid in oids]
+        self.assumed = self.assumed or not any(publication.seen for publication in publications)
+
+    def is_closed(self, kind: str, namespace: int, name: str) -> bool:
+        """Whether a missing name is certainly missing: the unit is all there is, or took the name away itself.
+
+        What an extension made is not seen, so that where there is one a table or schema may be its.
+        """
+        if "extension relations" in self.catalog.settings and kind in (RELATION, NAMESPACE):
+            return (kind, namespace, name) in self.catalog.gone
+        if self.blind:
+            return False
+        if (kind, namespace, name) in self.catalog.gone:
+            return True
+        if kind == ROLE and not self._makes_roles():
+            return False
+        return self.complete and not self._of_platform(kind, namespace, name)
+
+    def _makes_roles(self) -> bool:
+        """Whether the unit says which roles there are: they are the cluster's, and no dump of a database has them."""
+        return any(row.seen and oid >= FIRST_NORMAL_OID for oid, row in self.catalog.roles.items())
+
+    def _of_platform(self, kind: str, namespace: int, name: str) -> bool:
+        """Whether the platform makes what is missing."""
+        platform = self.platform
+        if platform is None:
+            return False
+        if kind == PUBLICATION:
+            return platform.has_publication(name)
+        if kind == NAMESPACE:
+            return platform.has_schema(name)
+        return kind == RELATION and platform.has_table(self.catalog.namespaces[namespace].name, name)
+
+    @property
+    def extensions(self) -> bool:
+        """Whether the unit makes extensions: what is missing may be theirs."""
+        return "extensions" in self.catalog.settings
+
+    def note_unseen(self, error: ServerError, *what: Any) -> None:
+        """A name is not visible; ``what`` it is called: its kind, its namespace and it. The platform's are no news."""
+        self.assumed = True
+        if error.rule is not None and not (what and self._of_platform(*what)):
+            error.missing = what
+            self.unseen.append(error)

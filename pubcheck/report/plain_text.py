@@ -1,0 +1,23 @@
+"""What the formats for machines say of a finding in their one field for text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pubcheck.findings import Entry
+from pubcheck.report.text import answer
+
+
+def paragraphs(entry: Entry) -> Iterator[str]:
+    """What is to be read below a finding's message: the server's answer, how sure it is, help; each may have lines."""
+    if entry.server is not None:
+        yield answer(entry.server)
+    if entry.certainty == "assumed":
+        yield f"Assumed: {'; '.join(entry.assumptions)}." if entry.assumptions else "Assumed."
+    if entry.help:
+        yield f"Help: {entry.help}"
+
+
+def described(entry: Entry) -> str:
+    """The message and all that is to be read below it."""
+    return "\n".join([entry.message, *paragraphs(entry)])

@@ -1,0 +1,106 @@
+"""What an audit carries over from an earlier run: which repositories have not changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+
+from msgspec import Struct
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from pubcheck.spark.schema import RESULTS, RUNS
+from pubcheck.spark.store import Store
+
+LASTING = ("not-postgresql", "not-text")
+"""Reasons to quarantine a unit that are its content's own. What it took or met may be otherwise next time."""
+SETTLED = (*LASTING, "too-large", "duplicate")
+"""And of a unit or a file, those that its repository's state tells."""
+
+
+def ended() -> Column:
+    """Whether a unit's rows are what they would be again."""
+    return F.coalesce((F.col("status") == "linted") | F.col("reason").isin(*LASTING), F.lit(False))
+
+
+Before = dict[str, DataFrame]
+"""The tables of the run that is carried over from, by name."""
+
+
+def prepared(
+    store: Store, run: str, since: str | None, rules: str, name: str
+) -> tuple[Before | None, str | None, tuple[str, ...]]:
+    """Takes the run back that there may be, and reads the one to carry over from, if anything can be: its tables, the
+    state of all its repositories, and why less than could be is carried over."""
+    store.clear(RUNS, "runs", run)
+    if since is None:
+        return None, None, ()
+    row = store.runs().where(F.col("run") == since).select("ruleset", "input", "state").collect()[0]
+    notes = []
+    if row[0] != rules:
+        notes.append(f"Nothing was carried over from run {since}: another pubcheck, rules or configuration made it.")
+    if row[1] != name:
+        notes.append(f"Run {since} is of another input, {row[1]}.")
+    if row[0] != rules:
+        return None, None, tuple(notes)
+    return {name: store.read(columns, name, since) for name, columns in RESULTS.items()}, row[2], tuple(notes)
+
+
+class Standing(Struct, frozen=True):
+    """How the repositories stand to those of the run before: ``known`` says of each whether it is `unchanged`, so that
+    all its rows are carried over, `changed` (or new), or `gone`; and how many there are of each. Where all of them are
+    unchanged they need not be known."""
+
+    known: DataFrame | None
+    unchanged: int
+    changed: int
+    gone: int
+
+    @property
+    def all_unchanged(self) -> bool:
+        return not self.changed + self.gone
+
+    def of(self, *standings: str) -> DataFrame:
+        """The repositories of which that is so."""
+        assert self.known is not None
+        return self.known.where(F.col("standing").isin(*standings)).select("repository")
+
+    def kept(self, rows: DataFrame) -> DataFrame:
+        """The rows of a table of the run before that are those of unchanged repositories."""
+        if self.all_unchanged:
+            return rows
+        if self.changed + self.gone < self.unchanged:
+            return rows.join(self.of("changed", "gone"), "repository", "left_anti")
+        return rows.join(self.of("unchanged"), "repository", "left_semi")
+
+
+ALL_UNCHANGED = Standing(None, 1, 0, 0)
+
+
+def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], DataFrame]) -> Standing:
+    """How the repositories that are listed stand to those of the run before; ``keep`` persists what is asked again."""
+
+    def told(rows: DataFrame, what: str, state: Column | str) -> DataFrame:
+        return rows.select("repository", F.lit(what).alias("of"), state)
+
+    # An aggregation of all three, for joins of as many would take as many passes.
+    unsettled = before["quarantine"].where(~F.col("reason").isin(*SETTLED))
+    rows = reduce(
+        DataFrame.unionByName,
+        [
+            told(listed, "now", "state"),
+            told(before["repositories"], "before", "state"),
+            told(unsettled, "unsettled", F.lit("").alias("state")),
+        ],
+    )
+    seen = rows.groupBy("repository").agg(
+        F.max(F.when(F.col("of") == "now", F.col("state"))).alias("now"),
+        F.max(F.when(F.col("of") == "before", F.col("state"))).alias("before"),
+        F.max(F.col("of") == "now").alias("there"),
+        F.max(F.col("of") == "unsettled").alias("unsettled"),
+    )
+    unchanged = (F.col("now") == F.col("before")) & ~F.col("unsettled")
+    standing = F.when(~F.col("there"), "gone").when(unchanged, "unchanged").otherwise("changed")
+    known = keep(seen.select("repository", standing.alias("standing")))
+    counts = {row[0]: row[1] for row in known.groupBy("standing").count().collect()}
+    return Standing(known, counts.get("unchanged", 0), counts.get("changed", 0), counts.get("gone", 0))

@@ -1,0 +1,137 @@
+"""The other end of `child`: asks a process, and replaces it when it dies or does not answer in time."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from multiprocessing.connection import Connection
+from typing import Any
+
+import msgspec
+
+from pubcheck.spark.lint_process import OUT_OF_MEMORY, TOO_LITTLE_MEMORY, Asked, Failure, Limits, Reply
+
+_START = 60.0
+"""Seconds that a process may take to start."""
+_TRACE = 4000
+"""Characters of a dead process's stderr that are kept: the fault handler's traceback is its end."""
+_PARSER_WITHOUT_MEMORY = "Terminating process due to FATAL error"
+"""What libpg_query says last when it has not even the memory to raise its error (elog.c and mcxt.c)."""
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(dict).decode
+
+
+class ChildProcess:
+    """A process that answers one question after another. ``linter`` is pickled; it is the same for all units."""
+
+    def __init__(self, linter: bytes, limits: Limits) -> None:
+        self.linter, self.limits = linter, limits
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process there is now."""
+        return self._process.pid if self._process is not None else None
+
+    def ask(self, asked: Asked) -> dict[str, Any]:
+        """The fields of the ``Reply`` to a unit, of the ``Answer`` to anything else. A process that dies of it, or
+        overruns, is a ``Reply`` with a failure."""
+        message = _encode(asked)
+        if self._process is None or self._process.poll() is not None or not self._sent(message):
+            # None yet, or one that died at rest, which no unit is to blame for.
+            self._start()
+            if not self._sent(message):
+                return self._died()
+        patience = self.limits.patience(asked)
+        if not self._answered.poll(patience * 1000):
+            self.close()
+            return _failed("time-out", f"not done after {patience:g} seconds (--unit-timeout)")
+        try:
+            reply: dict[str, Any] = _decode(self._replies.recv_bytes())
+        except (EOFError, OSError):
+            return self._died()
+        failure = reply["failure"]
+        if failure is not None and failure["reason"] == "memory":
+            self.close()  # what is left of its memory may be in pieces
+        return reply
+
+    def _sent(self, message: bytes) -> bool:
+        try:
+            self._requests.send_bytes(message)
+        except OSError:
+            self.close()
+            return False
+        return True
+
+    def _start(self) -> None:
+        self.close()
+        theirs_in, ours_out = os.pipe()
+        ours_in, theirs_out = os.pipe()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 -- closed with the process
+        arguments = (theirs_in, theirs_out, self.limits.seconds, self.limits.memory)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "pubcheck.spark.lint_process", *map(str, arguments)],
+            pass_fds=(theirs_in, theirs_out),
+            stdin=subprocess.DEVNULL,
+            stdout=self._errors,
+            stderr=self._errors,
+            # What this process can import, that one can: a cluster may have handed it a path of its own.
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self._requests, self._replies = Connection(ours_out, readable=False), Connection(ours_in, writable=False)
+        self._answered = select.poll()  # what Connection.poll sets up for each call, which a small unit notices
+        self._answered.register(ours_in, select.POLLIN)
+        try:
+            self._requests.send_bytes(self.linter)
+            if self._replies.poll(_START):
+                self._replies.recv_bytes()
+                return
+        except (EOFError, OSError):
+            pass
+        said = self._last_words()
+        self.close()
+        raise RuntimeError(f"the process that lints does not start: {said or 'it says nothing'}")
+
+    def _died(self) -> dict[str, Any]:
+        process = self._process
+        assert process is not None
+        try:
+            status = process.wait(5)
+        except subprocess.TimeoutExpired:  # it closed its end and lives on
+            process.kill()
+            status = process.wait()
+        trace = self._last_words()
+        self.close()
+        if status == OUT_OF_MEMORY or (trace is not None and trace.endswith(_PARSER_WITHOUT_MEMORY)):
+            return _failed("memory", TOO_LITTLE_MEMORY)
+        if status < 0:
+            name = signal.Signals(-status).name if -status in signal.valid_signals() else f"signal {-status}"
+            return _failed("crashed", f"the process that linted it died of {name}", trace)
+        return _failed("crashed", f"the process that linted it ended with status {status}", trace)
+
+    def _last_words(self) -> str | None:
+        size = self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, size - _TRACE))
+        return self._errors.read().decode(errors="replace").strip() or None
+
+    def close(self) -> None:
+        """Ends the process, if there is one."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            self._requests.close()
+            self._replies.close()
+            self._errors.close()
+
+
+def _failed(reason: str, detail: str, trace: str | None = None) -> dict[str, Any]:
+    reply: dict[str, Any] = msgspec.to_builtins(Reply((), (), (), (), 0, 0.0, Failure(reason, detail, trace)))
+    return reply

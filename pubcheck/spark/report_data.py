@@ -1,0 +1,261 @@
+"""What a run found, as a document for people: counted where the tables are, so that the driver holds no more of a large
+corpus than of a small one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from pubcheck.diagnostics import SEVERITIES
+from pubcheck.report.audit_document import (
+    Audit,
+    Change,
+    Ends,
+    Features,
+    Past,
+    Quarantined,
+    Repository,
+    Rule,
+    RuleChange,
+    Share,
+    Slow,
+)
+from pubcheck.rulebook import RULES
+from pubcheck.spark.schema import FINDINGS, METRICS, PUBLICATIONS, QUARANTINE, UNITS
+from pubcheck.spark.store import Store
+
+MOST_REPOSITORIES, MOST_SLOW, MOST_RUNS = 30, 10, 12
+"""Rows of the lists that a corpus could make long."""
+
+SPREAD = (("none", 0, 0), ("1", 1, 1), ("2 to 9", 2, 9), ("10 to 99", 10, 99), ("100 and more", 100, 1 << 62))
+"""Classes of repositories by how many errors and warnings they have."""
+
+OPERATIONS = ("insert", "update", "delete", "truncate")
+
+
+def collect(store: Store, run: str) -> Audit:
+    """The document of a run that exists; it is held against the run that units were carried over from, else against
+    the one of the same input that finished before it."""
+    runs = store.runs().select(
+        *("run", "pubcheck", "spark", "input", "since", "ruleset", "config"),
+        *(F.unix_micros(name).alias(name) for name in ("started", "finished")),
+    )
+    this = runs.where(F.col("run") == run).collect()[0]
+    alike = (F.col("input") == this.input) | F.col("run").eqNullSafe(this.since)
+    others = runs.where((F.col("finished") < this.finished) & (F.col("run") != run) & alike)
+    earlier = others.orderBy(F.desc("finished"), F.desc("run")).limit(MOST_RUNS - 1).collect()
+    before = next((row for row in earlier if row.run == this.since), earlier[0] if earlier else None)
+    findings, units = store.read(FINDINGS, "findings", run), store.read(UNITS, "units", run)
+    history = _history(store, [row.run for row in (this, *earlier)])
+    metrics = history[run]
+    worst, spread = _repositories(findings, units)
+    change = None
+    if before is not None:
+        new, gone = _seen_once(units, store.read(UNITS, "units", before.run))
+        rules = _changes(findings, store.read(FINDINGS, "findings", before.run))
+        other = before.input if before.input != this.input else None
+        change = Change(before.run, _time(before.finished), before.ruleset == this.ruleset, rules, new, gone, other)
+    return Audit(
+        run=run,
+        pubcheck=this.pubcheck,
+        spark=this.spark,
+        input=this.input,
+        started=_time(this.started),
+        seconds=metrics["seconds"],
+        since=this.since,
+        postgres=tuple(msgspec.json.decode(this.config).get("postgres") or ()),
+        repositories=int(metrics["repositories"]),
+        units=_ends(metrics, "units"),
+        files=_ends(metrics, "files"),
+        carried=int(metrics["units_carried"]),
+        statements=int(metrics["statements"]),
+        bytes=int(metrics["bytes"]),
+        severities={severity: int(metrics[f"{severity}s"]) for severity in reversed(SEVERITIES)},
+        rules=_rules(findings),
+        worst=worst,
+        spread=spread,
+        features=_features(store.read(PUBLICATIONS, "publications", run)),
+        quarantine=_quarantined(store.read(QUARANTINE, "quarantine", run)),
+        slowest=_slowest(units),
+        change=change,
+        history=tuple(
+            Past(name, *(int(row[what]) for what in ("units", "errors", "warnings", "notes")))
+            for name, row in reversed(history.items())
+        ),
+    )
+
+
+def _time(micros: int) -> str:
+    """A time in UTC, to the minute."""
+    return f"{datetime.fromtimestamp(micros // 1_000_000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _ends(metrics: dict[str, float], what: str) -> Ends:
+    names = (what, *(f"{what}_{end}" for end in ("linted", "nothing_to_lint", "quarantined")))
+    return Ends(*(int(metrics[name]) for name in names))
+
+
+def _history(store: Store, runs: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The metrics of these runs, by run, in their order."""
+    found: dict[str, dict[str, float]] = {run: {} for run in runs}
+    tables = [store.read(METRICS, "metrics", run).withColumn("run", F.lit(run)) for run in runs]
+    rows = tables[0]
+    for table in tables[1:]:
+        rows = rows.unionByName(table)
+    for row in rows.collect():
+        found[row.run][row.metric] = row.value
+    return found
+
+
+def _rules(findings: DataFrame) -> tuple[Rule, ...]:
+    first = F.struct(F.col("certainty") == "assumed", "path", "line", "column", "message")
+    rows = (
+        findings.groupBy("rule", "name", "phase", "severity")
+        .agg(
+            F.count_if(F.col("certainty") == "certain"),
+            F.count_if(F.col("certainty") != "certain"),
+            F.countDistinct("repository"),
+            F.min(first),
+        )
+        .collect()
+    )
+    found = [
+        Rule(code, name, phase, severity, certain, assumed, repositories, one.path, one.line, one.message)
+        for code, name, phase, severity, certain, assumed, repositories, one in rows
+    ]
+    return tuple(sorted(found, key=lambda rule: (-SEVERITIES.index(rule.severity), -rule.count, rule.code)))
+
+
+def _repositories(findings: DataFrame, units: DataFrame) -> tuple[tuple[Repository, ...], dict[str, int]]:
+    """The worst repositories, and how many there are of each class of SPREAD."""
+    totals = units.groupBy("repository").agg(
+        F.count("*").alias("units"), *(F.sum(f"{each}s").alias(f"{each}s") for each in reversed(SEVERITIES))
+    )
+    loud = F.col("errors") + F.col("warnings")
+    classes = totals.agg(*(F.count_if(loud.between(low, high)).alias(name) for name, low, high in SPREAD)).collect()[0]
+    worst = (
+        totals.where(loud + F.col("notes") > 0)
+        .orderBy(F.desc("errors"), F.desc("warnings"), F.desc("notes"), "repository")
+        .limit(MOST_REPOSITORIES)
+        .collect()
+    )
+    rules: dict[str, dict[str, int]] = {row.repository: {} for row in worst}
+    if worst:
+        shown = findings.where(F.col("repository").isin(list(rules))).groupBy("repository", "rule").count()
+        for repository, rule, count in sorted(map(tuple, shown.collect())):
+            rules[repository][rule] = count
+    named = (
+        Repository(name, units, errors, warnings, notes, rules[name]) for name, units, errors, warnings, notes in worst
+    )
+    return tuple(named), classes.asDict()
+
+
+_KEY = ("repository", "unit", "publication")
+
+
+def _features(publications: DataFrame) -> Features:
+    def any_of(condition: Column) -> Column:
+        return F.max(F.coalesce(condition, F.lit(False)))
+
+    names = F.first("names", ignorenulls=True)
+    publishes = F.max("publish")
+    each = publications.groupBy(*_KEY).agg(
+        F.size(F.collect_set("table")).alias("tables"),  # a second distinct count would double the rows
+        any_of(F.col("filter").isNotNull()).alias("row filter"),
+        any_of(F.col("columns").isNotNull()).alias("column list"),
+        (names == "all tables").alias("FOR ALL TABLES"),
+        names.contains("schemas").alias("TABLES IN SCHEMA"),
+        names.startswith("tables").alias("FOR TABLE"),
+        (names == "empty").alias("no member"),
+        (F.size(publishes) < len(OPERATIONS)).alias("publish option"),
+        any_of(F.col("via_root")).alias("publish_via_partition_root"),
+        any_of(F.col("generated_columns") == "stored").alias("publish_generated_columns"),
+        any_of(F.col("verdict") == "refused").alias("refused UPDATE or DELETE"),
+        any_of(F.col("certainty") == "assumed").alias("assumed in part"),
+    )
+    used = [name for name in each.columns if name not in (*_KEY, "tables")]
+    by_repository = each.groupBy("repository").agg(
+        F.count("*").alias("all"),
+        F.sum("tables").alias("tables"),
+        *(F.count_if(F.col(f"`{name}`")).alias(name) for name in used),
+    )
+    counted = by_repository.agg(
+        F.coalesce(F.sum("all"), F.lit(0)),
+        F.count("*"),
+        F.coalesce(F.sum("tables"), F.lit(0)),
+        *(F.coalesce(F.sum(f"`{name}`"), F.lit(0)) for name in used),
+        *(F.count_if(F.col(f"`{name}`") > 0) for name in used),
+    ).collect()[0]
+    shares = zip(used, counted[3 : 3 + len(used)], counted[3 + len(used) :], strict=True)
+    verdicts: dict[str, dict[str, int]] = {operation: {} for operation in OPERATIONS}
+    known = publications.where("operation IS NOT NULL")
+    for operation, verdict, count in known.groupBy("operation", "verdict").count().collect():
+        verdicts[operation][verdict or "unknown"] = count
+    return Features(
+        counted[0],
+        counted[1],
+        counted[2],
+        {name: Share(publications, repositories) for name, publications, repositories in shares},
+        verdicts,
+    )
+
+
+def _quarantined(quarantine: DataFrame) -> tuple[Quarantined, ...]:
+    what = F.coalesce("path", "unit", F.lit(""))
+    rows = (
+        quarantine.groupBy("reason")
+        .agg(
+            F.count_if(F.col("path").isNull() & F.col("unit").isNotNull()),
+            F.count_if(F.col("path").isNotNull() | F.col("unit").isNull()),
+            F.min(
+                F.struct(F.col("path").isNotNull(), what.alias("what"), F.coalesce("detail", F.lit("")).alias("why"))
+            ),
+        )
+        .collect()
+    )
+    found = [Quarantined(reason, units, files, one.what, one.why) for reason, units, files, one in rows]
+    return tuple(sorted(found, key=lambda each: (-each.units, -each.files, each.reason)))
+
+
+def _slowest(units: DataFrame) -> tuple[Slow, ...]:
+    rows = (
+        units.where("status <> 'nothing-to-lint' AND NOT carried AND seconds > 0")
+        .orderBy(F.desc("seconds"), "unit")
+        .limit(MOST_SLOW)
+    )
+    return tuple(Slow(*row) for row in rows.select("unit", "seconds", "statements", "bytes").collect())
+
+
+def _changes(now: DataFrame, before: DataFrame) -> tuple[RuleChange, ...]:
+    """By rule, what is new, gone and the same: a fingerprint is that of one finding of a run."""
+
+    def marked(rows: DataFrame, now: int, before: int) -> DataFrame:
+        return rows.select("rule", "fingerprint", F.lit(now).alias("now"), F.lit(before).alias("before"))
+
+    each = (
+        marked(now, 1, 0)
+        .unionByName(marked(before, 0, 1))
+        .groupBy("rule", "fingerprint")
+        .agg(F.sum("now").alias("now"), F.sum("before").alias("before"))
+    )
+    common = F.least("now", "before")
+    rows = each.groupBy("rule").agg(F.sum(F.col("now") - common), F.sum(F.col("before") - common), F.sum(common))
+    changed = [RuleChange(*row) for row in rows.collect()]
+    order = {code: number for number, code in enumerate(RULES)}
+    return tuple(sorted(changed, key=lambda each: (order.get(each.code, len(order)), each.code)))
+
+
+def _seen_once(now: DataFrame, before: DataFrame) -> tuple[int, int]:
+    """The repositories of this run that were not in the other, and those of the other that are gone."""
+    seen = (
+        now.select("repository", F.lit(1).alias("now"), F.lit(0).alias("before"))
+        .unionByName(before.select("repository", F.lit(0).alias("now"), F.lit(1).alias("before")))
+        .groupBy("repository")
+        .agg(F.max("now").alias("now"), F.max("before").alias("before"))
+    )
+    row = seen.agg(F.count_if(F.expr("now > before")), F.count_if(F.expr("before > now"))).collect()[0]
+    return row[0], row[1]
