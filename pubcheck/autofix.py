@@ -19,7 +19,7 @@ from pubcheck.diagnostics import Applicability, Diagnostic, Edit, Fix, Span
 from pubcheck.discovery.file_types import SUFFIXES, File, Plan, view_of
 from pubcheck.engine.suppressions import UNCLEAR, UNUSED, Comment, comments
 from pubcheck.findings import Finding
-from pubcheck.lint_files import Judged
+from pubcheck.lint_files import LintedUnit
 from pubcheck.rulebook import INTERNAL_ERROR
 from pubcheck.source import Source, decode
 
@@ -41,7 +41,7 @@ class Rewritten(Struct, frozen=True):
     after: bytes
 
 
-class Done(Struct, frozen=True, order=True):
+class AppliedFixes(Struct, frozen=True, order=True):
     """How many findings of a rule were taken care of by edits to these files, which are named by their labels."""
 
     rule: str
@@ -52,12 +52,12 @@ class Done(Struct, frozen=True, order=True):
 class Changes(Struct, frozen=True):
     """A unit after its changes: what is found in it then, the files that changed, and what that took care of."""
 
-    judged: Judged
+    judged: LintedUnit
     files: tuple[Rewritten, ...]
-    done: tuple[Done, ...]
+    done: tuple[AppliedFixes, ...]
 
 
-Judge = Callable[[Plan], Judged]
+Judge = Callable[[Plan], LintedUnit]
 Wanted = Callable[[Sequence[Finding]], Iterable[bool]]
 """Which of a unit's findings may be taken care of."""
 
@@ -70,7 +70,7 @@ def fix(plan: Plan, judge: Judge, *, unsafe: bool, wanted: Wanted = everything) 
     """Applies the safe fixes of a unit's findings, and the unsafe ones too where ``unsafe`` says so."""
     allowed: frozenset[Applicability] = frozenset(("safe", "unsafe") if unsafe else ("safe",))
 
-    def edits(judged: Judged) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+    def edits(judged: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
         tables: dict[str, Fix] = {}
         causes: set[object] = set()
         for diagnostic, yes in zip(judged.diagnostics, wanted(judged.findings), strict=True):
@@ -97,7 +97,7 @@ def fix(plan: Plan, judge: Judge, *, unsafe: bool, wanted: Wanted = everything) 
 def add_ignores(plan: Plan, judge: Judge, *, wanted: Wanted = everything) -> Changes:
     """Puts a comment on every statement that has findings, and one at the end of a file for those of the file."""
 
-    def edits(judged: Judged) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+    def edits(judged: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
         found = [each for each, yes in zip(judged.diagnostics, wanted(judged.findings), strict=True) if yes]
         yield from _comments_for([each for each in found if each.rule != INTERNAL_ERROR])
 
@@ -105,7 +105,7 @@ def add_ignores(plan: Plan, judge: Judge, *, wanted: Wanted = everything) -> Cha
 
 
 def _change(
-    plan: Plan, judge: Judge, edits: Callable[[Judged], Iterator[tuple[str, tuple[Edit, ...]]]], rounds: int
+    plan: Plan, judge: Judge, edits: Callable[[LintedUnit], Iterator[tuple[str, tuple[Edit, ...]]]], rounds: int
 ) -> Changes:
     before: dict[str, bytes] = {}
     done: Counter[tuple[str, tuple[str, ...]]] = Counter()
@@ -129,7 +129,7 @@ def _change(
         for file in plan.files
         if file.content is not None and file.label in before and before[file.label] != file.content
     )
-    return Changes(judged, changed, tuple(sorted(Done(*key, number) for key, number in done.items())))
+    return Changes(judged, changed, tuple(sorted(AppliedFixes(*key, number) for key, number in done.items())))
 
 
 def _edited(

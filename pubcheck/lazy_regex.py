@@ -21,7 +21,7 @@ class _Later:
         return found
 
 
-def pattern_later(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+def lazy_compile(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As re.compile, but the first use pays for it: a run needs few of many patterns, and start-up is part of the
     product."""
     later: Any = _Later(pattern, flags)

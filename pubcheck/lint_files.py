@@ -20,7 +20,7 @@ from pubcheck.findings import Finding, Resolver
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 
 
-class Lints(Protocol):
+class SupportsLint(Protocol):
     """What judges units: ``pubcheck.Linter``, or what stands in its place."""
 
     @property
@@ -29,7 +29,7 @@ class Lints(Protocol):
     def lint(self, unit: Unit) -> Result: ...
 
 
-class Judged(Struct, frozen=True):
+class LintedUnit(Struct, frozen=True):
     """What came of a unit: its findings, the diagnostics that they show, the majors judged, and the statements counted
     that are not of its context. ``reading`` is what was read of its files; ``faults`` are pubcheck's own errors, each
     among the findings unless it cost them all but those of reading."""
@@ -42,7 +42,7 @@ class Judged(Struct, frozen=True):
     faults: tuple[Fault, ...] = ()
 
 
-def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
+def lint_files(plan: Plan, linter: SupportsLint, *, excerpts: bool) -> LintedUnit:
     """Reads and lints a unit; what concerns none but files of its context is not reported. ``excerpts``: whether
     findings shall carry the lines to show with them."""
     config = linter.config
@@ -64,14 +64,14 @@ def judge(plan: Plan, linter: Lints, *, excerpts: bool) -> Judged:
                 statements = sum(count for source, count in counted if source.label not in context)
     if not judged:
         # Loaded only where nothing was judged.
-        from pubcheck.engine.suppressions import configured
+        from pubcheck.engine.suppressions import apply_config
 
-        diagnostics = tuple(configured(diagnostics, config))
+        diagnostics = tuple(apply_config(diagnostics, config))
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
     reported |= {rulebook.INTERNAL_ERROR}
     chosen = tuple(each for each in diagnostics if each.rule in reported and concerns(each, context))
     findings = Resolver(excerpts=excerpts, docs_url=config.docs_url).findings(chosen)
-    return Judged(tuple(findings), chosen, majors, statements, reading, faults)
+    return LintedUnit(tuple(findings), chosen, majors, statements, reading, faults)
 
 
 def majors_of(plan: Plan, config: Config) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pubcheck.checks import silent
-from pubcheck.checks.context import Finding, Ground
+from pubcheck.checks.context import RuleContext, RuleFinding
 from pubcheck.checks.write import filter_runtime_errors
 from pubcheck.cli.app import run as command
 from pubcheck.config import Config
@@ -116,7 +116,7 @@ def test_a_rule_that_fails_at_the_end_keeps_what_it_found(
     check, errors = silent.CHECKS[name], (Broken("once"), MemoryError(), RecursionError("deep"))
     error = errors[len(name) % len(errors)]
 
-    def failing(ground: Ground) -> Iterator[Finding]:
+    def failing(ground: RuleContext) -> Iterator[RuleFinding]:
         yield from check(ground)
         raise error
 

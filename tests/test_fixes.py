@@ -19,7 +19,7 @@ from pubcheck import Config, Linter
 from pubcheck.autofix import Changes, Editing, add_ignores, fix
 from pubcheck.diagnostics import Edit, Span
 from pubcheck.discovery.file_types import File, Plan
-from pubcheck.lint_files import judge
+from pubcheck.lint_files import lint_files
 from pubcheck.rulebook import RULES, read_pages
 from pubcheck.source import Source
 from tests.conformance.judging import DATABASE, text_of
@@ -32,7 +32,7 @@ PAGES = read_pages(str(Path(__file__).parent.parent / "rules"))
 def applied(sql: str, major: int = 18, *, unsafe: bool = False, select: tuple[str, ...] = ()) -> Changes:
     linter = Linter(Config(postgres=(major,), complete=True, database=DATABASE, select=select))
     plan = Plan("a", (File("a.sql", "a.sql", content=sql.encode()),), "file", "")
-    return fix(plan, lambda plan: judge(plan, linter, excerpts=False), unsafe=unsafe)
+    return fix(plan, lambda plan: lint_files(plan, linter, excerpts=False), unsafe=unsafe)
 
 
 def fixed(sql: str, major: int = 18, *, unsafe: bool = False, select: tuple[str, ...] = ()) -> str:
@@ -260,7 +260,7 @@ def test_the_last_file_of_a_unit_is_where_statements_are_added() -> None:
     files = [("1.sql", made), ("2.sql", "SELECT 1;\n"), ("R__again.sql", "SELECT 2;\n")]
     plan = Plan("x", tuple(File(name, name, content=text.encode()) for name, text in files), "folder", "")
     linter = Linter()
-    (changed,) = fix(plan, lambda plan: judge(plan, linter, excerpts=False), unsafe=True).files
+    (changed,) = fix(plan, lambda plan: lint_files(plan, linter, excerpts=False), unsafe=True).files
     assert (changed.path, changed.after) == ("2.sql", b"SELECT 1;\nALTER TABLE n REPLICA IDENTITY FULL;\n")
 
 
@@ -269,7 +269,7 @@ def test_context_is_never_changed() -> None:
     files = (File("1.sql", "1.sql", content=bad, context=True), File("2.sql", "2.sql", content=b"SELECT 1;"))
     linter = Linter()
     plan = Plan("x", files, "folder", "")
-    assert fix(plan, lambda plan: judge(plan, linter, excerpts=False), unsafe=True).files == ()
+    assert fix(plan, lambda plan: lint_files(plan, linter, excerpts=False), unsafe=True).files == ()
 
 
 def test_a_rule_that_fixes_says_so_on_its_page(corpus: list[Case]) -> None:
@@ -287,13 +287,13 @@ def test_comments_silence_all_that_is_found_and_nothing_is_left_to_comment(corpu
     wrong, commented = [], 0
     for case in corpus:
         plan = Plan("a", (File("a.sql", "a.sql", content=text_of(case)[0].encode()),), "file", "")
-        changes = add_ignores(plan, lambda plan: judge(plan, linter, excerpts=False))
+        changes = add_ignores(plan, lambda plan: lint_files(plan, linter, excerpts=False))
         commented += sum(each.number for each in changes.done)
         if changes.judged.findings:
             wrong.append(case.id)
         for changed in changes.files:
             file = File("a.sql", "a.sql", content=changed.after)
-            again = add_ignores(replace(plan, files=(file,)), lambda plan: judge(plan, linter, excerpts=False))
+            again = add_ignores(replace(plan, files=(file,)), lambda plan: lint_files(plan, linter, excerpts=False))
             if again.files:
                 wrong.append(f"{case.id}, the second time")
     assert wrong == []

@@ -11,34 +11,36 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import File, Plan
 from pubcheck.engine.linter import Linter, Unit
 from pubcheck.engine.platform_objects import Platform
-from pubcheck.lint_files import judge
+from pubcheck.lint_files import lint_files
 from pubcheck.source import Source
 
 
-def lint(text: str, config: Config = Config(), habit: str = "") -> list[Diagnostic]:
-    return list(Linter(config).lint(Unit((Source("a.sql", text),), habit=habit)).diagnostics)
+def lint(text: str, config: Config = Config(), convention: str = "") -> list[Diagnostic]:
+    return list(Linter(config).lint(Unit((Source("a.sql", text),), habit=convention)).diagnostics)
 
 
 MEMBER = "CREATE TABLE t (id int PRIMARY KEY);\nALTER PUBLICATION supabase_realtime ADD TABLE t;\n"
 
 
 def test_where_a_habit_shows_the_platform_its_publication_is_no_news() -> None:
-    assert lint(MEMBER, habit="supabase") == []
+    assert lint(MEMBER, convention="supabase") == []
 
 
 @pytest.mark.parametrize(("path", "there"), [("supabase/sql/a.sql", True), ("app/a.sql", False), ("supabase", False)])
 def test_a_folder_shows_the_platform_in_whatever_order_its_files_are(path: str, there: bool) -> None:
     plan = Plan(path, (File("-", path, content=MEMBER.encode()),), "folder", "")
-    assert (judge(plan, Linter(), excerpts=False).diagnostics == ()) is there
+    assert (lint_files(plan, Linter(), excerpts=False).diagnostics == ()) is there
 
 
 def test_another_publication_is_still_said_to_be_missing() -> None:
-    (found,) = lint(MEMBER.replace("supabase_realtime", "mine"), habit="supabase")
+    (found,) = lint(MEMBER.replace("supabase_realtime", "mine"), convention="supabase")
     assert (found.rule, found.certainty, found.severity) == ("PUB106", "assumed", "note")
 
 
 def test_what_rests_on_the_platform_s_publication_is_assumed() -> None:
-    (found,) = (one for one in lint(MEMBER.replace(" PRIMARY KEY", ""), habit="supabase") if one.operation == "update")
+    (found,) = (
+        one for one in lint(MEMBER.replace(" PRIMARY KEY", ""), convention="supabase") if one.operation == "update"
+    )
     assert found.certainty == "assumed"
 
 
@@ -48,13 +50,13 @@ def test_a_platform_s_publication_that_the_unit_makes_is_followed() -> None:
 
 
 def test_one_that_the_unit_dropped_is_certainly_missing() -> None:
-    (found,) = lint("DROP PUBLICATION supabase_realtime;\n" + MEMBER, habit="supabase")
+    (found,) = lint("DROP PUBLICATION supabase_realtime;\n" + MEMBER, convention="supabase")
     assert (found.rule, found.certainty) == ("PUB106", "certain")
 
 
 @pytest.mark.parametrize("member", ["TABLE auth.users", "TABLES IN SCHEMA auth"])
 def test_tables_of_the_platform_s_schemas_are_no_news(member: str) -> None:
-    found = lint(f"CREATE PUBLICATION p FOR {member};", habit="supabase")
+    found = lint(f"CREATE PUBLICATION p FOR {member};", convention="supabase")
     assert [one for one in found if one.phase == "ddl"] == []
 
 
@@ -98,7 +100,7 @@ def test_a_member_that_the_unit_removed_from_the_platform_s_publication_is_not_r
     """These are the answers of PostgreSQL 15 and 18 if the publication begins FOR TABLE t, TABLES IN SCHEMA s."""
     changes = "".join(f"ALTER PUBLICATION supabase_realtime {change};" for change in members.split(", "))
     tables = "CREATE SCHEMA s; CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY);"
-    refused = [one for one in lint(tables + changes, habit="supabase") if one.server is not None]
+    refused = [one for one in lint(tables + changes, convention="supabase") if one.server is not None]
     assert [(one.server.message, one.certainty) for one in refused if one.server] == (
         [(message, "assumed")] if message else []
     )
@@ -112,4 +114,4 @@ def test_any_folder_of_a_repository_of_supabase_has_its_publication(tmp_path: Pa
     (tmp_path / top / "supabase" / "migrations").mkdir(parents=True)
     (folder / "a.sql").write_text(MEMBER)
     plan = Plan("a.sql", (File(str(folder / "a.sql"), "a.sql"),), "file", "")
-    assert (judge(plan, Linter(), excerpts=False).diagnostics == ()) is there
+    assert (lint_files(plan, Linter(), excerpts=False).diagnostics == ()) is there

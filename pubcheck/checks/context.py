@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from msgspec import Struct
 
 from pubcheck.diagnostics import Operation, ServerAnswer, Severity
-from pubcheck.engine.reruns import in_any_order
+from pubcheck.engine.reruns import has_unknown_order
 from pubcheck.postgres.catalog import PUBLIC, Catalog
 from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Publication, PublicationRel, Relation, Subscription
 from pubcheck.postgres.session import Session
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pubcheck.source import Source
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class RuleFinding(Struct, frozen=True, kw_only=True):
     """A diagnostic before it has its statement. ``rule`` is the page's name, ``place`` what is to be changed.
 
     ``related`` is the other side, each place with what is to be said of it. ``severity`` is the page's where None.
@@ -87,7 +87,7 @@ RELATED = 5
 """How many further places a finding points at."""
 
 
-class Ground:
+class RuleContext:
     """The final state of a unit in one major, with what its history was found to hold."""
 
     def __init__(
@@ -132,7 +132,7 @@ class Ground:
 
     def in_order(self, place: Place) -> bool:
         """Whether what stands there runs in the order in which it is written, which is not known of programs."""
-        return not in_any_order(self._sources[place.source])
+        return not has_unknown_order(self._sources[place.source])
 
     def name(self, relation: Relation) -> str:
         """As people write it: without the schema where that is public."""
@@ -152,7 +152,7 @@ class Ground:
     @cached_property
     def filtered(self) -> list[Filtered]:
         """Memberships with a filter that the server uses, by place (get_rel_sync_entry)."""
-        from pubcheck.postgres.replication.publication_lookup import arrival
+        from pubcheck.postgres.replication.publication_lookup import route
 
         catalog, found = self.catalog, []
         for entry in self.entries:
@@ -161,7 +161,7 @@ class Ground:
             publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
             if (publication.oid, relation.namespace) in catalog.schema_members:
                 continue
-            arrives = arrival(catalog, publication, relation)
+            arrives = route(catalog, publication, relation)
             if arrives is not None and arrives.arrives_as == relation.oid:
                 found.append(Filtered(entry, publication, relation))
         return found

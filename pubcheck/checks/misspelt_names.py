@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from pubcheck.engine.platform_objects import Platform
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NAMESPACE, PUBLICATION, RELATION, TEMPORARY, Catalog
 from pubcheck.postgres.catalog.rows import Place
 
@@ -28,7 +28,7 @@ _Known = TypeVar("_Known")
 MOST = 3
 """How many names a finding offers. Where more are as near, the name is rather one of a series."""
 
-_BETWEEN_WORDS = pattern_later(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])")
+_BETWEEN_WORDS = lazy_compile(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def meant(catalog: Catalog, missing: Iterable[Missing], platform: Platform | None) -> dict[Missing, list[Meant]]:

@@ -17,7 +17,7 @@ from pubcheck.cli.lint_unit import ready
 from pubcheck.config import Config
 from pubcheck.discovery.file_facts import Traits
 from pubcheck.discovery.file_types import STDIN, UNNAMED, Plan
-from pubcheck.discovery.units import Disk, Survey, survey
+from pubcheck.discovery.units import CachedFileInspector, Survey, discover_units
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -120,10 +120,10 @@ def read_plans(
 
 def no_input(found: Survey, paths: tuple[str, ...]) -> str:
     """What is said where there is nothing to read."""
-    return f"no input: {'; '.join(said(found.passed_over)) or 'no .sql file under ' + ', '.join(paths)}"
+    return f"no input: {'; '.join(skipped_messages(found.passed_over)) or 'no .sql file under ' + ', '.join(paths)}"
 
 
-def said(passed_over: Sequence[tuple[str, str]]) -> Iterator[str]:
+def skipped_messages(passed_over: Sequence[tuple[str, str]]) -> Iterator[str]:
     """What is said of paths given by name that are passed over, by the reasons."""
     from pubcheck.report.text import escape
 
@@ -159,11 +159,11 @@ def look(
     if majors and config.units:
         config = replace(config, units=tuple(replace(unit, postgres=()) for unit in config.units))
     with _Progress(shown=not quiet and sys.stderr.isatty()) as progress:
-        disk: Disk = _WatchedDisk(progress)
+        disk: CachedFileInspector = _WatchedDisk(progress)
         if workers is not None and workers.jobs > 1 and any(map(os.path.isdir, paths)):
             workers.start()
             disk = _SharedDisk(workers, progress)
-        return survey(
+        return discover_units(
             paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_filename, disk=disk
         )
 
@@ -215,7 +215,7 @@ class _Progress:
             self._bar.update(number)
 
 
-class _WatchedDisk(Disk):
+class _WatchedDisk(CachedFileInspector):
     """Shows how many of the many files of a folder were opened."""
 
     def __init__(self, progress: _Progress) -> None:
@@ -246,5 +246,5 @@ class _SharedDisk(_WatchedDisk):
 
 def _looked_at(paths: Sequence[str]) -> bytes:
     """The traits of files, and the contents of some that may be read."""
-    disk = Disk(room=_SENT)
+    disk = CachedFileInspector(room=_SENT)
     return msgspec.msgpack.encode([(disk.traits(path), disk.kept.get(path)) for path in paths])

@@ -25,8 +25,8 @@ from pubcheck.cli.input_options import (
     force_exclude_option,
     look,
     no_input,
-    said,
     schema_option,
+    skipped_messages,
     statement_size_option,
     stdin_option,
     together_option,
@@ -231,7 +231,7 @@ def command(
     show(shown, for_people=format_ in FOR_PEOPLE and not diff)
     if not quiet:
         for remark in (
-            *(f"{each}." for each in said(met.named)),
+            *(f"{each}." for each in skipped_messages(met.named)),
             *_remarks(outcomes, unwritten, plans, found, known, change, config, diff=diff),
         ):
             click.echo(remark, err=diff or format_ not in FOR_PEOPLE)

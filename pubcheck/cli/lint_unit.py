@@ -14,9 +14,9 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
     from typing import Literal
 
-    from pubcheck.autofix import Done, Rewritten
+    from pubcheck.autofix import AppliedFixes, Rewritten
     from pubcheck.baseline import Baseline
-    from pubcheck.lint_files import Judged
+    from pubcheck.lint_files import LintedUnit
 
 
 class Task(Struct, frozen=True):
@@ -45,31 +45,33 @@ class Outcome(Struct, frozen=True):
     crash: str | None = None
     known: tuple[str, ...] = ()
     rewritten: tuple[Rewritten, ...] = ()
-    done: tuple[Done, ...] = ()
+    done: tuple[AppliedFixes, ...] = ()
 
 
 def lint_unit(task: Task) -> Outcome:
     """Reads and lints a unit."""
     from pubcheck.engine.linter import Linter
     from pubcheck.faults import failure_text
-    from pubcheck.lint_files import judge
+    from pubcheck.lint_files import lint_files
 
     linter = Linter(task.config)
     rewritten: tuple[Rewritten, ...] = ()
-    done: tuple[Done, ...] = ()
+    done: tuple[AppliedFixes, ...] = ()
     if task.change is None:
-        judged = judge(task.plan, linter, excerpts=task.excerpts)
+        judged = lint_files(task.plan, linter, excerpts=task.excerpts)
     else:
-        judged, rewritten, done = _changed(task, lambda plan: judge(plan, linter, excerpts=task.excerpts))
+        judged, rewritten, done = _changed(task, lambda plan: lint_files(plan, linter, excerpts=task.excerpts))
     findings: tuple[Finding, ...] = judged.findings
     known: tuple[str, ...] = ()
     if task.baseline is not None:
         findings, known = task.baseline.split(findings)
-    files, crash = own_files(task.plan), failure_text(judged.faults)
+    files, crash = reported_files(task.plan), failure_text(judged.faults)
     return Outcome(findings, judged.postgres, files, judged.statements, crash, known, rewritten, done)
 
 
-def _changed(task: Task, judge: Callable[[Plan], Judged]) -> tuple[Judged, tuple[Rewritten, ...], tuple[Done, ...]]:
+def _changed(
+    task: Task, judge: Callable[[Plan], LintedUnit]
+) -> tuple[LintedUnit, tuple[Rewritten, ...], tuple[AppliedFixes, ...]]:
     from pubcheck.autofix import add_ignores, everything, fix
 
     wanted = everything if task.baseline is None else task.baseline.unknown
@@ -80,7 +82,7 @@ def _changed(task: Task, judge: Callable[[Plan], Judged]) -> tuple[Judged, tuple
     return changes.judged, changes.files, changes.done
 
 
-def own_files(plan: Plan) -> int:
+def reported_files(plan: Plan) -> int:
     """How many files of a unit are reported about."""
     return sum(not file.context for file in plan.files)
 
@@ -101,4 +103,4 @@ def ready() -> None:
 def died(task: Task) -> Outcome:
     """The outcome of a task whose process died."""
     crash = f"internal error in {named(task.plan)}: the process that linted it died, perhaps for lack of memory"
-    return Outcome((), task.config.postgres, own_files(task.plan), 0, crash)
+    return Outcome((), task.config.postgres, reported_files(task.plan), 0, crash)

@@ -46,9 +46,9 @@ def progress_of(spark: SparkSession, *, quiet: bool) -> AbstractContextManager[C
         return nullcontext(lambda step: None)
     from rich.console import Console
 
-    from pubcheck.spark.progress import Shown
+    from pubcheck.spark.progress import SparkProgress
 
-    return Shown(spark, Console(stderr=True))
+    return SparkProgress(spark, Console(stderr=True))
 
 
 def failures() -> tuple[type[Exception], ...]:

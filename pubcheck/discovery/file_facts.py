@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from pubcheck.discovery.file_types import interpreter_of, may_be_script
 from pubcheck.discovery.prefilter import may_matter, may_publish
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.source import in_utf8
 
 
@@ -71,9 +71,9 @@ def is_list(name: str) -> bool:
 
 _OF_DBMATE = b"-- Dbmate schema migrations"
 """What dbmate writes into its dump, off which it cuts the header."""
-_DUMP = pattern_later(rb"^-- (?:Dumped from database version (\d+)|PostgreSQL database (?:cluster )?dump\s*$)", re.M)
-_IDENTITY = pattern_later(rb"replica\s+identity")
-_INCLUDE = pattern_later(rb"^\s*\\(?:i|ir|include|include_relative)[ \t]+'?([^\s';]+)", re.M)
+_DUMP = lazy_compile(rb"^-- (?:Dumped from database version (\d+)|PostgreSQL database (?:cluster )?dump\s*$)", re.M)
+_IDENTITY = lazy_compile(rb"replica\s+identity")
+_INCLUDE = lazy_compile(rb"^\s*\\(?:i|ir|include|include_relative)[ \t]+'?([^\s';]+)", re.M)
 SCRIPT = "script"
 """The kind of a script whose name does not say that it is one."""
 _FIRST_LINE = 100
@@ -175,7 +175,7 @@ class _Journal(Struct, frozen=True):
     entries: tuple[_JournalEntry, ...] = ()
 
 
-_REVISIONS = pattern_later(
+_REVISIONS = lazy_compile(
     rb"^(down_revision|revision)\b[^=\n]*=\s*(None|\([^)]*\)|\[[^\]]*\]|['\"][^'\"\n]*['\"])", re.M
 )
 

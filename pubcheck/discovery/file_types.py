@@ -7,7 +7,7 @@ import re
 
 from msgspec import Struct
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 
 STDIN = "-"
 UNNAMED = "<stdin>"
@@ -114,10 +114,10 @@ _INTERPRETERS = {
     "php": "php",
     "elixir": "elixir",
 }
-_SHEBANG = pattern_later(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?([a-z]+)")
+_SHEBANG = lazy_compile(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?([a-z]+)")
 
 
-_HERE = pattern_later(r"(?:\./+)+(?=[^/])")
+_HERE = lazy_compile(r"(?:\./+)+(?=[^/])")
 
 
 def language_of(name: str) -> str | None:

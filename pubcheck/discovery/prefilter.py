@@ -12,7 +12,7 @@ expressions, which Spark's `rlike` uses, read the patterns alike.
 from __future__ import annotations
 
 from pubcheck.discovery.file_types import SUFFIXES
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 
 _BREAK = r"\s*(?:--|/\*|\\)"
 WORD = r"(?i)publication"
@@ -27,7 +27,7 @@ DONE = r"(?i)create|alter|drop|execute|comment|\\g?set"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 # In Python only the first flag of a pattern may say (?i), and it holds for all of it, as in Java.
-_STATEMENT, _IDENTITY, _DONE = (pattern_later(each.encode()) for each in (STATEMENT, IDENTITY, DONE))
+_STATEMENT, _IDENTITY, _DONE = (lazy_compile(each.encode()) for each in (STATEMENT, IDENTITY, DONE))
 
 
 def may_publish(content: bytes, lower: bytes | None = None) -> bool:

@@ -25,7 +25,7 @@ from pubcheck.discovery.walk import folders_of, join, walk
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
     from pubcheck.discovery.object_names import Names
-    from pubcheck.discovery.tools.file_tree import Look
+    from pubcheck.discovery.tools.file_tree import FileInspector
 
 Identity = tuple[int, int] | str
 
@@ -54,10 +54,10 @@ def find_plans(
     ``stdin`` is what stands for the path `-`; its label, unless it is ``UNNAMED``, is the path of the file that it
     replaces. A path that does not exist, and a folder that cannot be listed, is a unit of one file with an ``error``.
     """
-    return survey(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_label).plans
+    return discover_units(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_label).plans
 
 
-def survey(
+def discover_units(
     paths: Sequence[str],
     config: Config = Config(),
     *,
@@ -65,11 +65,13 @@ def survey(
     schema: Sequence[str] = (),
     stdin: bytes | None = None,
     stdin_label: str = UNNAMED,
-    disk: Disk | None = None,
+    disk: CachedFileInspector | None = None,
 ) -> Survey:
     """As ``find_plans``, with what is passed over. ``disk`` opens the files; one that is told of many before they are
     asked for may open them in other processes."""
-    finder = _Finder(config, disk or Disk(), alone=together or bool(schema), distinct=len(paths) == 1)
+    finder = _UnitCollector(
+        config, disk or CachedFileInspector(), alone=together or bool(schema), distinct=len(paths) == 1
+    )
     if stdin is not None and stdin_label != UNNAMED:
         finder.buffer(stdin_label, stdin)
     folders = [os.path.abspath(path) for path in paths if os.path.isdir(path)]
@@ -124,11 +126,11 @@ def _identity(file: File) -> Identity:
     return (status.st_dev, status.st_ino) if status.st_ino else os.path.realpath(file.path)
 
 
-class _Finder:
+class _UnitCollector:
     """Collects the units of a run. ``alone``: files given by name are not looked up in a history. ``distinct``: no file
     is met twice."""
 
-    def __init__(self, config: Config, disk: Disk, *, alone: bool, distinct: bool) -> None:
+    def __init__(self, config: Config, disk: CachedFileInspector, *, alone: bool, distinct: bool) -> None:
         self.plans: list[Plan] = []
         self.passed_over: list[tuple[str, str]] = []
         self.named: dict[str, str] = {}
@@ -172,7 +174,7 @@ class _Finder:
         plans = []
         included = frozenset(join(top, each[given:]).replace(os.sep, "/") for each in found.included)
         for part in _by_top(files, [join(top, each[given:]) for each in found.tops]):
-            units, passed_over = arrange(part, self._look, included)
+            units, passed_over = group_into_units(part, self._look, included)
             plans += units
             self.passed_over += passed_over
         for folder, problem in found.problems:
@@ -273,7 +275,7 @@ class _Finder:
                 relative = not os.path.isabs(path)
                 found = [each for place in places for each in self._below(place)]
                 files = [(each, _as_given(each, relative)) for each in found]
-                self._histories[places], undone = arrange(files, self._look)
+                self._histories[places], undone = group_into_units(files, self._look)
                 paths = {file.label: each for each, file in files}
                 self._undone.update((paths[label], why) for label, why in undone)
             for plan in self._histories[places]:
@@ -348,7 +350,7 @@ _KEPT = 16 << 20
 """Bytes of contents that are kept while units are found: those of most repositories."""
 
 
-class Disk:
+class CachedFileInspector:
     """Opens files to answer questions about them, each once while there is room for its content. ``read`` is called
     for each file that was opened."""
 
@@ -428,8 +430,8 @@ class Disk:
             self.kept[path] = content
 
 
-def arrange(
-    files: Sequence[tuple[str, File]], look: Look, included: frozenset[str] = frozenset()
+def group_into_units(
+    files: Sequence[tuple[str, File]], look: FileInspector, included: frozenset[str] = frozenset()
 ) -> tuple[list[Plan], list[tuple[str, str]]]:
     """The units of the files of a tree, and the labels of files that are in none, with the reason.
 
@@ -455,7 +457,7 @@ def arrange(
             name = members[-1].label
         taken.add(name)
         reason = " ".join((group.reason, *(known[path].label for path in group.after)))
-        plans.append(Plan(name, members, group.habit, reason, group.postgres))
+        plans.append(Plan(name, members, group.convention, reason, group.postgres))
     return plans, [(known[path].label, why) for path, why in sorted(undone.items())]
 
 

@@ -74,24 +74,24 @@ def _likeness(row: object) -> object:
     return None
 
 
-def doubt_changes(catalog: Catalog, changes: Iterable[Change]) -> None:
+def assume_changes(catalog: Catalog, changes: Iterable[Change]) -> None:
     """What these changes come to is there by assumption."""
     for heap, key, former in net_changes(changes):
         row = heap.get(key)
         if isinstance(row, Relation):
             if not (isinstance(former, Relation) and _wider(former, row)):
-                unsee(catalog, heap, key)
+                mark_unseen(catalog, heap, key)
         elif isinstance(row, Publication | Type):
-            unsee(catalog, heap, key)
+            mark_unseen(catalog, heap, key)
         elif heap is catalog.gone and key[0] in (PUBLICATION_REL, PUBLICATION_NAMESPACE):
             catalog.gone.remove(key)
         other = row if row is not None else former
         if isinstance(other, PublicationRel | PublicationNamespace):
-            unsee(catalog, catalog.publications, other.publication)
+            mark_unseen(catalog, catalog.publications, other.publication)
         elif isinstance(other, Index):
-            unsee(catalog, catalog.relations, other.table)
+            mark_unseen(catalog, catalog.relations, other.table)
         elif isinstance(other, Constraint) and other.kind in "pux":
-            unsee(catalog, catalog.relations, other.relation)
+            mark_unseen(catalog, catalog.relations, other.relation)
 
 
 def names_made(changes: Iterable[Change]) -> Iterator[str]:
@@ -112,14 +112,14 @@ def names_taken(changes: Iterable[Change]) -> Iterator[str]:
             yield getattr(former, "name", "")
 
 
-def doubt_statement(catalog: Catalog, name: str, mark: int) -> None:
+def assume_statement(catalog: Catalog, name: str, mark: int) -> None:
     """What a statement that perhaps ran did, since ``mark`` of the journal.
 
     What it took away may still be there: it is, by assumption.
     """
     journal = catalog.journal
     if name not in TO_DROP:
-        doubt_changes(catalog, journal.entries[mark:])
+        assume_changes(catalog, journal.entries[mark:])
         return
     taken = [
         (heap, key)
@@ -128,22 +128,22 @@ def doubt_statement(catalog: Catalog, name: str, mark: int) -> None:
     ]
     journal.undo(mark)
     for heap, key in taken:
-        unsee(catalog, heap, key)
+        mark_unseen(catalog, heap, key)
 
 
 TO_DROP = ("DropStmt", "DropOwnedStmt")
 
 
-def unsee(catalog: Catalog, heap: dict[Any, Any], key: Any) -> None:
+def mark_unseen(catalog: Catalog, heap: dict[Any, Any], key: Any) -> None:
     """A row is there by assumption from here on."""
     row = heap.get(key)
     if row is not None and row.seen:
         catalog.journal.entries.append((heap, key, row))
-        catalog.reasons.doubt_row(row.oid, MAY_NOT_RUN)
+        catalog.reasons.assume_row(row.oid, MAY_NOT_RUN)
         heap[key] = replace(row, seen=False)
 
 
-def doubt_source(catalog: Catalog, source: int) -> None:
+def assume_source(catalog: Catalog, source: int) -> None:
     """What a source made is there by assumption: it may not be meant for this database."""
     relations = catalog.relations
     for oid, row in [*relations.items()]:
@@ -153,7 +153,7 @@ def doubt_source(catalog: Catalog, source: int) -> None:
             catalog.reasons.rows.setdefault(oid, Reason("this statement may be for another database", at))
 
 
-def doubt_unknown(session: Session, name: str, node: Node, changes: list[Change]) -> None:
+def assume_unknown(session: Session, name: str, node: Node, changes: list[Change]) -> None:
     """Doubt what a statement changed that names something unknown: if that is missing, the server refused it all.
 
     Something else that the statement makes of its own, as CREATE TABLE with a foreign key, is not doubted: where it is
@@ -163,7 +163,7 @@ def doubt_unknown(session: Session, name: str, node: Node, changes: list[Change]
     if name in _CREATING:
         _doubt_recreated(session, changes)
     if name in _OF_QUERIES and not session.vouched:
-        doubt_changes(catalog, changes)
+        assume_changes(catalog, changes)
     if name not in _DOUBTED or _is_plain(catalog, name, node):
         return
     if not session.assumed and not (name == "AlterTableStmt" and made_of_unseen(changes)):
@@ -171,10 +171,10 @@ def doubt_unknown(session: Session, name: str, node: Node, changes: list[Change]
     if name == "IndexStmt":
         for heap, key, _ in changes:
             if isinstance(heap.get(key), Relation) and key in catalog.indexes:
-                unsee(catalog, heap, key)
+                mark_unseen(catalog, heap, key)
         return
     freed = [key for heap, key, _ in changes if heap is catalog.gone and key in heap]
-    doubt_changes(catalog, [change for change in changes if change[0] is not catalog.gone])
+    assume_changes(catalog, [change for change in changes if change[0] is not catalog.gone])
     for key in freed:
         catalog.gone.remove(key)
     session.perhaps_there.update(freed)
@@ -194,9 +194,9 @@ def _doubt_recreated(session: Session, changes: list[Change]) -> None:
         if isinstance(row, Relation):
             name = row.namespace, row.name
             if name in replaced or (RELATION, *name) in session.perhaps_there:
-                unsee(catalog, heap, key)
+                mark_unseen(catalog, heap, key)
         elif isinstance(row, Publication) and (PUBLICATION, 0, row.name) in session.perhaps_there:
-            unsee(catalog, heap, key)
+            mark_unseen(catalog, heap, key)
 
 
 _OF_QUERIES = ("CreateTableAsStmt", "ViewStmt")
@@ -254,16 +254,16 @@ def _new(columns: tuple[Column, ...], known: tuple[Column, ...]) -> tuple[Column
     return tuple(column for column in (*changed, *columns[len(known) :]) if not column.dropped)
 
 
-def doubt_refused(session: Session, name: str, node: Node) -> None:
+def assume_refused(session: Session, name: str, node: Node) -> None:
     """A statement whose refusal is only assumed: what it would have made may be there after all."""
     if name in ("AlterTableStmt", "RenameStmt", "AlterObjectSchemaStmt"):
         session.blind = True
-        doubt_targets(session, name, node)
+        assume_targets(session, name, node)
     elif name == "CreatePublicationStmt":
         session.doubted.add(node["pubname"])
 
 
-def doubt_targets(session: Session, name: str, node: Node) -> None:
+def assume_targets(session: Session, name: str, node: Node) -> None:
     """A statement was perhaps accepted that is taken for refused: the relations that it changes are not certain."""
     targets = [node["relation"]] if "relation" in node else []
     if name == "DropStmt" and node["removeType"] in RELATION_KINDS:
@@ -271,4 +271,4 @@ def doubt_targets(session: Session, name: str, node: Node) -> None:
     for target in targets:
         found = session.find_relation(target)
         if found is not None:
-            unsee(session.catalog, session.catalog.relations, found.oid)
+            mark_unseen(session.catalog, session.catalog.relations, found.oid)

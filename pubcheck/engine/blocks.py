@@ -10,20 +10,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.checks.messages.refusals import explain
-from pubcheck.checks.write.replica_identity import WRITING, Met
+from pubcheck.checks.write.replica_identity import WRITING, RefusedDml
 from pubcheck.diagnostics import Certainty
 from pubcheck.engine.assumptions import (
     TO_DROP,
-    doubt_changes,
-    doubt_refused,
-    doubt_statement,
-    doubt_unknown,
+    assume_changes,
+    assume_refused,
+    assume_statement,
+    assume_unknown,
     made_of_unseen,
     names_made,
     names_taken,
     net_changes,
 )
-from pubcheck.engine.replay import WITH_FILTERS, Fold
+from pubcheck.engine.replay import WITH_FILTERS, Replay
 from pubcheck.engine.statement_index import StatementText
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
@@ -34,10 +34,10 @@ from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.conditions import ALREADY
 from pubcheck.postgres.plpgsql.declarations import are_declarable, first_refusal
-from pubcheck.postgres.plpgsql.host import Exhausted, Inner, Raised, Standing
+from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, Raised
 from pubcheck.postgres.plpgsql.interpret import Interpreter
 from pubcheck.postgres.plpgsql.parse import check_sql, program
-from pubcheck.postgres.plpgsql.query_check import Trial
+from pubcheck.postgres.plpgsql.query_check import QueryChecker
 from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.plpgsql.source_text import Text, do_body, language_of
 from pubcheck.postgres.tokens import in_bytes
@@ -59,10 +59,10 @@ class _Mark(Struct, frozen=True):
     repeats: int
 
 
-class Inside:
+class BlockRunner:
     """The host of an interpreter (``interpret.Host``): one top-level statement of a fold and all inside it."""
 
-    def __init__(self, fold: Fold, statement: StatementText, source: int, *, filled: bool = False) -> None:
+    def __init__(self, fold: Replay, statement: StatementText, source: int, *, filled: bool = False) -> None:
         self.fold = fold
         self.session = fold.session
         self.statement = statement
@@ -149,7 +149,7 @@ class Inside:
 
     # interpret.Host.
 
-    def do(self, inner: Inner, name: str, node: Node, standing: Standing) -> bool | ServerError:
+    def do(self, inner: Inner, name: str, node: Node, standing: ExecutionContext) -> bool | ServerError:
         fold, session, journal = self.fold, self.session, self.fold.catalog.journal
         text = self.statement_text(inner)
         number = fold.statements.embed(self.source, text)
@@ -178,7 +178,7 @@ class Inside:
                 raise Raised(error, at) from None
             if error.rule is not None and not standing.excuse(error, False):
                 fold.at_hand.refuse(text, error)
-                doubt_refused(session, name, node)
+                assume_refused(session, name, node)
             return error
         except RecursionError:
             journal.undo(mark)
@@ -190,15 +190,15 @@ class Inside:
             sure = fold.perhaps_made.isdisjoint(names_made(journal.entries[mark:]))
         in_branch = standing.in_branch and name not in TO_DROP
         if not in_branch and (standing.doubtful or (standing.handled and not sure)):
-            doubt_statement(fold.catalog, name, mark)
+            assume_statement(fold.catalog, name, mark)
         elif not standing.doubtful:
-            doubt_unknown(session, name, node, journal.entries[mark:])
+            assume_unknown(session, name, node, journal.entries[mark:])
         unseen = [error for error in session.unseen if not standing.excuse(error, True)]
         if unseen:
-            fold.at_hand.tell_unseen(text, unseen)
+            fold.at_hand.report_unseen(text, unseen)
         changes = journal.entries[mark:]
         if name in WITH_FILTERS:
-            fold.at_hand.tell_filters(text, changes)
+            fold.at_hand.report_filters(text, changes)
         if not self.rehearsing:
             fold.follow(name, node, self.source, number, changes, journal.undone[undone:])
         return sure
@@ -227,9 +227,9 @@ class Inside:
             return
         session.unfollowed(known)
         if _PUBLICATION.search(known) if known else self.fold.catalog.publications:
-            self._not_seen(inner)
+            self._report_unseen(inner)
 
-    def _not_seen(self, inner: Inner | None) -> None:
+    def _report_unseen(self, inner: Inner | None) -> None:
         """Once a source, that a statement about a publication may be run that is not known."""
         fold = self.fold
         if self.source in fold.told_not_seen:
@@ -261,12 +261,12 @@ class Inside:
         if not self.rehearsing:
             fold.follow_back(self.source, self.statement.index, journal.undone[before:])
 
-    def doubt(self, mark: _Mark) -> None:
+    def assume_since(self, mark: _Mark) -> None:
         journal = self.fold.catalog.journal
         changes, before = net_changes(journal.entries[mark.entries :]), journal.mark()
         self.fold.perhaps_made.update((*names_made(changes), *names_taken(changes)))
         self.fold.perhaps_made.discard("")
-        doubt_changes(self.fold.catalog, changes)
+        assume_changes(self.fold.catalog, changes)
         kinds = (Relation, Publication, Type, Proc)
         if any(isinstance(former, kinds) and key not in heap for heap, key, former in changes):
             # What was taken away may still be there.
@@ -285,7 +285,7 @@ class Inside:
     def skip(self, mark: _Mark) -> None:
         journal = self.fold.catalog.journal
         before = journal.mark()
-        doubt_changes(self.fold.catalog, journal.entries[mark.entries :])
+        assume_changes(self.fold.catalog, journal.entries[mark.entries :])
         if not self.rehearsing:
             self.fold.follow_back(self.source, self.statement.index, journal.entries[before:])
 
@@ -304,7 +304,7 @@ class Inside:
         if error.rule is None or raised.inner is None:
             return
         statement = self.statement_text(raised.inner)
-        met = error.evidence if isinstance(error.evidence, Met) else None
+        met = error.evidence if isinstance(error.evidence, RefusedDml) else None
         message = met.diagnostic.message if met is not None else explain(error)[0]
         self.fold.diagnostics.append(
             by_name("refusal-swallowed").diagnostic(
@@ -335,15 +335,15 @@ class Inside:
         self.session.notices = []
         if error.rule is None:
             if self.about or any(_ABOUT_PUBLICATIONS.search(each.text) for each in (self.statement, statement)):
-                self._tell_failure(statement, error, compiled=raised.compiled)
+                self._report_failure(statement, error, compiled=raised.compiled)
         elif error.sqlstate == "42601" or raised.compiled:
             self._refuse_syntax(statement, error, compiled=raised.compiled)
-        elif isinstance(error.evidence, Met):
-            self.fold.stopped.take(error.evidence)
+        elif isinstance(error.evidence, RefusedDml):
+            self.fold.stopped.record(error.evidence)
         else:
             self.fold.at_hand.refuse(statement, error)
 
-    def _tell_failure(self, statement: StatementText, error: ServerError, *, compiled: bool) -> None:
+    def _report_failure(self, statement: StatementText, error: ServerError, *, compiled: bool) -> None:
         """What the statement did about publications is taken back, or never done, by an error about something else."""
         message = f"this fails, and what it does about publications is taken back: {error.message}"
         help_text = "mend what fails, or put it into a block of its own with EXCEPTION WHEN if it may fail"
@@ -398,29 +398,29 @@ def _compile_error(statement: str, body: Text, failure: NotParsed) -> ServerErro
     return failure.error(location)
 
 
-def check_body(fold: Fold, statement: StatementText) -> None:
+def check_body(fold: Replay, statement: StatementText) -> None:
     """What CREATE FUNCTION checks of a body about publications (plpgsql_validator). Raises ServerError 42601."""
     found = _made(fold, 0)
     failure = _refused_body(fold, found) if found is not None and found.about else None
     if found is not None and failure is not None:
         error = _compile_error(statement.text, found.body, failure)
         refused = Raised(error, None, compiled=True)
-        Inside(fold, statement, fold.session.source)._refuse(refused, certain=not fold.session.assumed)
+        BlockRunner(fold, statement, fold.session.source)._refuse(refused, certain=not fold.session.assumed)
         raise ServerError(error.sqlstate, error.message)
 
 
-def _made(fold: Fold, since: int) -> Routine | None:
+def _made(fold: Replay, since: int) -> Routine | None:
     """The function that a statement has made; ``since``: the journal's mark before it."""
     catalog = fold.catalog
     made = (key for heap, key, _ in reversed(catalog.journal.entries[since:]) if heap is catalog.routines)
     return catalog.routines.get(next(made, 0))
 
 
-def _refused_body(fold: Fold, found: Routine) -> NotParsed | None:
+def _refused_body(fold: Replay, found: Routine) -> NotParsed | None:
     """What is wrong with the body of the function that a statement has made."""
     if fold.session.setting("check_function_bodies") == "off":
         return None
-    trial = Trial(fold.session, Budget())
+    trial = QueryChecker(fold.session, Budget())
     try:
         if found.language == "plpgsql":
             are_declarable(trial, found.body.text, program(found.header(), found.body.text))
@@ -437,7 +437,7 @@ _GIVEN_UP = (NotParsed, TooDeep, Exhausted, RecursionError, Raised)
 """With what following a function that nothing calls may end."""
 
 
-def rehearse(fold: Fold) -> None:
+def rehearse(fold: Replay) -> None:
     """Runs what functions that nothing called say about publications, in doubt, and takes it all back."""
     session, catalog = fold.session, fold.catalog
     if session.transaction is not None:
@@ -450,7 +450,7 @@ def rehearse(fold: Fold) -> None:
         statement = fold.statements[found.source, found.statement]
         catalog.journal.entries.clear()
         session.begin()
-        inside = Inside(fold, statement, found.source)
+        inside = BlockRunner(fold, statement, found.source)
         inside.rehearsing = True
         kept = session.blind, session.healed, session.identified, session.joined, set(session.doubted)
         mark = inside.mark()
@@ -465,6 +465,6 @@ def rehearse(fold: Fold) -> None:
         session.blind, session.healed, session.identified, session.joined, session.doubted = kept
 
 
-def _at_its_place(inside: Inside, found: Routine) -> Routine:
+def _at_its_place(inside: BlockRunner, found: Routine) -> Routine:
     """A routine whose body has offsets in the source."""
     return replace(found, body=inside.text.within(found.body))

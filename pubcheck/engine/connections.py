@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pubcheck.config import Config
-from pubcheck.engine.replay import Fold
+from pubcheck.engine.replay import Replay
 from pubcheck.engine.statement_index import StatementText
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 class Databases:
     """One fold a major for each database, and which of them is at hand."""
 
-    def __init__(self, folds: list[Fold], name: str) -> None:
+    def __init__(self, folds: list[Replay], name: str) -> None:
         """``folds`` are those of the database that everything begins with, which is called ``name``."""
         self.folds = folds
         self.at_hand = "", name
         """The server ("" for that which everything begins with) and the name of the database."""
-        self._left: dict[tuple[str, str], list[Fold]] = {}
+        self._left: dict[tuple[str, str], list[Replay]] = {}
 
-    def all(self) -> Iterator[Fold]:
+    def all(self) -> Iterator[Replay]:
         """The folds of every database."""
         self._left[self.at_hand] = self.folds
         return itertools.chain.from_iterable(self._left.values())
@@ -48,7 +48,7 @@ class Databases:
         if database != self.at_hand:
             self._left.pop(self.at_hand, None)
             self._left[self.at_hand] = self.folds
-            others = self._left.get(database) or [fold.beside(database[1]) for fold in self.folds]
+            others = self._left.get(database) or [fold.in_other_database(database[1]) for fold in self.folds]
             beside = self.folds
             if database[0] != server:
                 # What databases of a server share is that of the one that was there last.

@@ -17,11 +17,11 @@ from pubcheck.rulebook import by_name, rule_for_spec
 from pubcheck.source import utf8
 
 if TYPE_CHECKING:
-    from pubcheck.checks.context import Finding, Ground
+    from pubcheck.checks.context import RuleContext, RuleFinding
     from pubcheck.checks.history.publication_history import History
     from pubcheck.checks.remedies.remedy import Keys, Remedy
     from pubcheck.checks.remedies.write_remedies import Remedies
-    from pubcheck.checks.write.refused_dml import Stopped
+    from pubcheck.checks.write.refused_dml import RefusedDmlCollector
 
 _CHANGES_IDENTITY = (" REPLICA IDENTITY ", "CREATE UNIQUE INDEX ", " SET NOT NULL", " (publish_generated_columns = ")
 
@@ -35,7 +35,7 @@ class Outcome:
         statements: Statements,
         refused: Sequence[tuple[Refusal, Place]],
         history: History | None,
-        stopped: Stopped | None,
+        stopped: RefusedDmlCollector | None,
         faults: Faults,
     ) -> None:
         """``refused`` is what is refused in the end, with the place after which it was; ``stopped``, if there are any,
@@ -55,20 +55,20 @@ class Outcome:
                 yield self._write(found, place)
         if self._stopped is not None:
             with self._faults.guard(None):
-                yield from self._stopped.mended(self.statements)
+                yield from self._stopped.resolved_later(self.statements)
         if self.history is not None:
             # Loaded only where there are publications or subscriptions.
-            from pubcheck.checks.silent import afterwards
+            from pubcheck.checks.silent import run_final_state_rules
 
-            for finding in afterwards(self.ground(self.history), wanted, self._faults):
+            for finding in run_final_state_rules(self.ground(self.history), wanted, self._faults):
                 with self._faults.guard(finding.place):
                     yield self._silent(finding)
 
-    def ground(self, history: History) -> Ground:
+    def ground(self, history: History) -> RuleContext:
         """What the rules about silent losses look at."""
-        from pubcheck.checks.context import Ground
+        from pubcheck.checks.context import RuleContext
 
-        return Ground(self.session, history, self.refused, self.statements.sources)
+        return RuleContext(self.session, history, self.refused, self.statements.sources)
 
     # Refused writes.
 
@@ -80,7 +80,7 @@ class Outcome:
         attempt = self._faults.value
         remedies = attempt(place, None, self._remedies_of, found.relation)
         ways = attempt(place, [], remedies.of, found) if remedies is not None else []
-        stopped = attempt(place, (), self._stopped.still, found) if self._stopped is not None else ()
+        stopped = attempt(place, (), self._stopped.still_refused, found) if self._stopped is not None else ()
         return rule_for_spec(found.rule).diagnostic(
             "certain" if found.certain and not self.session.healed else "assumed",
             self.majors,
@@ -130,7 +130,7 @@ class Outcome:
 
         statement, then = self.statements.at(entry.place), self.history.columns_then.get(entry.oid, ())
         mending = widened(self.session.catalog, found, utf8(statement.text).data, then)
-        return None if mending is None else edits.mended(statement, mending, certain=True)
+        return None if mending is None else edits.as_fix(statement, mending, certain=True)
 
     def _other_identity(self, found: Refusal, ways: Sequence[Remedy]) -> Fix | None:
         from pubcheck.checks.remedies import edits
@@ -145,7 +145,7 @@ class Outcome:
             return edits.appended(self.statements, way.statements, whole=way.ends == "table")
         if len(way.statements) == 1 and " REPLICA IDENTITY " in way.statements[0]:
             # The unit's own statements come no further than this.
-            return edits.put_before(stopped, way.statements[0])
+            return edits.insert_before(stopped, way.statements[0])
         return None
 
     def _written(self, entry: PublicationRel) -> str | None:
@@ -182,7 +182,7 @@ class Outcome:
 
     # What is lost in silence, and what fails for subscribers.
 
-    def _silent(self, finding: Finding) -> Diagnostic:
+    def _silent(self, finding: RuleFinding) -> Diagnostic:
         return by_name(finding.rule).diagnostic(
             "certain" if finding.certain else "assumed",
             self.majors,

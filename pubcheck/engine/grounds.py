@@ -14,7 +14,7 @@ from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation
 from pubcheck.postgres.session import Session
 
 if TYPE_CHECKING:
-    from pubcheck.checks.context import Finding
+    from pubcheck.checks.context import RuleFinding
     from pubcheck.checks.write.replica_identity import Refusal
 
 MOST = 3
@@ -27,7 +27,7 @@ class Grounds:
     def __init__(self, session: Session, statements: Statements) -> None:
         self.session, self._statements = session, statements
 
-    def at_hand(self, publication: str | None) -> tuple[Assumption, ...]:
+    def assumptions_of(self, publication: str | None) -> tuple[Assumption, ...]:
         """Of the server's answer to the statement at hand, which may be about a publication."""
         session, catalog = self.session, self.session.catalog
         oid = catalog.publication_names.get(publication) if publication is not None else None
@@ -53,7 +53,7 @@ class Grounds:
         reasons += [Reason(unknown)] if unknown else []
         return self._shown(reasons or (list(self._in_general()) if general else []))
 
-    def of_finding(self, finding: Finding) -> tuple[Assumption, ...]:
+    def of_finding(self, finding: RuleFinding) -> tuple[Assumption, ...]:
         """Of what a rule about silent losses found."""
         catalog = self.session.catalog
         relations = [self._relation(name) for name in (finding.object, *finding.also) if name is not None]

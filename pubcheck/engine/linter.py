@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.engine.replay import Fold
+from pubcheck.engine.replay import Replay
 from pubcheck.engine.statement_index import Statements
 from pubcheck.engine.unit_run import Run
 from pubcheck.faults import Fault
@@ -44,7 +44,7 @@ class Followed(Struct, frozen=True):
     """
 
     result: Result
-    folds: tuple[Fold, ...]
+    folds: tuple[Replay, ...]
     statements: Statements
     found: tuple[Diagnostic, ...]
     of_reading: tuple[Diagnostic, ...] = ()

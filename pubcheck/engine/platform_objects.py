@@ -29,8 +29,8 @@ class Platform:
     (``complete``) has those of the configuration only.
     """
 
-    def __init__(self, config: Config, habit: str = "") -> None:
-        publications, tables = ((), ()) if config.complete else WELL_KNOWN.get(habit, ((), ()))
+    def __init__(self, config: Config, convention: str = "") -> None:
+        publications, tables = ((), ()) if config.complete else WELL_KNOWN.get(convention, ((), ()))
         self._publications = config.platform_publications + publications
         self._tables = config.platform_tables + tables
 

@@ -12,8 +12,8 @@ from pubcheck.checks.messages.refusals import (
     explain,
     explain_unseen,
     frozen_words,
+    missing_name,
     unjudged_words,
-    unseen_name,
 )
 from pubcheck.checks.write.write_refusal_history import Change
 from pubcheck.diagnostics import (
@@ -39,7 +39,7 @@ from pubcheck.rulebook import Rule, by_name, rule_for_spec
 from pubcheck.source import utf8
 
 if TYPE_CHECKING:
-    from pubcheck.checks.messages.row_filters import Told
+    from pubcheck.checks.messages.row_filters import FilterExplanation
     from pubcheck.checks.misspelt_names import Meant, Missing
 
 _DUPLICATE = "42710"
@@ -81,15 +81,15 @@ class StatementReporter:
         """The server refuses the statement, or perhaps does."""
         rule = rule_for_spec(error.rule or "", error.sqlstate)
         certainty: Certainty = "assumed" if self.session.assumed else "certain"
-        told = self._faults.value(statement, None, self._told, error)
+        told = self._faults.value(statement, None, self._filter_explanation, error)
         answer = self.answer(statement, error)
         if told is None:
             message, help_text = self._faults.value(statement, (error.message, None), explain, error)
             if error.sqlstate == _DUPLICATE:
                 # Loaded only where something is said twice.
-                from pubcheck.checks.history.duplicates import said_before
+                from pubcheck.checks.history.duplicates import earlier_definition
 
-                before = self._faults.value(statement, None, said_before, self.session, error)
+                before = self._faults.value(statement, None, earlier_definition, self.session, error)
                 if before is not None:
                     self.repeats.append((len(self.diagnostics), *before))
             mended = self._fixes(rule, statement, error, certain=certainty == "certain")
@@ -111,32 +111,34 @@ class StatementReporter:
         found = rule.diagnostic(certainty, self.majors, told.headline, span, help=told.help, fixes=fixes, **answer)
         self.diagnostics.append(found)
 
-    def _told(self, error: ServerError) -> Told | None:
+    def _filter_explanation(self, error: ServerError) -> FilterExplanation | None:
         """Of a refused filter, what of it is refused and how else to write it."""
         if error.evidence is None:
             return None
         # Loaded only where a filter is refused.
-        from pubcheck.checks.messages.row_filters import tell
+        from pubcheck.checks.messages.row_filters import explain_filter_error
 
         self._rewritings += 1
-        return tell(error, with_rewriting=self._rewritings <= _MAX_REWRITINGS)
+        return explain_filter_error(error, with_rewriting=self._rewritings <= _MAX_REWRITINGS)
 
     def _fixes(self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool) -> tuple[Fix, ...]:
         """How to write the statement at hand so that it is not refused, where that is known."""
         self._rewritings += rule.fix
         if not rule.fix or self._rewritings > _MAX_REWRITINGS:
             return ()
-        return self._faults.value(statement, (), self._mended, rule, statement, error, certain=certain)
+        return self._faults.value(statement, (), self._statement_fixes, rule, statement, error, certain=certain)
 
-    def _mended(self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool) -> tuple[Fix, ...]:
+    def _statement_fixes(
+        self, rule: Rule, statement: StatementText, error: ServerError, *, certain: bool
+    ) -> tuple[Fix, ...]:
         # Loaded only where a statement is refused that can be mended.
         from pubcheck.checks.remedies import edits
-        from pubcheck.checks.remedies.statement_fixes import mend
+        from pubcheck.checks.remedies.statement_fixes import statement_fix
 
-        mending = mend(rule.name, self.session, error, utf8(statement.text).data)
-        return () if mending is None else (edits.mended(statement, mending, certain=certain),)
+        mending = statement_fix(rule.name, self.session, error, utf8(statement.text).data)
+        return () if mending is None else (edits.as_fix(statement, mending, certain=certain),)
 
-    def tell_filters(self, statement: StatementText, changes: Iterable[Change]) -> None:
+    def report_filters(self, statement: StatementText, changes: Iterable[Change]) -> None:
         """What is to be said of filters that the statement gave to members of publications."""
         said: set[tuple[str, Place]] = set()
         for heap, key, former in changes:
@@ -189,19 +191,19 @@ class StatementReporter:
             )
         )
 
-    def tell_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
+    def report_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
         """One note for all names of a statement that are not visible, with the server's answer for the first."""
         with self._faults.guard(statement):
-            self._tell_unseen(statement, errors)
+            self._report_unseen(statement, errors)
 
-    def _tell_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
+    def _report_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
         first = errors[0]
         rule = rule_for_spec(first.rule or "")
         message, help_text = explain_unseen(first, [error.message for error in errors[1:]])
         related = tuple(
             statement.span(error.culprit, message=error.message) for error in errors[1:] if error.culprit is not None
         )
-        missing = {error.missing: unseen_name(error.message) for error in errors if error.missing}
+        missing = {error.missing: missing_name(error.message) for error in errors if error.missing}
         self.missing.append((len(self.diagnostics), message, missing))
         self.diagnostics.append(
             rule.diagnostic(
@@ -221,7 +223,7 @@ class StatementReporter:
         where that is known without a look at the session."""
         assumptions: tuple[Assumption, ...] = (assumption,) if assumption else ()
         if self.session.assumed and not assumption:
-            assumptions = self._grounds.at_hand(error.publication)
+            assumptions = self._grounds.assumptions_of(error.publication)
         return {
             "statement": statement.ref(),
             "object": error.relation,

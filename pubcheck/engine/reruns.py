@@ -19,7 +19,7 @@ _DROPPED = {"OBJECT_TABLE": "table", "OBJECT_SCHEMA": "schema"}
 """What may be dropped and made again in one run. A publication is dropped first where a run may have left it."""
 
 
-def in_any_order(source: Source) -> bool:
+def has_unknown_order(source: Source) -> bool:
     """Whether the statements of a source are those of a program, as a whole."""
     view = source.view
     return view is not None and view.quoted and view.perhaps == ((0, len(source.text)),)
@@ -29,7 +29,7 @@ _LEAVE = ("TRANS_STMT_ROLLBACK_TO", "TRANS_STMT_RELEASE")
 _ENTER = "TRANS_STMT_SAVEPOINT"
 
 
-class Made:
+class RunObjects:
     """What a program has made in the run at hand. ``cases`` are the spans of its test cases."""
 
     def __init__(self, cases: tuple[tuple[int, int], ...]) -> None:
@@ -53,7 +53,7 @@ class Made:
             yield _ENTER
         self._case = case
 
-    def take(self, name: str, node: Node, unknown: AbstractSet[str]) -> Iterator[str]:
+    def record(self, name: str, node: Node, unknown: AbstractSet[str]) -> Iterator[str]:
         """Take note of a statement; the transaction statements that begin another run if it creates what is there. Each
         of the ``unknown`` names may be another one every time."""
         if self._again(name, node, unknown):

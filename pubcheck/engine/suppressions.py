@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from pubcheck import rulebook
 from pubcheck.config import Config, suggestion
 from pubcheck.diagnostics import SEVERITIES, Diagnostic, Edit, Fix, Severity, Span
-from pubcheck.engine.unit_run import marked
+from pubcheck.engine.unit_run import may_hold_comments
 from pubcheck.source import Source
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -69,7 +69,7 @@ class Unclear(Struct, frozen=True):
 def comments(source: Source) -> Iterator[Comment | Unclear]:
     """The ignore comments of a source, in the order of the text, and what in them is not understood."""
     text = source.shown
-    if not marked(text):
+    if not may_hold_comments(text):
         return
     signs = _IN_SQL if source.original is None else _ELSEWHERE
     pattern, end = re.compile(_COMMENT.format(signs=signs), re.IGNORECASE), 0
@@ -241,7 +241,7 @@ def _could_speak(selector: str, reported: Collection[str], majors: Collection[in
     return any(rule.name != UNUSED and not set(rule.postgres).isdisjoint(majors) for rule in rules)
 
 
-def settle(
+def apply_suppressions(
     diagnostics: Iterable[Diagnostic],
     sources: Sequence[Source],
     statements: Statements,
@@ -254,7 +254,7 @@ def settle(
     files = {
         id(source): _File(source, statements.bounds(number))
         for number, source in enumerate(sources)
-        if marked(source.shown)
+        if may_hold_comments(source.shown)
     }
     if files:
         reported = rulebook.selected(config.select, config.ignore, config.extend_select)
@@ -262,7 +262,7 @@ def settle(
         for file in files.values():
             about = (each for each in _about_comments(file, reported, majors) if each.rule in reported)
             found += [each for each in about if not file.names(each.rule)]
-    return list(configured(found, config))
+    return list(apply_config(found, config))
 
 
 def _taken(diagnostic: Diagnostic, files: dict[int, _File]) -> bool:
@@ -313,7 +313,7 @@ def _shortening(source: Source, comment: Comment, idle: Collection[Code]) -> Fix
 # --- The configuration's say --------------------------------------------------------------------------------------
 
 
-def configured(diagnostics: Iterable[Diagnostic], config: Config) -> Iterator[Diagnostic]:
+def apply_config(diagnostics: Iterable[Diagnostic], config: Config) -> Iterator[Diagnostic]:
     """The diagnostics that the ignores by file leave, with the severities of the configuration.
 
     A severity raises those diagnostics only that have their rule's own: what is a note because it is not known to be

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pubcheck.diagnostics import Certainty, ServerAnswer, Span
-from pubcheck.engine.assumptions import doubt_source
+from pubcheck.engine.assumptions import assume_source
 from pubcheck.engine.connections import Databases
 from pubcheck.engine.statement_index import Statements, StatementText
 from pubcheck.engine.unit_notes import Notes
@@ -31,7 +31,7 @@ _LIST_ERRORS = {
 _LIST_DETAIL = "One of TABLE or TABLES IN SCHEMA must be specified before a standalone table or schema name."
 
 
-class Unread:
+class SyntaxErrorReporter:
     """Tells of them for one unit."""
 
     def __init__(self, notes: Notes, databases: Databases, statements: Statements) -> None:
@@ -41,7 +41,7 @@ class Unread:
         self._ours: set[int] = set()
         """Sources that are no other database's."""
 
-    def tell(
+    def explain(
         self,
         source: int,
         statement: StatementText,
@@ -49,7 +49,7 @@ class Unread:
         splitter: Splitter,
         refusal: SyntaxRefused,
         *,
-        perhaps: bool,
+        conditional: bool,
     ) -> bool:
         """Of one statement of a source. ``perhaps``: whether it runs at all is not known.
 
@@ -71,14 +71,14 @@ class Unread:
             self.databases.unfollowed(statement.text)
         elif item.placeholders or unsent:
             self.databases.unfollowed(statement.text)
-            self.notes.not_seen(
+            self.notes.report_unseen(
                 statement.span(0),
                 statement,
                 "this statement about a publication cannot be read: part of it is only known at run time",
                 "what it changes is not followed",
             )
         else:
-            unknown = VARIABLE if item.variables else MAY_NOT_RUN if perhaps or item.perhaps else ""
+            unknown = VARIABLE if item.variables else MAY_NOT_RUN if conditional or item.perhaps else ""
             self._syntax_error(statement, refusal, unknown, inside)
         return True
 
@@ -155,7 +155,7 @@ class Unread:
             help="exclude it in the configuration",
         )
         for fold in self.databases.folds:
-            doubt_source(fold.catalog, number)
+            assume_source(fold.catalog, number)
         return True
 
     def _syntax_error(self, statement: StatementText, refusal: SyntaxRefused, unknown: str, inside: str = "") -> None:
@@ -181,7 +181,7 @@ class Unread:
         if at is None and "end of input" in message:
             position = len(text) + 1
         meant = correction(text) if not inside else None
-        fixes = (edits.mended(statement, meant, certain=certainty == "certain"),) if meant is not None else ()
+        fixes = (edits.as_fix(statement, meant, certain=certainty == "certain"),) if meant is not None else ()
         self.notes.diagnostics.extend(
             rule.diagnostic(
                 certainty,

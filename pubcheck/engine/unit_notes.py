@@ -22,7 +22,7 @@ class Notes:
         """A remark under the rule of that name."""
         self.diagnostics.append(by_name(name).diagnostic(certainty, self.majors, message, span, **details))
 
-    def not_seen(self, span: Span, statement: StatementText | None, message: str, help_text: str) -> None:
+    def report_unseen(self, span: Span, statement: StatementText | None, message: str, help_text: str) -> None:
         """Something that may change publications and is not seen, or only in part; said once a file."""
         if self.hide(span.source.label):
             ref = statement.ref() if statement is not None else None

@@ -13,13 +13,13 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.engine.connections import Databases
 from pubcheck.engine.platform_objects import Platform
-from pubcheck.engine.replay import Fold
-from pubcheck.engine.reruns import Made, in_any_order
+from pubcheck.engine.replay import Replay
+from pubcheck.engine.reruns import RunObjects, has_unknown_order
 from pubcheck.engine.statement_index import Statements, StatementText
 from pubcheck.engine.unit_notes import Notes
-from pubcheck.engine.unknown_names import MISSING, StandIns
+from pubcheck.engine.unknown_names import MISSING, UnknownNames
 from pubcheck.faults import Fault, Faults
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.splitter import PsqlCommand, Splitter, Statement
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE, Reason
 from pubcheck.postgres.catalog.rows import Place
@@ -33,14 +33,14 @@ from pubcheck.source import Source
 
 if TYPE_CHECKING:
     from pubcheck.engine.linter import Unit
-    from pubcheck.engine.syntax_errors import Unread
+    from pubcheck.engine.syntax_errors import SyntaxErrorReporter
     from pubcheck.lexing.psql import Branches
 
 MARK = "pubcheck:"
 """What comments begin with that are for pubcheck, in any case."""
 
 
-def marked(text: str) -> bool:
+def may_hold_comments(text: str) -> bool:
     """Whether a text may hold such comments."""
     return any(mark in text for mark in (MARK, "PUBCHECK:", "Pubcheck:", "PubCheck:"))
 
@@ -96,7 +96,7 @@ _OF_READING = frozenset(
     )
 )
 """Rules about how well a file was read, which matter only in a unit with something to check."""
-_REPLICATED = pattern_later(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
+_REPLICATED = lazy_compile(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
 
 
 class Run:
@@ -113,7 +113,7 @@ class Run:
         self.statements = Statements(unit.sources)
         self._faults = Faults(self.majors, self.statements)
         folds = [
-            Fold(
+            Replay(
                 major,
                 complete=config.complete,
                 database=config.database,
@@ -123,8 +123,8 @@ class Run:
             for major in self.majors
         ]
         self.databases = Databases(folds, config.database)
-        self.stand_ins = StandIns()
-        self.made: Made | None = None
+        self.stand_ins = UnknownNames()
+        self.made: RunObjects | None = None
         """What a program has made so far, if the source at hand is one."""
         self.of_reading: tuple[Diagnostic, ...] = ()
         """What is not reported: how the files of a unit were read that is not about replication."""
@@ -132,16 +132,16 @@ class Run:
         """And that a file is run which was not read."""
 
     @cached_property
-    def unread(self) -> Unread:
+    def unread(self) -> SyntaxErrorReporter:
         """What is said of statements that the grammar refuses; loaded when it first refuses one."""
-        from pubcheck.engine.syntax_errors import Unread
+        from pubcheck.engine.syntax_errors import SyntaxErrorReporter
 
-        return Unread(self.notes, self.databases, self.statements)
+        return SyntaxErrorReporter(self.notes, self.databases, self.statements)
 
     def found(self) -> tuple[Diagnostic, ...]:
         """Follow the unit to its end: what the selected rules say of it, in the order of design section 5."""
         # What runs at no known time is followed last: what it does is assumed, and shall not put the rest in doubt.
-        for number, source in sorted(enumerate(self.unit.sources), key=lambda each: in_any_order(each[1])):
+        for number, source in sorted(enumerate(self.unit.sources), key=lambda each: has_unknown_order(each[1])):
             with self._faults.guard(Span(source, 0, 0)) as guard:
                 self._source(number, source)
             if guard.failed:
@@ -163,9 +163,9 @@ class Run:
         whole database; or about how a unit was read that is not about replication."""
         if found.name in _OF_READING and not self.speaks_of_replication:
             return True
-        if found.rule in MISSING and found.severity == "note" and in_any_order(found.span.source):
+        if found.rule in MISSING and found.severity == "note" and has_unknown_order(found.span.source):
             return True
-        return self.stand_ins.speaks(found)
+        return self.stand_ins.concerns(found)
 
     def faults(self) -> tuple[Fault, ...]:
         """The internal errors so far."""
@@ -192,12 +192,16 @@ class Run:
 
     def _settled(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         config, sources = self.config, self.unit.sources
-        if not config.per_file_ignores and not config.severity and not any(marked(each.shown) for each in sources):
+        if (
+            not config.per_file_ignores
+            and not config.severity
+            and not any(may_hold_comments(each.shown) for each in sources)
+        ):
             return found
         # Loaded only where there is something to leave out.
-        from pubcheck.engine.suppressions import settle
+        from pubcheck.engine.suppressions import apply_suppressions
 
-        chosen = settle(found, sources, self.statements, config, self.majors)
+        chosen = apply_suppressions(found, sources, self.statements, config, self.majors)
         return tuple(sorted(chosen, key=Diagnostic.sort_key))
 
     def counts(self) -> tuple[int, ...]:
@@ -212,8 +216,8 @@ class Run:
         before, database = StatementText(source, 0, 0, ""), self.databases.at_hand
         self._begin(source)
         named = list(reversed(source.view.named)) if source.view is not None else []
-        if in_any_order(source):
-            self.made = Made(source.view.cases if source.view is not None else ())
+        if has_unknown_order(source):
+            self.made = RunObjects(source.view.cases if source.view is not None else ())
             self._transaction(before, number, "TRANS_STMT_BEGIN")
         for item in splitter:
             if isinstance(item, PsqlCommand):
@@ -234,19 +238,19 @@ class Run:
             with self._faults.guard(Place(number, item.index, 0, 0)) as guard:
                 if named and named[-1][0] < item.start:
                     self._call(source, named, item.start)
-                if item.keyword not in _PASSED_OVER or _judged_all_the_same(item) or item.restartable():
+                if item.keyword not in _PASSED_OVER or _checked_in_any_case(item) or item.restartable():
                     before = StatementText(source, item.index, item.start, item.text)
                     if item.edits:
                         before = replace(before, text=item.sent(), edits=item.edits)
                         self.statements.keep(number, before)
-                    if not self._statement(number, before, item, splitter, perhaps=runs is None):
+                    if not self._statement(number, before, item, splitter, conditional=runs is None):
                         return
                 else:
                     if branches is not None:
                         before = StatementText(source, item.index, item.start, item.text)
                     self.databases.at((number, item.index), "")
                     for fold in self.databases.folds:
-                        fold.pass_over(source, number, item, perhaps=runs is None)
+                        fold.pass_over(source, number, item, conditional=runs is None)
             if guard.failed:
                 self.databases.unfollowed(item.text)
         if named:
@@ -267,7 +271,7 @@ class Run:
         while named and named[-1][0] < end:
             name = named.pop()[1]
             self.stand_ins.called.add(name.lower().rpartition(".")[2])
-            if in_any_order(source):
+            if has_unknown_order(source):
                 continue
             if not name:
                 self.databases.unfollowed(_ANY_TABLE)
@@ -313,7 +317,7 @@ class Run:
             self.databases.unfollowed(None)
             if self.speaks_of_replication and not self.told_of_files:
                 self.told_of_files = True
-                self.notes.not_seen(
+                self.notes.report_unseen(
                     Span(before.source, command.start, command.end),
                     None,
                     "this runs a file that is not among those that were read",
@@ -326,15 +330,15 @@ class Run:
         return any(_REPLICATED.search(one.text) for one in self.unit.sources)
 
     def _statement(
-        self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, perhaps: bool
+        self, source: int, statement: StatementText, item: Statement, splitter: Splitter, *, conditional: bool
     ) -> bool:
         """False where the rest of the source is not to be read. ``perhaps``: whether it runs at all is not known."""
-        unsure = perhaps or item.perhaps or bool(item.placeholders)
+        unsure = conditional or item.perhaps or bool(item.placeholders)
         try:
             try:
                 parsed = parse(statement.text if item.edits else item.sql, self.config.max_statement_size)
             except SyntaxRefused:
-                if item.keyword in _PASSED_OVER and not _judged_all_the_same(item):
+                if item.keyword in _PASSED_OVER and not _checked_in_any_case(item):
                     raise
                 unsure, parsed = True, self._guessed(item)
                 if parsed is None:
@@ -343,7 +347,7 @@ class Run:
             self._too_deep(statement, error)
             return True
         except SyntaxRefused as refusal:
-            return self.unread.tell(source, statement, item, splitter, refusal, perhaps=perhaps)
+            return self.unread.explain(source, statement, item, splitter, refusal, conditional=conditional)
         if parsed is None or self.idle:
             return True
         name, node = parsed
@@ -353,13 +357,13 @@ class Run:
         self.databases.at((source, item.index), _unknown_of(item) if unsure else "")
         if unsure:
             # What it changes is doubted where it changes it. Only of what it names by a stand-in that is not known.
-            unknown = self.stand_ins.take(statement, item)
+            unknown = self.stand_ins.record(statement, item)
             self.databases.unfollowed(item.text if unknown and name != "CreateStmt" else "")
             if unknown and self.stand_ins.is_identified(name, node):
                 for fold in self.databases.folds:
                     fold.session.identified = True
-            if unknown and name in _PUBLICATION_NODES and not in_any_order(statement.source):
-                self.notes.not_seen(
+            if unknown and name in _PUBLICATION_NODES and not has_unknown_order(statement.source):
+                self.notes.report_unseen(
                     statement.span(0),
                     statement,
                     "part of this statement about a publication is only known at run time",
@@ -368,7 +372,7 @@ class Run:
         if self.made is not None:
             if name == "TransactionStmt":
                 return True
-            for kind in (*self.made.reach(statement.start), *self.made.take(name, node, self.stand_ins.names)):
+            for kind in (*self.made.reach(statement.start), *self.made.record(name, node, self.stand_ins.names)):
                 self._transaction(statement, source, kind)
         try:
             for fold in self.databases.folds:
@@ -450,20 +454,20 @@ def _unknown_of(item: Statement) -> str:
     return VARIABLE if item.variables else MAY_NOT_RUN
 
 
-_COMMENT = pattern_later(r"comment\s+on\s+publication\b", re.IGNORECASE)
-_EXPLAINED = pattern_later(
+_COMMENT = lazy_compile(r"comment\s+on\s+publication\b", re.IGNORECASE)
+_EXPLAINED = lazy_compile(
     r"explain\b(?:(?!\b(?:insert|merge)\b).)*?\b(?:create|into)\b|\w+\b.*?\b(?:create|alter|drop)\s+publication\b",
     re.IGNORECASE | re.DOTALL,
 )
 _WRITING = ("delete", "insert", "merge", "truncate", "update")
-_OF_CATALOG = pattern_later(
+_OF_CATALOG = lazy_compile(
     r"(?:update|delete\s+from|(?:insert|merge)\s+into|truncate(?:\s+table)?)\s+(?:only\s+)?(?:pg_catalog\s*\.\s*)?pg_",
     re.IGNORECASE,
 )
 _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
 
 
-def _judged_all_the_same(item: Statement) -> bool:
+def _checked_in_any_case(item: Statement) -> bool:
     """What writes a pg_ table, the one kind of plain DML that changes catalogs, EXPLAIN of what makes a table, and
     whatever is said of publications."""
     if item.keyword == "comment":

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pubcheck.diagnostics import Diagnostic, Span, StatementRef
 from pubcheck.engine.statement_index import StatementText
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.splitter import Statement
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES
 from pubcheck.postgres.parse import Node
 
-_NAMES = pattern_later(r"\$?[{%#<]+[^\"]*?[}>]+|%\w|\w+")
+_NAMES = lazy_compile(r"\$?[{%#<]+[^\"]*?[}>]+|%\w|\w+")
 """Names in what is said of them, and placeholders within quotes."""
 _OF_OPTIONS = ("PUB12", "PUB140")
 _OF_WHOLE_LIST = "PUB709"
@@ -22,7 +22,7 @@ _OF_VALUES = ("PUB101", "PUB14", "PUB2")
 MISSING = ("PUB106", "PUB107")
 
 
-class StandIns:
+class UnknownNames:
     """The names that a unit was met with."""
 
     def __init__(self) -> None:
@@ -37,13 +37,13 @@ class StandIns:
         self.called: set[str] = set()
         """What calls of programs name: they may have made it."""
 
-    def take(self, statement: StatementText, item: Statement) -> bool:
+    def record(self, statement: StatementText, item: Statement) -> bool:
         """Take note of the names in a statement that stand for what is not known; whether there are any."""
         # Loaded only where something is not known.
-        from pubcheck.lexing.placeholder_values import stand_ins, variable_names
+        from pubcheck.lexing.placeholder_values import placeholder_names, variable_names
 
         # As they are in what is said: in lower case, and no longer than a name may be.
-        names = {name.lower()[:NAME_BYTES] for name in stand_ins(item)}
+        names = {name.lower()[:NAME_BYTES] for name in placeholder_names(item)}
         if names:
             self.names |= names
             self.unknown.add(statement.ref())
@@ -60,7 +60,7 @@ class StandIns:
         kinds = (item["AlterTableCmd"].get("def", {}).get("ReplicaIdentityStmt", {}) for item in node.get("cmds", ()))
         return any(kind.get("identity_type") in ("f", "i") for kind in kinds)
 
-    def speaks(self, found: Diagnostic) -> bool:
+    def concerns(self, found: Diagnostic) -> bool:
         """Whether something is said of what stands for something unknown: of its name, or as the value of an option."""
         if found.certainty == "certain" or not (self.names or self.called or self.variables):
             return False

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.engine.replay import Fold
+from pubcheck.engine.replay import Replay
 from pubcheck.engine.statement_index import Statements
 from pubcheck.explain.document import (
     Answer,
@@ -22,7 +22,7 @@ from pubcheck.explain.document import (
 )
 from pubcheck.explain.example_rows import Samples, changes_of, examples_of
 from pubcheck.explain.initial_copy import Copies
-from pubcheck.explain.notes import Said
+from pubcheck.explain.notes import DiagnosticNotes
 from pubcheck.explain.other_publications import Neighbours
 from pubcheck.explain.row_samples import Sampler
 from pubcheck.explain.subscriptions import Subscriptions
@@ -32,9 +32,9 @@ from pubcheck.postgres.replication.published_changes import (
     OPERATIONS,
     Reason,
     Sent,
-    not_sent,
     sent_by,
     truncates_sent_by,
+    unpublished_members,
 )
 
 
@@ -48,7 +48,7 @@ class Wanted(Struct, frozen=True):
 
 
 def explained(
-    fold: Fold,
+    fold: Replay,
     statements: Statements,
     diagnostics: Sequence[Diagnostic],
     paths: Sequence[str],
@@ -60,7 +60,7 @@ def explained(
 
 
 def publications_of(
-    fold: Fold, statements: Statements, diagnostics: Sequence[Diagnostic], sampler: Sampler
+    fold: Replay, statements: Statements, diagnostics: Sequence[Diagnostic], sampler: Sampler
 ) -> tuple[tuple[Publication, ...], Mapping[str, Identity]]:
     """As ``explained``, of the publications alone; and the replica identities of the tables that they send, by name."""
     builder = _Builder(fold, statements, diagnostics, Wanted(), sampler)
@@ -74,7 +74,7 @@ _NO_SAMPLES = Samples(why="pubcheck failed to look for one")
 class _Builder:
     def __init__(
         self,
-        fold: Fold,
+        fold: Replay,
         statements: Statements,
         diagnostics: Sequence[Diagnostic],
         wanted: Wanted,
@@ -84,7 +84,7 @@ class _Builder:
         self._told = len(self.faults.diagnostics)
         """The internal errors that ``diagnostics`` report."""
         self.wanted, self.sampler = wanted, sampler
-        self.said = Said(diagnostics, wanted.tables)
+        self.said = DiagnosticNotes(diagnostics, wanted.tables)
         self.facts = Facts(fold, statements)
         self.shown = [row for row in self._by_place() if not wanted.publications or row.name in wanted.publications]
         self.sent = {row.oid: self._asked(self._sent_by(row.oid)) for row in self.catalog.publications.values()}
@@ -159,7 +159,7 @@ class _Builder:
             key = "all" if row.all_tables else (tuple(schemas), tuple(self.catalog.members_of.get(row.oid)))
             if key not in alike:
                 # That sequences are not replicated is no surprise of a table's.
-                found = not_sent(self.catalog, row.oid)
+                found = unpublished_members(self.catalog, row.oid)
                 alike[key] = [each for each in found if self.catalog.relations[each[0]].kind != "S"]
             self.not_sent[row.oid] = alike[key]
 

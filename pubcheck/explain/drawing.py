@@ -373,7 +373,7 @@ def _spread_pills(edges: Sequence[Edge]) -> None:
 
 def _draw_card(card: Card) -> Iterator[str]:
     state = " refused" if card.refused else ""
-    yield f'<g class="card{state}"><title>{_say(card)}</title>'
+    yield f'<g class="card{state}"><title>{_card_text(card)}</title>'
     yield f'<rect x="{_CARD_X}" y="{card.y:.1f}" width="{_CARD_WIDTH}" height="{card.height:.1f}" rx="7"/>'
     middle = card.y + _HEAD / 2 + 4.5
     yield f'<text class="name" x="{_CARD_X + 12}" y="{middle:.1f}">{escape(card.label)}</text>'
@@ -396,7 +396,7 @@ def _draw_card(card: Card) -> Iterator[str]:
     yield "</g>"
 
 
-def _say(card: Card) -> str:
+def _card_text(card: Card) -> str:
     text = card.title
     if card.refused:
         text += f": the publisher refuses {card.refused}"

@@ -19,7 +19,7 @@ _SHOWN = 3
 """Causes of a refused write that are shown with every publication of its table, whichever publications they are of."""
 
 
-class Said:
+class DiagnosticNotes:
     """The diagnostics of a unit, each where it belongs. ``tables`` are those that were asked for."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], tables: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pubcheck.engine.replay import Fold
+from pubcheck.engine.replay import Replay
 from pubcheck.explain.document import Row, Value
 from pubcheck.explain.example_rows import Samples
 from pubcheck.postgres import oids
@@ -18,7 +18,7 @@ _BARE = frozenset((oids.BOOL, 20, 21, 23, 26, 700, 701, 1700))
 """Types whose values need no quotes: bool, int8, int2, int4, oid, float4, float8, numeric."""
 
 
-def sampler(fold: Fold) -> Sampler:
+def sampler(fold: Replay) -> Sampler:
     """What finds rows in the final state of a unit; the evaluator is loaded when the first filter is asked for."""
 
     def sample(condition: Filter, relation: Relation) -> Samples:

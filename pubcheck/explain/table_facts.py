@@ -7,7 +7,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from pubcheck.engine.replay import Fold
+from pubcheck.engine.replay import Replay
 from pubcheck.engine.statement_index import Statements
 from pubcheck.explain.document import Condition, Identity
 from pubcheck.explain.filter_text import condition
@@ -30,7 +30,7 @@ class TableFacts(Struct, frozen=True):
 class Facts:
     """Answers from the final state of a unit, each worked out once."""
 
-    def __init__(self, fold: Fold, statements: Statements) -> None:
+    def __init__(self, fold: Replay, statements: Statements) -> None:
         self.fold, self.catalog, self.statements = fold, fold.catalog, statements
         self.known: dict[int, TableFacts] = {}
         """By the table, what was worked out."""

@@ -11,7 +11,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from pubcheck.extract.sniff import marked
+from pubcheck.extract.sniff import marked_rollback
 from pubcheck.source import Note, Source, View
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -22,7 +22,7 @@ __all__ = ["VIEWS", "Note", "View", "source"]
 
 
 def _sql(text: str) -> View:
-    if not marked(text):
+    if not marked_rollback(text):
         return View(text)
     from pubcheck.extract.sql_migrations import script
 

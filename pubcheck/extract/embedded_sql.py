@@ -287,7 +287,7 @@ def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = Fals
             written.filled.append((piece.start, piece.end))
     written.filled += [(place(start), place(stop - 1) + 1) for start, stop in lexed.placeholders]
     holes = [(starts[number], starts[number] + len(parts[number])) for number, each in enumerate(group) if each.hole]
-    sql = _judged(lexed, written, [*holes, *lexed.placeholders], place, runs=runs, shown=shown)
+    sql = _classified(lexed, written, [*holes, *lexed.placeholders], place, runs=runs, shown=shown)
 
     rendered: list[str] = []
     for number, piece in enumerate(group):
@@ -369,7 +369,7 @@ def _comment_end(said: str, start: int) -> int:
     return len(said)
 
 
-def _judged(
+def _classified(
     lexed: _Lexed,
     written: Written,
     unknown: Sequence[tuple[int, int]],

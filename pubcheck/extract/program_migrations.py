@@ -12,7 +12,7 @@ from pubcheck.extract.masked_text import Canvas, ascending, blank
 from pubcheck.extract.string_literals import LANGUAGES, Literal
 
 
-class _Habit(Struct, frozen=True):
+class _Convention(Struct, frozen=True):
     """``marks``: what only a migration holds, of one of them every part. ``undoing``: the line that begins what undoes
     it. ``second``: what stands before the first of two strings of which the other undoes it. ``named``: what stands
     before a string that does. ``listed``: what stands before a list of strings that does, or ends where the first of
@@ -43,7 +43,7 @@ def _exports(name: str) -> str:
 
 
 _HABITS = {
-    "python": _Habit(
+    "python": _Convention(
         (
             (r"^[ \t]*+(?:from|import)\s+alembic\b", r"^def\s+upgrade\s*\("),
             (r"^revision\b[^=\n]*=", r"^down_revision\b[^=\n]*=", r"^def\s+upgrade\s*\("),
@@ -55,7 +55,7 @@ _HABITS = {
         r"\breverse_sql\s*=\s*[\[(]*\s*$",
         r"\breverse_sql\s*=\s*[\[(]|\b(?:RunSQL|step)\(\s*(?=[\[(])",
     ),
-    "ruby": _Habit(
+    "ruby": _Convention(
         (
             (r"<\s*ActiveRecord::Migration\b",),
             (r"^ActiveRecord::Schema\b",),
@@ -64,7 +64,7 @@ _HABITS = {
         ),
         r"^[ \t]*(?:def[ \t]+(?:self\.)?down\b|(?:\w+\.)?down[ \t]+(?:do|\{))",
     ),
-    "javascript": _Habit(
+    "javascript": _Convention(
         (
             (_exports("up"), _exports("down")),
             # Without a way back, which Knex, node-pg-migrate and Kysely allow.
@@ -75,7 +75,7 @@ _HABITS = {
         r"^[ \t]*(?:(?:module\.)?exports\.down\s*=|export\s+(?:const|async\s+function|function)\s+down\b"
         r"|(?:public\s+)?(?:async\s+)?down\s*[(:=]|(?:async\s+)?function\s+down\b)",
     ),
-    "go": _Habit(
+    "go": _Convention(
         (
             (r"\bgoose\.Add(?:Named)?Migration",),
             (r"\bmigrations?\.(?:Register|MustRegister)",),
@@ -83,25 +83,25 @@ _HABITS = {
         ),
         r"^[ \t]*(?:func\s+[dD]own\w*\s*\(|Rollback:\s*func|func\s+\([^)\n]*\)\s+Down\w*\s*\()",
     ),
-    "elixir": _Habit(
+    "elixir": _Convention(
         ((r"\buse\s+Ecto\.Migration\b",),), r"^[ \t]*def\s+down\b", r"\bexecute[ \t(]\s*$", r"(?<!\w)down:\s*$"
     ),
-    "java": _Habit(
+    "java": _Convention(
         (
             (r"\bextends\s+BaseJavaMigration\b|:\s*BaseJavaMigration\b", r"\bmigrate\s*\("),
             (r"\bimplements\b[^{]{0,200}?\b(?:JavaMigration|CustomSqlChange)\b",),
         ),
         r"^[ \t]*(?:public\s+)?\w+\s+(?:down|undo|rollback)\(",
     ),
-    "csharp": _Habit(
+    "csharp": _Convention(
         ((r":\s*Migration\b", r"\boverride\s+void\s+Up\s*\("),),
         r"^[ \t]*(?:public|protected)\s+override\s+void\s+Down\s*\(",
     ),
-    "php": _Habit(
+    "php": _Convention(
         ((r"\bextends\s+(?:\w*\\)*(?:Abstract)?Migration\b", r"\bfunction\s+(?:up|safeUp|change)\s*\("),),
         r"^[ \t]*(?:public\s+)?(?:static\s+)?function\s+(?:down|safeDown)\s*\(",
     ),
-    "rust": _Habit(
+    "rust": _Convention(
         ((r"\bimpl\s+(?:\w+::)*MigrationTrait\s+for\b|\bimpl\s+(?:\w+::)*Migration\s+for\b",),),
         r"^[ \t]*(?:pub\s+)?(?:async\s+)?fn\s+(?:down|revert|rollback)\b",
     ),

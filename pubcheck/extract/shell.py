@@ -86,7 +86,7 @@ class _Text(Struct, frozen=True):
 
 def shell(text: str) -> View:
     """A shell script's statements."""
-    found = given(text, 0, len(text))
+    found = sql_arguments(text, 0, len(text))
     unseen = [each.written.unseen for each in found if each.written.unseen >= 0]
     view = assembled(text, [each.written for each in found], unseen, in_order=True)
     commands, unplaced = _commands(text, found)
@@ -116,7 +116,7 @@ def _of_the_shell(found: re.Match[str]) -> str:
     return "${_" if opening == "{" else "$( " if opening == "(" else f"$_{opening}" if opening else " $"
 
 
-class Given(Struct, frozen=True):
+class SqlArgument(Struct, frozen=True):
     """What a command is given: what it says, and the place of the command, up to where its text is given; a
     here-document begins in a line of its own."""
 
@@ -128,27 +128,27 @@ class Given(Struct, frozen=True):
     """The command that is given this one."""
 
 
-def given(text: str, start: int, end: int, *, within: str = "", quoted: bool = False) -> list[Given]:
+def sql_arguments(text: str, start: int, end: int, *, within: str = "", quoted: bool = False) -> list[SqlArgument]:
     """What psql is given between two offsets of a text, which may stand ``within`` what another command is given, and
     in double quotes."""
-    found: list[Given] = []
+    found: list[SqlArgument] = []
     for each in _Scanner(text, start, end, quoted=quoted).texts():
         before = _command_before(text, each.start, start)
         command = text[before : each.body if each.here else each.start]
         of_psql = _PSQL.search(command) is not None
         if each.here:
             if of_psql or _STARTS.match(text, each.body, each.close):
-                found.append(Given(_here(text, each), before, each.body, here=True, within=within))
+                found.append(SqlArgument(_here(text, each), before, each.body, here=True, within=within))
                 continue
         elif begins_statement(text, each.body, each.close) or (of_psql and _ARGUMENT.search(command)):
             group = list(pieces(text, each.body, each.close, each.escapes, each.holes))
             written = worked_out(text, group, each.close, runs=of_psql and _ARGUMENT.search(command) is not None)
-            found.append(Given(written, before, each.start, here=False, within=within))
+            found.append(SqlArgument(written, before, each.start, here=False, within=within))
             continue
         if _PSQL.search(text, each.body, each.close) and MENTION.search(text, each.body, each.close):
             # A command in a command: `sh -c "psql -c '...'"`, or `ssh host <<EOF`.
             outer = f"{within} {text[before : each.start]} "
-            found += given(text, each.body, each.close, within=outer, quoted=each.escapes == "shell")
+            found += sql_arguments(text, each.body, each.close, within=outer, quoted=each.escapes == "shell")
     return found
 
 
@@ -171,7 +171,7 @@ def _here(text: str, each: _Text) -> Written:
     return worked_out(text, group, each.close)
 
 
-def _commands(text: str, found: list[Given]) -> tuple[list[tuple[int, str]], list[tuple[int, int]]]:
+def _commands(text: str, found: list[SqlArgument]) -> tuple[list[tuple[int, str]], list[tuple[int, int]]]:
     """What psql's options say as commands of its own, with the places at which there is room for them; and the spans of
     what is for another database or server, where there is no room to say so."""
     commands: list[tuple[int, str]] = []

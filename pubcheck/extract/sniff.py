@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 
 LFS = "version https://git-lfs.github.com/spec/"
 """How a pointer of Git LFS begins."""
@@ -24,19 +24,19 @@ _WAYS_BACK = (
     "==== DOWN",
 )
 _WORDS = ("DOWN", "p below")
-_LETTERS = pattern_later(r"own(?<=[Dd]own)")
+_LETTERS = lazy_compile(r"own(?<=[Dd]own)")
 """Every one of these marks has one of these words but for `@UNDO`."""
-_BRACE = pattern_later(r"\{(?:[{%#]|(?<=[$#]\{))")
+_BRACE = lazy_compile(r"\{(?:[{%#]|(?<=[$#]\{))")
 """What begins a placeholder, but for `<%`. A search for one letter, and a look around it, takes a fifth of the time
 that searches for all pairs of letters take."""
 
 
-def marked(text: str) -> bool:
+def marked_rollback(text: str) -> bool:
     """Whether there is anything to look at more closely."""
-    return of_template(text) or announces_way_back(text) or of_liquibase(text) or text.startswith(LFS)
+    return of_template(text) or announces_rollback(text) or of_liquibase(text) or text.startswith(LFS)
 
 
-def announces_way_back(text: str) -> bool:
+def announces_rollback(text: str) -> bool:
     """Whether a text may hold a migration's way back."""
     if any(word in text for word in _WORDS) or ("own" in text and _LETTERS.search(text) is not None):
         return any(mark in text for mark in _WAYS_BACK)

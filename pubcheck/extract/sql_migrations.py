@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from pubcheck.extract.masked_text import Canvas, ascending, blank, filler, joined, padded
-from pubcheck.extract.sniff import LFS, announces_way_back, of_liquibase, of_template
+from pubcheck.extract.sniff import LFS, announces_rollback, of_liquibase, of_template
 from pubcheck.source import Note, View
 
 _PART = re.compile(
@@ -67,8 +67,8 @@ def script(text: str) -> View:
     gone: list[tuple[int, int]] = []
     perhaps: list[tuple[int, int]] = []
     ends: list[int] = []
-    if announces_way_back(text):
-        gone += _ways_back(text)
+    if announces_rollback(text):
+        gone += _rollback_parts(text)
     if of_liquibase(text):
         for start, end, runs in _changesets(text, ends):
             (perhaps if runs else gone).append((start, end))
@@ -97,7 +97,7 @@ def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
     return any(start <= at < end for start, end in spans)
 
 
-def _ways_back(text: str) -> Iterator[tuple[int, int]]:
+def _rollback_parts(text: str) -> Iterator[tuple[int, int]]:
     """From each line that announces the way back to the next one that announces the way forth. The lines of tools
     that write them with a hash are no comments to PostgreSQL, and go as well."""
     since = -1

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from pubcheck.extract.embedded_sql import MENTION, Written, assembled, begins_statement, worked_out
 from pubcheck.extract.escapes import Piece, pieces
-from pubcheck.extract.shell import given
+from pubcheck.extract.shell import sql_arguments
 from pubcheck.source import View
 
 _BLOCK = re.compile(
@@ -70,7 +70,7 @@ def _block(text: str, start: int, end: int) -> list[Written]:
     begin = _CONTROLS.match(text, start, end)
     if begin is not None and begins_statement(text, begin.end(), end):
         return [worked_out(text, _with_values(text, start, end), end)]
-    return [each.written for each in given(text, start, end)] if MENTION.search(text, start, end) else []
+    return [each.written for each in sql_arguments(text, start, end)] if MENTION.search(text, start, end) else []
 
 
 def _with_values(text: str, start: int, end: int) -> list[Piece]:
@@ -97,7 +97,7 @@ def _flow(text: str, start: int, end: int) -> Iterator[Written]:
             escapes = "c" if kind == "double" else "doubled single"
             yield worked_out(text, list(pieces(text, begin, close, escapes, ())), close)
         elif _PSQL.search(text, begin, close) and MENTION.search(text, begin, close):
-            yield from (each.written for each in given(text, begin, close, quoted=kind == "double"))
+            yield from (each.written for each in sql_arguments(text, begin, close, quoted=kind == "double"))
     yield from _plain(text, at, end)
 
 
@@ -119,4 +119,4 @@ def _plain(text: str, start: int, end: int) -> Iterator[Written]:
         yield worked_out(text, [Piece(begin, stop, text[begin:stop])], stop)
     for line in re.compile(r"^[^\n]*\bpsql\b[^\n]*$", re.MULTILINE).finditer(text, start, end):
         if MENTION.search(line[0]):
-            yield from (each.written for each in given(text, line.start(), line.end()))
+            yield from (each.written for each in sql_arguments(text, line.start(), line.end()))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 
 # PostgreSQL's whitespace: no more than these, so that a no-break space is a letter (scan.l: space, ident_start).
 BLANKS = " \t\n\r\f\v"
@@ -57,30 +57,30 @@ def run(conforming: bool, routine: bool) -> re.Pattern[str]:
 
 
 SKIPPED = re.compile(r"(?:[ \t\n\r\f\v;]++|--[^\n\r]*+)*+")
-LINE_REST = pattern_later(r"[^\n\r]*+")
-FIRST_WORD = pattern_later(rf"(?:[( \t\n\r\f\v]++)?+({_WORD})")
+LINE_REST = lazy_compile(r"[^\n\r]*+")
+FIRST_WORD = lazy_compile(rf"(?:[( \t\n\r\f\v]++)?+({_WORD})")
 _CONTINUED = r"(?:[ \t\f\v]++|--[^\n\r]*+)*+[\n\r](?:[ \t\n\r\f\v]++|--[^\n\r]*+[\n\r])*+"  # scan.l: quotecontinue
-UNESCAPED = pattern_later(r"'[^']*+'")
+UNESCAPED = lazy_compile(r"'[^']*+'")
 _ESCAPED_BODY = r"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
-ESCAPED = pattern_later(_ESCAPED_BODY, re.DOTALL)
-ESCAPED_CONTINUED = pattern_later(rf"{_ESCAPED_BODY}(?:{_CONTINUED}{_ESCAPED_BODY})*+", re.DOTALL)
-ESCAPE = pattern_later(r"\\.", re.DOTALL)
-E_PREFIX = pattern_later(rf"(?<!{CONT})[eE]'")
-B_OR_X_PREFIX = pattern_later(rf"(?<!{CONT})[bBxX]'")
-U_PREFIX = pattern_later(rf"(?<!{CONT})[uU]&'")
-DOLLAR_QUOTE = pattern_later(rf"\$(?:{_START}{_WORD_CHAR}*+)?+\$")
-DOLLAR_QUOTES = pattern_later(rf"\$(?=((?:{_START}{_WORD_CHAR}*+)?+\$))")
-NAME_REST = pattern_later(rf"{CONT}*+")
-NAME_START = pattern_later(_START)
-COMMENT_MARK = pattern_later(r"/\*|\*/")
-VARIABLE = pattern_later(rf""":(?:{_WORD_CHAR}++|'{_WORD_CHAR}++'|"{_WORD_CHAR}++"|\{{\?{_WORD_CHAR}++\}})""")
+ESCAPED = lazy_compile(_ESCAPED_BODY, re.DOTALL)
+ESCAPED_CONTINUED = lazy_compile(rf"{_ESCAPED_BODY}(?:{_CONTINUED}{_ESCAPED_BODY})*+", re.DOTALL)
+ESCAPE = lazy_compile(r"\\.", re.DOTALL)
+E_PREFIX = lazy_compile(rf"(?<!{CONT})[eE]'")
+B_OR_X_PREFIX = lazy_compile(rf"(?<!{CONT})[bBxX]'")
+U_PREFIX = lazy_compile(rf"(?<!{CONT})[uU]&'")
+DOLLAR_QUOTE = lazy_compile(rf"\$(?:{_START}{_WORD_CHAR}*+)?+\$")
+DOLLAR_QUOTES = lazy_compile(rf"\$(?=((?:{_START}{_WORD_CHAR}*+)?+\$))")
+NAME_REST = lazy_compile(rf"{CONT}*+")
+NAME_START = lazy_compile(_START)
+COMMENT_MARK = lazy_compile(r"/\*|\*/")
+VARIABLE = lazy_compile(rf""":(?:{_WORD_CHAR}++|'{_WORD_CHAR}++'|"{_WORD_CHAR}++"|\{{\?{_WORD_CHAR}++\}})""")
 
 # psqlscan.l counts CREATE, OR, REPLACE, FUNCTION and PROCEDURE as a statement's first words. It takes any BEGIN for a
 # body; only BEGIN ATOMIC is one (gram.y: opt_routine_body), and so a routine named "begin" does no harm here.
 ROUTINE = re.compile(
     rf"(?ai:create){GAP}(?:(?ai:or){GAP}(?ai:replace){GAP})?+(?ai:function|procedure)(?!{CONT})",
 )
-ATOMIC = pattern_later(rf"{GAP}(?ai:atomic)(?!{CONT})")
+ATOMIC = lazy_compile(rf"{GAP}(?ai:atomic)(?!{CONT})")
 _COPIED_NAME = rf'(?:"[^"]*+"|:?"?{_WORD}"?)'
 
 # Patterns kept as text are needed by few files and compiled (and kept by re) when they are.
@@ -97,11 +97,11 @@ SENDING = frozenset(
 )
 RESETTING = frozenset(("r", "reset"))
 WHOLE_LINE = frozenset(("copy", "h", "help", "ef", "ev", "sf", "sf+", "sv", "sv+"))
-COMMAND_NAME = pattern_later(r"\\([^ \t\n\r\f\v\\]*+)")
-COMMAND_REST = pattern_later(r"""(?:[^\\\n\r'"`]++|'(?:[^'\\\n\r]++|\\[^\n\r])*+'|"[^"\n\r]*+"|`[^`\n\r]*+`|['"`])*+""")
+COMMAND_NAME = lazy_compile(r"\\([^ \t\n\r\f\v\\]*+)")
+COMMAND_REST = lazy_compile(r"""(?:[^\\\n\r'"`]++|'(?:[^'\\\n\r]++|\\[^\n\r])*+'|"[^"\n\r]*+"|`[^`\n\r]*+`|['"`])*+""")
 
 # Where a statement can be taken up again after one that could not be parsed: a line that begins with one of these.
-RESTART = pattern_later(rf"[\n\r][ \t\f\v]*+((?ai:create|alter|drop|do)(?!{CONT}))")
+RESTART = lazy_compile(rf"[\n\r][ \t\f\v]*+((?ai:create|alter|drop|do)(?!{CONT}))")
 
 
 def is_copy_stdin(sql: str) -> bool:

@@ -16,7 +16,9 @@ from pubcheck.postgres.keywords import RESERVED
 
 def filled(statement: Statement) -> Iterator[str]:
     """What the server may get, with something in the place of each unknown value; likeliest first."""
-    sql = replaced(statement.sql, [(start, _stand_in(statement.sql, start, end)) for start, end in statement.variables])
+    sql = replaced(
+        statement.sql, [(start, _placeholder_name(statement.sql, start, end)) for start, end in statement.variables]
+    )
     guesses = guessed(sql)
     if statement.variables or guesses:
         sql = replaced(sql, [(start, filler(sql[start:end])) for start, end in guesses])
@@ -26,7 +28,7 @@ def filled(statement: Statement) -> Iterator[str]:
         literals = [
             (
                 start,
-                _stand_in(statement.sql, start, end)
+                _placeholder_name(statement.sql, start, end)
                 if _in_name(statement.sql, start)
                 else f"'{'_' * (end - start - 2)}'",
             )
@@ -40,7 +42,7 @@ def filled(statement: Statement) -> Iterator[str]:
         yield edited(replaced(sql, [(start, " " * (end - start)) for start, end in blanked]), statement.edits)
 
 
-def stand_ins(statement: Statement) -> set[str]:
+def placeholder_names(statement: Statement) -> set[str]:
     """The names that ``filled`` and views put in the place of what is not known, and what they stand for."""
     names = set()
     for start, end in (*statement.placeholders, *guessed(statement.sql)):
@@ -51,7 +53,9 @@ def stand_ins(statement: Statement) -> set[str]:
 
 def variable_names(statement: Statement) -> frozenset[str]:
     """The names that ``filled`` makes of variables."""
-    sql = replaced(statement.sql, [(start, _stand_in(statement.sql, start, end)) for start, end in statement.variables])
+    sql = replaced(
+        statement.sql, [(start, _placeholder_name(statement.sql, start, end)) for start, end in statement.variables]
+    )
     names = (_name_around(sql, start + 1, end).strip('"') for start, end in statement.variables)
     return frozenset(name.lower() for name in names)
 
@@ -68,7 +72,7 @@ def _in_name(sql: str, start: int) -> bool:
     return bool(start) and NAME_START.match(sql, start - 1) is not None
 
 
-def _stand_in(sql: str, start: int, end: int) -> str:
+def _placeholder_name(sql: str, start: int, end: int) -> str:
     """What the site of a variable is filled with, of its length."""
     site = sql[start:end]
     if site[1] in "'\"":

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.config import suggestion
-from pubcheck.engine.replay import Fold
+from pubcheck.engine.replay import Replay
 from pubcheck.engine.statement_index import Statements
 from pubcheck.explain.filter_text import condition
 from pubcheck.measure.spark_sql import SparkFilter, spark_filter
@@ -44,7 +44,7 @@ class Measurable(Struct, frozen=True):
     sendings: tuple[Sending, ...]
 
 
-def measurable(fold: Fold, statements: Statements, name: str) -> Measurable:
+def measurable(fold: Replay, statements: Statements, name: str) -> Measurable:
     """A table by its name, with its schema or without, in the final state of a unit. Raises NoTable.
 
     A partitioned table stands for its leaves.
@@ -71,7 +71,7 @@ _FEW = 12
 """Tables that are all named to who named another."""
 
 
-def _find(fold: Fold, name: str) -> Relation:
+def _find(fold: Replay, name: str) -> Relation:
     relations = fold.catalog.relations.values()
     rows = [row for row in relations if row.kind in "rp" and row.oid >= FIRST_NORMAL_OID]
     tables = {fold.session.qualified(row): row for row in rows}
@@ -86,7 +86,7 @@ def _find(fold: Fold, name: str) -> Relation:
     raise NoTable(f"the schema makes no table {name}{near if len(tables) <= _FEW or 'mean' in near else ''}")
 
 
-def _sending(fold: Fold, statements: Statements, publication: str, sents: list[Sent], leaves: int) -> Sending:
+def _sending(fold: Replay, statements: Statements, publication: str, sents: list[Sent], leaves: int) -> Sending:
     first, entry = sents[0], sents[0].entry
     sending = Sending(publication, first.operations, all(sent.certain for sent in sents))
     if len(sents) < leaves:

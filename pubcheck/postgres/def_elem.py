@@ -50,6 +50,6 @@ def ascii_lower(text: str) -> str:
     return "".join(char.lower() if "A" <= char <= "Z" else char for char in text)
 
 
-def says_yes(definitions: Mapping[str, Node], name: str) -> bool:
+def is_true(definitions: Mapping[str, Node], name: str) -> bool:
     """Whether a definition is there and true (defGetBoolean); one without a value is."""
     return name in definitions and truth(definitions[name]) is True

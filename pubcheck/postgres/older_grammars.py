@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.tokens import tokens
 
-_SUSPECT = pattern_later(rb"json|\blocal\b|\bindent\b|\d[a-zA-Z_]", re.IGNORECASE)
+_SUSPECT = lazy_compile(rb"json|\blocal\b|\bindent\b|\d[a-zA-Z_]", re.IGNORECASE)
 """Text without any of this is the same to all majors."""
 _FUNCTIONS_17 = frozenset(
     (
@@ -91,7 +91,7 @@ _NO_OPERANDS = frozenset(
     )
 )
 """Words that an operand follows, so that what stands after them is one."""
-_JUNK = pattern_later(rb"(?>\d+\.\d*|\d+)(?:[eE][+-]?\d+)?+[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*")
+_JUNK = lazy_compile(rb"(?>\d+\.\d*|\d+)(?:[eE][+-]?\d+)?+[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*")
 
 
 def check(major: int, text: bytes) -> None:

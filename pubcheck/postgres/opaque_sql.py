@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
 
-HEALING = pattern_later(
+HEALING = lazy_compile(
     r"replica\s+identity|primary\s+key|drop\s+publication|alter\s+publication\b.*\b(set|drop)\b|unique\s+index",
     re.IGNORECASE | re.DOTALL,
 )
 """All that can heal refused writes: text that is not followed must not hold it if they are to stay certain."""
-IDENTIFYING = pattern_later(
+IDENTIFYING = lazy_compile(
     r"\balter\s+table\b[^;]*?[%{}'|<>:$][^;]*?\breplica\s+identity\b(?!\s+(?:default|nothing)\b)", re.IGNORECASE
 )
 """ALTER TABLE of a table whose name is put together, by which it gets a replica identity that it did not have."""
-_TAKING = pattern_later(
+_TAKING = lazy_compile(
     r"\bdrop\b|alter\s+publication\b(?:(?!\badd\b).)*?(?:\b(?:set|rename)\b|\Z)", re.IGNORECASE | re.DOTALL
 )
 
@@ -27,13 +27,13 @@ def taking(text: str) -> bool:
     return "publication" in text.lower() and _TAKING.search(text) is not None
 
 
-_WORDING = pattern_later(
+_WORDING = lazy_compile(
     r"(?:'|\$\w*\$)[^']*?\b"
     r"(?:alter|analy[sz]e|call|comment|copy|create|delete|drop|grant|insert|lock|notify|refresh|reindex|revoke|select|set"
     r"|truncate|update|vacuum|reassign|security|cluster|merge|reset)\b",
     re.IGNORECASE,
 )
-_ELSEWHERE = pattern_later(
+_ELSEWHERE = lazy_compile(
     r"\s*(?:analy[sz]e|cluster|comment|copy|grant|lock|notify|reassign|refresh|reindex|reset|revoke|security\s+label"
     r"|truncate|vacuum)\b",
     re.IGNORECASE,

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.json import Decoder
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 
 Node = dict[str, Any]
 
@@ -53,7 +53,7 @@ def _later(name: str) -> ModuleType:
 _parser = _load_parser()
 _parse_json = _parser.parse_sql_json
 ParseError: type[Exception] = _parser.ParseError
-_BEYOND_ASCII = pattern_later(r"[^\x00-\x7f]")
+_BEYOND_ASCII = lazy_compile(r"[^\x00-\x7f]")
 _decode = Decoder().decode
 
 
@@ -64,13 +64,13 @@ def plpgsql_json(text: str) -> str:
 
 
 _SQLSTATES = (
-    (pattern_later(r"invalid byte sequence for encoding"), "22021"),
-    (pattern_later(r"precision for type float must be|unrecognized JSON encoding"), "22023"),
-    (pattern_later(r"invalid Unicode escape$"), "22025"),
-    (pattern_later(r"frame (start|end|starting) "), "42P20"),
-    (pattern_later(r'role name "(public|none)" is reserved|\w+ cannot be used as a role name here'), "42939"),
-    (pattern_later(r"CREATE SCHEMA IF NOT EXISTS cannot include schema elements"), "0A000"),
-    (pattern_later(r".* not yet implemented$|aggregates cannot have output arguments"), "0A000"),
+    (lazy_compile(r"invalid byte sequence for encoding"), "22021"),
+    (lazy_compile(r"precision for type float must be|unrecognized JSON encoding"), "22023"),
+    (lazy_compile(r"invalid Unicode escape$"), "22025"),
+    (lazy_compile(r"frame (start|end|starting) "), "42P20"),
+    (lazy_compile(r'role name "(public|none)" is reserved|\w+ cannot be used as a role name here'), "42939"),
+    (lazy_compile(r"CREATE SCHEMA IF NOT EXISTS cannot include schema elements"), "0A000"),
+    (lazy_compile(r".* not yet implemented$|aggregates cannot have output arguments"), "0A000"),
 )
 """What the grammar and the scanner refuse with another SQLSTATE than 42601 (parser/gram.y, scan.l)."""
 
@@ -107,7 +107,7 @@ LARGEST = 32 << 20
 """Of a statement that is read, in bytes, unless another limit is given."""
 _PART = 32
 """Bytes that each token counts at the least: the grammar takes some 500 for one, and next to none for a long text."""
-_TOKENS = pattern_later(
+_TOKENS = lazy_compile(
     r"""(?s:\s++|--[^\n\r]*+|/\*.*?\*/|(?P<quote>\$(?:[^\W\d]\w*)?\$).*?(?P=quote))|('[^']*+'|"[^"]*+"|\w++|[^\s\w])"""
 )
 
@@ -136,7 +136,7 @@ def _exact_location(sql: str, otherwise: int | None) -> int | None:
     return otherwise
 
 
-_TOKEN = pattern_later(r'[{}\[\]]|("(?:[^"\\]++|\\.)*+")(:)?|[^"{}\[\],:]++')
+_TOKEN = lazy_compile(r'[{}\[\]]|("(?:[^"\\]++|\\.)*+")(:)?|[^"{}\[\],:]++')
 
 
 def _decode_deep(text: str) -> Node:

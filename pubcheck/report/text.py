@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import ServerAnswer, Severity
 from pubcheck.findings import Entry, Finding, Line, Report
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.report import count
 from pubcheck.report.causes import causes, is_cause, message
 
@@ -23,7 +23,7 @@ NAMED = 3
 MANY = 10
 """Notes of a rule in a file that are shown one by one."""
 
-_UNPRINTABLE = pattern_later("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+_UNPRINTABLE = lazy_compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 """What would move the cursor, colour the terminal or turn the reading direction."""
 
 

@@ -14,7 +14,7 @@ from typing import Unpack
 from msgspec import Struct
 
 from pubcheck.diagnostics import Certainty, Details, Diagnostic, Fix, Phase, ServerAnswer, Severity, Span
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.rulebook import _index
 
 
@@ -161,8 +161,8 @@ SECTIONS = ("What happens", "Why", "Example", "How to fix", "Source")
 """The headings of every page, in this order."""
 
 _FIELDS = ("code", "name", "phase", "severity", "postgres", "sqlstate", "spec", "fix", "default")
-_FENCE = pattern_later(r"^```(\w*)[ ]*([^\n]*)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
-_ANSWER = pattern_later(r"ERROR (?P<sqlstate>[0-9A-Z]{5}): (?P<message>.*)")
+_FENCE = lazy_compile(r"^```(\w*)[ ]*([^\n]*)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+_ANSWER = lazy_compile(r"ERROR (?P<sqlstate>[0-9A-Z]{5}): (?P<message>.*)")
 
 
 class PageError(ValueError):

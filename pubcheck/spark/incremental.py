@@ -46,7 +46,7 @@ def prepared(
     return {name: store.read(columns, name, since) for name, columns in RESULTS.items()}, row[2], tuple(notes)
 
 
-class Standing(Struct, frozen=True):
+class RepositoryDiff(Struct, frozen=True):
     """How the repositories stand to those of the run before: ``known`` says of each whether it is `unchanged`, so that
     all its rows are carried over, `changed` (or new), or `gone`; and how many there are of each. Where all of them are
     unchanged they need not be known."""
@@ -74,10 +74,10 @@ class Standing(Struct, frozen=True):
         return rows.join(self.of("unchanged"), "repository", "left_semi")
 
 
-ALL_UNCHANGED = Standing(None, 1, 0, 0)
+ALL_UNCHANGED = RepositoryDiff(None, 1, 0, 0)
 
 
-def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], DataFrame]) -> Standing:
+def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], DataFrame]) -> RepositoryDiff:
     """How the repositories that are listed stand to those of the run before; ``keep`` persists what is asked again."""
 
     def told(rows: DataFrame, what: str, state: Column | str) -> DataFrame:
@@ -103,4 +103,4 @@ def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], Data
     standing = F.when(~F.col("there"), "gone").when(unchanged, "unchanged").otherwise("changed")
     known = keep(seen.select("repository", standing.alias("standing")))
     counts = {row[0]: row[1] for row in known.groupBy("standing").count().collect()}
-    return Standing(known, counts.get("unchanged", 0), counts.get("changed", 0), counts.get("gone", 0))
+    return RepositoryDiff(known, counts.get("unchanged", 0), counts.get("changed", 0), counts.get("gone", 0))

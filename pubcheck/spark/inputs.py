@@ -29,7 +29,7 @@ from pubcheck.discovery.prefilter import DONE, IDENTITY, NAMED, STATEMENT, UTF16
 from pubcheck.discovery.units import Repository, find_repositories, fixed_part
 from pubcheck.spark import worker
 from pubcheck.spark.costs import cost, part
-from pubcheck.spark.incremental import Standing
+from pubcheck.spark.incremental import RepositoryDiff
 from pubcheck.spark.schema import CONTENTS, EXAMINED, FACTS, FOUND, LINTED, LISTING, SCANNED, arrow, ddl, quoted
 from pubcheck.spark.store import Store, as_meant
 from pubcheck.spark.unit_discovery import BEGINNING, LINTED_ALL_THE_SAME
@@ -60,7 +60,7 @@ class Input(Protocol):
     def repositories(self) -> DataFrame:
         """The repositories with their state and how many files they have."""
 
-    def units(self, standing: Standing | None, job: worker.Job) -> DataFrame:
+    def units(self, standing: RepositoryDiff | None, job: worker.Job) -> DataFrame:
         """The units of all repositories, or, where it is known how they stand to those of a run before, of those that
         changed. Where all are asked for, some may be linted already."""
 
@@ -137,7 +137,7 @@ class Folders:
         assert self._listing is not None
         return self._listing()
 
-    def units(self, standing: Standing | None, job: worker.Job) -> DataFrame:
+    def units(self, standing: RepositoryDiff | None, job: worker.Job) -> DataFrame:
         listing = self._listed()
         if standing is None:
             parts = math.ceil(self._cost / part(self._cost))
@@ -345,7 +345,7 @@ class Rows:
         state = F.sha2(F.concat_ws("\n", F.lit(self._settings), F.array_sort(F.collect_list(each))), 256)
         return self._described.groupBy("repository").agg(state.alias("state"), F.count("*").alias("files"))
 
-    def units(self, standing: Standing | None, job: worker.Job) -> DataFrame:
+    def units(self, standing: RepositoryDiff | None, job: worker.Job) -> DataFrame:
         assert self._described is not None
         assert self._rows is not None
         described = self._described

@@ -31,7 +31,7 @@ from pubcheck.config import Config
 from pubcheck.engine.linter import Linter
 from pubcheck.rulebook import RULES
 from pubcheck.spark import costs, incremental
-from pubcheck.spark.incremental import Before, Standing
+from pubcheck.spark.incremental import Before, RepositoryDiff
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.schema import METRICS, RESULTS, RUNS, arrow, ddl
@@ -103,7 +103,7 @@ def audit(
             units = keep(_carried(given.units(standing, job), before))
             steps = units.groupBy("step").agg(F.count("*"), F.sum("cost"), F.max("cost")).collect()
             counts = {row[0]: row[1] for row in steps}
-        progress(_told(counts, standing))
+        progress(_summary_line(counts, standing))
 
         if units is not None and counts.get("lint"):
             progress("linting the rest" if counts.get("linted") else "linting")
@@ -117,7 +117,7 @@ def audit(
             units = units.coalesce(1 + sum(counts.values()) // _WRITTEN)
 
         progress("writing tables")
-        made = _Made(given.repositories, units, counts, before, standing)
+        made = _RunTables(given.repositories, units, counts, before, standing)
         tables = {
             "publications": made.publications,
             "findings": made.findings,
@@ -157,7 +157,7 @@ _ALIKE = ("findings", "publications", "quarantine", "repositories")
 """Tables of which not one row is another where nothing has changed."""
 
 
-def _told(counts: Mapping[str, int], standing: Standing | None) -> str:
+def _summary_line(counts: Mapping[str, int], standing: RepositoryDiff | None) -> str:
     units = sum(number for step, number in counts.items() if step != "apart")
     linted, waiting = counts.get("linted", 0), counts.get("lint", 0)
     text = f"{units:,} units: " + (f"{linted:,} linted, {waiting:,} more to lint" if linted else f"{waiting:,} to lint")
@@ -237,7 +237,7 @@ def _placed(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tup
 # The tables.
 
 
-class _Made:
+class _RunTables:
     """The tables of a run. What is known to be empty is no part of them, for Spark takes its time for that too: of
     ``found``, the units with what came of them (``tables.EXAMINED``), there may be none."""
 
@@ -247,7 +247,7 @@ class _Made:
         found: DataFrame | None,
         counts: dict[str, int],
         before: Before | None,
-        standing: Standing | None,
+        standing: RepositoryDiff | None,
     ) -> None:
         self._listed, self._found, self._counts = listed, found, counts
         self._before, self._standing = before, standing

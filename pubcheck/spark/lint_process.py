@@ -22,14 +22,14 @@ from pubcheck.discovery.file_types import File, Plan
 from pubcheck.engine.linter import Followed, Linter, Result, Unit
 from pubcheck.faults import Fault, fault_of
 from pubcheck.findings import Entry
-from pubcheck.lint_files import judge
+from pubcheck.lint_files import lint_files
 from pubcheck.rulebook import selected
 from pubcheck.spark.publication_rows import WRITE_RULES, Published, published
 from pubcheck.spark.unit_discovery import (
     LINTED_ALL_THE_SAME,
+    DiscoveredUnit,
     Facts,
-    Found,
-    Look,
+    FileInspection,
     Survey,
     after_linting,
     looked,
@@ -56,7 +56,7 @@ class Request(Struct, frozen=True, array_like=True, tag=True):
     majors: tuple[int, ...] = ()
 
 
-def request_of(unit: Found, contents: Mapping[bytes, bytes] = {}) -> Request:
+def request_of(unit: DiscoveredUnit, contents: Mapping[bytes, bytes] = {}) -> Request:
     """To lint a unit whose files lie in folders; of some it may be known what they hold."""
     return Request(
         tuple(
@@ -113,18 +113,18 @@ class Examine(Struct, frozen=True, array_like=True, tag=True):
 class Examined(Struct, frozen=True, array_like=True):
     """The units of a repository, and what came of those that were linted, in their order."""
 
-    found: tuple[Found, ...]
+    found: tuple[DiscoveredUnit, ...]
     replies: tuple[Reply, ...]
 
 
 class Answer(Struct, frozen=True):
     """What came of a survey, of a look at files, or of each repository that was examined; with a failure, nothing."""
 
-    found: tuple[Found, ...] | tuple[Facts, ...] | tuple[Examined, ...]
+    found: tuple[DiscoveredUnit, ...] | tuple[Facts, ...] | tuple[Examined, ...]
     failure: Failure | None = None
 
 
-Asked = Request | Survey | Look | Examine
+Asked = Request | Survey | FileInspection | Examine
 
 
 class _Following:
@@ -190,7 +190,7 @@ def main() -> None:
     def answer(asked: Asked) -> Reply | Answer:
         if isinstance(asked, Request):
             return lint(asked)
-        if isinstance(asked, Look):
+        if isinstance(asked, FileInspection):
             return Answer(looked(asked))
         if isinstance(asked, Survey):
             return Answer(surveyed(asked)[0])
@@ -216,7 +216,7 @@ def main() -> None:
             File(os.fsdecode(file.location or b""), file.label, file.problem, file.content, file.view)
             for file in unit.files
         )
-        judged = judge(Plan(unit.name, files, unit.habit, "", postgres=unit.majors), following, excerpts=False)
+        judged = lint_files(Plan(unit.name, files, unit.habit, "", postgres=unit.majors), following, excerpts=False)
         faults = list(judged.faults)
         rows: tuple[Published, ...] = ()
         followed = following.taken()

@@ -20,7 +20,7 @@ _EVERY = 0.3
 """Seconds between two questions to Spark."""
 
 
-class Shown:
+class SparkProgress:
     """Shows steps on a terminal: called with what is begun, in a `with` block."""
 
     def __init__(self, spark: SparkSession, console: Console) -> None:
@@ -38,7 +38,7 @@ class Shown:
         self._task = self._bar.add_task("starting", total=None, tasks="")
         self._watch = _watch(spark)
 
-    def __enter__(self) -> Shown:
+    def __enter__(self) -> SparkProgress:
         self._bar.start()
         self._stop = self._watch(self._done)
         return self

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import SEVERITIES
-from pubcheck.spark.incremental import Standing
+from pubcheck.spark.incremental import RepositoryDiff
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.schema import RESULTS
 from pubcheck.spark.store import Store
@@ -33,7 +33,7 @@ class Lost(RuntimeError):
 
 
 def summary(
-    given: Input, store: Store, run: str, seconds: float, standing: Standing | None, notes: tuple[str, ...]
+    given: Input, store: Store, run: str, seconds: float, standing: RepositoryDiff | None, notes: tuple[str, ...]
 ) -> Summary:
     """Counts what was written, and holds it to the input. Raises Lost."""
     written = {name: store.read(columns, name, run) for name, columns in RESULTS.items()}

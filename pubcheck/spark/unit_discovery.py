@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from pubcheck.discovery.file_facts import Traits, traits
 from pubcheck.discovery.file_types import SUFFIXES, File, view_of
 from pubcheck.discovery.object_names import Names, mentions, names
-from pubcheck.discovery.units import arrange
+from pubcheck.discovery.units import group_into_units
 from pubcheck.discovery.walk import readable
 from pubcheck.spark.costs import cost
 
@@ -29,7 +29,7 @@ LINTED_ALL_THE_SAME = (None, "unreadable")
 """Fates of files that the linter is given: it tells itself of what it cannot read."""
 
 
-class Seen(Struct, array_like=True):
+class DiscoveredFile(Struct, array_like=True):
     """A file of a repository: its label, where it is (None for a row of a table), and why it is known already that it
     cannot be read. The rest is found out of a file that lies somewhere, and given of a row: ``fate`` is unreadable,
     too-large, or what the process came to that looked at it, with a ``detail`` and a ``trace``; ``digest`` is of the
@@ -63,7 +63,7 @@ class Largest(Struct, frozen=True, array_like=True):
 class Survey(Struct, frozen=True, array_like=True, tag=True):
     """A repository to find the units of; ``rules`` stand for all but the files that findings depend on."""
 
-    files: tuple[Seen, ...]
+    files: tuple[DiscoveredFile, ...]
     largest: Largest
     rules: str
 
@@ -81,7 +81,7 @@ class Member(Struct, frozen=True, array_like=True):
     digest: str
 
 
-class Found(Struct, frozen=True, array_like=True):
+class DiscoveredUnit(Struct, frozen=True, array_like=True):
     """A unit, or, without a name, the files that are in none. ``reason`` is that of the table `quarantine` for a
     unit that cannot be linted, and ``why`` for people; ``set_aside`` counts the files that are quarantined by
     themselves, but for those that the linter cannot read. Its ``members`` in order; of a unit that need
@@ -101,7 +101,7 @@ class Found(Struct, frozen=True, array_like=True):
     members: tuple[Member, ...]
 
 
-class Glimpsed(Struct, frozen=True, array_like=True):
+class FileToInspect(Struct, frozen=True, array_like=True):
     """A file to look at by itself: a row's content, or where it is."""
 
     label: str
@@ -109,10 +109,10 @@ class Glimpsed(Struct, frozen=True, array_like=True):
     content: bytes | None
 
 
-class Look(Struct, frozen=True, array_like=True, tag=True):
+class FileInspection(Struct, frozen=True, array_like=True, tag=True):
     """Files whose ``Facts`` are asked for."""
 
-    files: tuple[Glimpsed, ...]
+    files: tuple[FileToInspect, ...]
     largest: int
 
 
@@ -129,7 +129,7 @@ _decode_names = msgspec.msgpack.Decoder(Names).decode
 _NOTHING = Names()
 
 
-def looked(wanted: Look) -> tuple[Facts, ...]:
+def looked(wanted: FileInspection) -> tuple[Facts, ...]:
     """The facts of files; of one that cannot be read there are none."""
     found = []
     for file in wanted.files:
@@ -145,7 +145,7 @@ def looked(wanted: Look) -> tuple[Facts, ...]:
     return tuple(found)
 
 
-def surveyed(wanted: Survey) -> tuple[tuple[Found, ...], Mapping[bytes, bytes]]:
+def surveyed(wanted: Survey) -> tuple[tuple[DiscoveredUnit, ...], Mapping[bytes, bytes]]:
     """The units of a repository, and the files outside them; and what its files hold, by where they are, unless that is
     much."""
     known = _Known(wanted.largest.file)
@@ -157,13 +157,13 @@ def surveyed(wanted: Survey) -> tuple[tuple[Found, ...], Mapping[bytes, bytes]]:
     return _units(wanted, known), known.contents
 
 
-def after_linting(unit: Found, *, failed: bool) -> Found:
+def after_linting(unit: DiscoveredUnit, *, failed: bool) -> DiscoveredUnit:
     """The unit once it was linted; ``failed``: it is quarantined."""
     members = unit.members if failed else tuple(member for member in unit.members if member.fate is not None)
     return replace(unit, step="linted", members=members)
 
 
-def given_up(wanted: Survey) -> tuple[Found, ...]:
+def given_up(wanted: Survey) -> tuple[DiscoveredUnit, ...]:
     """What is left of a repository for which no units could be found: files that all have a fate."""
     return (_outside(wanted.files),)
 
@@ -195,13 +195,13 @@ class _Known:
     """What is known of a repository's files by the paths that habits know them by."""
 
     def __init__(self, largest: int) -> None:
-        self.files: dict[str, Seen] = {}
+        self.files: dict[str, DiscoveredFile] = {}
         self.contents: dict[bytes, bytes] = {}
         self._traits: dict[int, Traits] = {}
         self._room = _KEPT
         self._largest = largest
 
-    def look(self, file: Seen) -> None:
+    def look(self, file: DiscoveredFile) -> None:
         """Finds out what is to be known of a file that lies somewhere."""
         assert file.label is not None
         assert file.location is not None
@@ -255,13 +255,13 @@ class _Place(Struct, frozen=True):
     view: str
 
 
-def _path(file: Seen) -> str | None:
+def _path(file: DiscoveredFile) -> str | None:
     """The path by which habits know a file: files in folders are told apart by where they are, for names that are no
     UTF-8 may have one label."""
     return file.label if file.location is None else os.fsdecode(file.location)
 
 
-def _units(wanted: Survey, known: _Known) -> tuple[Found, ...]:
+def _units(wanted: Survey, known: _Known) -> tuple[DiscoveredUnit, ...]:
     """Of several rows of a path the first by digest counts, the others are duplicates."""
     rows = sorted(wanted.files, key=lambda file: (file.label or "", file.location or b"", file.digest))
     alone = []
@@ -279,7 +279,7 @@ def _units(wanted: Survey, known: _Known) -> tuple[Found, ...]:
         met = frozenset(readable(known.files))
         known.files = {path: file for path, file in known.files.items() if path in met}
     places = _places(known, alone)
-    units: dict[str, list[tuple[int, Seen, _Place]]] = {}
+    units: dict[str, list[tuple[int, DiscoveredFile, _Place]]] = {}
     outside = []
     for _, same in groupby(rows, _path):
         for number, file in enumerate(same):
@@ -295,8 +295,8 @@ def _units(wanted: Survey, known: _Known) -> tuple[Found, ...]:
     return (*found, _outside(outside)) if outside else tuple(found)
 
 
-def _places(known: _Known, alone: Iterable[Seen]) -> dict[str, _Place]:
-    plans, _ = arrange(
+def _places(known: _Known, alone: Iterable[DiscoveredFile]) -> dict[str, _Place]:
+    plans, _ = group_into_units(
         [(path, File(path, file.label or "", view=view_of(path))) for path, file in known.files.items()], known
     )
     called: set[str] = set()
@@ -320,7 +320,9 @@ def _places(known: _Known, alone: Iterable[Seen]) -> dict[str, _Place]:
     return places
 
 
-def _unit(name: str, given: list[tuple[int, Seen, _Place]], wanted: Survey, *, selected: bool) -> Found:
+def _unit(
+    name: str, given: list[tuple[int, DiscoveredFile, _Place]], wanted: Survey, *, selected: bool
+) -> DiscoveredUnit:
     given.sort(key=lambda each: each[0])
     habit, majors = given[0][2].habit, given[0][2].majors
     described = [wanted.rules, habit, *map(str, majors)]
@@ -330,7 +332,7 @@ def _unit(name: str, given: list[tuple[int, Seen, _Place]], wanted: Survey, *, s
     text = "\n".join(described).encode("utf-8", "surrogateescape")
     size = sum(file.size for _, file, _ in given)
     reason, why = _stopped([file for _, file, _ in given], size, wanted.largest) if selected else (None, None)
-    return Found(
+    return DiscoveredUnit(
         unit=name,
         habit=habit,
         majors=majors,
@@ -346,7 +348,7 @@ def _unit(name: str, given: list[tuple[int, Seen, _Place]], wanted: Survey, *, s
     )
 
 
-def _stopped(files: Sequence[Seen], size: int, largest: Largest) -> tuple[str | None, str | None]:
+def _stopped(files: Sequence[DiscoveredFile], size: int, largest: Largest) -> tuple[str | None, str | None]:
     """Why a unit cannot be linted, if so: the reason, and for people."""
     stopped = next((file for file in files if file.fate not in (*LINTED_ALL_THE_SAME, "duplicate")), None)
     if stopped is not None and stopped.fate != "too-large":
@@ -357,11 +359,13 @@ def _stopped(files: Sequence[Seen], size: int, largest: Largest) -> tuple[str | 
     return "too-large", f"{size} bytes in {len(files)} files; {allowed}"
 
 
-def _outside(files: Iterable[Seen]) -> Found:
+def _outside(files: Iterable[DiscoveredFile]) -> DiscoveredUnit:
     every = list(files)
     members = tuple(_member(file, None) for file in every if file.fate is not None)
-    return Found(None, None, (), len(every), sum(file.size for file in every), 0, "", "apart", None, None, 0, members)
+    return DiscoveredUnit(
+        None, None, (), len(every), sum(file.size for file in every), 0, "", "apart", None, None, 0, members
+    )
 
 
-def _member(file: Seen, view: str | None) -> Member:
+def _member(file: DiscoveredFile, view: str | None) -> Member:
     return Member(file.label, file.location, view, file.problem, file.fate, file.detail, file.trace, file.digest)

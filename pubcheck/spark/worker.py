@@ -21,7 +21,17 @@ from pubcheck.spark.costs import SMALL
 from pubcheck.spark.lint_process import Examine, Limits, Request, RequestFile, request_of
 from pubcheck.spark.process_client import ChildProcess
 from pubcheck.spark.schema import EXAMINED, FACTS, FOUND, LINTED, LISTING, MEMBER, OUTCOMES, arrow
-from pubcheck.spark.unit_discovery import Found, Glimpsed, Largest, Look, Member, Seen, Survey, after_linting, given_up
+from pubcheck.spark.unit_discovery import (
+    DiscoveredFile,
+    DiscoveredUnit,
+    FileInspection,
+    FileToInspect,
+    Largest,
+    Member,
+    Survey,
+    after_linting,
+    given_up,
+)
 
 Row = dict[str, Any]
 
@@ -81,7 +91,7 @@ class _Repository(NamedTuple):
     """With its files, and what linting all of it costs, where that is known."""
 
     name: str
-    files: list[Seen]
+    files: list[DiscoveredFile]
     cost: int = 0
 
 
@@ -89,7 +99,7 @@ def _listed(batches: Iterable[pa.RecordBatch]) -> Iterator[_Repository]:
     for batch in batches:
         names, costs = batch.column("repository").to_pylist(), batch.column("cost").to_pylist()
         for name, cost, files in zip(names, costs, _nested(batch.column("members"), _LISTED), strict=True):
-            yield _Repository(name, [Seen(*file) for file in files], cost)
+            yield _Repository(name, [DiscoveredFile(*file) for file in files], cost)
 
 
 _LISTED = tuple(field.name for field in LISTING[-1].type.value_type)
@@ -100,7 +110,7 @@ def _scanned(batches: Iterable[pa.RecordBatch]) -> Iterator[_Repository]:
     rows = (row for batch in batches for row in batch.to_pylist())
     for name, files in groupby(rows, itemgetter("repository")):
         seen = [
-            Seen(
+            DiscoveredFile(
                 row["path"],
                 None,
                 row["problem"],
@@ -141,10 +151,10 @@ def _linted_at_once(repositories: Iterable[_Repository], job: Job) -> Iterator[_
                 yield (repository.name, *unit), outcome
 
 
-_STEP = Found.__struct_fields__.index("step")
+_STEP = DiscoveredUnit.__struct_fields__.index("step")
 
 
-def _units(files: list[Seen], job: Job) -> list[list[Any]]:
+def _units(files: list[DiscoveredFile], job: Job) -> list[list[Any]]:
     """The units of a repository, as ``Found`` is encoded. A file that the search dies of, or takes too long for, has
     that as its fate; where all of them together are too much, every file has."""
     wanted = Survey(tuple(files), job.largest, job.rules)
@@ -152,7 +162,9 @@ def _units(files: list[Seen], job: Job) -> list[list[Any]]:
     if reply["failure"] is not None:
         for file in files:
             if file.location is not None and file.problem is None:
-                alone = job.process.ask(Look((Glimpsed(file.label or "", file.location, None),), job.largest.file))
+                alone = job.process.ask(
+                    FileInspection((FileToInspect(file.label or "", file.location, None),), job.largest.file)
+                )
                 _doom(file, alone["failure"])
         if any(file.fate is not None for file in files):
             reply = job.process.ask(wanted)
@@ -165,12 +177,12 @@ def _units(files: list[Seen], job: Job) -> list[list[Any]]:
     return found
 
 
-def _encoded(found: Found) -> list[Any]:
+def _encoded(found: DiscoveredUnit) -> list[Any]:
     fields: list[Any] = msgspec.to_builtins(found, builtin_types=(bytes,))
     return fields
 
 
-def _doom(file: Seen, failure: Row | None) -> None:
+def _doom(file: DiscoveredFile, failure: Row | None) -> None:
     if failure is not None:
         file.fate, file.detail, file.trace = failure["reason"], failure["detail"], failure["trace"]
 
@@ -252,7 +264,7 @@ def describe(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.Reco
 
 
 def _described(files: list[Row], job: Job) -> Iterator[Row]:
-    asked = Look(tuple(Glimpsed(row["path"], None, row["content"]) for row in files), job.largest.file)
+    asked = FileInspection(tuple(FileToInspect(row["path"], None, row["content"]) for row in files), job.largest.file)
     reply = job.process.ask(asked)
     if reply["failure"] is None:
         for row, facts in zip(files, reply["found"], strict=True):
@@ -283,11 +295,11 @@ def lint_files(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.Re
     yield from _in_batches(told(), _examined)
 
 
-def _found(batch: pa.RecordBatch) -> Iterator[tuple[str, Found]]:
+def _found(batch: pa.RecordBatch) -> Iterator[tuple[str, DiscoveredUnit]]:
     """Repositories, and units of them."""
     columns = (batch.column(column.name).to_pylist() for column in FOUND[:-1])
     for repository, *told, members in zip(*columns, _nested(batch.column("members"), _MEMBER), strict=True):
-        yield repository, Found(*(*told, tuple(Member(*member) for member in members)))
+        yield repository, DiscoveredUnit(*(*told, tuple(Member(*member) for member in members)))
 
 
 def lint_contents(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa.RecordBatch]:

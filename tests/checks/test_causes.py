@@ -22,7 +22,7 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import File, Plan
 from pubcheck.engine.linter import Linter, Unit
 from pubcheck.findings import Finding, Resolver, report
-from pubcheck.lint_files import judge
+from pubcheck.lint_files import lint_files
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.report.formats import render
 from pubcheck.source import Source
@@ -142,7 +142,7 @@ def test_fixes_of_many_causes_converge() -> None:
     made = "".join(f"CREATE PUBLICATION p{number:02} FOR TABLE t (d);\n" for number in range(25))
     plan = Plan("s", (File("s.sql", "s.sql", content=f"{TABLE}\n{made}".encode()),), "file", "")
     linter = Linter(Config(complete=True))
-    changes = fix(plan, lambda plan: judge(plan, linter, excerpts=False), unsafe=True)
+    changes = fix(plan, lambda plan: lint_files(plan, linter, excerpts=False), unsafe=True)
     assert [one.entry.rule for one in changes.judged.findings if one.entry.phase == "write"] == []
     assert changes.files[0].after.decode().count("FOR TABLE t (d, id);") == 25
     assert sum(done.number for done in changes.done) == 25

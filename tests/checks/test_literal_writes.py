@@ -9,8 +9,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from pubcheck.checks.write.refused_dml import Stopped
-from pubcheck.checks.write.replica_identity import Met
+from pubcheck.checks.write.refused_dml import RefusedDmlCollector
+from pubcheck.checks.write.replica_identity import RefusedDml
 from pubcheck.diagnostics import Diagnostic
 from tests.linting import covered, lint
 from tests.support.servers import Answer, Servers, execute
@@ -421,11 +421,11 @@ def test_what_is_said_of_random_writes_is_what_the_server_answers(
 ) -> None:
     said: dict[int, Diagnostic] = {}
 
-    def take(_: Stopped, met: Met) -> None:
+    def take(_: RefusedDmlCollector, met: RefusedDml) -> None:
         assert met.diagnostic.statement is not None
         said[met.diagnostic.statement.index] = met.diagnostic
 
-    monkeypatch.setattr(Stopped, "take", take)
+    monkeypatch.setattr(RefusedDmlCollector, "take", take)
     server = servers[major]
     refused = certain = 0
     for seed in range(HISTORIES):

@@ -26,8 +26,8 @@ CREATE PUBLICATION feed FOR TABLE profiles;
 """
 
 
-def found(statement: str, habit: str = "", made: str = MADE) -> Diagnostic:
-    result = Linter(Config()).lint(Unit((Source("a.sql", made + statement),), habit=habit))
+def found(statement: str, convention: str = "", made: str = MADE) -> Diagnostic:
+    result = Linter(Config()).lint(Unit((Source("a.sql", made + statement),), habit=convention))
     (each,) = [each for each in result.diagnostics if each.rule in ("PUB106", "PUB107")]
     return each
 
@@ -120,7 +120,7 @@ def test_where_something_is_not_followed_it_stays_a_note() -> None:
 
 
 def test_the_publication_of_a_platform_may_be_meant() -> None:
-    each = found("ALTER PUBLICATION supabase_realtim ADD TABLE profiles", habit="supabase")
+    each = found("ALTER PUBLICATION supabase_realtim ADD TABLE profiles", convention="supabase")
     assert each.message.endswith('did you mean "supabase_realtime"?')
 
 

@@ -13,7 +13,7 @@ import pytest
 import pubcheck
 from pubcheck.checks.messages import WORDS
 from pubcheck.checks.messages.refusals import explain, explain_unseen
-from pubcheck.checks.messages.template import Words
+from pubcheck.checks.messages.template import MessageTemplate
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.errors import ServerError
 from pubcheck.rulebook import RULES, read_pages, rule_for_spec
@@ -26,7 +26,7 @@ FALLBACK = "PostgreSQL refuses this statement: "
 def raised() -> set[str]:
     """Every rule of the specification that is named in the source of pubcheck/postgres/ddl and expressions."""
     named: set[str] = set()
-    for path in (path for part in ("ddl", "expressions") for path in (PACKAGE / "postgres" / part).rglob("*.py")):
+    for path in (path for part in ("ddl", "analysis") for path in (PACKAGE / "postgres" / part).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 named.add(node.value)
@@ -60,7 +60,7 @@ def test_words_stand_for_rules_about_statements() -> None:
 
 
 @pytest.mark.parametrize(("spec", "words"), [(spec, words) for spec in WORDS for words in WORDS[spec]])
-def test_words_use_names_that_they_have(spec: str, words: Words) -> None:
+def test_words_use_names_that_they_have(spec: str, words: MessageTemplate) -> None:
     known = {"message", "publication", "table", "table_sql", "alter_publication", "alter_table"}
     known |= re.compile(words.answer).groupindex.keys()
     used = {field for text in (words.headline, words.help or "") for _, field, _, _ in string.Formatter().parse(text)}

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.engine.blocks import Inside
+from pubcheck.engine.blocks import BlockRunner
 from pubcheck.engine.linter import Linter, Unit
 from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
@@ -203,14 +203,14 @@ def _watched() -> Iterator[_Watched]:
         seen.notices[session.statement] = list(session.notices)
         return perhaps_refused
 
-    def refused(inside: Inside, raised: Raised, *, certain: bool) -> None:
+    def refused(inside: BlockRunner, raised: Raised, *, certain: bool) -> None:
         seen.left_out[inside.statement.index] = f"{raised.error.sqlstate} {raised.error.message}"
         refuse(inside, raised, certain=certain)
 
-    refuse = Inside._refuse
+    refuse = BlockRunner._refuse
     with (
         mock.patch("pubcheck.engine.replay.apply_with_triggers", watched),
-        mock.patch.object(Inside, "_refuse", refused),
+        mock.patch.object(BlockRunner, "_refuse", refused),
     ):
         yield seen
 

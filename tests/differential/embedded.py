@@ -15,7 +15,7 @@ from unittest import mock
 from msgspec import Struct
 
 from pubcheck.config import Config
-from pubcheck.engine.blocks import Inside
+from pubcheck.engine.blocks import BlockRunner
 from pubcheck.engine.linter import Followed, Linter, Unit
 from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
@@ -95,7 +95,7 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
     """By statement, the certain refusals that are told and those that are followed only; whether all was followed."""
     silent: dict[int, str] = {}
 
-    def refuse(self: Inside, raised: Raised, *, certain: bool) -> None:
+    def refuse(self: BlockRunner, raised: Raised, *, certain: bool) -> None:
         if raised.error.rule is None:
             silent[self.statement.index] = f"{raised.error.sqlstate} {raised.error.message}"
         original(self, raised, certain=certain)
@@ -109,9 +109,9 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
             raise
         return perhaps_refused
 
-    original = Inside._refuse
+    original = BlockRunner._refuse
     with (
-        mock.patch.object(Inside, "_refuse", refuse),
+        mock.patch.object(BlockRunner, "_refuse", refuse),
         mock.patch("pubcheck.engine.replay.apply_with_triggers", watched),
     ):
         followed = _followed(major, statements, complete)

@@ -6,7 +6,7 @@ import pytest
 
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.replication.initial_copy import copied, listed, subscribe_conflicts
-from pubcheck.postgres.replication.published_changes import Sent, not_sent, sent, sent_by, unused
+from pubcheck.postgres.replication.published_changes import Sent, sent, sent_by, unpublished_members, unused
 from pubcheck.postgres.replication.subscription_set import Combined, combine
 from pubcheck.postgres.versions import MAJORS
 from tests.postgres.ddl.support import find, fold
@@ -126,7 +126,7 @@ def test_what_is_accepted_and_never_sent() -> None:
     )
 
     def reasons(publication: str) -> dict[str, str]:
-        found = not_sent(catalog, catalog.publication_names[publication])
+        found = unpublished_members(catalog, catalog.publication_names[publication])
         return {catalog.relations[one].name: reason for one, reason in found}
 
     assert reasons("p") == {"pt1": "unlogged", "pt2": "foreign"}

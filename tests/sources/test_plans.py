@@ -9,7 +9,7 @@ import pytest
 
 from pubcheck.discovery.file_types import File
 from pubcheck.discovery.read import Reading, read_unit
-from pubcheck.discovery.units import Disk, arrange, find_plans, find_repositories
+from pubcheck.discovery.units import CachedFileInspector, find_plans, find_repositories, group_into_units
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_files_of_a_tool_are_known_by_their_names_and_not_opened(tree: Path, mon
 
 def repositories(where: str) -> list[tuple[str, list[list[str]]]]:
     """Those that hold units."""
-    planned = ((each.name, arrange(each.files, Disk())[0]) for each in find_repositories(where))
+    planned = ((each.name, group_into_units(each.files, CachedFileInspector())[0]) for each in find_repositories(where))
     return [(name, [[file.label for file in plan.files] for plan in plans]) for name, plans in planned if plans]
 
 

@@ -14,9 +14,9 @@ import pytest
 
 from pubcheck.config import load
 from pubcheck.discovery.file_types import Plan
-from pubcheck.discovery.units import find_plans, survey
+from pubcheck.discovery.units import discover_units, find_plans
 from pubcheck.engine.linter import Linter
-from pubcheck.lint_files import judge
+from pubcheck.lint_files import lint_files
 
 SAMPLES = Path(__file__).parents[2] / "corpus" / "samples"
 NAMES = sorted(path.parent.name for path in SAMPLES.glob("*/expected.toml"))
@@ -26,7 +26,7 @@ def found_in(sample: Path) -> dict[str, Any]:
     """What expected.toml holds: units in order, files that are passed over, findings."""
     with chdir(sample):
         config = load()
-        met = survey(["."], config)
+        met = discover_units(["."], config)
         findings = [finding for plan in met.plans for finding in _findings(plan, config)]
         return {
             "unit": [
@@ -39,7 +39,7 @@ def found_in(sample: Path) -> dict[str, Any]:
 
 
 def _findings(plan: Plan, config: Any) -> list[str]:
-    judged = judge(plan, Linter(config), excerpts=False)
+    judged = lint_files(plan, Linter(config), excerpts=False)
     assert not judged.faults
     entries = [finding.entry for finding in judged.findings]
     return [

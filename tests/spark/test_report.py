@@ -14,7 +14,7 @@ from rich.console import Console
 from pubcheck.cli.audit import summarised
 from pubcheck.report import audit_html
 from pubcheck.report.audit_document import Audit, Ends, Share
-from pubcheck.spark.progress import Shown
+from pubcheck.spark.progress import SparkProgress
 from pubcheck.spark.report_data import collect
 from tests.spark.audits import Audits
 from tests.spark.conftest import PUBLISHES
@@ -120,7 +120,7 @@ def test_it_is_told_and_shown(document: Audit) -> None:
 
 def test_progress_tells_steps_and_tasks(spark: SparkSession) -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
-    with Shown(spark, console) as shown:
+    with SparkProgress(spark, console) as shown:
         shown("listing files")
         shown("linting")
         shown._done(3, 12)

@@ -90,16 +90,16 @@ class _Ground(Struct, frozen=True):
         return given
 
 
-def _play(ground: _Ground, case: Case) -> Recorded:
+def _play(context: _Ground, case: Case) -> Recorded:
     try:
-        prepare(ground.conn, [ground.filled(statement) for statement in case.setup])
+        prepare(context.conn, [context.filled(statement) for statement in case.setup])
     except SetupFailed as failure:
         raise SetupFailed(f"{case.rule}/{case.id}: {failure}") from None
-    given = ground.execute(case.statement)
+    given = context.execute(case.statement)
     if case.decode and given.ok:
-        return _decode(ground.conn, case.decode, ground.database)
-    then = tuple(after(ground.execute(statement), ground.database) for statement in case.then) if given.ok else ()
-    return recorded(given, ground.database, then)
+        return _decode(context.conn, case.decode, context.database)
+    then = tuple(after(context.execute(statement), context.database) for statement in case.then) if given.ok else ()
+    return recorded(given, context.database, then)
 
 
 def _decode(conn: psycopg.Connection[Any], decode: Decode, database: str) -> Recorded:

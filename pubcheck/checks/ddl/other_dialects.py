@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pubcheck.discovery.dialects import dialect
-from pubcheck.lexing.placeholder_values import filled, stand_ins
+from pubcheck.lexing.placeholder_values import filled, placeholder_names
 from pubcheck.lexing.splitter import Splitter, Statement
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.source import Source
@@ -30,7 +30,7 @@ def foreign(source: Source) -> tuple[str, int] | None:
     for item in splitter:
         if not isinstance(item, Statement) or item.keyword in ("insert", "select", "update", "delete", "copy"):
             continue
-        if found is None and (item.variables or stand_ins(item)):
+        if found is None and (item.variables or placeholder_names(item)):
             continue  # with its values it may be anything
         about = speaks and "publication" in item.text[:2000].lower()
         if tried >= _TRIED and not about:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from pubcheck.checks.context import Finding, Ground, listed, order, others
+from pubcheck.checks.context import RuleContext, RuleFinding, listed, order, others
 from pubcheck.checks.write.replica_identity import Write
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Constraint, Place, Relation
@@ -30,11 +30,11 @@ class _Reach(Struct, frozen=True):
     publication: int
 
 
-def cascades(ground: Ground) -> Iterator[Finding]:
+def cascades(context: RuleContext) -> Iterator[RuleFinding]:
     """DELETE and UPDATE of tables that foreign keys refer to, whose actions end at a table that refuses them."""
-    if not ground.refused:
+    if not context.refused:
         return
-    catalog = ground.catalog
+    catalog = context.catalog
     keys = [
         row
         for row in catalog.constraints.values()
@@ -47,31 +47,31 @@ def cascades(ground: Ground) -> Iterator[Finding]:
     for key in keys:
         if key.on_delete == "c":
             above.setdefault(key.relation, []).append(key.references)
-        for reach in _direct(ground, key):
+        for reach in _direct(context, key):
             reached.setdefault(key.references, []).append(reach)
     for oid, ways in reached.items():
         relation = catalog.relations.get(oid)
-        told = [way for way in ways if (oid, way.by) not in ground.refused]
+        told = [way for way in ways if (oid, way.by) not in context.refused]
         if relation is not None and told:
             further = _further(oid, above) if any(way.by == "delete" for way in told) else []
-            yield _finding(ground, relation, told, [row for one in further if (row := catalog.relations.get(one))])
+            yield _finding(context, relation, told, [row for one in further if (row := catalog.relations.get(one))])
 
 
-def _direct(ground: Ground, key: Constraint) -> Iterator[_Reach]:
+def _direct(context: RuleContext, key: Constraint) -> Iterator[_Reach]:
     """What the actions of one foreign key run into at the table that has it, or at its partitions."""
-    catalog = ground.catalog
+    catalog = context.catalog
     child = catalog.relations[key.relation]
     actions: tuple[tuple[Write, str], ...] = (("delete", key.on_delete), ("update", key.on_update))
     for by, action in actions:
         if action not in _ACTIONS:
             continue
         operation: Write = "delete" if (by, action) == ("delete", "c") else "update"
-        for leaf in ground.leaves(child):
-            found = ground.refused.get((leaf.oid, operation))
+        for leaf in context.leaves(child):
+            found = context.refused.get((leaf.oid, operation))
             if found is None:
                 continue
             refusal, since = found
-            place = max(since, ground.history.events.references.get(key.oid, since), key=order)
+            place = max(since, context.history.events.references.get(key.oid, since), key=order)
             certain = refusal.certain and child.seen and not _may_be_pruned(catalog, leaf, key)
             yield _Reach(by, key, leaf.oid, operation, place, certain, refusal.publication)
             break
@@ -105,22 +105,22 @@ _FURTHER = 100
 """How many tables further up are looked for: each table with a finding has its own."""
 
 
-def _finding(ground: Ground, relation: Relation, ways: list[_Reach], further: list[Relation]) -> Finding:
-    catalog = ground.catalog
+def _finding(context: RuleContext, relation: Relation, ways: list[_Reach], further: list[Relation]) -> RuleFinding:
+    catalog = context.catalog
     place = min((way.place for way in ways), key=order)
     stops = list({way.stops: catalog.relations[way.stops] for way in ways}.values())
-    named = listed(ground.name(row) for row in stops)
+    named = listed(context.name(row) for row in stops)
     fails = dict.fromkeys("DELETE from" if way.by == "delete" else "UPDATE of the key of" for way in ways)
     actions = dict.fromkeys(f"ON {way.by.upper()} {_ACTIONS[_action(way)]}" for way in ways)
     lead = "leads" if len(actions) == 1 else "lead"
     refuses = dict.fromkeys(way.operation.upper() for way in ways)
-    message = f"{' and '.join(fails)} {ground.name(relation)} will fail: {' and '.join(actions)} {lead} to {named}, "
+    message = f"{' and '.join(fails)} {context.name(relation)} will fail: {' and '.join(actions)} {lead} to {named}, "
     message += f"which {'refuses' if len(stops) == 1 else 'refuse'} {' and '.join(refuses)}"
     if further:
-        message += f"; so will DELETE from {listed(map(ground.name, further))}, where rows refer to each other"
+        message += f"; so will DELETE from {listed(map(context.name, further))}, where rows refer to each other"
     related = [(row.place, "refuses what the foreign key does to it") for row in stops if row.place is not None]
     related += [(row.place, "is referred to") for row in (relation, *further) if row.place is not None]
-    return Finding(
+    return RuleFinding(
         rule="cascade-into-refused-table",
         message=message,
         help=f"give {named} a replica identity that suits the publication, as the findings there say; or let the "
@@ -129,7 +129,7 @@ def _finding(ground: Ground, relation: Relation, ways: list[_Reach], further: li
         certain=relation.seen and any(way.certain for way in ways),
         assumptions=("rows of these tables refer to the deleted ones",) if all(row.seen for row in stops) else (),
         related=others([one for one in related if order(one[0]) != order(place)]),
-        object=ground.session.qualified(relation),
+        object=context.session.qualified(relation),
         publications=tuple(dict.fromkeys(catalog.publications[way.publication].name for way in ways)),
     )
 

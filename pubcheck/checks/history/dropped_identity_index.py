@@ -4,38 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.context import Finding, Ground
+from pubcheck.checks.context import RuleContext, RuleFinding
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.replication.publication_lookup import is_publishable, publications_of
 
 
-def index_gone(ground: Ground) -> Iterator[Finding]:
+def index_gone(context: RuleContext) -> Iterator[RuleFinding]:
     """The index is dropped, relreplident stays 'i' and means NOTHING; the primary key does not take its place."""
-    catalog = ground.catalog
-    dropped = ground.history.events.unidentified
-    for relation in ground.each(catalog.relations.values()):
+    catalog = context.catalog
+    dropped = context.history.events.unidentified
+    for relation in context.each(catalog.relations.values()):
         # Before there was a publication, nobody took note of where.
         place = dropped.get(relation.oid, relation.place)
-        if relation.identity != "i" or place is None or relation.kind != "r" or _has_one(ground, relation):
+        if relation.identity != "i" or place is None or relation.kind != "r" or _has_one(context, relation):
             continue
         if not is_publishable(relation) or publications_of(catalog, relation):
             # Refused writes are told as such; for a publication of INSERTs no identity is needed.
             continue
-        name = ground.name(relation)
-        yield Finding(
+        name = context.name(relation)
+        yield RuleFinding(
             rule="identity-index-dropped",
             message=f"the index that the replica identity of {name} names is dropped: it has none now, and its UPDATEs "
             "and DELETEs are refused as soon as a publication has them",
             help=f"ALTER TABLE {qualified(name)} REPLICA IDENTITY USING INDEX with the index that takes its place, or "
             "DEFAULT for the primary key",
             place=place,
-            certain=relation.seen and not ground.session.healed,
+            certain=relation.seen and not context.session.healed,
             related=() if relation.place in (None, place) else ((relation.place, "its replica identity is by index"),),
-            object=ground.session.qualified(relation),
+            object=context.session.qualified(relation),
         )
 
 
-def _has_one(ground: Ground, relation: Relation) -> bool:
-    catalog = ground.catalog
+def _has_one(context: RuleContext, relation: Relation) -> bool:
+    catalog = context.catalog
     return any(catalog.indexes[oid].identity for oid in catalog.indexes_of.get(relation.oid))

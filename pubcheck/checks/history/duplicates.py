@@ -8,7 +8,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
 
 
-def said_before(session: Session, error: ServerError) -> tuple[Place, str] | None:
+def earlier_definition(session: Session, error: ServerError) -> tuple[Place, str] | None:
     """Of a refusal because something is there already: the place where it came to be, and what is to be said of it."""
     catalog = session.catalog
     publication = catalog.publication_names.get(error.publication or "")

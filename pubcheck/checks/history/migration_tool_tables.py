@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from pubcheck.checks.context import Finding, Ground, listed
+from pubcheck.checks.context import RuleContext, RuleFinding, listed
 from pubcheck.postgres.catalog import PUBLIC
 from pubcheck.postgres.catalog.rows import Publication, Relation
 from pubcheck.postgres.identifiers import identifier
@@ -107,21 +107,23 @@ def maker(relation: Relation) -> str | None:
     return None
 
 
-def tables_to_come(ground: Ground) -> Iterator[Finding]:
+def tables_to_come(context: RuleContext) -> Iterator[RuleFinding]:
     """A publication that takes in every table beside the marks of a tool whose own table has no key."""
-    taking = [row for row in ground.catalog.publications.values() if (row.update or row.delete) and _takes(ground, row)]
+    taking = [
+        row for row in context.catalog.publications.values() if (row.update or row.delete) and _takes(context, row)
+    ]
     if not taking:
         return
-    held = {row.name.lower() for row in ground.catalog.relations.values() if row.kind == "r"}
+    held = {row.name.lower() for row in context.catalog.relations.values() if row.kind == "r"}
     for tool in TOOLS:
-        if tool.table.lower() in held or not any(map(tool.runs, ground.texts)):
+        if tool.table.lower() in held or not any(map(tool.runs, context.texts)):
             continue
         for publication in taking:
-            place = ground.place_of(publication)
+            place = context.place_of(publication)
             if place is None:
                 continue
             what = listed([name.upper() for name in ("update", "delete") if getattr(publication, name)])
-            yield Finding(
+            yield RuleFinding(
                 rule="migration-table-without-key",
                 message=f'publication "{publication.name}" takes in the table {tool.table}, which {tool.name} makes '
                 f"without a key: {what} of it will be refused",
@@ -134,6 +136,6 @@ def tables_to_come(ground: Ground) -> Iterator[Finding]:
             )
 
 
-def _takes(ground: Ground, publication: Publication) -> bool:
+def _takes(context: RuleContext, publication: Publication) -> bool:
     """Whether a table that is made later in the schema public is published."""
-    return publication.all_tables or (publication.oid, PUBLIC) in ground.catalog.schema_members
+    return publication.all_tables or (publication.oid, PUBLIC) in context.catalog.schema_members

@@ -23,7 +23,7 @@ from pubcheck.postgres.catalog.rows import (
     Relation,
 )
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.replication.publication_lookup import arrival, is_publishable, publications_of
+from pubcheck.postgres.replication.publication_lookup import is_publishable, publications_of, route
 from pubcheck.postgres.session import Session
 
 Changes = Iterable[tuple[dict[Any, Any], Any, Any]]
@@ -172,9 +172,9 @@ class History:
                 if row.name not in self.gone_publications or former.name in self._subscribed():
                     self.publication_events.append(PublicationEvent(former.name, former.oid, "renamed", place))
                     self.gone_publications[former.name] = place
-                self._made_anew(row)
+                self._is_recreated(row)
             return
-        if row is None or isinstance(former, Publication) or self._made_anew(row):
+        if row is None or isinstance(former, Publication) or self._is_recreated(row):
             return
         if row.name in self._subscribed() and row.place is not None and row.seen:
             self.publication_events.append(PublicationEvent(row.name, row.oid, "made", row.place))
@@ -183,7 +183,7 @@ class History:
         subscriptions = self.session.catalog.subscriptions.values()
         return {name for one in subscriptions for name, _ in one.publications}
 
-    def _made_anew(self, row: Publication) -> bool:
+    def _is_recreated(self, row: Publication) -> bool:
         """Whether the transaction that dropped a publication makes it again; then nothing has happened."""
         transaction = self._dropped_in.pop(row.name, None)
         if transaction is None or transaction is not self.session.transaction:
@@ -387,4 +387,4 @@ def still_out(catalog: Catalog, publication: int, relation: int) -> bool:
 
 
 def out(catalog: Catalog, publication: int, row: Relation) -> bool:
-    return arrival(catalog, catalog.publications[publication], row) is None
+    return route(catalog, catalog.publications[publication], row) is None

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.context import Finding, Ground, listed, others, quoted
+from pubcheck.checks.context import RuleContext, RuleFinding, listed, others, quoted
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import PublicationRel, Relation
-from pubcheck.postgres.replication.publication_lookup import arrival, is_publishable
+from pubcheck.postgres.replication.publication_lookup import is_publishable, route
 
 
-def names_changed(ground: Ground) -> Iterator[Finding]:
+def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables that publications name, and columns of theirs, that are called otherwise now: so are their changes."""
-    catalog = ground.catalog
-    for former in ground.each(ground.history.renamed.values()):
+    catalog = context.catalog
+    for former in context.each(context.history.renamed.values()):
         relation = catalog.relations.get(former.relation)
         if relation is None or not is_publishable(relation):
             continue
         column = relation.columns[former.column - 1] if former.column else None
-        now = ground.name(relation) if column is None else column.name
+        now = context.name(relation) if column is None else column.name
         entries = [catalog.publication_rels[member] for member in catalog.memberships.get(relation.oid)]
         entries = [entry for entry in entries if entry.columns is None or former.column in (0, *entry.columns)]
         entries = [entry for entry in entries if _arrives_as_itself(catalog, entry, relation)]
@@ -29,10 +29,10 @@ def names_changed(ground: Ground) -> Iterator[Finding]:
         what = (
             f"changes of {former.name} arrive as those of {now}"
             if column is None
-            else (f'column "{former.name}" of {ground.name(relation)} arrives as "{now}"')
+            else (f'column "{former.name}" of {context.name(relation)} arrives as "{now}"')
         )
         missing = "table" if column is None else "column"
-        yield Finding(
+        yield RuleFinding(
             rule="published-name-changed",
             message=f"{what} in {names}: a subscriber without a {missing} of that name stops at the first change",
             help="rename it on the subscriber too, at a moment when all changes have arrived there"
@@ -40,7 +40,7 @@ def names_changed(ground: Ground) -> Iterator[Finding]:
             place=former.place,
             certain=relation.seen and any(row.seen for row in rows),
             related=others([(entry.place, "is published here") for entry in entries]),
-            object=ground.session.qualified(relation),
+            object=context.session.qualified(relation),
             publications=tuple(row.name for row in rows),
         )
 
@@ -48,5 +48,5 @@ def names_changed(ground: Ground) -> Iterator[Finding]:
 def _arrives_as_itself(catalog: Catalog, entry: PublicationRel, row: Relation) -> bool:
     """Whether changes are sent under the name of the table itself, neither its root's nor its leaves'."""
     publication = catalog.publications[entry.publication]
-    arrives = arrival(catalog, publication, row)
+    arrives = route(catalog, publication, row)
     return arrives is not None and arrives.arrives_as == row.oid and (row.kind == "r" or publication.via_root)

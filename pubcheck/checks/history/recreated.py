@@ -4,47 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.context import MENTIONED, Finding, Ground, listed, order, others
+from pubcheck.checks.context import MENTIONED, RuleContext, RuleFinding, listed, order, others
 from pubcheck.checks.history.event_log import FormerPublication
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.identifiers import identifier, qualified
-from pubcheck.postgres.replication.publication_lookup import arrival, is_publishable
+from pubcheck.postgres.replication.publication_lookup import is_publishable, route
 
 _OPERATIONS = ("insert", "update", "delete", "truncate")
 
 
-def recreated(ground: Ground) -> Iterator[Finding]:
+def recreated(context: RuleContext) -> Iterator[RuleFinding]:
     """What a publication had and the next one of its name has not: members, filters and lists, options."""
-    catalog = ground.catalog
+    catalog = context.catalog
     unsent: dict[int, list[Relation]] = {}
-    for former in ground.each(ground.history.events.former):
+    for former in context.each(context.history.events.former):
         made, since = former.anew, former.since
         current = catalog.publication_names.get(former.row.name)
         if made is None or since is None or current is None or current == former.row.oid:
             continue
         if former.what == "dropped" and former.row.oid in catalog.publications:
             continue  # that was rolled back
-        if not ground.in_order(since):
+        if not context.in_order(since):
             continue
         publication = catalog.publications[current]
         if (former.row.all_tables or former.schemas) and current not in unsent:
-            unsent[current] = _unsent(ground, publication)
-        lost, left = _lost(ground, former, made, publication), _left_out(former, unsent.get(current, []))
-        bared = _bared(ground, former, made, publication)
+            unsent[current] = _unsent(context, publication)
+        lost, left = _lost(context, former, made, publication), _left_out(former, unsent.get(current, []))
+        bared = _bared(context, former, made, publication)
         options = _options(former, made, publication)
         if lost or left or bared or options:
-            yield _finding(ground, former, publication, since, lost, left, bared, options)
+            yield _finding(context, former, publication, since, lost, left, bared, options)
 
 
-def _lost(ground: Ground, former: FormerPublication, made: Publication, now: Publication) -> list[PublicationRel]:
+def _lost(context: RuleContext, former: FormerPublication, made: Publication, now: Publication) -> list[PublicationRel]:
     """The members of before that the new one never had, and that are not sent in the end."""
-    catalog, began = ground.catalog, ground.history.events.began
+    catalog, began = context.catalog, context.history.events.began
     found = []
     for entry in sorted(former.entries, key=lambda entry: order(entry.place)):
         relation = catalog.relations.get(entry.relation)
         if relation is None or (made.oid, entry.relation) in began or not is_publishable(relation):
             continue
-        if arrival(catalog, now, relation) is None:
+        if route(catalog, now, relation) is None:
             found.append(entry)
     return found
 
@@ -59,18 +59,20 @@ def _left_out(former: FormerPublication, unsent: list[Relation]) -> list[Relatio
     ]
 
 
-def _unsent(ground: Ground, publication: Publication) -> list[Relation]:
+def _unsent(context: RuleContext, publication: Publication) -> list[Relation]:
     """The tables that a publication does not send; partitions go with their tables."""
-    catalog = ground.catalog
+    catalog = context.catalog
     if publication.all_tables:
         return []
     tables = (row for row in catalog.relations.values() if is_publishable(row) and not row.partition)
-    return [row for row in tables if arrival(catalog, publication, row) is None]
+    return [row for row in tables if route(catalog, publication, row) is None]
 
 
-def _bared(ground: Ground, former: FormerPublication, made: Publication, now: Publication) -> list[PublicationRel]:
+def _bared(
+    context: RuleContext, former: FormerPublication, made: Publication, now: Publication
+) -> list[PublicationRel]:
     """The members of before that began anew without their row filter or their column list, and have none now."""
-    catalog, began = ground.catalog, ground.history.events.began
+    catalog, began = context.catalog, context.history.events.began
     found = []
     for entry in sorted(former.entries, key=lambda entry: order(entry.place)):
         begins = began.get((made.oid, entry.relation))
@@ -102,7 +104,7 @@ def _options(former: FormerPublication, made: Publication, now: Publication) -> 
 
 
 def _finding(
-    ground: Ground,
+    context: RuleContext,
     former: FormerPublication,
     publication: Publication,
     place: Place,
@@ -110,10 +112,10 @@ def _finding(
     left: list[Relation],
     bared: list[PublicationRel],
     options: list[str],
-) -> Finding:
-    catalog = ground.catalog
-    names = [ground.name(catalog.relations[entry.relation]) for entry in lost] + [ground.name(row) for row in left]
-    plain = [ground.name(catalog.relations[entry.relation]) for entry in bared]
+) -> RuleFinding:
+    catalog = context.catalog
+    names = [context.name(catalog.relations[entry.relation]) for entry in lost] + [context.name(row) for row in left]
+    plain = [context.name(catalog.relations[entry.relation]) for entry in bared]
     parts = [f"without {listed(names, 'table')}"] if names else []
     if plain:
         parts.append(f"with {listed(plain, 'table')} without the row filter or column list")
@@ -131,7 +133,7 @@ def _finding(
     created = former.row.place
     added = [entry for entry in lost if created is None or _statement(entry.place) != _statement(created)]
     rows = [*(catalog.relations[entry.relation] for entry in (*lost, *bared)), *left]
-    return Finding(
+    return RuleFinding(
         rule="publication-made-anew",
         message=f'publication "{publication.name}" is {_ANEW[former.what]} {", and ".join(parts)} that it had before',
         help="; ".join(ways) + "; best leave the publication and ALTER it",
@@ -141,8 +143,8 @@ def _finding(
         related=others(
             [*((one.place, "was like this here") for one in (*lost, *bared)), (former.place, f"is {former.what}")]
         ),
-        object=ground.session.qualified(rows[0]) if rows else None,
-        also=ground.qualified(rows)[1:],
+        object=context.session.qualified(rows[0]) if rows else None,
+        also=context.qualified(rows)[1:],
         publications=(publication.name,),
         severity=None if added or bared else "note",
     )

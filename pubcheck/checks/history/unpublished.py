@@ -8,29 +8,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pubcheck.checks.context import Finding, Ground, listed, order, others, quoted
+from pubcheck.checks.context import RuleContext, RuleFinding, listed, order, others, quoted
 from pubcheck.checks.history.publication_history import Added, Taken, out, still_out
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.identifiers import identifier, qualified
-from pubcheck.postgres.replication.publication_lookup import arrival, is_publishable
+from pubcheck.postgres.replication.publication_lookup import is_publishable, route
 
 
-def set_drops_members(ground: Ground) -> Iterator[Finding]:
+def set_drops_members(context: RuleContext) -> Iterator[RuleFinding]:
     """ALTER PUBLICATION ... SET with less than there was: other members leave, filters and lists are taken off."""
-    catalog, history = ground.catalog, ground.history
+    catalog, history = context.catalog, context.history
     groups: dict[tuple[int, Place], list[Taken]] = {}
-    for taken in ground.each(history.taken):
+    for taken in context.each(history.taken):
         if taken.by == "set" and still_out(catalog, taken.entry.publication, taken.entry.relation):
             groups.setdefault((taken.entry.publication, taken.place), []).append(taken)
     for (oid, place), found in groups.items():
         publication = catalog.publications[oid]
-        names = [ground.name(catalog.relations[one.entry.relation]) for one in found]
+        names = [context.name(catalog.relations[one.entry.relation]) for one in found]
         way = f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., which "
         way += "leaves the others alone; DROP TABLE ... says that they are meant to go"
         if _sets_one(catalog, oid, place):
             way += "; an ADD TABLE that may run again stands in a DO block with EXCEPTION WHEN duplicate_object"
-        yield Finding(
+        yield RuleFinding(
             rule="set-drops-members",
             message=f'{listed(names, "table")} {_is(names)} no longer in publication "{publication.name}": SET '
             "replaces the whole list",
@@ -38,12 +38,12 @@ def set_drops_members(ground: Ground) -> Iterator[Finding]:
             place=place,
             certain=publication.seen,
             related=others([(one.entry.place, "was made a member here") for one in found]),
-            object=ground.session.qualified(catalog.relations[found[0].entry.relation]),
-            also=ground.qualified(catalog.relations[one.entry.relation] for one in found)[1:],
+            object=context.session.qualified(catalog.relations[found[0].entry.relation]),
+            also=context.qualified(catalog.relations[one.entry.relation] for one in found)[1:],
             publications=(publication.name,),
         )
-    yield from _schemas_dropped(ground)
-    yield from _bared(ground)
+    yield from _schemas_dropped(context)
+    yield from _bared(context)
     told = {place for _, place in groups}
     for oid, place in history.blind_sets.items():
         if place not in told and oid in catalog.publications and not catalog.publications[oid].seen:
@@ -57,8 +57,8 @@ def _sets_one(catalog: Catalog, publication: int, place: Place) -> bool:
     return len(here) == 1
 
 
-def _members_elsewhere(publication: Publication, place: Place) -> Finding:
-    return Finding(
+def _members_elsewhere(publication: Publication, place: Place) -> RuleFinding:
+    return RuleFinding(
         rule="set-drops-members",
         message=f'SET replaces the whole list of publication "{publication.name}", which these files do not make: '
         "members that it has from elsewhere leave it",
@@ -70,16 +70,16 @@ def _members_elsewhere(publication: Publication, place: Place) -> Finding:
     )
 
 
-def _schemas_dropped(ground: Ground) -> Iterator[Finding]:
-    catalog = ground.catalog
-    for former, place in ground.history.schemas_taken:
+def _schemas_dropped(context: RuleContext) -> Iterator[RuleFinding]:
+    catalog = context.catalog
+    for former, place in context.history.schemas_taken:
         if former.publication not in catalog.publications or former.namespace not in catalog.namespaces:
             continue
         if (former.publication, former.namespace) in catalog.schema_members:
             continue
         publication = catalog.publications[former.publication]
         name = catalog.namespaces[former.namespace].name
-        yield Finding(
+        yield RuleFinding(
             rule="set-drops-members",
             message=f'schema {name} is no longer in publication "{publication.name}": SET replaces the whole list, '
             "schemas and tables alike",
@@ -92,9 +92,9 @@ def _schemas_dropped(ground: Ground) -> Iterator[Finding]:
         )
 
 
-def _bared(ground: Ground) -> Iterator[Finding]:
-    catalog = ground.catalog
-    for entry, place, how in ground.history.bared:
+def _bared(context: RuleContext) -> Iterator[RuleFinding]:
+    catalog = context.catalog
+    for entry, place, how in context.history.bared:
         member = catalog.members.get((entry.publication, entry.relation))
         if member is None or entry.publication not in catalog.publications:
             continue
@@ -105,15 +105,15 @@ def _bared(ground: Ground) -> Iterator[Finding]:
             continue
         publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
         what = "rows and columns" if len(lost) > 1 else "rows" if lost[0] == "row filter" else "columns"
-        yield Finding(
+        yield RuleFinding(
             rule="set-drops-members",
-            message=f'{ground.name(relation)} loses its {" and its ".join(lost)} in "{publication.name}": '
+            message=f'{context.name(relation)} loses its {" and its ".join(lost)} in "{publication.name}": '
             f"{_BARES[how]} without, and all {what} are sent from here on",
             help=f"write the filter and the list again{', in SET, which replaces all of them' if how == 'set' else ''}",
             place=place,
             certain=publication.seen and relation.seen,
             related=((entry.place, f"had {'both' if len(lost) > 1 else 'it'} here"),),
-            object=ground.session.qualified(relation),
+            object=context.session.qualified(relation),
             publications=(publication.name,),
             severity=None if how == "set" else "note",
         )
@@ -122,33 +122,33 @@ def _bared(ground: Ground) -> Iterator[Finding]:
 _BARES = {"set": "SET names it", "added": "it is dropped and added again"}
 
 
-def cascade_unpublishes(ground: Ground) -> Iterator[Finding]:
+def cascade_unpublishes(context: RuleContext) -> Iterator[RuleFinding]:
     """CASCADE takes a table out of a publication whose filter or list uses what is dropped."""
-    catalog = ground.catalog
-    for taken in ground.each(ground.history.taken):
+    catalog = context.catalog
+    for taken in context.each(context.history.taken):
         entry = taken.entry
         if taken.by != "cascade" or not still_out(catalog, entry.publication, entry.relation):
             continue
         publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
         used = "row filter" if entry.columns is None else "column list" if entry.filter is None else "filter or list"
-        yield Finding(
+        yield RuleFinding(
             rule="cascade-unpublishes",
-            message=f'CASCADE takes {ground.name(relation)} out of publication "{publication.name}", whose {used} uses '
-            "what is dropped: its changes are no longer sent",
+            message=f'CASCADE takes {context.name(relation)} out of publication "{publication.name}", whose {used} '
+            "uses what is dropped: its changes are no longer sent",
             help=f"change the publication first: ALTER PUBLICATION {identifier(publication.name)} SET TABLE with the "
             "whole list, this table without the column; then drop it without CASCADE",
             place=taken.place,
             certain=publication.seen and relation.seen,
             related=((entry.place, "was published with it"),),
-            object=ground.session.qualified(relation),
+            object=context.session.qualified(relation),
             publications=(publication.name,),
         )
 
 
-def no_longer_published(ground: Ground) -> Iterator[Finding]:
+def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
     """A name that stands for another table now, and tables that left a published schema or became unlogged."""
-    catalog = ground.catalog
-    for (schema, name), former in ground.history.former_names.items():
+    catalog = context.catalog
+    for (schema, name), former in context.history.former_names.items():
         oid = catalog.relation_names.get((catalog.namespace_names.get(schema, 0), name))
         if oid is None or oid == former.oid or catalog.relations[oid].kind not in "rp":
             continue
@@ -157,50 +157,50 @@ def no_longer_published(ground: Ground) -> Iterator[Finding]:
         if not lost:
             continue
         word = "dropped and made anew" if former.what == "dropped" else "another table now: the former one was renamed"
-        yield Finding(
+        yield RuleFinding(
             rule="no-longer-published",
-            message=f"{ground.name(relation)} is {word}, and not in {listed(quoted(lost), 'publication')}: a "
+            message=f"{context.name(relation)} is {word}, and not in {listed(quoted(lost), 'publication')}: a "
             "publication knows its tables, not their names",
-            help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(ground.name(relation))}; "
+            help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(context.name(relation))}; "
             "subscribers then REFRESH PUBLICATION",
             place=relation.place or former.place,
             certain=relation.seen,
             related=((former.place, f"the published table was {former.what} here"),),
-            object=ground.session.qualified(relation),
+            object=context.session.qualified(relation),
             publications=tuple(lost),
         )
-    yield from _schemas_made_anew(ground)
-    for moved in ground.each(ground.history.moved):
+    yield from _recreated_schemas(context)
+    for moved in context.each(context.history.moved):
         if moved.by not in ("schema", "unlogged") or moved.relation not in catalog.relations:
             continue
         relation = catalog.relations[moved.relation]
         lost = [catalog.publications[one].name for one in moved.publications if still_out(catalog, one, relation.oid)]
         if not lost:
             continue
-        add = f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(ground.name(relation))}"
+        add = f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(context.name(relation))}"
         if moved.by == "schema":
-            message = f"{ground.name(relation)} leaves {listed(quoted(lost), 'publication')} with its schema: its "
+            message = f"{context.name(relation)} leaves {listed(quoted(lost), 'publication')} with its schema: its "
             message += "changes are no longer sent"
             way = f"{add}, or its new schema"
         else:
-            message = f"{ground.name(relation)} is unlogged now, and {listed(quoted(lost), 'publication')} no longer "
+            message = f"{context.name(relation)} is unlogged now, and {listed(quoted(lost), 'publication')} no longer "
             message += f"send{'s' if len(lost) == 1 else ''} its changes; only a member named by itself is protected"
             way = "leave it logged, or do not count on the subscriber's copy"
-        yield Finding(
+        yield RuleFinding(
             rule="no-longer-published",
             message=message,
             help=way,
             place=moved.place,
             certain=relation.seen and any(catalog.publications[catalog.publication_names[one]].seen for one in lost),
-            object=ground.session.qualified(relation),
+            object=context.session.qualified(relation),
             publications=tuple(lost),
         )
 
 
-def _schemas_made_anew(ground: Ground) -> Iterator[Finding]:
+def _recreated_schemas(context: RuleContext) -> Iterator[RuleFinding]:
     """A schema that was published, dropped and made anew, with tables that the publications do not have."""
-    catalog = ground.catalog
-    for name, former in ground.history.events.schemas.items():
+    catalog = context.catalog
+    for name, former in context.history.events.schemas.items():
         schema = catalog.namespaces.get(catalog.namespace_names.get(name, 0))
         if schema is None or schema.oid == former.row.oid:
             continue
@@ -211,7 +211,7 @@ def _schemas_made_anew(ground: Ground) -> Iterator[Finding]:
         if not rows:
             continue
         lost = [row.name for row in rows]
-        yield Finding(
+        yield RuleFinding(
             rule="no-longer-published",
             message=f"schema {name} is {_ANEW[former.what]}, and not in {listed(quoted(lost), 'publication')}: its "
             "tables are no longer sent",
@@ -226,11 +226,11 @@ def _schemas_made_anew(ground: Ground) -> Iterator[Finding]:
 _ANEW = {"dropped": "dropped and made anew", "renamed": "another one now: the former one was renamed"}
 
 
-def columns_beside_lists(ground: Ground) -> Iterator[Finding]:
+def columns_outside_lists(context: RuleContext) -> Iterator[RuleFinding]:
     """Columns added to a table that is published with a column list."""
-    catalog = ground.catalog
+    catalog = context.catalog
     groups: dict[int, list[tuple[PublicationRel, Added, str]]] = {}
-    for added in ground.each(ground.history.added):
+    for added in context.each(context.history.added):
         relation = catalog.relations.get(added.relation)
         # It may be rolled back, or dropped again.
         if relation is None or len(relation.columns) < added.column or relation.columns[added.column - 1].dropped:
@@ -248,40 +248,40 @@ def columns_beside_lists(ground: Ground) -> Iterator[Finding]:
         new = {added.column for _, added, _ in found}
         whole = {column.number for column in relation.live()} - new <= set(entry.columns or ())
         list_place = entry.column_places[0][1] if entry.column_places else entry.place
-        yield Finding(
+        yield RuleFinding(
             rule="added-column-not-published",
-            message=f"{listed(quoted(names), 'column')} of {ground.name(relation)} {_is(names)} not sent: the column "
+            message=f"{listed(quoted(names), 'column')} of {context.name(relation)} {_is(names)} not sent: the column "
             f'list of publication "{publication.name}" {"named all columns until then" if whole else "lacks it"}',
             help=f"ALTER PUBLICATION {identifier(publication.name)} SET TABLE with the whole list of members, this "
             "table's columns with the new one; add it on the subscriber first",
             place=first.place,
             certain=publication.seen and relation.seen,
             related=((list_place, "the column list"),),
-            object=ground.session.qualified(relation),
+            object=context.session.qualified(relation),
             publications=(publication.name,),
             severity=None if whole else "note",
         )
 
 
-def partitions_moved(ground: Ground) -> Iterator[Finding]:
+def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
     """ATTACH brings rows that were never sent, DETACH ends publication."""
-    catalog = ground.catalog
-    for moved in ground.each(ground.history.moved):
+    catalog = context.catalog
+    for moved in context.each(context.history.moved):
         relation = catalog.relations.get(moved.relation)
         if relation is None or moved.by not in ("attached", "detached") or not is_publishable(relation):
             continue
         rows = [catalog.publications[oid] for oid in moved.publications if oid in catalog.publications]
         parent = catalog.relations.get(moved.parent)
-        above = ground.name(parent) if parent is not None else "its root"
+        above = context.name(parent) if parent is not None else "its root"
         if moved.by == "detached":
             rows = [row for row in rows if still_out(catalog, row.oid, relation.oid)]
             message = "{table} is no longer published by {publications}: it was so as a partition of {above} only"
             way = "ALTER PUBLICATION ... ADD TABLE, if its changes are still to be sent"
             severity: Any = "note"
         else:
-            rows = [row for row in rows if relation.partition and arrival(catalog, row, relation) is not None]
+            rows = [row for row in rows if relation.partition and route(catalog, row, relation) is not None]
             # A table made since is taken to be empty.
-            rows = [row for row in rows if _older(ground, relation, row)]
+            rows = [row for row in rows if _older(context, relation, row)]
             by_root = [row for row in rows if row.via_root]
             rows, severity = (by_root, None) if by_root else (rows, "note")
             message = "rows that {table} holds when it is attached to {above} are not sent by {publications}"
@@ -295,26 +295,26 @@ def partitions_moved(ground: Ground) -> Iterator[Finding]:
             continue
         names = [row.name for row in rows]
         fields = {
-            "table": ground.name(relation),
+            "table": context.name(relation),
             "above": above,
             "publications": listed(quoted(names), "publication"),
         }
-        yield Finding(
+        yield RuleFinding(
             rule="partition-attached-or-detached",
             message=message.format_map(fields),
             help=way,
             place=moved.place,
             certain=relation.seen and any(row.seen for row in rows),
-            related=others([(place, f'publication "{row.name}"') for row in rows if (place := ground.place_of(row))]),
-            object=ground.session.qualified(relation),
+            related=others([(place, f'publication "{row.name}"') for row in rows if (place := context.place_of(row))]),
+            object=context.session.qualified(relation),
             publications=tuple(names),
             severity=severity,
         )
 
 
-def _older(ground: Ground, relation: Relation, publication: Publication) -> bool:
+def _older(context: RuleContext, relation: Relation, publication: Publication) -> bool:
     """Whether a table was there before a publication."""
-    made = ground.place_of(publication)
+    made = context.place_of(publication)
     return relation.place is None or not relation.seen or made is None or order(relation.place) < order(made)
 
 

@@ -14,9 +14,9 @@ from pubcheck.checks.messages import (
     statements,
     subscriptions,
 )
-from pubcheck.checks.messages.template import Words
+from pubcheck.checks.messages.template import MessageTemplate
 
-WORDS: Mapping[str, tuple[Words, ...]] = {
+WORDS: Mapping[str, tuple[MessageTemplate, ...]] = {
     **statements.WORDS,
     **relations.WORDS,
     **publication_members.WORDS,

@@ -71,16 +71,16 @@ def explain_unseen(error: ServerError, others: Sequence[str]) -> tuple[str, str 
 
     ``others``: the server's messages for the further such names of the statement, in the order of the text.
     """
-    headline = unseen_name(error.message) + NOT_CREATED
+    headline = missing_name(error.message) + NOT_CREATED
     if others:
-        rest = [unseen_name(message) for message in others[:2]]
+        rest = [missing_name(message) for message in others[:2]]
         more = len(others) - len(rest)
         listed = ", ".join(rest) + (f" and {more} more" if more else "")
         headline += f", nor {'is' if len(others) == 1 else 'are'} {listed}"
     return headline, _UNSEEN_HELP
 
 
-def unseen_name(message: str) -> str:
+def missing_name(message: str) -> str:
     """The kind and the name of what the server says does not exist; its whole message where that says neither."""
     match = re.fullmatch(_MISSING, message, re.DOTALL)
     return message if match is None else f'{_KINDS[match["kind"]]} "{match["name"]}"'

@@ -21,7 +21,7 @@ _MAX_SHOWN = 160
 """Characters of SQL in a message."""
 
 
-class Told(Struct, frozen=True):
+class FilterExplanation(Struct, frozen=True):
     """A refused filter in words; all places are byte offsets in the statement.
 
     ``start`` and ``end`` are the culprit's (``end`` 0: not known). ``title`` is that of a fix, if there is one: put
@@ -40,7 +40,7 @@ class Told(Struct, frozen=True):
     safe: bool = False
 
 
-def tell(error: ServerError, *, with_rewriting: bool = True) -> Told | None:
+def explain_filter_error(error: ServerError, *, with_rewriting: bool = True) -> FilterExplanation | None:
     """The words for a filter that the walk refused; None for any other error.
 
     To look for another way of writing it takes about a millisecond, which ``with_rewriting`` = False saves.
@@ -57,17 +57,17 @@ def tell(error: ServerError, *, with_rewriting: bool = True) -> Told | None:
     except Unknowable:
         return None
     if not with_rewriting:
-        return Told(headline, _advice(evidence), error.culprit or 0, 0)
+        return FilterExplanation(headline, _advice(evidence), error.culprit or 0, 0)
     start, end = _culprit_extent(evidence, error)
     rewriting = rewrite(evidence)
     if rewriting is None:
-        return Told(headline, _advice(evidence), start, end)
+        return FilterExplanation(headline, _advice(evidence), start, end)
     if rewriting.statements:
-        return Told(headline, _with_columns(rewriting), start, end)
+        return FilterExplanation(headline, _with_columns(rewriting), start, end)
     statement = evidence.state.session.text
     old = statement[rewriting.start : rewriting.end].decode(errors="replace")
     before, after, text = _difference(old, rewriting.text)
-    return Told(
+    return FilterExplanation(
         headline,
         _shown(rewriting),
         start,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Words(Struct, frozen=True):
+class MessageTemplate(Struct, frozen=True):
     """How one answer of the server is told.
 
     ``answer``: a pattern that the whole of message and DETAIL (after a line feed) matches. In ``headline`` and ``help``

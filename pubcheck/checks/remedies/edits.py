@@ -10,13 +10,13 @@ from pubcheck.diagnostics import Applicability, Edit, Fix, Span, StatementRef
 from pubcheck.source import Source, utf8
 
 if TYPE_CHECKING:
-    from pubcheck.checks.remedies.statement_fixes import Mending
+    from pubcheck.checks.remedies.statement_fixes import StatementFix
     from pubcheck.engine.statement_index import Statements, StatementText
 
 _TERMINATOR = r"[ \t\r\n]*;[ \t]*(?:\r\n?|\n)?"
 
 
-def mended(statement: StatementText, mending: Mending, *, certain: bool) -> Fix:
+def as_fix(statement: StatementText, mending: StatementFix, *, certain: bool) -> Fix:
     """The fix that writes a refused statement anew. It is there to be read only where the text that PostgreSQL gets is
     not the one that stands in the source."""
     applicability: Applicability = "safe" if mending.safe and certain else "unsafe"
@@ -73,7 +73,7 @@ def appended(statements: Statements, wanted: Sequence[str], *, whole: bool) -> F
     return Fix(title, "unsafe", (*edits, Edit(Span(last, length, length), text)), whole=whole)
 
 
-def put_before(ref: StatementRef, wanted: str) -> Fix | None:
+def insert_before(ref: StatementRef, wanted: str) -> Fix | None:
     """The fix that runs a statement before another one; None where that is no statement of a file of SQL."""
     source = ref.source
     if source.original is not None or ref.embedded or (source.view is not None and source.view.quoted):

@@ -14,7 +14,7 @@ from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.identifiers import identifier, table_name
 
 
-class IdentityWays:
+class IdentityRemedies:
     """What an identity of one table must hold, what it may hold, and what there is to make one of."""
 
     def __init__(self, table: PublishedTable, keys: Keys) -> None:
@@ -140,7 +140,7 @@ class IdentityWays:
         if constraint is None or constraint.kind != "p":
             return
         if (top.oid, names) not in self.keys:
-            self.keys[top.oid, names] = self.can_be_made_anew(owner, top, constraint, names)
+            self.keys[top.oid, names] = self.can_be_recreated(owner, top, constraint, names)
         if not self.keys[top.oid, names]:
             return
         was = ", ".join(map(identifier, names[: len(index.keys)]))
@@ -152,7 +152,7 @@ class IdentityWays:
             f"builds the key anew under a lock; ({was}) alone is no longer kept unique",
         )
 
-    def can_be_made_anew(self, owner: Relation, index: Index, constraint: Constraint, names: Iterable[str]) -> bool:
+    def can_be_recreated(self, owner: Relation, index: Index, constraint: Constraint, names: Iterable[str]) -> bool:
         """Whether nothing needs a primary key as it is and these columns can be one, in all partitions."""
         catalog = self.catalog
         if self.depended_on(index.oid, constraint.oid):

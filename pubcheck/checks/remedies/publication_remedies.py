@@ -15,7 +15,7 @@ Written = Callable[[PublicationRel], "str | None"]
 """The row filter of a membership as it is written, without its parentheses; None if it is unknown."""
 
 
-class PublicationWays:
+class PublicationRemedies:
     """One cause: what the publication at fault may do."""
 
     def __init__(self, table: PublishedTable, refusal: Refusal, written: Written) -> None:

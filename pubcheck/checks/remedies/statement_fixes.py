@@ -25,7 +25,7 @@ Change = tuple[int, int, str]
 """Replace what stands from one byte offset to another by a text."""
 
 
-class Mending(Struct, frozen=True):
+class StatementFix(Struct, frozen=True):
     """``changes`` to a statement's text, in byte offsets; ``whole``: it goes, and its terminator with it."""
 
     title: str
@@ -146,7 +146,7 @@ class _Refused:
 # --- Each rule's mending ------------------------------------------------------------------------------------------
 
 
-def _duplicate_column(refused: _Refused) -> Mending | None:
+def _duplicate_column(refused: _Refused) -> StatementFix | None:
     seen: set[str] = set()
     changes = []
     for item in refused.group_around(refused.culprit):
@@ -154,24 +154,24 @@ def _duplicate_column(refused: _Refused) -> Mending | None:
         if name in seen and len(item.tokens) == 1:
             changes.append((item.before, item.end, ""))
         seen.add(name)
-    return Mending("List each column once", tuple(changes)) if changes else None
+    return StatementFix("List each column once", tuple(changes)) if changes else None
 
 
-def _without_column(title: str, *, safe: bool) -> Callable[[_Refused], Mending | None]:
+def _without_column(title: str, *, safe: bool) -> Callable[[_Refused], StatementFix | None]:
     """The list without the column at fault, where another is left."""
 
-    def mend(refused: _Refused) -> Mending | None:
+    def mend(refused: _Refused) -> StatementFix | None:
         items = refused.group_around(refused.culprit)
         for number, item in enumerate(items):
             if item.start <= refused.culprit < item.end and len(items) > 1:
                 start, end = (item.before, item.end) if number else (item.start, items[1].start)
-                return Mending(title, ((start, end, ""),), safe)
+                return StatementFix(title, ((start, end, ""),), safe)
         return None
 
     return mend
 
 
-def _option_twice(refused: _Refused) -> Mending | None:
+def _option_twice(refused: _Refused) -> StatementFix | None:
     seen: dict[str, list[str]] = {}
     for item in refused.options():
         name, value = item.tokens[0].name, [token.word for token in item.tokens[2:]]
@@ -183,20 +183,20 @@ def _option_twice(refused: _Refused) -> Mending | None:
         if item.tokens[0].name in kept:
             changes.append((item.before, item.end, ""))
         kept.add(item.tokens[0].name)
-    return Mending("Say the option once", tuple(changes)) if changes else None
+    return StatementFix("Say the option once", tuple(changes)) if changes else None
 
 
-def _drop_by_name(refused: _Refused) -> Mending | None:
+def _drop_by_name(refused: _Refused) -> StatementFix | None:
     """DROP TABLE t (a) and DROP TABLE t WHERE (a) as DROP TABLE t."""
     changes = []
     for item in refused.objects():
         plain = next((at for at, token in enumerate(item.tokens) if token.word in ("(", "where")), 0)
         if plain:
             changes.append((item.tokens[plain - 1].end, item.end, ""))
-    return Mending("Drop the table by its name alone", tuple(changes)) if changes else None
+    return StatementFix("Drop the table by its name alone", tuple(changes)) if changes else None
 
 
-def _without_object(refused: _Refused) -> Mending | None:
+def _without_object(refused: _Refused) -> StatementFix | None:
     """The statement without the table or schema that is a member already, or is none."""
     items = refused.objects()
     number = next((at for at, item in enumerate(items) if item.start <= refused.culprit < item.end), None)
@@ -205,7 +205,7 @@ def _without_object(refused: _Refused) -> Mending | None:
     adds = "already" in refused.error.message
     what = "what is a member already" if adds else "what is no member"
     if len(items) == 1:
-        return Mending("Remove the statement", ((0, len(refused.text), ""),), safe=False, whole=True)
+        return StatementFix("Remove the statement", ((0, len(refused.text), ""),), safe=False, whole=True)
     item = items[number]
     name = next((token for token in item.tokens if token.start >= refused.culprit), item.tokens[-1])
     following = items[number + 1] if number + 1 < len(items) else None
@@ -215,7 +215,7 @@ def _without_object(refused: _Refused) -> Mending | None:
         start, end = item.start, following.start
     else:
         start, end = name.start, following.start  # what follows is of the same kind
-    return Mending(f"Leave out {what}", ((start, end, ""),), not adds or _adds_nothing(refused, item))
+    return StatementFix(f"Leave out {what}", ((start, end, ""),), not adds or _adds_nothing(refused, item))
 
 
 def _has_kind(item: _Item) -> bool:
@@ -256,21 +256,21 @@ def _publish_words(value: Sequence[_Token]) -> list[str]:
     return words if all(word.isalpha() for word in words) else []
 
 
-def _publish_list(refused: _Refused) -> Mending | None:
+def _publish_list(refused: _Refused) -> StatementFix | None:
     option = refused.option()
     words = _publish_words(option[1]) if option else []
     if not words or not set(words) <= set(_OPERATIONS):
         return None
     value = option[1][0] if option else None
     assert value is not None
-    return Mending("Separate the operations by commas", ((value.start, value.end, _listed(words)),))
+    return StatementFix("Separate the operations by commas", ((value.start, value.end, _listed(words)),))
 
 
 def _listed(words: Iterable[str]) -> str:
     return f"'{', '.join(dict.fromkeys(words))}'"
 
 
-def _publish_value(refused: _Refused) -> Mending | None:
+def _publish_value(refused: _Refused) -> StatementFix | None:
     option = refused.option()
     words = _publish_words(option[1]) if option else []
     meant: list[str] = []
@@ -282,24 +282,24 @@ def _publish_value(refused: _Refused) -> Mending | None:
     if not meant or option is None:
         return None
     text = _listed(meant)
-    return Mending(f"Write {text}", ((option[1][0].start, option[1][0].end, text),), safe=False)
+    return StatementFix(f"Write {text}", ((option[1][0].start, option[1][0].end, text),), safe=False)
 
 
-def _boolean(words: Mapping[bool, str]) -> Callable[[_Refused], Mending | None]:
+def _boolean(words: Mapping[bool, str]) -> Callable[[_Refused], StatementFix | None]:
     """A yes or no as the option takes it."""
 
-    def mend(refused: _Refused) -> Mending | None:
+    def mend(refused: _Refused) -> StatementFix | None:
         option = refused.option()
         if option is None or len(option[1]) > 1:
             return None
         if not option[1]:
             name = next(item for item in refused.options() if item.start <= refused.culprit < item.end)
-            return Mending(f"Say {words[True]}", ((name.end, name.end, f" = {words[True]}"),))
+            return StatementFix(f"Say {words[True]}", ((name.end, name.end, f" = {words[True]}"),))
         word = option[1][0].word.strip("'")
         if word not in _YES and word not in _NO:
             return None
         text = words[word in _YES]
-        return Mending(f"Write {text}", ((option[1][0].start, option[1][0].end, text),))
+        return StatementFix(f"Write {text}", ((option[1][0].start, option[1][0].end, text),))
 
     return mend
 
@@ -308,7 +308,7 @@ _YES = ("true", "on", "1", "yes", "y", "t")
 _NO = ("false", "off", "0", "no", "n", "f")
 
 
-def _option_unknown(refused: _Refused) -> Mending | None:
+def _option_unknown(refused: _Refused) -> StatementFix | None:
     options = refused.options()
     # publish = insert, update: each operation after the first is read as an option.
     for number, item in enumerate(options):
@@ -321,7 +321,7 @@ def _option_unknown(refused: _Refused) -> Mending | None:
         if last > number:
             listed = [words[2], *(options[at].tokens[0].word for at in range(number + 1, last + 1))]
             change = (item.tokens[2].start, options[last].end, _listed(listed))
-            return Mending("Write the operations as one text", (change,))
+            return StatementFix("Write the operations as one text", (change,))
     known = ["publish", "publish_via_partition_root"]
     known += ["publish_generated_columns"] if refused.session.catalog.major.publish_generated_columns else []
     for item in options:
@@ -329,7 +329,7 @@ def _option_unknown(refused: _Refused) -> Mending | None:
         if item.start <= refused.culprit < item.end and name.name not in known:
             near = get_close_matches(name.name, known, 1, 0.8)
             if near and not any(other.tokens[0].name == near[0] for other in options):
-                return Mending(f"Write {near[0]}", ((name.start, name.end, near[0]),), safe=False)
+                return StatementFix(f"Write {near[0]}", ((name.start, name.end, near[0]),), safe=False)
     return None
 
 
@@ -337,16 +337,16 @@ def _word(token: _Token) -> str:
     return token.word
 
 
-def _unknown_column(refused: _Refused) -> Mending | None:
+def _unknown_column(refused: _Refused) -> StatementFix | None:
     listed = {item.tokens[0].name for item in refused.group_around(refused.culprit)}
     return _other_column(refused, listed)
 
 
-def _unknown_filter_column(refused: _Refused) -> Mending | None:
+def _unknown_filter_column(refused: _Refused) -> StatementFix | None:
     return _other_column(refused, set())
 
 
-def _other_column(refused: _Refused, taken: AbstractSet[str]) -> Mending | None:
+def _other_column(refused: _Refused, taken: AbstractSet[str]) -> StatementFix | None:
     """The column that the name at fault may be meant to be, none of those that are taken."""
     parts = refused.name_at_fault()
     row = _relation(refused, (refused.error.relation or "").split(".", 1)) if refused.error.relation else None
@@ -356,25 +356,25 @@ def _other_column(refused: _Refused, taken: AbstractSet[str]) -> Mending | None:
     return _spelled(parts[-1].name, names, (parts[-1].start, parts[-1].end))
 
 
-def _without_qualifier(refused: _Refused) -> Mending | None:
+def _without_qualifier(refused: _Refused) -> StatementFix | None:
     """`parent.column` as `column`, which each child table has under that name."""
     parts = refused.name_at_fault()
     if len(parts) < 2:
         return None
-    return Mending("Write the column without its table", ((parts[0].start, parts[-1].start, ""),))
+    return StatementFix("Write the column without its table", ((parts[0].start, parts[-1].start, ""),))
 
 
-def _spelled(name: str, names: Sequence[str], place: tuple[int, int]) -> Mending | None:
+def _spelled(name: str, names: Sequence[str], place: tuple[int, int]) -> StatementFix | None:
     """The name that is meant: safe where but one of them differs in nothing but upper and lower case."""
     alike = [each for each in names if each.lower() == name.lower()]
     near = alike if len(alike) == 1 else get_close_matches(name, names, 2, 0.8)
     if len(near) != 1 or near[0] == name:
         return None
     text = identifier(near[0])
-    return Mending(f"Write {text}", ((*place, text),), safe=len(alike) == 1)
+    return StatementFix(f"Write {text}", ((*place, text),), safe=len(alike) == 1)
 
 
-def _missing_relation(refused: _Refused) -> Mending | None:
+def _missing_relation(refused: _Refused) -> StatementFix | None:
     catalog, parts = refused.session.catalog, refused.name_at_fault()
     if not parts or len(parts) > 2 or refused.error.sqlstate != "42P01":
         return None
@@ -398,7 +398,7 @@ def _is_table(refused: _Refused, spaces: Sequence[int | None], name: str) -> boo
     return any(row.kind in "rp" and row.seen for row in rows)
 
 
-def _missing_publication(refused: _Refused) -> Mending | None:
+def _missing_publication(refused: _Refused) -> StatementFix | None:
     name = refused.error.publication
     token = next((token for token in refused.tokens[2:] if token.kind == "name" and token.name == name), None)
     if name is None or token is None:
@@ -406,24 +406,26 @@ def _missing_publication(refused: _Refused) -> Mending | None:
     return _spelled(name, list(refused.session.catalog.publication_names), (token.start, token.end))
 
 
-def _via_root(refused: _Refused) -> Mending | None:
+def _via_root(refused: _Refused) -> StatementFix | None:
     """The rows of partitions as those of the root, which a filter or column list on the root needs."""
     option = "publish_via_partition_root"
     title = f"Set {option}"
     if refused.word(0) == "alter" and len(refused.tokens) > 2:
         name = refused.text[refused.tokens[2].start : refused.tokens[2].end].decode(errors="replace")
-        return Mending(title, ((0, 0, f"ALTER PUBLICATION {name} SET ({option} = true);\n"),), safe=False)
+        return StatementFix(title, ((0, 0, f"ALTER PUBLICATION {name} SET ({option} = true);\n"),), safe=False)
     if refused.word(0) != "create":
         return None
     options = refused.options()
     for item in options:
         if item.tokens[0].name == option:
-            return Mending(title, ((item.start, item.end, f"{option} = true"),), safe=False)
+            return StatementFix(title, ((item.start, item.end, f"{option} = true"),), safe=False)
     end = options[-1].end if options else refused.tokens[-1].end
-    return Mending(title, ((end, end, f", {option} = true" if options else f" WITH ({option} = true)"),), safe=False)
+    return StatementFix(
+        title, ((end, end, f", {option} = true" if options else f" WITH ({option} = true)"),), safe=False
+    )
 
 
-_MENDINGS: Mapping[str, Callable[[_Refused], Mending | None]] = {
+_MENDINGS: Mapping[str, Callable[[_Refused], StatementFix | None]] = {
     "publication-undefined": _missing_publication,
     "relation-missing": _missing_relation,
     "option-unknown": _option_unknown,
@@ -447,7 +449,7 @@ _MENDINGS: Mapping[str, Callable[[_Refused], Mending | None]] = {
 """By the name of a rule what mends a statement that it speaks of."""
 
 
-def mend(rule: str, session: Session, error: ServerError, text: bytes) -> Mending | None:
+def statement_fix(rule: str, session: Session, error: ServerError, text: bytes) -> StatementFix | None:
     """How to write a refused statement, where that is known; ``rule`` is the name of the rule that speaks of it."""
     make = _MENDINGS.get(rule)
     return make(_Refused(session, error, text)) if make is not None else None
@@ -456,7 +458,7 @@ def mend(rule: str, session: Session, error: ServerError, text: bytes) -> Mendin
 # --- Statements that are accepted and refuse writes ---------------------------------------------------------------
 
 
-def widened(catalog: Catalog, refusal: Refusal, text: bytes, then: Iterable[Column]) -> Mending | None:
+def widened(catalog: Catalog, refusal: Refusal, text: bytes, then: Iterable[Column]) -> StatementFix | None:
     """The column list that leaves out columns of the replica identity, with them; ``text`` is its statement.
 
     ``then`` are the table's columns as that statement met them: it can list no others.
@@ -475,4 +477,4 @@ def widened(catalog: Catalog, refusal: Refusal, text: bytes, then: Iterable[Colu
         return None
     names = ", ".join(identifier(column.name) for column in lacking)
     end = sum(written[-1])
-    return Mending(f"List {names} too", ((end, end, f", {names}"),), safe=False)
+    return StatementFix(f"List {names} too", ((end, end, f", {names}"),), safe=False)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from pubcheck.checks.remedies.statement_fixes import Change, Mending
+from pubcheck.checks.remedies.statement_fixes import Change, StatementFix
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.tokens import folded, tokens
@@ -20,7 +20,7 @@ class _Token(Struct, frozen=True):
     name: str
 
 
-def correction(sql: str) -> Mending | None:
+def correction(sql: str) -> StatementFix | None:
     """How to write a refused statement, where that is certain enough; PostgreSQL's grammar accepts what comes of it."""
     data = sql.encode(errors="surrogatepass")
     found = [
@@ -36,7 +36,7 @@ def correction(sql: str) -> Mending | None:
     return None
 
 
-def applied(proposal: Mending, sql: str) -> str:
+def applied(proposal: StatementFix, sql: str) -> str:
     """The statement as a correction leaves it."""
     data = sql.encode(errors="surrogatepass")
     for start, end, text in reversed(proposal.changes):
@@ -44,7 +44,7 @@ def applied(proposal: Mending, sql: str) -> str:
     return data.decode(errors="surrogatepass")
 
 
-def _is_accepted(sql: str, proposal: Mending) -> bool:
+def _is_accepted(sql: str, proposal: StatementFix) -> bool:
     """Whether the grammar takes the corrected statement; of a block, the statement in it; of two, the second."""
     new = proposal.changes[0][2]
     whole = _WITHIN.fullmatch(new)
@@ -65,20 +65,20 @@ def _words(found: Sequence[_Token], at: int, count: int) -> str:
     return " ".join(token.word for token in found[at : at + count])
 
 
-def _beta(found: Sequence[_Token], data: bytes) -> Mending | None:
+def _beta(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     """FOR ALL TABLES IN SCHEMA, which a beta of 15 had."""
     edits = tuple(
         (token.start, found[at + 1].start, "")
         for at, token in enumerate(found)
         if token.word == "all" and _words(found, at + 1, 3) == "tables in schema"
     )
-    return Mending("Write TABLES IN SCHEMA", edits) if edits else None
+    return StatementFix("Write TABLES IN SCHEMA", edits) if edits else None
 
 
 _BEFORE = ("for", "add", "set", "drop", ",")
 
 
-def _plural(found: Sequence[_Token], data: bytes) -> Mending | None:
+def _plural(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     """TABLES before names of tables; safe where it begins the list, for after another kind it may be one of these."""
     places = [
         at
@@ -87,20 +87,20 @@ def _plural(found: Sequence[_Token], data: bytes) -> Mending | None:
         if _words(found, at + 1, 1) not in ("in", "")
     ]
     edits = tuple((found[at].start, found[at].end, _like("table", data, found[at])) for at in places)
-    return Mending("Write TABLE", edits, all(found[at - 1].word != "," for at in places)) if edits else None
+    return StatementFix("Write TABLE", edits, all(found[at - 1].word != "," for at in places)) if edits else None
 
 
-def _singular(found: Sequence[_Token], data: bytes) -> Mending | None:
+def _singular(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     """TABLE IN SCHEMA."""
     edits = tuple(
         (token.start, token.end, _like("tables", data, token))
         for at, token in enumerate(found[1:], 1)
         if token.word == "table" and found[at - 1].word in _BEFORE and _words(found, at + 1, 2) == "in schema"
     )
-    return Mending("Write TABLES IN SCHEMA", edits) if edits else None
+    return StatementFix("Write TABLES IN SCHEMA", edits) if edits else None
 
 
-def _schema(found: Sequence[_Token], data: bytes) -> Mending | None:
+def _schema(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     """SCHEMA before names of schemas; not quite certain after SET, where SET SCHEMA is a command of other objects."""
     places = [
         at
@@ -109,16 +109,16 @@ def _schema(found: Sequence[_Token], data: bytes) -> Mending | None:
     ]
     edits = tuple((found[at].start, found[at].end, _like("tables in schema", data, found[at])) for at in places)
     safe = all(found[at - 1].word in ("for", "add", "drop") for at in places)
-    return Mending("Write TABLES IN SCHEMA", edits, safe) if edits else None
+    return StatementFix("Write TABLES IN SCHEMA", edits, safe) if edits else None
 
 
-def _no_kind(found: Sequence[_Token], data: bytes) -> Mending | None:
+def _no_kind(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     """A name right after FOR, ADD, SET or DROP: of a table, most likely."""
     if len(found) < 5 or found[1].word != "publication" or found[3].word not in _BEFORE:
         return None
     if not found[4].name or _KINDS.fullmatch(found[4].word):
         return None
-    return Mending("Write TABLE", ((found[4].start, found[4].start, _like("table ", data, found[3])),), safe=False)
+    return StatementFix("Write TABLE", ((found[4].start, found[4].start, _like("table ", data, found[3])),), safe=False)
 
 
 _KINDS = re.compile(
@@ -128,7 +128,7 @@ _KINDS = re.compile(
 """Words for kinds of objects, which are unlikely to be meant as the name of a table."""
 
 
-def _other_kind(found: Sequence[_Token], data: bytes) -> Mending | None:
+def _other_kind(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     """What can only be a table after TABLES IN SCHEMA, and the schema of CURRENT_SCHEMA after TABLE.
 
     An entry without a word of its own before it is of the kind of the one before it.
@@ -148,10 +148,10 @@ def _other_kind(found: Sequence[_Token], data: bytes) -> Mending | None:
         elif schemas is False and token.word == "current_schema":
             edits.append((token.start, token.start, _like("tables in schema ", data, found[3])))
     title = "Write TABLE" if schemas else "Write TABLES IN SCHEMA"
-    return Mending(title, tuple(edits)) if edits else None
+    return StatementFix(title, tuple(edits)) if edits else None
 
 
-def _filter(found: Sequence[_Token], data: bytes) -> Mending | None:
+def _filter(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     """WHERE without parentheses around the whole row filter. DROP takes no filter at all."""
     if _words(found, 3, 1) == "drop":
         return None
@@ -166,7 +166,7 @@ def _filter(found: Sequence[_Token], data: bytes) -> Mending | None:
         depth += (token.word in ("(", "[")) - (token.word in (")", "]"))
         if depth == 0 and start is None and token.word == "where":
             start = at + 1
-    return Mending("Put parentheses around the row filter", tuple(edits)) if edits else None
+    return StatementFix("Put parentheses around the row filter", tuple(edits)) if edits else None
 
 
 _END = _Token("", 0, 0, "")
@@ -187,7 +187,7 @@ def _like(word: str, data: bytes, token: _Token) -> str:
     return word.upper() if data[token.start : token.end].isupper() else word
 
 
-def _if_not_exists(found: Sequence[_Token], data: bytes) -> Mending | None:
+def _if_not_exists(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     """CREATE PUBLICATION IF NOT EXISTS."""
     if _words(found, 0, 5) != "create publication if not exists" or len(found) < 6:
         return None
@@ -195,17 +195,17 @@ def _if_not_exists(found: Sequence[_Token], data: bytes) -> Mending | None:
     return _block("Make it in a block that passes over one that is there", statement, "duplicate_object", found)
 
 
-def _or_replace(found: Sequence[_Token], data: bytes) -> Mending | None:
+def _or_replace(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     """CREATE OR REPLACE PUBLICATION."""
     if _words(found, 0, 4) != "create or replace publication" or len(found) < 5 or not found[4].name:
         return None
     name = identifier(found[4].name)
     statement = data[: found[1].start] + data[found[3].start : found[-1].end]
     text = f"DROP PUBLICATION IF EXISTS {name};\n{statement[found[0].start :].decode(errors='surrogatepass')}"
-    return Mending("Drop it before it is made", ((found[0].start, found[-1].end, text),), safe=False)
+    return StatementFix("Drop it before it is made", ((found[0].start, found[-1].end, text),), safe=False)
 
 
-def _member_if(found: Sequence[_Token], data: bytes) -> Mending | None:
+def _member_if(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     """ALTER PUBLICATION ... ADD TABLE IF NOT EXISTS or DROP TABLE IF EXISTS, of one table: with more, all or none."""
     if _words(found, 0, 2) != "alter publication" or len(found) < 8:
         return None
@@ -222,7 +222,7 @@ def _member_if(found: Sequence[_Token], data: bytes) -> Mending | None:
     return _block(f"Do it in a block that passes over a table {what}", statement, condition, found)
 
 
-def _alter_if(found: Sequence[_Token], data: bytes) -> Mending | None:
+def _alter_if(found: Sequence[_Token], data: bytes) -> StatementFix | None:
     """ALTER PUBLICATION IF EXISTS."""
     if _words(found, 0, 4) != "alter publication if exists" or len(found) < 6 or not found[4].name:
         return None
@@ -233,7 +233,7 @@ def _alter_if(found: Sequence[_Token], data: bytes) -> Mending | None:
         f"    {statement.decode(errors='surrogatepass')};\n  END IF;\nEND\n$pubcheck$"
     )
     title = "Do it in a block that looks first whether the publication exists"
-    return Mending(title, ((found[0].start, found[-1].end, text),), safe=False)
+    return StatementFix(title, ((found[0].start, found[-1].end, text),), safe=False)
 
 
 def _lists_several(found: Sequence[_Token]) -> bool:
@@ -245,10 +245,10 @@ def _lists_several(found: Sequence[_Token]) -> bool:
     return False
 
 
-def _block(title: str, statement: bytes, condition: str, found: Sequence[_Token]) -> Mending:
+def _block(title: str, statement: bytes, condition: str, found: Sequence[_Token]) -> StatementFix:
     inner = statement[found[0].start :].decode(errors="surrogatepass")
     text = f"DO $pubcheck$\nBEGIN\n  {inner};\nEXCEPTION WHEN {condition} THEN NULL;\nEND\n$pubcheck$"
-    return Mending(title, ((found[0].start, found[-1].end, text),), safe=False)
+    return StatementFix(title, ((found[0].start, found[-1].end, text),), safe=False)
 
 
 _PROPOSALS = (

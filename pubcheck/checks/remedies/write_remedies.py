@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from pubcheck.checks.remedies.identity_remedies import IdentityWays
-from pubcheck.checks.remedies.publication_remedies import PublicationWays, Written
+from pubcheck.checks.remedies.identity_remedies import IdentityRemedies
+from pubcheck.checks.remedies.publication_remedies import PublicationRemedies, Written
 from pubcheck.checks.remedies.remedy import Keys, Remedy
 from pubcheck.checks.write.published_table import PublishedTable
 from pubcheck.checks.write.replica_identity import Refusal
@@ -27,7 +27,7 @@ class Remedies:
         """``keys``: what was found for other tables, to be empty at first."""
         self.relation, self._written = relation, written
         self._table = table = PublishedTable(session, relation)
-        identity = IdentityWays(table, keys)
+        identity = IdentityRemedies(table, keys)
         seen = table.row.seen
         self._existing = _short(identity.existing_key()) if seen else []
         self._new_index = _short(identity.new_index()) if seen else []
@@ -43,7 +43,7 @@ class Remedies:
 
         Where there is none, the way to publish the table no more, unless it is published FOR ALL TABLES.
         """
-        of_publication = PublicationWays(self._table, refusal, self._written)
+        of_publication = PublicationRemedies(self._table, refusal, self._written)
         seen = self._table.row.seen
         lists = _short(of_publication.wider_list()) if seen else []
         found = chain(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pubcheck.checks.context import Finding, Ground
+from pubcheck.checks.context import RuleContext, RuleFinding
 from pubcheck.checks.history import (
     cascades,
     dropped_identity_index,
@@ -18,7 +18,7 @@ from pubcheck.checks.subscribe import subscriptions
 from pubcheck.faults import Faults
 from pubcheck.rulebook import by_name
 
-Check = Callable[[Ground], Iterator[Finding]]
+Check = Callable[[RuleContext], Iterator[RuleFinding]]
 
 CHECKS: dict[str, Check] = {
     "partition-filter-unused": partitions.unused,
@@ -26,7 +26,7 @@ CHECKS: dict[str, Check] = {
     "unpublishable-partition": partitions.unpublishable,
     "rows-copied-twice": partitions.copied_twice,
     "new-child-not-published": partitions.new_children,
-    "filter-widened": overlapping_publications.widened,
+    "filter-widened": overlapping_publications.add_columns_to_list,
     "column-lists-conflict": subscriptions.column_lists_conflict,
     "generated-columns-conflict": subscriptions.generated_columns_conflict,
     "update-becomes-insert-or-delete": filters.update_transformed,
@@ -37,7 +37,7 @@ CHECKS: dict[str, Check] = {
     "no-longer-published": unpublished.no_longer_published,
     "published-name-changed": published_names.names_changed,
     "cascade-unpublishes": unpublished.cascade_unpublishes,
-    "added-column-not-published": unpublished.columns_beside_lists,
+    "added-column-not-published": unpublished.columns_outside_lists,
     "partition-attached-or-detached": unpublished.partitions_moved,
     "set-drops-members": unpublished.set_drops_members,
     "publication-made-anew": recreated.recreated,
@@ -59,31 +59,31 @@ CHECKS: dict[str, Check] = {
 """By the name of the rule's page."""
 
 
-def afterwards(ground: Ground, wanted: frozenset[str], faults: Faults) -> Iterator[Finding]:
+def run_final_state_rules(context: RuleContext, wanted: frozenset[str], faults: Faults) -> Iterator[RuleFinding]:
     """What the rules of these codes find, rule by rule."""
     for name, check in CHECKS.items():
         if by_name(name).code in wanted:
-            yield from _found(check, ground, faults)
+            yield from _found(check, context, faults)
 
 
 _ATTEMPTS = 20
 """Publications and members at which a rule may fail before it is given up for the unit."""
 
 
-def _found(check: Check, ground: Ground, faults: Faults) -> list[Finding]:
+def _found(check: Check, context: RuleContext, faults: Faults) -> list[RuleFinding]:
     """What a rule finds. Where it fails at a publication or a member of one, it runs again without that."""
-    found: list[Finding] = []
-    ground.left_out.clear()
-    while len(ground.left_out) < _ATTEMPTS:
+    found: list[RuleFinding] = []
+    context.left_out.clear()
+    while len(context.left_out) < _ATTEMPTS:
         found.clear()
-        ground.at = None
+        context.at = None
         try:
-            found.extend(check(ground))
+            found.extend(check(context))
         except Exception as error:
-            at = ground.looking_at()
+            at = context.looking_at()
             faults.report(error, at.place if at is not None else None)
             if at is not None:
-                ground.left_out.add(id(at))
+                context.left_out.add(id(at))
                 continue
         break
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pubcheck.checks.context import Filtered, Finding, Ground, listed, others, quoted
+from pubcheck.checks.context import Filtered, RuleContext, RuleFinding, listed, others, quoted
 from pubcheck.checks.silent.three_valued_logic import NULL, TRUE, possible
 from pubcheck.checks.silent.toast import can_be_toasted
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, Relation
@@ -20,40 +20,40 @@ def analysed(filtered: Filtered) -> Expr | None:
     return expr if isinstance(expr, Expr) else None
 
 
-def once_a_place(ground: Ground) -> Iterator[Filtered]:
+def once_a_place(context: RuleContext) -> Iterator[Filtered]:
     """The filters in use; of one that children of its table have as well, the first."""
     seen: set[tuple[int, Place]] = set()
-    for filtered in ground.each(ground.filtered):
+    for filtered in context.each(context.filtered):
         key = (filtered.entry.publication, filtered.entry.place)
         if key not in seen:
             seen.add(key)
             yield filtered
 
 
-def null_never_matches(ground: Ground) -> Iterator[Finding]:
+def null_never_matches(context: RuleContext) -> Iterator[RuleFinding]:
     """Nullable columns whose NULLs make a filter NULL, which is as good as false; or a filter that is always NULL."""
-    for filtered in once_a_place(ground):
+    for filtered in once_a_place(context):
         expr = analysed(filtered)
         if expr is None or filtered.entry.filter is None:
             continue
         try:
-            never, perhaps = _nulls(ground, filtered, filtered.entry.filter, expr)
+            never, perhaps = _nulls(context, filtered, filtered.entry.filter, expr)
         except RecursionError:
             continue
-        table, publication = ground.name(filtered.relation), filtered.publication.name
+        table, publication = context.name(filtered.relation), filtered.publication.name
         if never is None:
             message = f"the row filter on {table} is NULL for every row: nothing but TRUNCATE is sent"
             way = "a filter that is NULL counts as false; write the condition that is meant, or take the table out"
-            yield _of_filter(ground, filtered, message, way)
+            yield _of_filter(context, filtered, message, way)
             continue
         if never:
             message = f"rows of {table} whose {_either(filtered, never)} is NULL are not sent: the row filter of "
             message += f'publication "{publication}" is then NULL, which counts as false'
-            yield _of_filter(ground, filtered, message, _WAY, never)
+            yield _of_filter(context, filtered, message, _WAY, never)
         if perhaps:
             message = f"rows of {table} whose {_either(filtered, perhaps)} is NULL are not sent where no other part of "
             message += f'the row filter of publication "{publication}" is true: it is then NULL, which counts as false'
-            yield _of_filter(ground, filtered, message, _WAY, perhaps)
+            yield _of_filter(context, filtered, message, _WAY, perhaps)
 
 
 _WAY = (
@@ -62,17 +62,19 @@ _WAY = (
 )
 
 
-def _nulls(ground: Ground, filtered: Filtered, condition: Filter, expr: Expr) -> tuple[list[int] | None, list[int]]:
+def _nulls(
+    context: RuleContext, filtered: Filtered, condition: Filter, expr: Expr
+) -> tuple[list[int] | None, list[int]]:
     """The columns whose NULL lets a row never be sent, and those of which another part of the filter may make good for
     it; None where a filter is always NULL."""
-    cache, relation = ground.session.syscache, filtered.relation
+    cache, relation = context.session.syscache, filtered.relation
     without = possible(cache, expr)
     if without == NULL:
         return None, []
     never: list[int] = []
     perhaps: list[int] = []
     for number in condition.columns:
-        if not _can_be_null(ground, relation, number) or _refused_anyway(ground, filtered, number):
+        if not _can_be_null(context, relation, number) or _refused_anyway(context, filtered, number):
             continue
         found = possible(cache, expr, number)
         if found & NULL and found != without:
@@ -85,50 +87,52 @@ def _either(filtered: Filtered, columns: list[int]) -> str:
     return listed(quoted(filtered.relation.columns[number - 1].name for number in columns), last="or")
 
 
-def _of_filter(ground: Ground, filtered: Filtered, message: str, way: str, columns: Sequence[int] = ()) -> Finding:
+def _of_filter(
+    context: RuleContext, filtered: Filtered, message: str, way: str, columns: Sequence[int] = ()
+) -> RuleFinding:
     """Told at the first of the columns; ``way`` names it as {0}."""
     relation, condition, place = filtered.relation, filtered.entry.filter, filtered.entry.place
     if columns and condition is not None:
         way = way.format(identifier(relation.columns[columns[0] - 1].name))
         place = next((place for number, place in condition.places if number == columns[0]), place)
-    return Finding(
+    return RuleFinding(
         rule="null-never-matches",
         message=message,
         help=way,
         place=place,
         certain=filtered.certain,
-        related=_table(ground, relation, "the column can be NULL") if columns else (),
-        object=ground.session.qualified(relation),
+        related=_table(context, relation, "the column can be NULL") if columns else (),
+        object=context.session.qualified(relation),
         publications=(filtered.publication.name,),
     )
 
 
-def _refused_anyway(ground: Ground, filtered: Filtered, number: int) -> bool:
+def _refused_anyway(context: RuleContext, filtered: Filtered, number: int) -> bool:
     """Whether UPDATE or DELETE is refused because the filter reads the column: that is to be mended first."""
     publication = filtered.publication
     if not (publication.update or publication.delete):
         return False
-    for leaf in ground.leaves(filtered.relation)[:1]:
-        identity = replica_identity(ground.catalog, leaf)
+    for leaf in context.leaves(filtered.relation)[:1]:
+        identity = replica_identity(context.catalog, leaf)
         return not identity.full and not identity.columns.issuperset(mapped(filtered.relation, leaf, (number,)))
     return False
 
 
-def _can_be_null(ground: Ground, relation: Relation, number: int) -> bool:
+def _can_be_null(context: RuleContext, relation: Relation, number: int) -> bool:
     """Of a partitioned table, whether it can in one of its partitions; a key of their own makes a column NOT NULL."""
-    if not _nullable(ground, relation, number):
+    if not _nullable(context, relation, number):
         return False
-    leaves = ground.leaves(relation) if relation.kind == "p" else []
+    leaves = context.leaves(relation) if relation.kind == "p" else []
     mapped_to = [(leaf, mapped(relation, leaf, (number,))) for leaf in leaves]
-    return not leaves or any(not there or _nullable(ground, leaf, there[0]) for leaf, there in mapped_to)
+    return not leaves or any(not there or _nullable(context, leaf, there[0]) for leaf, there in mapped_to)
 
 
-def _nullable(ground: Ground, relation: Relation, number: int) -> bool:
+def _nullable(context: RuleContext, relation: Relation, number: int) -> bool:
     """Whether a column can certainly be NULL, as far as the unit says: not by NOT NULL, its domain, or a CHECK."""
     column = relation.columns[number - 1]
     if not relation.seen or not column.type or column.not_null or column.generated or column.identity:
         return False
-    catalog, oid = ground.catalog, column.type
+    catalog, oid = context.catalog, column.type
     while oid in catalog.types and catalog.types[oid].kind == "d":
         if catalog.types[oid].not_null or catalog.types[oid].checked:
             return False
@@ -137,53 +141,53 @@ def _nullable(ground: Ground, relation: Relation, number: int) -> bool:
     return not any(number in row.not_null and row.validated for row in checks)
 
 
-def _table(ground: Ground, relation: Relation, message: str) -> tuple[tuple[Place, str], ...]:
+def _table(context: RuleContext, relation: Relation, message: str) -> tuple[tuple[Place, str], ...]:
     return () if relation.place is None else ((relation.place, message),)
 
 
-def toast_lost(ground: Ground) -> Iterator[Finding]:
+def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
     """UPDATEs that bring a row into a filter are sent as INSERTs that lack unchanged values stored out of line."""
-    for filtered in once_a_place(ground):
+    for filtered in once_a_place(context):
         publication, relation = filtered.publication, filtered.relation
         if not publication.update or filtered.entry.filter is None or not filtered.entry.filter.columns:
             continue
-        losing = ((leaf, _lost(ground, filtered, leaf)) for leaf in ground.leaves(relation))
+        losing = ((leaf, _lost(context, filtered, leaf)) for leaf in context.leaves(relation))
         found = [(leaf, lost) for leaf, lost in losing if lost is not None]
         if found:
             leaf, (names, identity) = found[0]
-            rows = f"a row of {listed(ground.name(one) for one, _ in found)}"
+            rows = f"a row of {listed(context.name(one) for one, _ in found)}"
             values = "an unchanged long value" if len(names) == 1 else "unchanged long values"
             message = (
                 f'an UPDATE that brings {rows} into the row filter of "{publication.name}" is sent as an INSERT '
                 f"without {values} of {listed(quoted(names))}: the subscriber stores NULL"
             )
             way = (
-                f"ALTER TABLE {table_name(ground.session, leaf)} REPLICA IDENTITY FULL logs the old values, so that "
+                f"ALTER TABLE {table_name(context.session, leaf)} REPLICA IDENTITY FULL logs the old values, so that "
                 "they are sent (at the cost of every old row in WAL); or never change what the filter reads; or "
                 "publish without a filter"
             )
             keys = [leaf.columns[number - 1].name for number in sorted(identity.columns)]
-            yield Finding(
+            yield RuleFinding(
                 rule="toast-lost",
                 message=message,
                 help=way,
                 place=filtered.entry.filter.places[0][1] if filtered.entry.filter.places else filtered.entry.place,
                 certain=filtered.certain and leaf.seen,
-                related=_table(ground, leaf, f"the replica identity is ({', '.join(keys)}), without {listed(names)}"),
-                object=ground.session.qualified(leaf),
+                related=_table(context, leaf, f"the replica identity is ({', '.join(keys)}), without {listed(names)}"),
+                object=context.session.qualified(leaf),
                 publications=(publication.name,),
                 operation="update",
-                also=ground.qualified(leaf for leaf, _ in found)[1:],
+                also=context.qualified(leaf for leaf, _ in found)[1:],
             )
 
 
-def _lost(ground: Ground, filtered: Filtered, leaf: Relation) -> tuple[list[str], ReplicaIdentity] | None:
+def _lost(context: RuleContext, filtered: Filtered, leaf: Relation) -> tuple[list[str], ReplicaIdentity] | None:
     """The columns whose values an INSERT made of an UPDATE can lack, and the identity that lacks them.
 
     None where there are none, where the UPDATE is refused anyway, or where what the filter reads is hardly ever
     changed: a key of one column, a number that is always generated.
     """
-    catalog, relation = ground.catalog, filtered.relation
+    catalog, relation = context.catalog, filtered.relation
     identity = replica_identity(catalog, leaf)
     if identity.full or not identity.exists or filtered.entry.filter is None or not leaf.seen:
         return None
@@ -194,18 +198,18 @@ def _lost(ground: Ground, filtered: Filtered, leaf: Relation) -> tuple[list[str]
         return None
     generated = filtered.publication.generated == "s"
     sent = mapped(relation, leaf, sent_columns(relation, filtered.entry.columns, generated))
-    cache = ground.session.syscache
+    cache = context.session.syscache
     columns = [leaf.columns[number - 1] for number in sent if number not in identity.columns]
     names = [column.name for column in columns if can_be_toasted(cache, column)]
     return (names, identity) if names else None
 
 
-def update_transformed(ground: Ground) -> Iterator[Finding]:
+def update_transformed(context: RuleContext) -> Iterator[RuleFinding]:
     """Filters on UPDATE: what comes into the filter is sent as INSERT, what leaves it as DELETE."""
-    for publication, filters in by_publication(ground):
+    for publication, filters in by_publication(context):
         if not (publication.update or publication.insert):
             continue
-        tables = listed(ground.name(one.relation) for one in filters)
+        tables = listed(context.name(one.relation) for one in filters)
         if publication.update:
             message = (
                 f'publication "{publication.name}" sends an UPDATE that brings a row of {tables} into its row filter '
@@ -221,48 +225,48 @@ def update_transformed(ground: Ground) -> Iterator[Finding]:
                 "into its row filter never reaches the subscriber"
             )
             way = "publish updates too, or filter on columns that never change"
-        yield _of_filters(ground, "update-becomes-insert-or-delete", publication, filters, message, way)
+        yield _of_filters(context, "update-becomes-insert-or-delete", publication, filters, message, way)
 
 
-def truncate_ignores_filter(ground: Ground) -> Iterator[Finding]:
+def truncate_ignores_filter(context: RuleContext) -> Iterator[RuleFinding]:
     """TRUNCATE is sent whole, whatever the filter says."""
-    for publication, filters in by_publication(ground):
+    for publication, filters in by_publication(context):
         if publication.truncate:
             message = (
-                f"TRUNCATE of {listed(ground.name(one.relation) for one in filters)} empties the subscriber's table, "
+                f"TRUNCATE of {listed(context.name(one.relation) for one in filters)} empties the subscriber's table, "
                 f'also of rows that the row filter of "{publication.name}" never covered'
             )
             way = "leave truncate out of publish: WITH (publish = 'insert, update, delete')"
-            yield _of_filters(ground, "truncate-ignores-filter", publication, filters, message, way)
-    yield from _leaf_truncates(ground)
+            yield _of_filters(context, "truncate-ignores-filter", publication, filters, message, way)
+    yield from _leaf_truncates(context)
 
 
-def _leaf_truncates(ground: Ground) -> Iterator[Finding]:
+def _leaf_truncates(context: RuleContext) -> Iterator[RuleFinding]:
     """Under the root, TRUNCATE of one partition is not sent at all."""
-    catalog = ground.catalog
-    for publication in ground.each(catalog.publications.values()):
-        place = ground.place_of(publication)
+    catalog = context.catalog
+    for publication in context.each(catalog.publications.values()):
+        place = context.place_of(publication)
         if not (publication.truncate and publication.via_root) or place is None:
             continue
-        roots = [root for root in published_roots(ground, publication) if catalog.children.has(root.oid)]
+        roots = [root for root in published_roots(context, publication) if catalog.children.has(root.oid)]
         if roots:
-            yield Finding(
+            yield RuleFinding(
                 rule="truncate-ignores-filter",
-                message=f"TRUNCATE of a single partition of {listed(ground.name(root) for root in roots)} is not sent: "
-                f'publication "{publication.name}" publishes the partitions as their root',
+                message=f"TRUNCATE of a single partition of {listed(context.name(root) for root in roots)} is not "
+                f'sent: publication "{publication.name}" publishes the partitions as their root',
                 help="TRUNCATE the root, or DELETE the partition's rows",
                 place=place,
                 certain=publication.seen and all(root.seen for root in roots),
-                object=ground.session.qualified(roots[0]),
+                object=context.session.qualified(roots[0]),
                 publications=(publication.name,),
                 operation="truncate",
-                also=ground.qualified(roots)[1:],
+                also=context.qualified(roots)[1:],
             )
 
 
-def published_roots(ground: Ground, publication: Publication) -> list[Relation]:
+def published_roots(context: RuleContext, publication: Publication) -> list[Relation]:
     """The partitioned tables that a publication names, by itself, its schema or as one of all tables."""
-    catalog = ground.catalog
+    catalog = context.catalog
     if publication.all_tables:
         return [row for row in catalog.relations.values() if row.kind == "p" and not row.partition]
     found = [catalog.publication_rels[member].relation for member in catalog.members_of.get(publication.oid)]
@@ -271,28 +275,28 @@ def published_roots(ground: Ground, publication: Publication) -> list[Relation]:
     return [catalog.relations[oid] for oid in dict.fromkeys(found) if catalog.relations[oid].kind == "p"]
 
 
-def by_publication(ground: Ground) -> Iterator[tuple[Publication, list[Filtered]]]:
+def by_publication(context: RuleContext) -> Iterator[tuple[Publication, list[Filtered]]]:
     """The filters in use, together for each publication."""
     groups: dict[int, list[Filtered]] = {}
-    for filtered in ground.each(ground.filtered):
+    for filtered in context.each(context.filtered):
         groups.setdefault(filtered.publication.oid, []).append(filtered)
     for filters in groups.values():
-        for publication in ground.each((filters[0].publication,)):
+        for publication in context.each((filters[0].publication,)):
             yield publication, filters
 
 
 def _of_filters(
-    ground: Ground, rule: str, publication: Publication, filters: list[Filtered], message: str, way: str
-) -> Finding:
+    context: RuleContext, rule: str, publication: Publication, filters: list[Filtered], message: str, way: str
+) -> RuleFinding:
     first, *rest = filters
-    return Finding(
+    return RuleFinding(
         rule=rule,
         message=message,
         help=way,
         place=first.entry.place,
         certain=all(one.certain for one in filters),
         related=others([(one.entry.place, "here too") for one in rest if one.entry.place != first.entry.place]),
-        object=ground.session.qualified(first.relation),
+        object=context.session.qualified(first.relation),
         publications=(publication.name,),
-        also=ground.qualified(one.relation for one in filters)[1:],
+        also=context.qualified(one.relation for one in filters)[1:],
     )

@@ -7,28 +7,37 @@ from itertools import islice
 
 from msgspec import Struct
 
-from pubcheck.checks.context import COMPARED, ONE_SUBSCRIPTION, Filtered, Finding, Ground, listed, others, quoted
+from pubcheck.checks.context import (
+    COMPARED,
+    ONE_SUBSCRIPTION,
+    Filtered,
+    RuleContext,
+    RuleFinding,
+    listed,
+    others,
+    quoted,
+)
 from pubcheck.checks.silent.filters import by_publication
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.replication.publication_lookup import arrival, counted_entry, publications_of
+from pubcheck.postgres.replication.publication_lookup import effective_entry, publications_of, route
 
 _ROWS = ("insert", "update", "delete")
 
 
-def schema_voids_filter(ground: Ground) -> Iterator[Finding]:
+def schema_voids_filter(context: RuleContext) -> Iterator[RuleFinding]:
     """A filter on a table whose schema is in the same publication."""
-    catalog = ground.catalog
+    catalog = context.catalog
     groups: dict[int, list[PublicationRel]] = {}
-    for entry in ground.each(ground.entries):
-        if entry.filter is not None and _schema_entry(ground, entry) is not None:
+    for entry in context.each(context.entries):
+        if entry.filter is not None and _schema_entry(context, entry) is not None:
             groups.setdefault(entry.publication, []).append(entry)
     for oid, entries in groups.items():
         publication, first = catalog.publications[oid], entries[0]
         relation = catalog.relations[first.relation]
         schema = catalog.namespaces[relation.namespace]
-        where = _schema_entry(ground, first)
-        names = listed([ground.name(catalog.relations[entry.relation]) for entry in entries])
-        yield Finding(
+        where = _schema_entry(context, first)
+        names = listed([context.name(catalog.relations[entry.relation]) for entry in entries])
+        yield RuleFinding(
             rule="filter-widened",
             message=f'the row filter on {names} has no effect: publication "{publication.name}" publishes the schema '
             f"{schema.name} as well, and with it every row",
@@ -41,14 +50,14 @@ def schema_voids_filter(ground: Ground) -> Iterator[Finding]:
                     *((entry.place, "nor has this one") for entry in entries[1:]),
                 ]
             ),
-            object=ground.session.qualified(relation),
+            object=context.session.qualified(relation),
             publications=(publication.name,),
-            also=ground.qualified(catalog.relations[entry.relation] for entry in entries)[1:],
+            also=context.qualified(catalog.relations[entry.relation] for entry in entries)[1:],
         )
 
 
-def _schema_entry(ground: Ground, entry: PublicationRel) -> Place | None:
-    catalog = ground.catalog
+def _schema_entry(context: RuleContext, entry: PublicationRel) -> Place | None:
+    catalog = context.catalog
     namespace = catalog.relations[entry.relation].namespace
     member = catalog.schema_members.get((entry.publication, namespace))
     return None if member is None else catalog.publication_namespaces[member].place
@@ -61,41 +70,41 @@ class _Wider(Struct, frozen=True):
     publication: Publication
 
 
-def widened(ground: Ground) -> Iterator[Finding]:
+def add_columns_to_list(context: RuleContext) -> Iterator[RuleFinding]:
     """Filters that another publication of the same subscription makes useless."""
-    yield from schema_voids_filter(ground)
-    if len(ground.catalog.publications) < 2:
+    yield from schema_voids_filter(context)
+    if len(context.catalog.publications) < 2:
         return
     unfiltered: dict[int, dict[int, Publication]] = {}
-    for filtered in ground.each(ground.filtered):
+    for filtered in context.each(context.filtered):
         if filtered.relation.oid not in unfiltered:
-            unfiltered[filtered.relation.oid] = {one.oid: one for one in _unfiltered(ground, filtered.relation)}
-    for publication, filters in by_publication(ground):
-        subscribed_with = ground.subscribed_with(publication.oid)
+            unfiltered[filtered.relation.oid] = {one.oid: one for one in _unfiltered(context, filtered.relation)}
+    for publication, filters in by_publication(context):
+        subscribed_with = context.subscribed_with(publication.oid)
         named: list[_Wider] = []
         assumed: list[_Wider] = []
         for filtered in filters:
             wider = unfiltered[filtered.relation.oid]
             taken = (one for oid, one in wider.items() if oid in subscribed_with and oid != publication.oid)
             named += [_Wider(filtered, one) for one in islice(taken, COMPARED)]
-            if not ground.is_subscribed(publication.oid):
-                others = (one for one in wider.values() if not ground.is_subscribed(one.oid))
+            if not context.is_subscribed(publication.oid):
+                others = (one for one in wider.values() if not context.is_subscribed(one.oid))
                 assumed += [_Wider(filtered, one) for one in islice(others, COMPARED)]
         for found, together in ((named, True), (assumed, False)):
             if found:
-                yield _finding(ground, publication, found, together=together)
+                yield _finding(context, publication, found, together=together)
 
 
-def _unfiltered(ground: Ground, relation: Relation) -> Iterator[Publication]:
+def _unfiltered(context: RuleContext, relation: Relation) -> Iterator[Publication]:
     """The publications that send a relation under its own name without a filter."""
-    catalog = ground.catalog
+    catalog = context.catalog
     for other in publications_of(catalog, relation):
         if relation.kind == "p" and not other.via_root:
             continue
-        arrives = arrival(catalog, other, relation)
+        arrives = route(catalog, other, relation)
         if arrives is None or arrives.arrives_as != relation.oid:
             continue
-        entry = counted_entry(catalog, other, relation.oid)
+        entry = effective_entry(catalog, other, relation.oid)
         if entry is None or entry.filter is None or (other.oid, relation.namespace) in catalog.schema_members:
             yield other
 
@@ -117,12 +126,12 @@ def _why(publication: Publication, wider: list[Publication]) -> str:
     return ", and ".join(parts)
 
 
-def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, together: bool) -> Finding:
+def _finding(context: RuleContext, publication: Publication, found: list[_Wider], *, together: bool) -> RuleFinding:
     first = found[0]
     other = first.publication
-    tables = listed(ground.name(one.filtered.relation) for one in found)
+    tables = listed(context.name(one.filtered.relation) for one in found)
     names = list(dict.fromkeys(one.publication.name for one in found))
-    subscription = ground.subscription_to(publication.oid, other.oid)
+    subscription = context.subscription_to(publication.oid, other.oid)
     beside = listed(quoted(names), "publication")
     who = f'subscription "{subscription.name}" takes' if subscription is not None else "a subscription that takes"
     effect = f'the row filter of "{publication.name}" on {tables} does not hold'
@@ -135,10 +144,10 @@ def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, t
     if subscription is not None:
         related.append((subscription.place, "takes both"))
     for one in {item.publication.oid: item.publication for item in found}.values():
-        where = ground.place_of(one)
+        where = context.place_of(one)
         if where is not None:
             related.append((where, f'publication "{one.name}"'))
-    return Finding(
+    return RuleFinding(
         rule="filter-widened",
         message=message,
         help="give the table the same filter in both, or subscribe to them apart; "
@@ -147,8 +156,8 @@ def _finding(ground: Ground, publication: Publication, found: list[_Wider], *, t
         certain=together and all(one.filtered.certain and one.publication.seen for one in found),
         assumptions=() if together else (ONE_SUBSCRIPTION,),
         related=others(related),
-        object=ground.session.qualified(first.filtered.relation),
+        object=context.session.qualified(first.filtered.relation),
         publications=(publication.name, *names),
         severity="warning" if together else "note",
-        also=ground.qualified(one.filtered.relation for one in found)[1:],
+        also=context.qualified(one.filtered.relation for one in found)[1:],
     )

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pubcheck.checks.context import Finding, Ground, listed, others
+from pubcheck.checks.context import RuleContext, RuleFinding, listed, others
 from pubcheck.checks.silent.filters import by_publication
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
 from pubcheck.postgres.catalog.rows import Constraint, Place, Publication, Relation
 from pubcheck.postgres.identifiers import identifier
-from pubcheck.postgres.replication.publication_lookup import arrival, counted_entry, is_publishable, publications_of
-from pubcheck.postgres.replication.published_changes import not_sent
+from pubcheck.postgres.replication.publication_lookup import effective_entry, is_publishable, publications_of, route
+from pubcheck.postgres.replication.published_changes import unpublished_members
 
 _ROWS = ("insert", "update", "delete")
 
 
 def _about(
-    ground: Ground,
+    context: RuleContext,
     rule: str,
     publication: Publication,
     message: str,
@@ -28,25 +28,25 @@ def _about(
     related: tuple[tuple[Place, str], ...] = (),
     severity: Severity | None = None,
     certain: bool = True,
-) -> Iterator[Finding]:
-    place = place or ground.place_of(publication)
+) -> Iterator[RuleFinding]:
+    place = place or context.place_of(publication)
     if place is not None:
-        yield Finding(
+        yield RuleFinding(
             rule=rule,
             message=message,
             help=way,
             place=place,
             certain=publication.seen and certain,
             related=related,
-            object=ground.session.qualified(relations[0]) if relations else None,
+            object=context.session.qualified(relations[0]) if relations else None,
             publications=(publication.name,),
             severity=severity,
-            also=ground.qualified(relations)[1:],
+            also=context.qualified(relations)[1:],
         )
 
 
-def _has_members(ground: Ground, publication: Publication) -> bool:
-    catalog = ground.catalog
+def _has_members(context: RuleContext, publication: Publication) -> bool:
+    catalog = context.catalog
     return publication.all_tables or catalog.members_of.has(publication.oid) or catalog.schemas_of.has(publication.oid)
 
 
@@ -54,17 +54,17 @@ def _publishes(publication: Publication) -> list[str]:
     return [name for name in (*_ROWS, "truncate") if getattr(publication, name)]
 
 
-def information_schema(ground: Ground) -> Iterator[Finding]:
+def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables of information_schema, and the schema itself: accepted, and nothing of them is ever sent."""
-    catalog = ground.catalog
-    for entry in ground.each(ground.entries):
+    catalog = context.catalog
+    for entry in context.each(context.entries):
         relation = catalog.relations[entry.relation]
         if relation.oid < FIRST_NORMAL_OID:
             yield from _about(
-                ground,
+                context,
                 "information-schema-not-published",
                 catalog.publications[entry.publication],
-                f"{ground.name(relation)} is accepted and never sent: what initdb made is not published",
+                f"{context.name(relation)} is accepted and never sent: what initdb made is not published",
                 "take it out of the publication",
                 place=entry.place,
                 relations=[relation],
@@ -72,7 +72,7 @@ def information_schema(ground: Ground) -> Iterator[Finding]:
     for schema in catalog.publication_namespaces.values():
         if schema.namespace == INFORMATION_SCHEMA:
             yield from _about(
-                ground,
+                context,
                 "information-schema-not-published",
                 catalog.publications[schema.publication],
                 "the schema information_schema is accepted, and none of its tables is ever sent",
@@ -81,20 +81,20 @@ def information_schema(ground: Ground) -> Iterator[Finding]:
             )
 
 
-def left_out(ground: Ground) -> Iterator[Finding]:
+def left_out(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables that FOR ALL TABLES and TABLES IN SCHEMA pass over."""
-    for publication in ground.each(ground.catalog.publications.values()):
-        if not publication.all_tables and not ground.catalog.schemas_of.has(publication.oid):
+    for publication in context.each(context.catalog.publications.values()):
+        if not publication.all_tables and not context.catalog.schemas_of.has(publication.oid):
             continue
         found = [
-            (ground.catalog.relations[oid], reason)
-            for oid, reason in not_sent(ground.catalog, publication.oid)
-            if reason in ("unlogged", "temporary", "foreign") and not ground.catalog.relations[oid].partition
+            (context.catalog.relations[oid], reason)
+            for oid, reason in unpublished_members(context.catalog, publication.oid)
+            if reason in ("unlogged", "temporary", "foreign") and not context.catalog.relations[oid].partition
         ]
         if found:
-            names = [f"{ground.name(row)} ({reason})" for row, reason in found]
+            names = [f"{context.name(row)} ({reason})" for row, reason in found]
             yield from _about(
-                ground,
+                context,
                 "tables-left-out",
                 publication,
                 f'publication "{publication.name}" does not send {listed(names)}: only permanent tables are published',
@@ -104,40 +104,40 @@ def left_out(ground: Ground) -> Iterator[Finding]:
             )
 
 
-def not_replicated(ground: Ground) -> Iterator[Finding]:
+def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
     """Sequences and materialized views beside published tables; foreign keys to tables that are not published."""
-    catalog = ground.catalog
+    catalog = context.catalog
     keys: dict[int, list[tuple[int, Constraint]]] = {}
     for number, row in enumerate(catalog.constraints.values()):
         if row.kind == "f" and row.references in catalog.relations and row.relation in catalog.relations:
             keys.setdefault(row.relation, []).append((number, row))
-    for publication in ground.each(catalog.publications.values()):
-        if not _has_members(ground, publication):
+    for publication in context.each(catalog.publications.values()):
+        if not _has_members(context, publication):
             continue
         if publication.all_tables or catalog.schemas_of.has(publication.oid):
             found = [
                 catalog.relations[oid]
-                for oid, reason in not_sent(catalog, publication.oid)
+                for oid, reason in unpublished_members(catalog, publication.oid)
                 if reason in ("sequence", "materialized view")
             ]
             if found:
                 yield from _about(
-                    ground,
+                    context,
                     "not-replicated",
                     publication,
-                    f'publication "{publication.name}" does not send {listed(ground.name(row) for row in found)}: '
+                    f'publication "{publication.name}" does not send {listed(context.name(row) for row in found)}: '
                     "sequences and materialized views are not replicated, nor are DDL and large objects",
                     "before a switch-over set the subscriber's sequences (setval) and refresh its materialized views",
                     relations=found,
                 )
-        yield from _foreign_keys(ground, publication, keys)
+        yield from _foreign_keys(context, publication, keys)
 
 
 def _foreign_keys(
-    ground: Ground, publication: Publication, keys: dict[int, list[tuple[int, Constraint]]]
-) -> Iterator[Finding]:
+    context: RuleContext, publication: Publication, keys: dict[int, list[tuple[int, Constraint]]]
+) -> Iterator[RuleFinding]:
     """``keys`` are all foreign keys of the unit by their table, each with its place among the constraints."""
-    catalog = ground.catalog
+    catalog = context.catalog
     if publication.all_tables:
         return
     tables: Iterable[int] = keys
@@ -148,12 +148,12 @@ def _foreign_keys(
     found: list[tuple[Relation, Relation]] = []
     for _, row in sorted((key for oid in tables for key in keys.get(oid, ())), key=lambda key: key[0]):
         child, parent = catalog.relations[row.relation], catalog.relations[row.references]
-        if arrival(catalog, publication, child) is not None and arrival(catalog, publication, parent) is None:
+        if route(catalog, publication, child) is not None and route(catalog, publication, parent) is None:
             found.append((child, parent))
     if found:
-        pairs = listed(f"{ground.name(one)} (to {ground.name(other)})" for one, other in found)
+        pairs = listed(f"{context.name(one)} (to {context.name(other)})" for one, other in found)
         yield from _about(
-            ground,
+            context,
             "not-replicated",
             publication,
             f'publication "{publication.name}" sends rows of {pairs} without those that their foreign keys mean: '
@@ -163,12 +163,12 @@ def _foreign_keys(
         )
 
 
-def publishes_nothing(ground: Ground) -> Iterator[Finding]:
+def publishes_nothing(context: RuleContext) -> Iterator[RuleFinding]:
     """publish = '': accepted, no change is sent, the initial copy runs."""
-    for publication in ground.each(ground.catalog.publications.values()):
+    for publication in context.each(context.catalog.publications.values()):
         if publication.seen and not _publishes(publication):
             yield from _about(
-                ground,
+                context,
                 "publishes-nothing",
                 publication,
                 f'publication "{publication.name}" publishes no operation: a subscriber gets the initial copy and then '
@@ -177,11 +177,11 @@ def publishes_nothing(ground: Ground) -> Iterator[Finding]:
             )
 
 
-def updates_without_inserts(ground: Ground) -> Iterator[Finding]:
+def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
     """publish with update and without insert: updates of rows that the subscriber never got."""
-    firsts = {publication.oid: filters[0] for publication, filters in by_publication(ground)}
-    for publication in ground.each(ground.catalog.publications.values()):
-        if not publication.update or publication.insert or not _has_members(ground, publication):
+    firsts = {publication.oid: filters[0] for publication, filters in by_publication(context)}
+    for publication in context.each(context.catalog.publications.values()):
+        if not publication.update or publication.insert or not _has_members(context, publication):
             continue
         filtered = firsts.get(publication.oid)
         name = publication.name
@@ -190,17 +190,17 @@ def updates_without_inserts(ground: Ground) -> Iterator[Finding]:
                 f'publication "{name}" publishes updates but not inserts: updates of rows that came after the initial '
                 "copy are skipped by the subscriber"
             )
-            yield from _about(ground, "updates-without-inserts", publication, message, "publish insert as well")
+            yield from _about(context, "updates-without-inserts", publication, message, "publish insert as well")
             continue
         unpublished = [action for action in ("insert", "delete") if not getattr(publication, action)]
         message = (
             f'publication "{name}" sends {" and ".join(action.upper() + "s" for action in unpublished)} all the same: '
-            f"an UPDATE that brings a row of {ground.name(filtered.relation)} into the row filter is sent as INSERT, "
+            f"an UPDATE that brings a row of {context.name(filtered.relation)} into the row filter is sent as INSERT, "
             "one that takes it out as DELETE"
         )
         way = "publish insert and delete too, or drop the filter"
         yield from _about(
-            ground,
+            context,
             "updates-without-inserts",
             publication,
             message,
@@ -211,10 +211,10 @@ def updates_without_inserts(ground: Ground) -> Iterator[Finding]:
         )
 
 
-def empty(ground: Ground) -> Iterator[Finding]:
+def empty(context: RuleContext) -> Iterator[RuleFinding]:
     """No table at all: no FOR clause, schemas without tables, or all members gone."""
-    catalog = ground.catalog
-    for publication in ground.each(catalog.publications.values()):
+    catalog = context.catalog
+    for publication in context.each(catalog.publications.values()):
         if not publication.seen or publication.all_tables or catalog.members_of.has(publication.oid):
             continue
         schemas = [catalog.publication_namespaces[oid].namespace for oid in catalog.schemas_of.get(publication.oid)]
@@ -223,25 +223,25 @@ def empty(ground: Ground) -> Iterator[Finding]:
             continue
         where = f" ({listed((catalog.namespaces[oid].name for oid in schemas), 'schema')} without tables)"
         yield from _about(
-            ground,
+            context,
             "empty-publication",
             publication,
             f'publication "{publication.name}" has no tables{where if schemas else ""}, and sends nothing',
             f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ...; subscribers then REFRESH PUBLICATION",
-            certain=not ground.session.blind,
+            certain=not context.session.blind,
         )
 
 
-def initial_copy(ground: Ground) -> Iterator[Finding]:
+def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
     """The initial copy knows no publish option; subscribers before 15 know neither filters nor column lists."""
-    catalog = ground.catalog
-    for publication in ground.each(catalog.publications.values()):
-        if not _has_members(ground, publication):
+    catalog = context.catalog
+    for publication in context.each(catalog.publications.values()):
+        if not _has_members(context, publication):
             continue
         name = publication.name
         if not publication.insert:
             yield from _about(
-                ground,
+                context,
                 "initial-copy-ignores-publish",
                 publication,
                 f'publication "{name}" does not publish inserts, and the initial copy takes all rows all the same',
@@ -250,9 +250,9 @@ def initial_copy(ground: Ground) -> Iterator[Finding]:
         entries = [catalog.publication_rels[oid] for oid in catalog.members_of.get(publication.oid)]
         narrowed = [entry for entry in entries if entry.filter is not None or entry.columns is not None]
         if narrowed:
-            tables = listed(ground.name(catalog.relations[entry.relation]) for entry in narrowed)
+            tables = listed(context.name(catalog.relations[entry.relation]) for entry in narrowed)
             yield from _about(
-                ground,
+                context,
                 "initial-copy-ignores-publish",
                 publication,
                 f"a subscriber before PostgreSQL 15 copies {tables} whole, with all rows and columns: it does not ask "
@@ -263,17 +263,17 @@ def initial_copy(ground: Ground) -> Iterator[Finding]:
             )
 
 
-def generated_columns(ground: Ground) -> Iterator[Finding]:
+def generated_columns(context: RuleContext) -> Iterator[RuleFinding]:
     """Stored generated columns that are not sent, and virtual ones, which never are."""
-    catalog = ground.catalog
+    catalog = context.catalog
     tables = [row for row in catalog.relations.values() if is_publishable(row) and any(c.generated for c in row.live())]
     groups: dict[int, list[tuple[Relation, str]]] = {}
     for relation in tables:
         for publication in publications_of(catalog, relation):
-            arrives = arrival(catalog, publication, relation)
+            arrives = route(catalog, publication, relation)
             if arrives is None or arrives.arrives_as != relation.oid:
                 continue
-            entry = counted_entry(catalog, publication, relation.oid)
+            entry = effective_entry(catalog, publication, relation.oid)
             listed_ones = entry is not None and entry.columns is not None
             for column in relation.live():
                 unsent = column.generated == "s" and publication.generated != "s" and not listed_ones
@@ -282,12 +282,12 @@ def generated_columns(ground: Ground) -> Iterator[Finding]:
     for oid, found in groups.items():
         publication = catalog.publications[oid]
         relation = found[0][0]
-        names = listed(f"{ground.name(row)}.{name}" for row, name in found)
+        names = listed(f"{context.name(row)}.{name}" for row, name in found)
         way = "let the subscriber generate them too, as its own generated columns"
         if catalog.major.publish_generated_columns:
             way += "; or, stored ones, WITH (publish_generated_columns = stored) or in a column list"
         yield from _about(
-            ground,
+            context,
             "generated-columns-not-sent",
             publication,
             f'publication "{publication.name}" does not send the generated columns {names}',
@@ -297,24 +297,24 @@ def generated_columns(ground: Ground) -> Iterator[Finding]:
         )
 
 
-def identity_full(ground: Ground) -> Iterator[Finding]:
+def identity_full(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables with REPLICA IDENTITY FULL whose updates or deletes are published."""
-    catalog = ground.catalog
-    for relation in ground.each(catalog.relations.values()):
+    catalog = context.catalog
+    for relation in context.each(catalog.relations.values()):
         if relation.identity != "f" or relation.kind != "r" or not is_publishable(relation):
             continue
         publications = [row for row in publications_of(catalog, relation) if row.update or row.delete]
-        place = relation.place or (ground.place_of(publications[0]) if publications else None)
+        place = relation.place or (context.place_of(publications[0]) if publications else None)
         if not publications or place is None:
             continue
         search = "by a sequential scan" if catalog.major.number < 16 else "by an index only where a usable one exists"
-        yield Finding(
+        yield RuleFinding(
             rule="identity-full-cost",
-            message=f"{ground.name(relation)} has REPLICA IDENTITY FULL: every UPDATE and DELETE logs and sends the "
+            message=f"{context.name(relation)} has REPLICA IDENTITY FULL: every UPDATE and DELETE logs and sends the "
             f"whole old row, and the subscriber looks for it {search}",
             help="a primary key, or REPLICA IDENTITY USING INDEX with a unique index over NOT NULL columns, is cheaper",
             place=place,
             certain=relation.seen and any(row.seen for row in publications),
-            object=ground.session.qualified(relation),
+            object=context.session.qualified(relation),
             publications=tuple(row.name for row in publications),
         )

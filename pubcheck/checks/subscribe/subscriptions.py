@@ -10,8 +10,8 @@ from pubcheck.checks.context import (
     NOT_ELSEWHERE,
     ONE_SUBSCRIPTION,
     RELATED,
-    Finding,
-    Ground,
+    RuleContext,
+    RuleFinding,
     listed,
     order,
     others,
@@ -25,23 +25,23 @@ from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, R
 from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.replication.initial_copy import subscribe_conflicts
 from pubcheck.postgres.replication.publication_lookup import (
-    arrival,
-    counted_entry,
+    effective_entry,
     is_publishable,
     publications_of,
+    route,
     sent_columns,
 )
 from pubcheck.postgres.replication.published_changes import sent_by
 from pubcheck.postgres.replication.subscription_set import Conflict, combine
 
 
-def filter_can_fail(ground: Ground) -> Iterator[Finding]:
+def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
     """Filters that fail on some row, so that decoding stops there for good."""
-    for filtered in once_a_place(ground):
+    for filtered in once_a_place(context):
         expr = analysed(filtered)
         if expr is None:
             continue
-        found = list(dangers(ground.session.syscache, expr))
+        found = list(dangers(context.session.syscache, expr))
         if not found:
             continue
         found.sort(key=lambda danger: (not danger.always, danger.guarded, danger.severity != "warning"))
@@ -49,7 +49,7 @@ def filter_can_fail(ground: Ground) -> Iterator[Finding]:
         relation, publication, at = filtered.relation, filtered.publication, filtered.entry.place
         place = Place(at.source, at.statement, danger.location, 0) if danger.location >= 0 else at
         message = (
-            f"the row filter on {ground.name(relation)} fails {danger.when} ({danger.answer.message}): the initial "
+            f"the row filter on {context.name(relation)} fails {danger.when} ({danger.answer.message}): the initial "
             f'copy and decoding stop there, and changing publication "{publication.name}" afterwards does not help'
         )
         way = danger.way_out
@@ -57,14 +57,14 @@ def filter_can_fail(ground: Ground) -> Iterator[Finding]:
             way += "; the conditions beside it keep such rows away only as long as they are evaluated first, which "
             way += "PostgreSQL promises of CASE alone"
         more = [(Place(at.source, at.statement, one.location, 0), f"fails {one.when}") for one in found[1:]]
-        yield Finding(
+        yield RuleFinding(
             rule="filter-can-fail",
             message=message,
             help=way,
             place=place,
             certain=filtered.certain,
             related=others([one for one in more if one[0].start >= 0 and one[0] != place]),
-            object=ground.session.qualified(relation),
+            object=context.session.qualified(relation),
             publications=(publication.name,),
             severity="note" if danger.guarded else danger.severity,
             server=danger.answer,
@@ -74,20 +74,20 @@ def filter_can_fail(ground: Ground) -> Iterator[Finding]:
 # Publications that do not go together.
 
 
-def column_lists_conflict(ground: Ground) -> Iterator[Finding]:
+def column_lists_conflict(context: RuleContext) -> Iterator[RuleFinding]:
     """Different column lists for one table in publications that are, or may be, subscribed to together."""
-    yield from _of_subscriptions(ground, "column-lists-conflict")
-    catalog = ground.catalog
+    yield from _of_subscriptions(context, "column-lists-conflict")
+    catalog = context.catalog
     seen: set[tuple[int, int, int]] = set()
     by_columns: dict[int, dict[tuple[int, ...], list[int]]] = {}
     groups: dict[int, tuple[dict[int, PublicationRel], dict[int, None]]] = {}
-    for entry in ground.each(reversed(ground.entries)):
-        if entry.columns is None or ground.is_subscribed(entry.publication):
+    for entry in context.each(reversed(context.entries)):
+        if entry.columns is None or context.is_subscribed(entry.publication):
             continue
         here, relation = entry.publication, catalog.relations[entry.relation]
         if relation.oid not in by_columns:
-            by_columns[relation.oid] = _by_columns(ground, relation)
-        sent = _columns(ground, catalog.publications[here], relation)
+            by_columns[relation.oid] = _by_columns(context, relation)
+        sent = _columns(context, catalog.publications[here], relation)
         lists = by_columns[relation.oid]
         elsewhere = (oid for columns, held in lists.items() if columns != sent and sent is not None for oid in held)
         for there in islice(elsewhere, COMPARED):
@@ -102,7 +102,7 @@ def column_lists_conflict(ground: Ground) -> Iterator[Finding]:
         relation = catalog.relations[members[0].relation]
         name = f"{catalog.namespaces[relation.namespace].name}.{relation.name}"
         yield _conflict(
-            ground,
+            context,
             "column-lists-conflict",
             ServerAnswer("0A000", f'cannot use different column lists for table "{name}" in different publications'),
             [catalog.relations[entry.relation] for entry in members],
@@ -112,51 +112,51 @@ def column_lists_conflict(ground: Ground) -> Iterator[Finding]:
         )
 
 
-def _by_columns(ground: Ground, relation: Relation) -> dict[tuple[int, ...], list[int]]:
+def _by_columns(context: RuleContext, relation: Relation) -> dict[tuple[int, ...], list[int]]:
     """The publications that send a relation under its own name, by the columns that they send."""
     found: dict[tuple[int, ...], list[int]] = {}
-    for publication in publications_of(ground.catalog, relation):
-        columns = _columns(ground, publication, relation)
-        if columns is not None and not ground.is_subscribed(publication.oid):
+    for publication in publications_of(context.catalog, relation):
+        columns = _columns(context, publication, relation)
+        if columns is not None and not context.is_subscribed(publication.oid):
             found.setdefault(columns, []).append(publication.oid)
     return found
 
 
-def _columns(ground: Ground, publication: Publication, relation: Relation) -> tuple[int, ...] | None:
+def _columns(context: RuleContext, publication: Publication, relation: Relation) -> tuple[int, ...] | None:
     """The columns that a publication sends under a relation's own name; None where it sends none under it."""
     if not is_publishable(relation) or (relation.kind == "p" and not publication.via_root):
         return None
-    arrives = arrival(ground.catalog, publication, relation)
+    arrives = route(context.catalog, publication, relation)
     if arrives is None or arrives.arrives_as != relation.oid:
         return None
-    entry = counted_entry(ground.catalog, publication, relation.oid)
+    entry = effective_entry(context.catalog, publication, relation.oid)
     return sent_columns(relation, None if entry is None else entry.columns, publication.generated == "s")
 
 
-def generated_columns_conflict(ground: Ground) -> Iterator[Finding]:
+def generated_columns_conflict(context: RuleContext) -> Iterator[RuleFinding]:
     """18: different publish_generated_columns for a table that has generated columns."""
-    catalog = ground.catalog
+    catalog = context.catalog
     if not catalog.major.publish_generated_columns:
         return
     if len({publication.generated for publication in catalog.publications.values()}) < 2:
         return
-    yield from _of_subscriptions(ground, "generated-columns-conflict")
+    yield from _of_subscriptions(context, "generated-columns-conflict")
     groups: dict[tuple[int, ...], list[Relation]] = {}
-    for relation in ground.each(catalog.relations.values()):
+    for relation in context.each(catalog.relations.values()):
         if not is_publishable(relation) or not any(column.generated for column in relation.live()):
             continue
         bare: list[Publication] = []
         for publication in publications_of(catalog, relation):
-            entry = counted_entry(catalog, publication, relation.oid)
-            if _columns(ground, publication, relation) is not None and (entry is None or entry.columns is None):
+            entry = effective_entry(catalog, publication, relation.oid)
+            if _columns(context, publication, relation) is not None and (entry is None or entry.columns is None):
                 bare.append(publication)
         for other in bare[1:]:
-            if other.generated != bare[0].generated and not ground.is_subscribed(bare[0].oid, other.oid):
+            if other.generated != bare[0].generated and not context.is_subscribed(bare[0].oid, other.oid):
                 groups.setdefault((bare[0].oid, other.oid), []).append(relation)
     for pair, relations in groups.items():
         publications = [catalog.publications[oid] for oid in pair]
         last = max(publications, key=lambda row: order(row.place) if row.place is not None else (-1, 0, 0))
-        place = ground.place_of(last)
+        place = context.place_of(last)
         if place is not None:
             first = relations[0]
             name = f"{catalog.namespaces[first.namespace].name}.{first.name}"
@@ -165,7 +165,7 @@ def generated_columns_conflict(ground: Ground) -> Iterator[Finding]:
                 "cannot use different values of publish_generated_columns "
                 f'for table "{name}" in different publications',
             )
-            yield _conflict(ground, "generated-columns-conflict", answer, relations, publications, place, None)
+            yield _conflict(context, "generated-columns-conflict", answer, relations, publications, place, None)
 
 
 _RULE_OF = {
@@ -175,70 +175,71 @@ _RULE_OF = {
 }
 
 
-def _of_subscriptions(ground: Ground, rule: str) -> Iterator[Finding]:
+def _of_subscriptions(context: RuleContext, rule: str) -> Iterator[RuleFinding]:
     """The conflicts of the unit's own subscriptions: what CREATE SUBSCRIPTION refuses, then what decoding refuses."""
-    catalog = ground.catalog
-    for subscription, named in ground.together:
+    catalog = context.catalog
+    for subscription, named in context.together:
         if len(named) < 2:
             continue
-        asked = ground.asked(subscription)
+        asked = context.asked(subscription)
         found: dict[int, Conflict] = {}
-        for conflict in (*subscribe_conflicts(catalog, asked), *_when_decoding(ground, asked)):
-            if _kind(ground, conflict) == rule:
+        for conflict in (*subscribe_conflicts(catalog, asked), *_when_decoding(context, asked)):
+            if _kind(context, conflict) == rule:
                 found.setdefault(conflict.relation, conflict)
         if found:
             first = next(iter(found.values()))
             publications = [catalog.publications[oid] for oid in first.publications]
             relations = [catalog.relations[oid] for oid in found]
-            place = _culprit(ground, publications, relations[0])
+            place = _culprit(context, publications, relations[0])
             if place is not None:
-                yield _conflict(ground, rule, first.server, relations, publications, place, subscription)
+                yield _conflict(context, rule, first.server, relations, publications, place, subscription)
 
 
-def _kind(ground: Ground, conflict: Conflict) -> str:
+def _kind(context: RuleContext, conflict: Conflict) -> str:
     """Where no publication has a list, generated columns are what the lists differ in."""
-    relation = ground.catalog.relations[conflict.relation]
+    relation = context.catalog.relations[conflict.relation]
     entries = (
-        counted_entry(ground.catalog, ground.catalog.publications[oid], relation.oid) for oid in conflict.publications
+        effective_entry(context.catalog, context.catalog.publications[oid], relation.oid)
+        for oid in conflict.publications
     )
     if any(entry is not None and entry.columns is not None for entry in entries):
         return _RULE_OF[conflict.rule]
     return "generated-columns-conflict"
 
 
-def _when_decoding(ground: Ground, asked: list[int]) -> Iterator[Conflict]:
+def _when_decoding(context: RuleContext, asked: list[int]) -> Iterator[Conflict]:
     seen: set[int] = set()
     for publication in asked:
-        for sent in sent_by(ground.catalog, publication):
+        for sent in sent_by(context.catalog, publication):
             if sent.relation not in seen:
                 seen.add(sent.relation)
-                combined = combine(ground.catalog, asked, sent.relation)
+                combined = combine(context.catalog, asked, sent.relation)
                 if combined is not None and combined.conflict is not None:
                     yield combined.conflict
 
 
-def _culprit(ground: Ground, publications: Iterable[Publication], relation: Relation) -> Place | None:
+def _culprit(context: RuleContext, publications: Iterable[Publication], relation: Relation) -> Place | None:
     """The membership with a list that was named last, else the publication made last."""
-    catalog = ground.catalog
+    catalog = context.catalog
     entries = [catalog.members.get((publication.oid, relation.oid)) for publication in publications]
     rows = [catalog.publication_rels[oid] for oid in entries if oid is not None]
     places = [row.place for row in rows if row.columns is not None] or [
-        place for publication in publications if (place := ground.place_of(publication)) is not None
+        place for publication in publications if (place := context.place_of(publication)) is not None
     ]
     return max(places, key=order, default=None)
 
 
 def _conflict(
-    ground: Ground,
+    context: RuleContext,
     rule: str,
     answer: ServerAnswer,
     relations: list[Relation],
     publications: list[Publication],
     place: Place,
     subscription: Subscription | None,
-) -> Finding:
+) -> RuleFinding:
     names = [row.name for row in publications]
-    tables = listed((ground.name(row) for row in relations), "table")
+    tables = listed((context.name(row) for row in relations), "table")
     what = "different column lists" if rule == "column-lists-conflict" else "different publish_generated_columns"
     if subscription is None and len(names) > 2:
         message = f'publication "{names[0]}" goes together with none of {listed(quoted(names[1:]))} in one '
@@ -255,15 +256,15 @@ def _conflict(
     if subscription is not None:
         related.append((subscription.place, "takes both"))
     for row in publications[: RELATED + 1]:
-        member = ground.catalog.members.get((row.oid, relations[0].oid))
-        where = ground.catalog.publication_rels[member].place if member is not None else ground.place_of(row)
+        member = context.catalog.members.get((row.oid, relations[0].oid))
+        where = context.catalog.publication_rels[member].place if member is not None else context.place_of(row)
         if where is not None and where != place:
             related.append((where, f'publication "{row.name}"'))
     seen = all(row.seen for row in publications) and all(row.seen for row in relations)
     way = "give the table the same column list in all of them, or make a subscription for each"
     if rule == "generated-columns-conflict":
         way = "set publish_generated_columns alike, or give the table a column list in both"
-    return Finding(
+    return RuleFinding(
         rule=rule,
         message=message,
         help=way,
@@ -271,8 +272,8 @@ def _conflict(
         certain=subscription is not None and seen,
         assumptions=() if subscription is not None else (ONE_SUBSCRIPTION,),
         related=others(related),
-        object=ground.session.qualified(relations[0]),
-        also=ground.qualified(relations)[1:],
+        object=context.session.qualified(relations[0]),
+        also=context.qualified(relations)[1:],
         publications=tuple(names),
         severity="error" if subscription is not None else "note",
         server=answer,
@@ -289,20 +290,20 @@ def _missing(name: str) -> ServerAnswer:
     return ServerAnswer("42704", f'publication "{name}" does not exist')
 
 
-def publication_missing(ground: Ground) -> Iterator[Finding]:
+def publication_missing(context: RuleContext) -> Iterator[RuleFinding]:
     """A subscription of the unit to a publication that the unit, which makes others, does not have."""
-    catalog, session = ground.catalog, ground.session
+    catalog, session = context.catalog, context.session
     closed = session.complete and not session.blind
     stops = catalog.major.number < _SKIPS_MISSING
-    for subscription in ground.each(catalog.subscriptions.values()):
-        taken = {event.name for event in ground.history.publication_events if _after(event, subscription)}
+    for subscription in context.each(catalog.subscriptions.values()):
+        taken = {event.name for event in context.history.publication_events if _after(event, subscription)}
         missing = [
             (name, place)
             for name, place in subscription.publications
             if name not in catalog.publication_names and name not in taken
         ]
         known = len(missing) < len(subscription.publications)
-        dropped = [(name, place) for name, place in missing if name in ground.history.gone_publications]
+        dropped = [(name, place) for name, place in missing if name in context.history.gone_publications]
         certain = bool(dropped) or closed
         if dropped and not known and not closed:
             missing = dropped
@@ -316,8 +317,8 @@ def publication_missing(ground: Ground) -> Iterator[Finding]:
             if plural
             else f'publication "{names[0]}" does not exist on the publisher'
         )
-        gone = [(ground.history.gone_publications[name], "taken away here") for name, _ in dropped]
-        yield Finding(
+        gone = [(context.history.gone_publications[name], "taken away here") for name, _ in dropped]
+        yield RuleFinding(
             rule="subscribed-publication-missing",
             message=f"{listed(quoted(names), 'publication')} {is_are} not made in these files: subscription "
             f'"{subscription.name}" gets a WARNING when it is made, and an error or nothing of {them} when it reads',
@@ -338,16 +339,16 @@ def _after(event: PublicationEvent, subscription: Subscription) -> bool:
     return order(event.place) > order(subscription.place)
 
 
-def publication_missing_for_changes(ground: Ground) -> Iterator[Finding]:
+def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFinding]:
     """Publications renamed, dropped or made anew while subscribers read: changes around it are decoded without them."""
-    subscribed = {name: row for row in ground.catalog.subscriptions.values() for name, _ in row.publications}
-    stops = ground.catalog.major.number < _SKIPS_MISSING
-    for event in ground.history.publication_events:
+    subscribed = {name: row for row in context.catalog.subscriptions.values() for name, _ in row.publications}
+    stops = context.catalog.major.number < _SKIPS_MISSING
+    for event in context.history.publication_events:
         subscription = subscribed.get(event.name)
         since = subscription.place if subscription is not None else None
         if since is not None and order(event.place) < order(since):
             continue
-        current = ground.catalog.publication_names.get(event.name)
+        current = context.catalog.publication_names.get(event.name)
         if event.what != "made" and current == event.oid:
             continue  # rolled back
         what = {
@@ -366,7 +367,7 @@ def publication_missing_for_changes(ground: Ground) -> Iterator[Finding]:
             if stops
             else f"{who} skips the changes that were made while it was missing, with no more than a WARNING"
         )
-        yield Finding(
+        yield RuleFinding(
             rule="publication-missing-for-changes",
             message=what + effect,
             help=f"ALTER PUBLICATION {identifier(event.name)} instead of dropping it; for another name, let the "

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.diagnostics import ServerAnswer, Severity
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, JSONB, NUMERIC, TIMESTAMP
 from pubcheck.postgres.primnodes import EXPLICIT_CAST, IMPLICIT, Expr, nodes
@@ -29,8 +29,8 @@ _CASTS = {"int2": (2, "smallint"), "int4": (4, "integer"), "int8": (8, "bigint")
 """By function of a cast, the bytes of what it makes and what the server calls that."""
 _WIDTH = {INT2: 2, INT4: 4, INT8: 8, NUMERIC: 99, FLOAT4: 99, FLOAT8: 99}
 
-_DIVISION = pattern_later(r"(int\d+|numeric_|float\d+|cash_|interval_)(div|mod)(_.*)?|mod|div")
-_INTEGER = pattern_later(r"int(\d)\d?(pl|mi|mul)")
+_DIVISION = lazy_compile(r"(int\d+|numeric_|float\d+|cash_|interval_)(div|mod)(_.*)?|mod|div")
+_INTEGER = lazy_compile(r"int(\d)\d?(pl|mi|mul)")
 
 
 class Danger(Struct, frozen=True):
@@ -87,10 +87,10 @@ _BY_NAME: dict[str, tuple[str, str, str]] = {
     "bitxor": ("22026", "cannot XOR bit strings of different sizes", "bit strings of another size"),
 }
 _POWERS = frozenset(("power", "pow", "dpow", "numeric_power"))
-_RANGES = pattern_later(r"(int4|int8|num|date|ts|tstz)range")
+_RANGES = lazy_compile(r"(int4|int8|num|date|ts|tstz)range")
 _PARTS_OF_TIME = frozenset(("extract", "date_part"))
-_PATTERNS = pattern_later(r"(text|name|bpchar)(ic)?regex(eq|ne)|regexp_.*")
-_LIKES = pattern_later(r"(text|name|bpchar|bytea)(ic)?n?like|like|notlike")
+_PATTERNS = lazy_compile(r"(text|name|bpchar)(ic)?regex(eq|ne)|regexp_.*")
+_LIKES = lazy_compile(r"(text|name|bpchar|bytea)(ic)?n?like|like|notlike")
 
 
 class _Look:

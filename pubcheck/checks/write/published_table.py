@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from pubcheck.postgres.catalog.rows import Publication, PublicationRel
 from pubcheck.postgres.identifiers import identifier, table_name
-from pubcheck.postgres.replication.publication_lookup import judged_entry, mapped, publications_of
+from pubcheck.postgres.replication.publication_lookup import identity_check_entry, mapped, publications_of
 from pubcheck.postgres.replication.replica_identity import replica_identity
 from pubcheck.postgres.session import Session
 
@@ -45,7 +45,7 @@ class PublishedTable:
 
     def membership(self, publication: Publication) -> Membership:
         """What one of its publications asks of it."""
-        entry = None if publication.all_tables else judged_entry(self.catalog, publication, self.row)
+        entry = None if publication.all_tables else identity_check_entry(self.catalog, publication, self.row)
         if entry is None:
             return Membership(publication, None)
         named = self.catalog.relations[entry.relation]

@@ -14,12 +14,12 @@ from msgspec.structs import replace
 
 from pubcheck.checks.context import RELATED
 from pubcheck.checks.messages import writes as texts
-from pubcheck.checks.write.replica_identity import Met, Refusal, Write
+from pubcheck.checks.write.replica_identity import Refusal, RefusedDml, Write
 from pubcheck.checks.write.write_refusal_history import RefusedWrites
-from pubcheck.checks.write.written_dml import NAME, Stop, may_be_refused, stopped
+from pubcheck.checks.write.written_dml import NAME, DmlRefusal, may_be_refused, stopped
 from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span, StatementRef
 from pubcheck.engine.grounds import Grounds
-from pubcheck.engine.reruns import in_any_order
+from pubcheck.engine.reruns import has_unknown_order
 from pubcheck.engine.statement_index import Statements, StatementText
 from pubcheck.lexing.splitter import Statement
 from pubcheck.postgres.catalog.rows import Place
@@ -31,7 +31,7 @@ from pubcheck.rulebook import by_name
 from pubcheck.source import Source
 
 
-class _Stretch(Struct):
+class _RefusalInterval(Struct):
     """The first refused statement of a stretch of the history in which a write is refused for one reason."""
 
     first: Diagnostic
@@ -48,20 +48,20 @@ _PREPARED = re.compile(rf"(?:prepare|execute|deallocate)\s+(?:prepare\s+)?({NAME
 _FIRST = ("no other error is raised first",)
 
 
-class Stopped:
+class RefusedDmlCollector:
     """Collects the refused statements of one major."""
 
     def __init__(self, session: Session, refused: RefusedWrites, grounds: Grounds) -> None:
         self._session, self._refused, self._grounds = session, refused, grounds
-        self._stretches: dict[tuple[int, Write, Place], dict[tuple[ServerAnswer, bool], _Stretch]] = {}
+        self._stretches: dict[tuple[int, Write, Place], dict[tuple[ServerAnswer, bool], _RefusalInterval]] = {}
         self._still: set[tuple[int, Write, Place]] = set()
         """The stretches that last to the end."""
 
     # Meeting statements.
 
-    def passed_over(self, source: Source, number: int, item: Statement) -> None:
+    def skip(self, source: Source, number: int, item: Statement) -> None:
         """A statement that is not parsed otherwise; ``number`` is its source's."""
-        if item.perhaps or item.placeholders or item.variables or in_any_order(source):
+        if item.perhaps or item.placeholders or item.variables or has_unknown_order(source):
             return
         statement = StatementText(source, item.index, item.start, item.text)
         if item.edits:
@@ -75,7 +75,7 @@ class Stopped:
             except (SyntaxRefused, TooDeep):
                 return
             if parsed is not None:
-                self.judge(statement, number, *parsed)
+                self.check(statement, number, *parsed)
 
     def _prepare(self, keyword: str, text: str) -> None:
         name = _PREPARED.match(text)
@@ -86,21 +86,21 @@ class Stopped:
         elif keyword == "deallocate":
             self._session.prepared.clear()
 
-    def judge(self, statement: StatementText, number: int, name: str, node: Node) -> None:
+    def check(self, statement: StatementText, number: int, name: str, node: Node) -> None:
         """A statement that was parsed and changes no catalog; ``number`` is its source's."""
         self._session.begin_statement(number, statement.index, statement.text)
         stop = self.stop(name, node)
         if stop is not None:
-            self.take(self.met(statement, stop))
+            self.record(self.met(statement, stop))
 
-    def stop(self, name: str, node: Node, around: str = "") -> Stop | None:
+    def stop(self, name: str, node: Node, enclosing_block: str = "") -> DmlRefusal | None:
         """Why the statement at hand is refused (``literal.stopped``); the catalog stays as it is."""
         journal = self._session.catalog.journal
         mark = journal.mark()
         try:
             executed = node if name == "ExecuteStmt" else node.get("query", {}).get("ExecuteStmt")
             if executed is None:
-                return stopped(self._session, self._refused, name, node, around)
+                return stopped(self._session, self._refused, name, node, enclosing_block)
             prepared = parse(self._session.prepared.get(executed["name"], ""))
             stop = stopped(self._session, self._refused, *prepared) if prepared is not None else None
             return stop and replace(stop, start=0)
@@ -110,7 +110,7 @@ class Stopped:
             journal.undo(mark)
             self._session.forget_path()
 
-    def error(self, statement: StatementText, stop: Stop) -> ServerError:
+    def error(self, statement: StatementText, stop: DmlRefusal) -> ServerError:
         """The refusal of a statement inside another one, which may take back all that it rests on."""
         answer = stop.refusal.server
         error = ServerError(
@@ -124,7 +124,7 @@ class Stopped:
         error.evidence = self.met(statement, stop)
         return error
 
-    def met(self, statement: StatementText, stop: Stop) -> Met:
+    def met(self, statement: StatementText, stop: DmlRefusal) -> RefusedDml:
         """What is to be said of a refused statement, as things stand."""
         catalog, refusal = self._session.catalog, stop.refusal
         relation = catalog.relations[refusal.relation]
@@ -141,14 +141,14 @@ class Stopped:
             server=refusal.server,
             assumptions=() if stop.certain else self._grounds.of_refusal(refusal) or _FIRST,
         )
-        return Met(key, diagnostic, self._refused.clock)
+        return RefusedDml(key, diagnostic, self._refused.clock)
 
-    def take(self, met: Met) -> None:
+    def record(self, met: RefusedDml) -> None:
         """Keep what is to be said of a refused statement."""
         found = met.diagnostic
         assert found.server is not None
         stretches = self._stretches.setdefault(met.key, {})
-        stretch = stretches.setdefault((found.server, found.certainty == "certain"), _Stretch(found))
+        stretch = stretches.setdefault((found.server, found.certainty == "certain"), _RefusalInterval(found))
         stretch.latest.append((met.clock, found.span))
         del stretch.latest[:-RELATED]
         if len(stretch.earliest) < RELATED:
@@ -165,7 +165,7 @@ class Stopped:
         writes = {(refusal.relation, refusal.operation) for refusal, _ in refused}
         self._still = {(*write, self._refused.since(*write)) for write in writes}
 
-    def still(self, refusal: Refusal) -> tuple[Span, ...]:
+    def still_refused(self, refusal: Refusal) -> tuple[Span, ...]:
         """The statements that a cause which lasts to the end has stopped already, alone or with others."""
         key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
         stretches, came = self._stretches.get(key, {}).values(), self._refused.came(refusal)
@@ -178,7 +178,7 @@ class Stopped:
         lasting = (stretches for key, stretches in self._stretches.items() if key[0] == oid and key in self._still)
         return next((stretch.first.statement for stretches in lasting for stretch in stretches.values()), None)
 
-    def mended(self, statements: Statements) -> Iterator[Diagnostic]:
+    def resolved_later(self, statements: Statements) -> Iterator[Diagnostic]:
         """What is left, which later statements mended."""
         relations = self._session.catalog.relations
         for (oid, write, since), stretches in self._stretches.items():

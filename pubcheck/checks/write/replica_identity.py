@@ -10,7 +10,12 @@ from msgspec import Struct
 from pubcheck.diagnostics import Diagnostic, ServerAnswer
 from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import Other, Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.replication.publication_lookup import is_publishable, judged_entry, mapped, publications_of
+from pubcheck.postgres.replication.publication_lookup import (
+    identity_check_entry,
+    is_publishable,
+    mapped,
+    publications_of,
+)
 from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
 
 Write = Literal["update", "delete"]
@@ -70,7 +75,7 @@ class Refusal(Struct, frozen=True):
         return self.cause.entry
 
 
-class Met(Struct, frozen=True):
+class RefusedDml(Struct, frozen=True):
     """A statement of the files that is refused for what it writes (``checks.stopped``): the table that the server
     names, the operation and the place since which it is refused, what is to be said of it, and when it was met
     (``RefusedWrites.clock``)."""
@@ -202,7 +207,7 @@ def _filter_cause(
     """pub_rf_contains_invalid_column: a filter column outside the identity; any will do under FULL."""
     if publication.all_tables or identity.full or not identity.known:
         return None
-    entry = judged_entry(catalog, publication, relation)
+    entry = identity_check_entry(catalog, publication, relation)
     if entry is None or entry.filter is None:
         return None
     source = catalog.relations[entry.relation]
@@ -220,7 +225,7 @@ def _columns_cause(
     """The column-list half of pub_contains_invalid_column: every identity column listed, and no list under FULL."""
     if publication.all_tables:
         return None
-    entry = judged_entry(catalog, publication, relation)
+    entry = identity_check_entry(catalog, publication, relation)
     if entry is None or entry.columns is None:
         return None
     place = None
@@ -245,7 +250,7 @@ def _generated_cause(
     generated = [number for number in identity.columns if relation.columns[number - 1].generated]
     if not generated:
         return None
-    entry = None if publication.all_tables else judged_entry(catalog, publication, relation)
+    entry = None if publication.all_tables else identity_check_entry(catalog, publication, relation)
     if not identity.full and entry is not None and entry.columns is not None:
         return None
     for number in sorted(generated):

@@ -50,7 +50,7 @@ def written(session: Session, view: Relation, columns: Sequence[str]) -> Written
     only = conditions = False
     while row.kind == "v":
         shown = catalog.shown.get(row.oid)
-        if shown is None or not row.seen or _has_own_ways(catalog, row) or not _only_values(session, shown.calls):
+        if shown is None or not row.seen or _has_own_rules(catalog, row) or not _only_values(session, shown.calls):
             return None
         table = catalog.relations[shown.table]
         numbers = [_number(row, name, shown.columns) for name in names]
@@ -74,7 +74,7 @@ def _number(view: Relation, name: str, columns: tuple[int, ...]) -> int:
     return columns[column.number - 1] if column is not None and column.number <= len(columns) else 0
 
 
-def _has_own_ways(catalog: Catalog, view: Relation) -> bool:
+def _has_own_rules(catalog: Catalog, view: Relation) -> bool:
     """Whether rules or triggers of a view may do something else."""
     return any(others_on(catalog, view, kind) for kind in ("rule", "trigger"))
 

@@ -168,7 +168,7 @@ class RefusedWrites:
                 if any(one is not None and one.instead for one in (former, row)):
                     touched.again.add(known.namespace)
             elif isinstance(known, Publication):
-                if former is None or row is None or _judged(former) != _judged(row):
+                if former is None or row is None or _compared(former) != _compared(row):
                     self._publication(touched, former, row)
             else:
                 oids = (
@@ -248,7 +248,7 @@ class _Touched(Struct):
     left: list[tuple[int, list[int]]] = []
 
 
-def _judged(publication: Publication) -> tuple[object, ...]:
+def _compared(publication: Publication) -> tuple[object, ...]:
     """What of a publication counts here: not its name and owner."""
     actions = (publication.insert, publication.update, publication.delete, publication.truncate)
     return (*actions, publication.all_tables, publication.via_root, publication.generated, publication.seen)

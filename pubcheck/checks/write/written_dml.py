@@ -38,7 +38,7 @@ _COPY_OF_TABLE = re.compile(r"copy\b\s*[^\s(]", re.IGNORECASE)
 _INSIDE = re.compile(r"\b(?:update|delete|merge|conflict|execute)\b", re.IGNORECASE)
 
 
-class Stop(Struct, frozen=True):
+class DmlRefusal(Struct, frozen=True):
     """A statement that is refused: ``verb`` is what it does to the table that the server names, ``start`` the byte
     offset in the statement of the table that it names itself."""
 
@@ -48,7 +48,7 @@ class Stop(Struct, frozen=True):
     certain: bool
 
 
-class _Aim(Struct, frozen=True):
+class _WriteTarget(Struct, frozen=True):
     """One table that a statement writes. ``operations`` in the order in which they are checked; ``around`` is the WITH
     clause of the whole statement."""
 
@@ -95,7 +95,9 @@ def may_be_refused(session: Session, refused: RefusedWrites, text: str) -> bool:
     return _INSERTS.match(text) is None or _CONFLICT.search(text) is not None
 
 
-def stopped(session: Session, refused: RefusedWrites, name: str, node: Node, around: str = "") -> Stop | None:
+def stopped(
+    session: Session, refused: RefusedWrites, name: str, node: Node, enclosing_block: str = ""
+) -> DmlRefusal | None:
     """Why the server refuses a statement as things stand; None where it does not, or where that is not known.
 
     ``around`` is the rest of the block that a statement stands in: a name that is no column's may be a variable there.
@@ -112,22 +114,22 @@ def stopped(session: Session, refused: RefusedWrites, name: str, node: Node, aro
     found, aim = answers[at], aims[at]
     if found is None or found.refusal is None:
         return None
-    seen = _reads(session, name, node, aims, around)
+    seen = _reads(session, name, node, aims, enclosing_block)
     if seen is None:
         return None
     if aim.around is not None and any(_of_rules(session, one) for one in aims):
         return None  # refused for that, or never run
-    if any(_ill_typed(session, one, around) for one in aims):
+    if any(_ill_typed(session, one, enclosing_block) for one in aims):
         return None
     sure = all(answer is None for answer in answers[:at]) and found.sure
     certain = sure and seen and found.refusal.certain and not session.healed
-    return Stop(found.refusal, _VERBS[aim.kind], aim.target.get("location", 0), certain)
+    return DmlRefusal(found.refusal, _VERBS[aim.kind], aim.target.get("location", 0), certain)
 
 
 # What a statement writes.
 
 
-def _aims(name: str, node: Node, major: int) -> Iterator[_Aim]:
+def _aims(name: str, node: Node, major: int) -> Iterator[_WriteTarget]:
     """The tables that a statement writes, in the order in which the executor starts on them (InitPlan): those of WITH
     first."""
     name, node = _query(name, node, major)
@@ -153,9 +155,9 @@ def _query(name: str, node: Node, major: int) -> tuple[str, Node]:
 _GENERIC_PLAN, _MERGE_AS_QUERY, _MERGE_INTO_VIEWS, _OLD_AND_NEW = 16, 17, 17, 18
 
 
-def _aim(kind: str, body: Node, around: Node | None, major: int) -> Iterator[_Aim]:
+def _aim(kind: str, body: Node, enclosing_block: Node | None, major: int) -> Iterator[_WriteTarget]:
     if kind in WRITING and _known(kind, body, major):
-        yield _Aim(kind, body, _operations(kind, body), around)
+        yield _WriteTarget(kind, body, _operations(kind, body), enclosing_block)
 
 
 def _operations(kind: str, body: Node) -> tuple[Write, ...]:
@@ -195,7 +197,7 @@ def _known(kind: str, body: Node, major: int) -> bool:
 # Which of the tables below is refused.
 
 
-def _first(session: Session, refused: RefusedWrites, aim: _Aim) -> _Answer | None:
+def _first(session: Session, refused: RefusedWrites, aim: _WriteTarget) -> _Answer | None:
     """None where the table, and what is below it, certainly takes the write."""
     catalog = session.catalog
     try:
@@ -231,7 +233,7 @@ def _first(session: Session, refused: RefusedWrites, aim: _Aim) -> _Answer | Non
     return _Answer(first, sure and (in_order or next(found_below, None) is None))
 
 
-def _through_view(session: Session, refused: RefusedWrites, view: Relation, aim: _Aim) -> _Answer | None:
+def _through_view(session: Session, refused: RefusedWrites, view: Relation, aim: _WriteTarget) -> _Answer | None:
     """The refusal of the table that a view is over."""
     catalog = session.catalog
     names = [item.get("name", "") for item in _targets(aim)]
@@ -253,13 +255,13 @@ def _through_view(session: Session, refused: RefusedWrites, view: Relation, aim:
             return _of_all(catalog, refused, row, aim)
         schema = catalog.namespaces[row.namespace].name
         body = {**aim.body, "relation": {"relname": row.name, "schemaname": schema, "inh": True}}
-        answer = _first(session, refused, _Aim(aim.kind, body, aim.operations, aim.around))
+        answer = _first(session, refused, _WriteTarget(aim.kind, body, aim.operations, aim.around))
         return answer and _Answer(answer.refusal, answer.sure and found.allowed)
     refusal = _refusal(catalog, refused, row, aim)
     return _Answer(refusal, found.allowed and row.seen) if refusal is not None else None
 
 
-def _takes_views(aim: _Aim, major: int) -> bool:
+def _takes_views(aim: _WriteTarget, major: int) -> bool:
     """Whether a statement may write what a view shows."""
     return aim.kind in ("UpdateStmt", "DeleteStmt") or (aim.kind == "MergeStmt" and major >= _MERGE_INTO_VIEWS)
 
@@ -267,7 +269,7 @@ def _takes_views(aim: _Aim, major: int) -> bool:
 _JOINED = ("fromClause", "usingClause", "joinCondition")
 
 
-def _inserted(view: Relation, aim: _Aim) -> Iterator[str]:
+def _inserted(view: Relation, aim: _WriteTarget) -> Iterator[str]:
     """The columns of a view that the INSERTs of a MERGE set."""
     for item in aim.body["mergeWhenClauses"]:
         action = item["MergeWhenClause"]
@@ -276,12 +278,12 @@ def _inserted(view: Relation, aim: _Aim) -> Iterator[str]:
             yield from named or [column.name for column in view.live()]
 
 
-def _refusal(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _Aim) -> Refusal | None:
+def _refusal(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _WriteTarget) -> Refusal | None:
     operations = [operation for operation in aim.operations if refused.is_refused(row.oid, operation)]
     return refusals(catalog, row)[operations[0]][0] if operations else None
 
 
-def _of_all(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _Aim) -> _Answer | None:
+def _of_all(catalog: Catalog, refused: RefusedWrites, row: Relation, aim: _WriteTarget) -> _Answer | None:
     """Where it is not known which of the tables below are written: a refusal only if each of them refuses."""
     found = [_refusal(catalog, refused, member, aim) for member in _below(catalog, row)]
     if not any(found):
@@ -294,7 +296,7 @@ def _below(catalog: Catalog, row: Relation) -> list[Relation]:
     return [one for oid in catalog.descendants(row.oid) if (one := catalog.relations[oid]).kind == "r"]
 
 
-def _of_rules(session: Session, aim: _Aim) -> bool:
+def _of_rules(session: Session, aim: _WriteTarget) -> bool:
     row = session.find_relation(aim.target)
     return row is not None and bool(others_on(session.catalog, row, "rule"))
 
@@ -302,7 +304,7 @@ def _of_rules(session: Session, aim: _Aim) -> bool:
 # Conditions by which the planner may leave tables out (relation_excluded_by_constraints, partprune.c).
 
 
-def _reaches_all(catalog: Catalog, row: Relation, aim: _Aim) -> bool:
+def _reaches_all(catalog: Catalog, row: Relation, aim: _WriteTarget) -> bool:
     """Whether no table is left out: no condition, or one column that chooses none is compared with constants."""
     if any(clause in aim.body for clause in _JOINED):
         return False
@@ -323,10 +325,10 @@ def _reaches_all(catalog: Catalog, row: Relation, aim: _Aim) -> bool:
         return False
     names = column_names(column) if "ColumnRef" in column else []
     family = (*catalog.ancestors(row.oid), *catalog.descendants(row.oid))
-    return len(names) == 1 and all(_says_nothing(catalog, catalog.relations[oid], names[0], kind) for oid in family)
+    return len(names) == 1 and all(_does_nothing(catalog, catalog.relations[oid], names[0], kind) for oid in family)
 
 
-def _says_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool:
+def _does_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool:
     """Whether nothing about a table is known of a column by which the table could be left out."""
     column = row.column(name)
     if column is None or (kind == "NullTest" and column.not_null):
@@ -341,7 +343,7 @@ def _says_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool
 # Whether the statement is right in all else: what is wrong with it is told before it starts.
 
 
-def _reads(session: Session, name: str, node: Node, aims: list[_Aim], around: str) -> bool | None:
+def _reads(session: Session, name: str, node: Node, aims: list[_WriteTarget], enclosing_block: str) -> bool | None:
     """Whether all that a statement names is there and seen; None where the server refuses it for something else, or
     may."""
     session.assumed = False
@@ -358,7 +360,9 @@ def _reads(session: Session, name: str, node: Node, aims: list[_Aim], around: st
             read_query(session, _as_query(aim))
     except ServerError as error:
         unknown = _UNKNOWN_NAME.search(error.message)
-        if unknown is None or not re.search(rf"(?<![\w$.]){re.escape(unknown[1])}(?![\w$])", around, re.IGNORECASE):
+        if unknown is None or not re.search(
+            rf"(?<![\w$.]){re.escape(unknown[1])}(?![\w$])", enclosing_block, re.IGNORECASE
+        ):
             return None
     except RecursionError:
         return None
@@ -368,7 +372,7 @@ def _reads(session: Session, name: str, node: Node, aims: list[_Aim], around: st
 _UNKNOWN_NAME = re.compile(r'^(?:column|missing FROM-clause entry for table) "([^".]+)')
 
 
-def _ill_typed(session: Session, aim: _Aim, around: str) -> bool:
+def _ill_typed(session: Session, aim: _WriteTarget, enclosing_block: str) -> bool:
     """Whether the server certainly refuses a statement for its types or values."""
     # Loaded only where a write is refused.
     from pubcheck.postgres.analysis.dml import analyze_write
@@ -382,7 +386,9 @@ def _ill_typed(session: Session, aim: _Aim, around: str) -> bool:
         return False
     except ServerError as error:
         # Names that are no columns' may be variables or parameters.
-        return not session.assumed and not (error.sqlstate in _OF_NAMES and around) and error.sqlstate != "42P02"
+        return (
+            not session.assumed and not (error.sqlstate in _OF_NAMES and enclosing_block) and error.sqlstate != "42P02"
+        )
     except (Unknowable, RecursionError):
         return False
     finally:
@@ -393,7 +399,7 @@ def _ill_typed(session: Session, aim: _Aim, around: str) -> bool:
 _OF_NAMES = ("42703", "42P01")
 
 
-def _assignable(row: Relation, aim: _Aim) -> bool:
+def _assignable(row: Relation, aim: _WriteTarget) -> bool:
     """Whether the columns that are set are there and may be set (transformUpdateTargetList)."""
     if not row.seen:
         return True
@@ -407,7 +413,7 @@ def _assignable(row: Relation, aim: _Aim) -> bool:
     return all(row.column(name) is not None for name in inserted)
 
 
-def _targets(aim: _Aim) -> list[Node]:
+def _targets(aim: _WriteTarget) -> list[Node]:
     """The assignments of SET."""
     clauses = [aim.body if aim.kind == "UpdateStmt" else aim.body.get("onConflictClause", {})]
     actions = (item["MergeWhenClause"] for item in aim.body.get("mergeWhenClauses", ()))
@@ -415,7 +421,7 @@ def _targets(aim: _Aim) -> list[Node]:
     return [item["ResTarget"] for clause in clauses for item in clause.get("targetList", ())]
 
 
-def _infers(catalog: Catalog, row: Relation, aim: _Aim) -> bool:
+def _infers(catalog: Catalog, row: Relation, aim: _WriteTarget) -> bool:
     """Whether ON CONFLICT finds a unique index (infer_arbiter_indexes)."""
     wanted = aim.body["onConflictClause"].get("infer")
     if wanted is None:
@@ -434,7 +440,7 @@ def _infers(catalog: Catalog, row: Relation, aim: _Aim) -> bool:
     return any(one.unique and one.immediate and one.valid and set(one.keys) == keys for one in whole)
 
 
-def _as_query(aim: _Aim) -> Node:
+def _as_query(aim: _WriteTarget) -> Node:
     """A SELECT that reads what the statement does."""
     body, target = aim.body, {"RangeVar": aim.target}
     sources = [*body.get("fromClause", ()), *body.get("usingClause", ())]

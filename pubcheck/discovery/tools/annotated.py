@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Group, Tree, last, natural, parent, shown
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natural, parent, shown
 
 _CHANGELOGS = frozenset(["changelog", "changelogs", "liquibase", "db.changelog"])
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     histories: dict[tuple[str, str], list[str]] = {}
     for folder in tree.folders():
         kinds = [kind for name in tree.sql[folder] if (kind := tree.look.traits(tree.path(folder, name)).kind)]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from pubcheck.discovery.file_facts import is_changelog
-from pubcheck.discovery.tools.file_tree import Group, Tree, parent
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, parent
 
 _OTHERWISE = re.compile(r"<!--.*?-->|<rollback\b.*?</rollback\s*>", re.S | re.I)
 _OTHERWISE_YAML = re.compile(r"^\s*#.*$|^(\s*)(?:- )?rollback:.*\n(?:\1 +.*\n|\s*\n)*", re.M)
@@ -42,7 +42,7 @@ def entries(content: bytes) -> tuple[str, ...]:
     )
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     logs = {
         tree.path(folder, name): order
         for folder, names in sorted(tree.lists.items())

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from pubcheck.discovery.tools.file_tree import Group, Look
+from pubcheck.discovery.tools.file_tree import FileInspector, UnitCandidate
 
 OPEN = frozenset(["file", "folder", "references"])
 """Habits of units that may lack what another one makes."""
@@ -42,14 +42,16 @@ _FAR = 5
 _TEST = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)\.\w+|.*(?:Test|Tests|IT)\.\w+)", re.S)
 
 
-def joined(groups: list[Group], look: Look, offered: Sequence[Group] = ()) -> list[Group]:
+def joined(
+    groups: list[UnitCandidate], look: FileInspector, offered: Sequence[UnitCandidate] = ()
+) -> list[UnitCandidate]:
     """The groups, with those made one of which one follows the others. Those ``offered`` are left out unless another
     one follows them."""
     own = len(groups)
     missing = {
         number: wanted
         for number, group in enumerate(groups)
-        if group.habit in OPEN
+        if group.convention in OPEN
         and not _upgrades(group)
         and _publishes(group, look)
         and (wanted := _missing(group, look))
@@ -101,11 +103,11 @@ def joined(groups: list[Group], look: Look, offered: Sequence[Group] = ()) -> li
     return [result[number] for number in sorted(result) if number < own]
 
 
-def _publishes(group: Group, look: Look) -> bool:
+def _publishes(group: UnitCandidate, look: FileInspector) -> bool:
     return any(look.traits(member).may_publish for member in group.members)
 
 
-def _missing(group: Group, look: Look) -> frozenset[str]:
+def _missing(group: UnitCandidate, look: FileInspector) -> frozenset[str]:
     """The relations that the unit's DDL and publications name and that none of its files makes."""
     if any(_TEST.fullmatch(member.rpartition("/")[2]) for member in group.members):
         return frozenset()
@@ -114,11 +116,11 @@ def _missing(group: Group, look: Look) -> frozenset[str]:
     return frozenset[str]().union(*(names.needs for names in known)) - made
 
 
-def _upgrades(group: Group) -> bool:
+def _upgrades(group: UnitCandidate) -> bool:
     return any(_UPGRADES.fullmatch(part) for part in group.members[0].split("/")[-4:-1])
 
 
-def _near(group: Group, other: Group, *, together: bool = False) -> bool:
+def _near(group: UnitCandidate, other: UnitCandidate, *, together: bool = False) -> bool:
     """Whether two units may well be of one database: in two folders that are not far from each other, and if one lies
     aside, with tests or examples, the other lies there too. What belongs together within a folder is known before,
     except what may be ``together`` in one."""
@@ -130,6 +132,6 @@ def _near(group: Group, other: Group, *, together: bool = False) -> bool:
     return not any(part.lower() in ASIDE for part in (*mine[common:], *theirs[common:]))
 
 
-def _merged(last: Group, before: list[Group], makers: list[str]) -> Group:
+def _merged(last: UnitCandidate, before: list[UnitCandidate], makers: list[str]) -> UnitCandidate:
     members = tuple(member for group in [*before, last] for member in group.members)
     return replace(last, members=members, habit="references", reason="its tables are made by", after=tuple(makers))

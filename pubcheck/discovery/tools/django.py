@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Group, Tree, last, natural, parent, shown
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natural, parent, shown
 
 KIND = "django"
 _WHY = "Django runs the migration that replaces it"
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     projects: dict[str, list[tuple[str, str]]] = {}
     for folder in sorted(tree.programs):
         if last(folder) == "migrations":

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Group, Tree, last, parent, shown
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, parent, shown
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for meta, names in sorted(tree.lists.items()):
         folder = parent(meta)
         if "_journal.json" not in names or last(meta) != "meta" or folder not in tree.sql:

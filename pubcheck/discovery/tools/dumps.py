@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from pubcheck.discovery.tools.file_tree import Group, Tree
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate
 
 RAILS = "structure.sql"
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in tree.folders():
         for name in list(tree.sql[folder]):
             path = tree.path(folder, name)

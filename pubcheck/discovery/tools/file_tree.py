@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pubcheck.discovery.object_names import Names
 
 
-class Look(Protocol):
+class FileInspector(Protocol):
     """What tells of a file's content, by its path; what cannot be read has no traits and no names."""
 
     def traits(self, path: str) -> Traits: ...
@@ -26,14 +26,14 @@ class Look(Protocol):
         """``wanted``: only these names are asked for, so that a file which does not hold one need not be searched."""
 
 
-class Group(Struct, frozen=True):
+class UnitCandidate(Struct, frozen=True):
     """Files that make a unit, by their paths, as a habit finds them. ``postgres``: the majors that they name;
     ``after``: the first file of each unit that was put before, which ends the ``reason``. So many of the first members
     are ``context``: another unit has them, and those that follow are run at some time after them."""
 
     name: str
     members: tuple[str, ...]
-    habit: str
+    convention: str
     reason: str
     postgres: tuple[int, ...] = ()
     after: tuple[str, ...] = ()
@@ -47,12 +47,12 @@ class Tree:
     tools keep of their migrations: the names in each folder, in order.
     """
 
-    def __init__(self, paths: Iterable[str], look: Look, included: frozenset[str] = frozenset()) -> None:
+    def __init__(self, paths: Iterable[str], look: FileInspector, included: frozenset[str] = frozenset()) -> None:
         self.look = look
         self.sql: dict[str, list[str]] = {}
         self.programs: dict[str, list[str]] = {}
         self.lists: dict[str, list[str]] = {}
-        self.offered: list[Group] = []
+        self.offered: list[UnitCandidate] = []
         """Files that only count where another unit lacks the tables that they create."""
         self.undone: dict[str, str] = {}
         """Files that take back what others do, or that a tool does not run, and why they are in no unit."""
@@ -106,19 +106,19 @@ class Tree:
     def offer(self, folder: str, names: Sequence[str]) -> None:
         """Offers files, in this order, to the unit that lacks the tables that they create."""
         members = tuple(self.path(folder, name) for name in names)
-        self.offered.append(Group(shown(folder), members, "migrations", "numbered files in order"))
+        self.offered.append(UnitCandidate(shown(folder), members, "migrations", "numbered files in order"))
 
-    def group(self, name: str, files: Sequence[tuple[str, str]], habit: str, reason: str) -> Group:
+    def group(self, name: str, files: Sequence[tuple[str, str]], convention: str, reason: str) -> UnitCandidate:
         """Takes (folder, name) pairs as a unit in this order."""
         folders: dict[str, list[str]] = {}
         for folder, each in files:
             folders.setdefault(folder, []).append(each)
         for folder, taken in folders.items():
             self.take(folder, taken)
-        return Group(name, tuple(self.path(*file) for file in files), habit, reason)
+        return UnitCandidate(name, tuple(self.path(*file) for file in files), convention, reason)
 
 
-Habit = Callable[[Tree], Iterable[Group]]
+Convention = Callable[[Tree], Iterable[UnitCandidate]]
 
 _DIGITS = re.compile(r"(\d+)")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Group, Tree, last, parent, shown
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, parent, shown
+from pubcheck.lazy_regex import lazy_compile
 
 NAME = re.compile(r"(?:([VUB])(\d+(?:[._]\d+)*)|(R))__(.*)\.\w+", re.S)
-_CALLBACK = pattern_later(r"(before|after)(?:Each)?Migrate(?:__.*)?\.sql", re.S)
+_CALLBACK = lazy_compile(r"(before|after)(?:Each)?Migrate(?:__.*)?\.sql", re.S)
 _LOCATIONS = frozenset(["migration", "migrations"])
 _VENDORS = frozenset(
     [
@@ -32,7 +32,7 @@ _VENDORS = frozenset(
 )
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     locations: dict[str, list[str]] = {}
     for folder in tree.folders():
         if any(NAME.fullmatch(name) for name in tree.sql[folder]):
@@ -56,7 +56,7 @@ def location(folder: str) -> str:
     return folder
 
 
-def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[Group]:
+def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]:
     ordered: list[tuple[tuple[object, ...], tuple[str, str]]] = []
     baseline: tuple[int, ...] = ()
     concerned = tree.concerned(

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Group, Tree, last, natural, parent, shown
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natural, parent, shown
 
 PRISMA = "schema.prisma"
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for name, habit in (("migration.sql", "prisma"), ("up.sql", "up-down")):
         histories: dict[str, list[str]] = {}
         for folder in tree.folders():
@@ -23,7 +23,7 @@ def plans(tree: Tree) -> Iterator[Group]:
             yield tree.group(shown(history), files, habit, f"{name} of each migration's folder")
 
 
-def schemas(tree: Tree) -> Iterator[Group]:
+def schemas(tree: Tree) -> Iterator[UnitCandidate]:
     """A schema of Prisma without migrations in SQL is offered to files that lack its tables."""
     yield from ()
     for folder in sorted(tree.programs):

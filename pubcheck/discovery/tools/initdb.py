@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Group, Tree, last, shown
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, shown
 
 FOLDERS = frozenset(["docker-entrypoint-initdb.d", "docker-entrypoint-initdb", "initdb.d", "initdb"])
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in sorted({*tree.sql, *tree.programs}):
         if last(folder) not in FOLDERS:
             continue

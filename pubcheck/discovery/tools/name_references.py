@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 
 from pubcheck.discovery.file_facts import SCRIPT
 from pubcheck.discovery.file_types import language_of, may_be_script
-from pubcheck.discovery.tools.file_tree import Group, Tree, shown
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, shown
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _UPGRADES = re.compile(r"(?:.*[._ -])?upgrades?(?:[._ -].*)?\.\w+|.*\d--v?\d.*\.
 """Scripts that upgrade an older schema to the complete one next to them."""
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in tree.folders():
         yield from _of_folder(tree, folder)
     for folder, names in sorted(tree.programs.items()):
@@ -44,7 +44,7 @@ def plans(tree: Tree) -> Iterator[Group]:
                 yield tree.group(tree.path(folder, name), [(folder, name)], "file", reason)
 
 
-def _of_folder(tree: Tree, folder: str) -> Iterator[Group]:
+def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
     files = list(tree.sql[folder])
     if len(files) == 1:
         yield tree.group(shown(folder), [(folder, files[0])], "folder", "the only file of its folder")

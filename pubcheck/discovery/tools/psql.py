@@ -9,10 +9,10 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Group, Tree, parent
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, parent
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     there = {tree.path(folder, name): (folder, name) for folder in tree.folders() for name in tree.sql[folder]}
     named: dict[str, list[str]] = {}
     for path, (folder, _) in there.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Group, Tree, natural
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, natural
 
 STRUCTURE, SCHEMA = "structure.sql", "schema.rb"
 _VERSION = re.compile(r"(\d{8,})_.*\.rb", re.S)
@@ -21,7 +21,7 @@ def versions_of(name: str, content: bytes) -> tuple[str, ...]:
     return (found[1].decode().replace("_", ""),) if found else ()
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in sorted({*tree.sql, *tree.programs}):
         migrate = tree.path(folder, "migrate")
         names = tree.programs.get(migrate, [])

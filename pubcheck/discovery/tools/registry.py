@@ -26,9 +26,9 @@ from pubcheck.discovery.tools import (
     supabase,
     updown,
 )
-from pubcheck.discovery.tools.file_tree import Group, Habit, Look, Tree
+from pubcheck.discovery.tools.file_tree import Convention, FileInspector, Tree, UnitCandidate
 
-_HABITS: tuple[Habit, ...] = (
+_HABITS: tuple[Convention, ...] = (
     sqitch.plans,
     folder_per_migration.plans,
     drizzle.plans,
@@ -49,8 +49,8 @@ _HABITS: tuple[Habit, ...] = (
 
 
 def groups_of(
-    paths: Iterable[str], look: Look, included: frozenset[str] = frozenset()
-) -> tuple[list[Group], dict[str, str]]:
+    paths: Iterable[str], look: FileInspector, included: frozenset[str] = frozenset()
+) -> tuple[list[UnitCandidate], dict[str, str]]:
     """The units of a tree of files in the order of its folders, each with a name of its own; and the files that are in
     none, with the reason."""
     tree = Tree(paths, look, included)
@@ -59,6 +59,6 @@ def groups_of(
     return supabase.followed(detached_publications.joined(found, look, tree.offered), look), tree.undone
 
 
-def _place(group: Group) -> tuple[list[str], str]:
+def _place(group: UnitCandidate) -> tuple[list[str], str]:
     folder, _, name = group.members[0].rpartition("/")
     return (folder.split("/"), name)

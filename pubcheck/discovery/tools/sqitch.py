@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Group, Tree, shown
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, shown
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for folder, names in sorted(tree.lists.items()):
         if "sqitch.plan" not in names:
             continue

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from pubcheck.discovery.tools import detached_publications
-from pubcheck.discovery.tools.file_tree import Group, Look, Tree, last, parent, shown
+from pubcheck.discovery.tools.file_tree import FileInspector, Tree, UnitCandidate, last, parent, shown
 from pubcheck.postgres.versions import nearest
 
 _MIGRATION = re.compile(r"\d+[_-].*\.sql", re.S)
 """What the command line of Supabase runs, and `<time>-<uuid>.sql`, which tools on top of Supabase write."""
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for folder in tree.folders():
         project = parent(folder)
         if last(folder) != "migrations" or last(project) != "supabase":
@@ -43,12 +43,12 @@ def _major(tree: Tree, project: str) -> tuple[int, ...]:
     return tuple(nearest(int(major)) for major in tree.look.traits(tree.path(project, "config.toml")).order)
 
 
-def followed(groups: list[Group], look: Look) -> list[Group]:
+def followed(groups: list[UnitCandidate], look: FileInspector) -> list[UnitCandidate]:
     """The groups, with the migrations as context of the loose scripts that change their tables."""
     projects = {
         parent(parent(group.members[0])): group
         for group in groups
-        if group.habit == "supabase" and last(parent(group.members[0])) == "migrations"
+        if group.convention == "supabase" and last(parent(group.members[0])) == "migrations"
     }
     return [_following(group, projects, look) for group in groups] if projects else groups
 
@@ -62,9 +62,9 @@ def _within(folder: str, project: str) -> bool:
     return detached_publications.ASIDE.isdisjoint(folder[len(top) :].lower().split("/"))
 
 
-def _following(group: Group, projects: dict[str, Group], look: Look) -> Group:
+def _following(group: UnitCandidate, projects: dict[str, UnitCandidate], look: FileInspector) -> UnitCandidate:
     folders = {parent(member) for member in group.members}
-    if group.habit not in detached_publications.OPEN or len(folders) != 1:
+    if group.convention not in detached_publications.OPEN or len(folders) != 1:
         return group
     folder = folders.pop()
     near = [one for project, one in projects.items() if _within(folder, project)]

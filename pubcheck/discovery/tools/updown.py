@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pubcheck.discovery.tools.file_tree import Group, Tree, last, natural, parent, shown
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natural, parent, shown
 
 UP = frozenset(["up", "do", "apply", "forward", "forwards", "upgrade", "deploy"])
 DOWN = frozenset(["down", "undo", "rollback", "revert", "reverse", "backward", "backwards", "downgrade", "unapply"])
@@ -22,7 +22,7 @@ def way(name: str) -> tuple[str, str] | None:
     return "down" if found[1].lower() in DOWN else "up", name[: found.start()] + name[found.end() :]
 
 
-def plans(tree: Tree) -> Iterator[Group]:
+def plans(tree: Tree) -> Iterator[UnitCandidate]:
     yield from _folders(tree)
     for folder in tree.folders():
         names = tree.sql[folder]
@@ -47,7 +47,7 @@ def plans(tree: Tree) -> Iterator[Group]:
         yield tree.group(shown(folder), [(folder, name) for name in ordered], "up-down", "the ways up in order")
 
 
-def _folders(tree: Tree) -> Iterator[Group]:
+def _folders(tree: Tree) -> Iterator[UnitCandidate]:
     known = set(tree.sql)
     for folder in tree.folders():
         if last(folder).lower() not in DOWN:

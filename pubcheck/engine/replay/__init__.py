@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from pubcheck.checks.write.replica_identity import WRITING
 from pubcheck.checks.write.write_refusal_history import Change, RefusedWrites
 from pubcheck.config import Config
-from pubcheck.engine.assumptions import doubt_changes, doubt_refused, doubt_statement, doubt_targets, doubt_unknown
+from pubcheck.engine.assumptions import assume_changes, assume_refused, assume_statement, assume_targets, assume_unknown
 from pubcheck.engine.grounds import Grounds
 from pubcheck.engine.reporter import StatementReporter
 from pubcheck.engine.statement_index import Statements, StatementText
 from pubcheck.faults import Faults
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN
 from pubcheck.postgres.catalog.rows import Place
@@ -32,7 +32,7 @@ from pubcheck.source import Source
 
 if TYPE_CHECKING:
     from pubcheck.checks.history.publication_history import History
-    from pubcheck.checks.write.refused_dml import Stopped
+    from pubcheck.checks.write.refused_dml import RefusedDmlCollector
     from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.engine.final_state import Outcome
     from pubcheck.engine.platform_objects import Platform
@@ -48,10 +48,10 @@ _MAY_WRITE = frozenset(
 )
 _PREPARING = ("prepare", "deallocate")
 _FOR_WANT_OF_IDENTITY = ("ri-none", "ri-filter-column", "ri-partition-filter")
-_ANALYZES = pattern_later(r"analy[sz]e", re.IGNORECASE)
+_ANALYZES = lazy_compile(r"analy[sz]e", re.IGNORECASE)
 
 
-class Fold:
+class Replay:
     """One major's view of a unit."""
 
     def __init__(
@@ -91,13 +91,13 @@ class Fold:
             from pubcheck.postgres.plpgsql.routines import calls
 
             if name == "DoStmt" or calls(self.session, node):
-                from pubcheck.engine.blocks import Inside
+                from pubcheck.engine.blocks import BlockRunner
 
-                Inside(self, statement, source, filled=filled).run(name, node)
+                BlockRunner(self, statement, source, filled=filled).run(name, node)
                 return
         if name in WRITING and self._refused_writes and not filled:
             with self.faults.guard(statement):
-                self.stopped.judge(statement, source, name, node)
+                self.stopped.check(statement, source, name, node)
         session, journal = self.session, self.catalog.journal
         session.begin_statement(source, statement.index, statement.text)
         session.assumed = filled
@@ -112,19 +112,19 @@ class Fold:
             if perhaps_refused is None:
                 return
             if perhaps_refused:
-                doubt_statement(self.catalog, name, mark)
+                assume_statement(self.catalog, name, mark)
             elif filled:
-                doubt_changes(self.catalog, journal.entries[mark:])
-            doubt_unknown(session, name, node, journal.entries[mark:])
+                assume_changes(self.catalog, journal.entries[mark:])
+            assume_unknown(session, name, node, journal.entries[mark:])
         if guard.failed:
             journal.undo(mark)
             session.forget_path()
             session.unfollowed(statement.text)
             return
         if session.unseen:
-            self.at_hand.tell_unseen(statement, session.unseen)
+            self.at_hand.report_unseen(statement, session.unseen)
         if name in WITH_FILTERS:
-            self.at_hand.tell_filters(statement, journal.entries[mark:])
+            self.at_hand.report_filters(statement, journal.entries[mark:])
         if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
             self.follow(name, node, source, statement.index, journal.entries[mark:], journal.undone)
 
@@ -144,9 +144,9 @@ class Fold:
             if error.rule is not None:
                 self.at_hand.refuse(statement, error)
                 if session.assumed:
-                    doubt_refused(session, name, node)
+                    assume_refused(session, name, node)
             elif session.assumed:
-                doubt_targets(session, name, node)
+                assume_targets(session, name, node)
             return None
         except RecursionError:
             journal.undo(mark)
@@ -155,35 +155,35 @@ class Fold:
         return perhaps_refused
 
     @cached_property
-    def stopped(self) -> Stopped:
+    def stopped(self) -> RefusedDmlCollector:
         """The statements that are refused because of what they write; loaded when one may be."""
-        from pubcheck.checks.write.refused_dml import Stopped
+        from pubcheck.checks.write.refused_dml import RefusedDmlCollector
 
-        return Stopped(self.session, self._refused_writes, Grounds(self.session, self.statements))
+        return RefusedDmlCollector(self.session, self._refused_writes, Grounds(self.session, self.statements))
 
     @property
     def refuses_writes(self) -> bool:
         """Whether any write is refused as things stand."""
         return bool(self._refused_writes)
 
-    def pass_over(self, source: Source, number: int, item: Statement, *, perhaps: bool) -> None:
+    def pass_over(self, source: Source, number: int, item: Statement, *, conditional: bool) -> None:
         """A statement that changes no catalog, but for the functions that it calls: they are not followed.
 
         ``perhaps``: whether it runs at all is not known.
         """
-        if item.keyword in _MAY_WRITE and not perhaps and (self._refused_writes or item.keyword in _PREPARING):
-            self.stopped.passed_over(source, number, item)
+        if item.keyword in _MAY_WRITE and not conditional and (self._refused_writes or item.keyword in _PREPARING):
+            self.stopped.skip(source, number, item)
         if not self.catalog.routines or item.keyword not in _MAY_CALL:
             return
         if item.keyword == "explain" and not _ANALYZES.search(item.text):
             return
         # Loaded only where there are functions whose bodies may matter.
-        from pubcheck.engine.blocks import Inside
+        from pubcheck.engine.blocks import BlockRunner
         from pubcheck.postgres.plpgsql.routines import called_in
 
         for routine in called_in(self.catalog, item.text):
             statement = StatementText(source, item.index, item.start, item.text)
-            Inside(self, statement, number).unfollowed(None, routine.body.text)
+            BlockRunner(self, statement, number).unfollowed(None, routine.body.text)
 
     def follow(
         self, name: str, node: Node, source: int, number: int, changes: list[Change], undone: list[Change]
@@ -208,10 +208,10 @@ class Fold:
         self.apply(statement, source, "TransactionStmt", {"kind": "TRANS_STMT_ROLLBACK"})
         self.apply(statement, source, "Connect", {"user": user})
 
-    def beside(self, database: str) -> Fold:
+    def in_other_database(self, database: str) -> Replay:
         """Another database of the same server, with nothing in it."""
         session = self.session
-        return Fold(
+        return Replay(
             self.major,
             complete=session.complete,
             database=database,
@@ -219,7 +219,7 @@ class Fold:
             statements=self.statements,
         )
 
-    def share(self, other: Fold) -> None:
+    def share(self, other: Replay) -> None:
         """Take over what all databases of a server have in common."""
         self.catalog.share_roles(other.catalog)
         self.session.defaults = other.session.defaults

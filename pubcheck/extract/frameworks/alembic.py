@@ -67,7 +67,7 @@ def alembic(text: str, project: Project) -> Operations | None:
         return None
     reader = _Upgrade(tree, project)
     try:
-        reader.block(upgrade.body, perhaps=False)
+        reader.block(upgrade.body, conditional=False)
     except RecursionError:
         return None
     return reader.found
@@ -84,23 +84,23 @@ class _Upgrade:
         self._left = False
         """Whether the migration may have ended before."""
 
-    def block(self, body: list[ast.stmt], *, perhaps: bool) -> None:
+    def block(self, body: list[ast.stmt], *, conditional: bool) -> None:
         for statement in body:
-            self._statement(statement, perhaps=perhaps or self._left)
+            self._statement(statement, conditional=conditional or self._left)
 
-    def _statement(self, node: ast.stmt, *, perhaps: bool) -> None:
+    def _statement(self, node: ast.stmt, *, conditional: bool) -> None:
         if isinstance(node, ast.With):
             for item in node.items:
                 self._entering(item)
-            self.block(node.body, perhaps=perhaps)
+            self.block(node.body, conditional=conditional)
         elif isinstance(node, ast.If | ast.For | ast.While | ast.Try | ast.Match):
             for body in _bodies(node):
-                self.block(body, perhaps=True)
+                self.block(body, conditional=True)
         elif isinstance(node, ast.Return | ast.Raise):
             self._left = True
         elif not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Pass):
             for call in _outer_calls(node):
-                self._call(call, perhaps=perhaps)
+                self._call(call, conditional=conditional)
 
     def _entering(self, item: ast.withitem) -> None:
         call = item.context_expr
@@ -109,20 +109,20 @@ class _Upgrade:
             if isinstance(item.optional_vars, ast.Name):
                 self._batches[item.optional_vars.id] = call
 
-    def _call(self, call: ast.Call, *, perhaps: bool) -> None:
+    def _call(self, call: ast.Call, *, conditional: bool) -> None:
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         name = last_name(call)
         if isinstance(owner, ast.Name) and owner.id in self._batches:
-            self._operation(call, name, self._batches[owner.id], perhaps=perhaps)
+            self._operation(call, name, self._batches[owner.id], conditional=conditional)
         elif last_name(owner) == "op":
             if name not in _WITHOUT_TABLES:
-                self._operation(call, name, None, perhaps=perhaps)
+                self._operation(call, name, None, conditional=conditional)
         elif isinstance(call.func, ast.Name) and name in self.module.functions:
-            self._local(call, name, perhaps=perhaps)
+            self._local(call, name, conditional=conditional)
         elif (owner is None and name not in _HARMLESS) or (owner is not None and name not in _HARMLESS_METHODS):
             self.found.doubt(self.module.place(call)[0])
 
-    def _local(self, call: ast.Call, name: str, *, perhaps: bool) -> None:
+    def _local(self, call: ast.Call, name: str, *, conditional: bool) -> None:
         """A function of the same file, which is read where it is called; one with arguments may do anything."""
         function = self.module.functions[name]
         if call.args or call.keywords or name in self._entered:
@@ -131,14 +131,14 @@ class _Upgrade:
         self._entered.append(name)
         start, at = self.module.place(call)[0], len(self.found.calls)
         left, self._left = self._left, False
-        self.block(function.body, perhaps=perhaps)
+        self.block(function.body, conditional=conditional)
         self._left = left
         # Its statements run where it is called, wherever they stand: those of another place are not in order.
         if len(self.found.calls) > at and self.module.place(function)[0] > start:
             del self.found.calls[at:]
             self.found.doubt(start)
 
-    def _operation(self, call: ast.Call, name: str, batch: ast.Call | None, *, perhaps: bool) -> None:
+    def _operation(self, call: ast.Call, name: str, batch: ast.Call | None, *, conditional: bool) -> None:
         place = self.module.place(call)
         operation = Operation(self.module, self.project, call, batch)
         try:
@@ -149,7 +149,7 @@ class _Upgrade:
         except (Unreadable, IndexError):
             self.found.doubt(place[0], operation.table_if_known())
         else:
-            self.found.calls += [each.call(perhaps=perhaps) for each in operation.statements]
+            self.found.calls += [each.call(conditional=conditional) for each in operation.statements]
             for unknown in operation.unknown_types:
                 self.found.doubt_type(place[0], unknown)
             self.found.read.append(place)

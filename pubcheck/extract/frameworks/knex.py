@@ -86,7 +86,7 @@ class _Reader:
             known = link.value(0).known
             self.found.doubt(self.at[0], known if isinstance(known, str) else "")
         else:
-            self.found.calls += [sql.call(perhaps=perhaps) for sql in self._pending]
+            self.found.calls += [sql.call(conditional=perhaps) for sql in self._pending]
 
     def _read(self, link: Link) -> None:
         name = link.name

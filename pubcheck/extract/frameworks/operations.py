@@ -76,7 +76,7 @@ class Sql:
             self.add(", " if number else "(").name(name, place)
         return self.add(")")
 
-    def call(self, *, perhaps: bool = False) -> Call:
+    def call(self, *, conditional: bool = False) -> Call:
         """The statement. A piece keeps its place where it comes after the one before it in the file, too."""
         at, end = self._place
         edits: list[tuple[int, int, str]] = []
@@ -92,7 +92,7 @@ class Sql:
             at = place[1]
         if pending or at < end:
             edits.append((at, end, pending))
-        return Call(*self._place, tuple(edits), perhaps)
+        return Call(*self._place, tuple(edits), conditional)
 
 
 def quoted(name: str) -> str:

@@ -97,7 +97,7 @@ def prisma(text: str) -> Operations | None:
         if each["kind"] == "enum":
             labels = [label[1] for label in re.finditer(r"^[ \t]*([A-Za-z]\w*)", each["body"], re.M)]
             mapped = {
-                label[1]: _said(label[2])
+                label[1]: _sql_name(label[2])
                 for label in re.finditer(rf"^[ \t]*(\w+)[ \t]+@map\(({_STRING})", each["body"], re.M)
             }
             listed = ", ".join(literal(mapped.get(label, label)) for label in labels)
@@ -111,13 +111,13 @@ def prisma(text: str) -> Operations | None:
     return found
 
 
-def _said(written: str) -> str:
+def _sql_name(written: str) -> str:
     return re.sub(r"\\(.)", r"\1", written[1:-1])
 
 
 def _enum(block: re.Match[str]) -> str:
     mapped = re.search(rf"@@map\(\s*({_STRING})", block["body"])
-    return _said(mapped[1]) if mapped else block["name"]
+    return _sql_name(mapped[1]) if mapped else block["name"]
 
 
 class _Table:
@@ -130,8 +130,8 @@ class _Table:
         given = dict(self.attributes)
         mapped = re.search(_STRING, given.get("map", ""))
         schema = re.search(_STRING, given.get("schema", ""))
-        self.name = _said(mapped[0]) if mapped else block["name"]
-        self.target = f"{quoted(_said(schema[0]))}.{quoted(self.name)}" if schema else quoted(self.name)
+        self.name = _sql_name(mapped[0]) if mapped else block["name"]
+        self.target = f"{quoted(_sql_name(schema[0]))}.{quoted(self.name)}" if schema else quoted(self.name)
         written = list(_FIELD.finditer(body))
         fields = [_field(each, offset, enums) for each in written if each["type"] not in models]
         self.fields = [field for field in fields if field is not None]
@@ -198,14 +198,14 @@ def _field(each: re.Match[str], offset: int, enums: dict[str, str]) -> _Field | 
         sql = quoted(enums[type])
     else:
         unsupported = re.search(_STRING, type)
-        sql = _said(unsupported[0]) if unsupported else _TYPES.get(type, quoted(type))
+        sql = _sql_name(unsupported[0]) if unsupported else _TYPES.get(type, quoted(type))
     sql += "[]" if each["mark"] == "[]" else "" if each["mark"] == "?" else " NOT NULL"
     unique = re.search(r"@unique\b(\([^)\n]*\))?", rest)
     start, end = each.span("name")
     return _Field(
         each["name"],
         (offset + start, offset + end),
-        _said(mapped[1]) if mapped else each["name"],
+        _sql_name(mapped[1]) if mapped else each["name"],
         f" {sql}",
         re.search(r"(?<!@)@id\b", rest) is not None,
         _constraint(unique[1] or "", "") if unique else None,
@@ -214,4 +214,4 @@ def _field(each: re.Match[str], offset: int, enums: dict[str, str]) -> _Field | 
 
 def _constraint(arguments: str, otherwise: str) -> str:
     named = _NAMED.search(arguments)
-    return _said(named[1]) if named else otherwise
+    return _sql_name(named[1]) if named else otherwise

@@ -57,10 +57,10 @@ def rails(text: str, project: Project) -> Operations | None:
                 way = ways.get("up") or ways.get("change")
                 if way is not None:
                     reader.helpers = frozenset(ways) - {"up", "down", "change"}
-                    reader.block(way.body, perhaps=False)
+                    reader.block(way.body, conditional=False)
                     return reader.found
             if command.opens == "do" and "ActiveRecord::Schema" in text[slice(*command.place)][:40]:
-                reader.block(command.body, perhaps=False)
+                reader.block(command.body, conditional=False)
                 return reader.found
     except RecursionError:
         return None
@@ -78,28 +78,28 @@ class Reader:
         self._pending: list[Sql] = []
         self._left = False
 
-    def block(self, body: list[Command], *, perhaps: bool) -> None:
+    def block(self, body: list[Command], *, conditional: bool) -> None:
         for command in body:
-            self._command(command, perhaps=perhaps or command.perhaps or self._left)
+            self._command(command, conditional=conditional or command.perhaps or self._left)
 
-    def _command(self, command: Command, *, perhaps: bool) -> None:
+    def _command(self, command: Command, *, conditional: bool) -> None:
         self.at, self._pending = command.place, []
         name = command.name
         if command.opens in ("if", "unless", "case", "begin", "while", "until", "for"):
-            self.block(command.body, perhaps=True)
+            self.block(command.body, conditional=True)
         elif name in ("return", "raise"):
             self._left = True
         elif command.opens == "def" or (command.receiver and name == "down"):
             return
         elif name in _INLINE or name == "reversible" or (command.receiver and name == "up"):
-            self.block(command.body, perhaps=perhaps)
+            self.block(command.body, conditional=conditional)
         elif not command.receiver and not command.odd and name in RENDERED:
             try:
                 RENDERED[name](self, command)
             except (Unreadable, IndexError, ValueError):
                 self.doubt(_first(command))
             else:
-                self.found.calls += [sql.call(perhaps=perhaps) for sql in self._pending]
+                self.found.calls += [sql.call(conditional=conditional) for sql in self._pending]
         elif command.opens in ("do", "{") or command.odd or command.receiver:
             if _WORDS.search(self.text, *command.place) is not None:
                 self.doubt("")

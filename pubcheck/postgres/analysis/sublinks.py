@@ -32,7 +32,7 @@ def sublink(p: ParseState, body: Node) -> Expr:
     outputs, inner = _query(p, body["subselect"], start)
     if form == "EXISTS":
         return Expr("SubLink", BOOL, [], location, value=(form, inner.touches, inner.outer))
-    columns = _told(p, outputs, start)
+    columns = _named_outputs(p, outputs, start)
     if form in ("EXPR", "ARRAY"):
         if len(columns) != 1:
             raise p.error("42601", "subquery must return only one column", location)
@@ -48,7 +48,7 @@ def row_compare(p: ParseState, left: Node, names: list[str], link: Node, locatio
     start = node_location(left)
     outputs, inner = _query(p, link["subselect"], start)
     row = transform(p, left)
-    return _compare(p, "ROWCOMPARE", row.args, names, _told(p, outputs, start), location, inner)
+    return _compare(p, "ROWCOMPARE", row.args, names, _named_outputs(p, outputs, start), location, inner)
 
 
 def json_array_query(p: ParseState, body: Node) -> Expr:
@@ -57,7 +57,7 @@ def json_array_query(p: ParseState, body: Node) -> Expr:
 
     location: int = body.get("location", -1)
     outputs, inner = _query(p, body["query"], location)
-    columns = _told(p, outputs, location)
+    columns = _named_outputs(p, outputs, location)
     if len(columns) != 1:
         raise p.error("42601", "subquery must return only one column", location)
     to = returning(p, body.get("output"), any_format=True)
@@ -73,7 +73,7 @@ def _query(p: ParseState, query: Node, location: int) -> tuple[list[Output] | No
         _refused(p, location)
 
 
-def _told(p: ParseState, outputs: list[Output] | None, location: int) -> list[Output]:
+def _named_outputs(p: ParseState, outputs: list[Output] | None, location: int) -> list[Output]:
     if outputs is None or not all(output.type for output in outputs):
         _refused(p, location)
     return outputs

@@ -38,7 +38,7 @@ class Reasons:
         """A reason that the statement at hand gives; ``text`` is said of it where nothing better is known."""
         return Reason(self.text or text, self.at)
 
-    def doubt_row(self, oid: int, text: str) -> None:
+    def assume_row(self, oid: int, text: str) -> None:
         self.rows.setdefault(oid, self.here(text))
 
 

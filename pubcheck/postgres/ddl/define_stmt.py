@@ -11,7 +11,7 @@ from pubcheck.postgres.ddl.functions import element_of, enter_proc, type_of
 from pubcheck.postgres.ddl.object_address import OTHER_KINDS, function_with, operator_with, procs_named
 from pubcheck.postgres.ddl.type_modifiers import DEFAULT_COLLATION, named_collation
 from pubcheck.postgres.ddl.types.base import create_base
-from pubcheck.postgres.def_elem import says_yes, value_text
+from pubcheck.postgres.def_elem import is_true, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import BOOL, POLYMORPHIC
 from pubcheck.postgres.parse import Node
@@ -95,7 +95,7 @@ def create_aggregate(session: Session, node: Node) -> None:
                 variadic = element_of(session, oid)
     state_type = _type(session, state)
     step = _supporting(session, transition, (state_type, *arguments))
-    extra = arguments if says_yes(options, "finalfunc_extra") else ()
+    extra = arguments if is_true(options, "finalfunc_extra") else ()
     final = _supporting(session, options.get("finalfunc"), (state_type, *extra))
     if "finalfunc" in options:
         returns = final.returns if final is not None and final.returns not in POLYMORPHIC else 0
@@ -220,7 +220,7 @@ def create_collation(session: Session, node: Node) -> None:
             return
         raise ServerError("42710", f'collation "{name}" already exists')
     options = _options(node)
-    deterministic = not ("deterministic" in options and not says_yes(options, "deterministic"))
+    deterministic = not ("deterministic" in options and not is_true(options, "deterministic"))
     if "from" in options:
         chosen = named_collation(session, _name(options["from"]))
         if chosen == DEFAULT_COLLATION:

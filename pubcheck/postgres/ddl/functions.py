@@ -283,7 +283,7 @@ def _doubt_named(session: Session, call: Node) -> None:
         row = session.regclass(constant["sval"].get("sval", "")) if "sval" in constant else None
         if row is not None and row.seen:
             session.catalog.relations.put(row.oid, replace(row, seen=False))
-            session.catalog.reasons.doubt_row(row.oid, NOT_FOLLOWED)
+            session.catalog.reasons.assume_row(row.oid, NOT_FOLLOWED)
 
 
 def _known(session: Session, parts: list[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import (
     CAST,
@@ -43,7 +43,7 @@ KINDS = {
 ON_TABLE = ("trigger", "rule", "policy")
 """Kinds of Other whose ``namespace`` is the oid of the relation they belong to."""
 
-_PLAIN = pattern_later(r"[a-z_][a-z0-9_]*\Z")
+_PLAIN = lazy_compile(r"[a-z_][a-z0-9_]*\Z")
 
 # format_type.c: the types that SQL has its own words for.
 _SQL_NAMES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.oids import (
@@ -25,9 +25,9 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 
 _LIMITS = {INT2: 1 << 15, INT4: 1 << 31, INT8: 1 << 63}
-_NUMBER = pattern_later(r"[+-]?[0-9]{1,40}")
-_UUID = pattern_later(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_MOMENT = pattern_later(
+_NUMBER = lazy_compile(r"[+-]?[0-9]{1,40}")
+_UUID = lazy_compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_MOMENT = lazy_compile(
     r"(\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31))"
     r"(?:[ T]((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d(?:\.\d{1,6})?))?(Z|[+-]\d\d(?::?\d\d)?)?)?"
 )

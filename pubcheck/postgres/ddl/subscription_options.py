@@ -38,7 +38,7 @@ Options = dict[str, Any]
 """What was given: texts, truths, and None for a slot_name of NONE."""
 
 
-def stands_for_another(text: str) -> bool:
+def is_abbreviation(text: str) -> bool:
     """Whether a text in quotes looks like one that is filled in before it is run."""
     return not _TEMPLATES.isdisjoint(text)
 
@@ -132,7 +132,7 @@ def _slot_name(name: str, arg: Node | None, major: int) -> str | None:
     slot = _text(name, arg)
     if slot == "none":
         return None
-    if stands_for_another(slot):
+    if is_abbreviation(slot):
         return slot
     if not slot:
         raise ServerError("42602", f'replication slot name "{slot}" is too short', rule=RULE)

@@ -16,8 +16,8 @@ from pubcheck.postgres.ddl.subscription_options import (
     Options,
     exclude,
     exclude_without_slot,
+    is_abbreviation,
     parse_options,
-    stands_for_another,
 )
 from pubcheck.postgres.ddl.subscription_rights import (
     refuse_creation,
@@ -186,7 +186,7 @@ def _check_connection(session: Session, node: Node) -> None:
     """libpqrcv_check_conninfo. Raises ServerError 42601."""
     text = node.get("conninfo", "")
     said = complaint(text, session.catalog.major.number)
-    if said is None or stands_for_another(text):
+    if said is None or is_abbreviation(text):
         return
     # A text without any option may stand for one that has some.
     session.assumed = session.assumed or "=" not in text

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import InputContext, refused
 from pubcheck.postgres.input.numbers import parse_numeric
 
-_BLANK = pattern_later(r"[ \t\n\r]*")
-_ALNUM = pattern_later(r"[^\x00-/:-@\[-^`{-\x7f]*")
+_BLANK = lazy_compile(r"[ \t\n\r]*")
+_ALNUM = lazy_compile(r"[^\x00-/:-@\[-^`{-\x7f]*")
 """Letters, digits, the underscore and whatever is not ASCII (JSON_ALPHANUMERIC_CHAR)."""
-_NUMBER_START = pattern_later(r"-?(?:0|[1-9][0-9]*)?")
-_FRACTION = pattern_later(r"\.[0-9]*")
-_EXPONENT = pattern_later(r"[eE][+-]?[0-9]*")
-_PLAIN = pattern_later(r'[^"\\\x00-\x1f]*')
-_HEX_4 = pattern_later(r"[0-9a-fA-F]{4}")
+_NUMBER_START = lazy_compile(r"-?(?:0|[1-9][0-9]*)?")
+_FRACTION = lazy_compile(r"\.[0-9]*")
+_EXPONENT = lazy_compile(r"[eE][+-]?[0-9]*")
+_PLAIN = lazy_compile(r'[^"\\\x00-\x1f]*')
+_HEX_4 = lazy_compile(r"[0-9a-fA-F]{4}")
 _DEEP = 500
 """Nesting that no server refuses for lack of stack (check_stack_depth); how much more it takes is its own affair."""
 

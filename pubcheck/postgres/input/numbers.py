@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import SPACE, InputContext, invalid, out_of_range, refused
 
@@ -23,8 +23,8 @@ def _number(digits: str) -> int:
 
 # Integers.
 
-_DECIMAL = pattern_later(rf"{_S}([+-]?[0-9]+){_S}")
-_INTEGER = pattern_later(
+_DECIMAL = lazy_compile(rf"{_S}([+-]?[0-9]+){_S}")
+_INTEGER = lazy_compile(
     rf"{_S}(?P<sign>[+-]?)(?:0[xX](?P<hex>(?:_?[0-9a-fA-F])*)|0[oO](?P<oct>(?:_?[0-7])*)"
     rf"|0[bB](?P<bin>(?:_?[01])*)|(?P<dec>[0-9]+(?:_[0-9]+)*)?)(?P<rest>.*)",
     re.DOTALL,
@@ -85,8 +85,8 @@ def read_int8(context: InputContext, text: str, typmod: int = -1) -> int:
     return _integer(context, text, "bigint", 1 << 63)
 
 
-_LONG = pattern_later(rf"{_S}([+-]?[0-9]+)")
-_STRTOUL = pattern_later(rf"{_S}(?P<sign>[+-]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|(?P<oct>0[0-7]*)|(?P<dec>[1-9][0-9]*))")
+_LONG = lazy_compile(rf"{_S}([+-]?[0-9]+)")
+_STRTOUL = lazy_compile(rf"{_S}(?P<sign>[+-]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|(?P<oct>0[0-7]*)|(?P<dec>[1-9][0-9]*))")
 
 
 def _strtoul(text: str, decimal: bool) -> tuple[int, int] | None:
@@ -170,13 +170,13 @@ def read_oidvector(context: InputContext, text: str, typmod: int = -1) -> tuple[
 
 # numeric.
 
-_NUMERIC = pattern_later(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
-_NUMERIC_16 = pattern_later(r"[+-]?(?:[0-9]+(?:_[0-9]+)*(?:\.(?:[0-9]+(?:_[0-9]+)*)?)?|\.[0-9]+(?:_[0-9]+)*)")
-_EXPONENT = pattern_later(rf"[eE]({_S}[+-]?[0-9]+)")
-_EXPONENT_16 = pattern_later(r"[eE]([+-]?[0-9]+(?:_[0-9]+)*)")
-_SPECIAL = pattern_later(r"nan|([+-]?)inf(?:inity)?", re.IGNORECASE)
-_INTEGRAL = pattern_later(r"([+-]?)0(?:[xX]((?:_?[0-9a-fA-F])+)|[oO]((?:_?[0-7])+)|[bB]((?:_?[01])+))")
-_PLAIN_NUMERIC = pattern_later(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?")
+_NUMERIC = lazy_compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_NUMERIC_16 = lazy_compile(r"[+-]?(?:[0-9]+(?:_[0-9]+)*(?:\.(?:[0-9]+(?:_[0-9]+)*)?)?|\.[0-9]+(?:_[0-9]+)*)")
+_EXPONENT = lazy_compile(rf"[eE]({_S}[+-]?[0-9]+)")
+_EXPONENT_16 = lazy_compile(r"[eE]([+-]?[0-9]+(?:_[0-9]+)*)")
+_SPECIAL = lazy_compile(r"nan|([+-]?)inf(?:inity)?", re.IGNORECASE)
+_INTEGRAL = lazy_compile(r"([+-]?)0(?:[xX]((?:_?[0-9a-fA-F])+)|[oO]((?:_?[0-7])+)|[bB]((?:_?[01])+))")
+_PLAIN_NUMERIC = lazy_compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?")
 _GREATEST_EXPONENT = 0x3FFFFFFF
 _GREATEST_SCALE = 0x3FFF
 _GREATEST_WEIGHT = 131072
@@ -259,10 +259,10 @@ def fit(value: Decimal, typmod: int) -> Decimal:
 
 # Floating point.
 
-_FLOAT = pattern_later(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_HEX_FLOAT = pattern_later(r"[+-]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?")
-_FLOAT_WORD = pattern_later(r"[+-]?(?:nan(?:\([0-9a-zA-Z_]*\))?|inf(?:inity)?)", re.IGNORECASE)
-_NOT_ZERO = pattern_later(r"[1-9]")
+_FLOAT = lazy_compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_HEX_FLOAT = lazy_compile(r"[+-]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?")
+_FLOAT_WORD = lazy_compile(r"[+-]?(?:nan(?:\([0-9a-zA-Z_]*\))?|inf(?:inity)?)", re.IGNORECASE)
+_NOT_ZERO = lazy_compile(r"[1-9]")
 _REAL_OVERFLOW = float(2**128 - 2**103)
 _REAL_UNDERFLOW = 2.0**-150
 
@@ -341,7 +341,7 @@ def read_float4(context: InputContext, text: str, typmod: int = -1) -> float:
 # money.
 
 _DOLLARS = ("C", "POSIX", "C.UTF-8", "C.UTF8", "C.utf8", "en_US", "en_US.UTF-8", "en_US.UTF8", "en_US.utf8")
-_MONEY = pattern_later(
+_MONEY = lazy_compile(
     rf"{_S}\$?{_S}(?P<sign>[-(+])?{_S}\$?{_S}(?P<number>[0-9,]*(?:\.(?:,*[0-9]){{0,2}},*)?)"
     r"(?P<rest>[0-9]*)(?P<end>[ \t\n\v\f\r)\-+$]*)"
 )

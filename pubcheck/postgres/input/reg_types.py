@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import PG_CATALOG, SUPERUSER
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import SPACE, InputContext, refused
@@ -16,8 +16,8 @@ from pubcheck.postgres.input.numbers import read_oid
 
 _NAME_BYTES = 63
 """NAMEDATALEN, without the byte that ends a name."""
-_DIGITS = pattern_later("[0-9]+")
-_PART = pattern_later(r'"((?:[^"]|"")*+)"|([^". \t\n\v\f\r][^. \t\n\v\f\r]*)')
+_DIGITS = lazy_compile("[0-9]+")
+_PART = lazy_compile(r'"((?:[^"]|"")*+)"|([^". \t\n\v\f\r][^. \t\n\v\f\r]*)')
 
 
 def _number(context: InputContext, text: str, none: str = "-") -> int | None:
@@ -222,7 +222,7 @@ def read_regoper(context: InputContext, text: str, typmod: int = -1) -> int:
     return int(found[0].oid)
 
 
-_BEFORE_PARENTHESIS = pattern_later(r'((?:[^"(]|"[^"]*")*+)\(')
+_BEFORE_PARENTHESIS = lazy_compile(r'((?:[^"(]|"[^"]*")*+)\(')
 
 
 def _name_and_types(context: InputContext, text: str, none: bool) -> tuple[list[str], list[int]]:
@@ -318,8 +318,8 @@ def _role(context: InputContext, name: str) -> int:
     return int(oid)
 
 
-_ACL_NAME = pattern_later(r'(?:"(?:[^"]|"")*+(?:"|\Z)|[A-Za-z0-9_\x80-\U0010ffff])*+')
-_ACL_QUOTED = pattern_later(r'"((?:[^"]|"")*+)(?:"|\Z)')
+_ACL_NAME = lazy_compile(r'(?:"(?:[^"]|"")*+(?:"|\Z)|[A-Za-z0-9_\x80-\U0010ffff])*+')
+_ACL_QUOTED = lazy_compile(r'"((?:[^"]|"")*+)(?:"|\Z)')
 
 
 def read_aclitem(context: InputContext, text: str, typmod: int = -1) -> tuple[int, str, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.input.common import SPACE, InputContext, invalid, refused
 
 _BOOLEANS = {
@@ -56,7 +56,7 @@ def read_name(context: InputContext, text: str, typmod: int = -1) -> str:
     return text.encode(errors="surrogatepass")[:63].decode(errors="ignore")
 
 
-_OCTAL = pattern_later(r"\\[0-7]{3}")
+_OCTAL = lazy_compile(r"\\[0-7]{3}")
 
 
 def read_char(context: InputContext, text: str, typmod: int = -1) -> bytes:
@@ -66,8 +66,8 @@ def read_char(context: InputContext, text: str, typmod: int = -1) -> bytes:
     return text.encode(errors="surrogatepass")[:1]
 
 
-_ESCAPED = pattern_later(r"(?:[^\\]|\\\\|\\[0-3][0-7][0-7])*")
-_HEX_PAIRS = pattern_later(r"(?:[ \n\t\r]|[0-9a-fA-F]{2})*")
+_ESCAPED = lazy_compile(r"(?:[^\\]|\\\\|\\[0-3][0-7][0-7])*")
+_HEX_PAIRS = lazy_compile(r"(?:[ \n\t\r]|[0-9a-fA-F]{2})*")
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
@@ -93,8 +93,8 @@ def read_bytea(context: InputContext, text: str, typmod: int = -1) -> bytes:
     )
 
 
-_NO_BINARY = pattern_later("[^01]")
-_NO_HEX = pattern_later("[^0-9a-fA-F]")
+_NO_BINARY = lazy_compile("[^01]")
+_NO_HEX = lazy_compile("[^0-9a-fA-F]")
 
 
 def _bits(text: str) -> str:
@@ -126,7 +126,7 @@ def read_varbit(context: InputContext, text: str, typmod: int = -1) -> str:
     return _bits(text)
 
 
-_UUID = pattern_later(r"(?:(?:[0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}|\{(?:[0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}\})")
+_UUID = lazy_compile(r"(?:(?:[0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}|\{(?:[0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}\})")
 
 
 def read_uuid(context: InputContext, text: str, typmod: int = -1) -> bytes:
@@ -135,7 +135,7 @@ def read_uuid(context: InputContext, text: str, typmod: int = -1) -> bytes:
     return bytes.fromhex(text.strip("{}").replace("-", ""))
 
 
-_LSN = pattern_later(r"([0-9a-fA-F]{1,8})/([0-9a-fA-F]{1,8})")
+_LSN = lazy_compile(r"([0-9a-fA-F]{1,8})/([0-9a-fA-F]{1,8})")
 
 
 def read_pg_lsn(context: InputContext, text: str, typmod: int = -1) -> int:
@@ -145,7 +145,7 @@ def read_pg_lsn(context: InputContext, text: str, typmod: int = -1) -> int:
     return int(match[1], 16) << 32 | int(match[2], 16)
 
 
-_TID_NUMBER = pattern_later(r"(?:[ \t\n\v\f\r]*([+-]?[0-9]{1,400}))?")
+_TID_NUMBER = lazy_compile(r"(?:[ \t\n\v\f\r]*([+-]?[0-9]{1,400}))?")
 
 
 def read_tid(context: InputContext, text: str, typmod: int = -1) -> tuple[int, int]:
@@ -172,7 +172,7 @@ def read_tid(context: InputContext, text: str, typmod: int = -1) -> tuple[int, i
     raise invalid("tid", text)
 
 
-_STR2U64 = pattern_later(r"[ \t\n\v\f\r]*[+-]?[0-9]*")
+_STR2U64 = lazy_compile(r"[ \t\n\v\f\r]*[+-]?[0-9]*")
 
 
 def _snapshot_number(text: str, at: int) -> tuple[int, int]:

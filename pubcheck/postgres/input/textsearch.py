@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import SPACE, InputContext, refused
 
@@ -13,7 +13,7 @@ _GREATEST_POSITION = 16384
 _GREATEST_TEXT = 1 << 20
 _WEIGHTS = "abcd*"
 _OPERATORS = "!&|()<"
-_OTHER_SPACE = pattern_later(r"(?![ \t\n\v\f\r])\s")
+_OTHER_SPACE = lazy_compile(r"(?![ \t\n\v\f\r])\s")
 
 
 def _check(text: str) -> None:
@@ -132,7 +132,7 @@ def read_tsvector(context: InputContext, text: str, typmod: int = -1) -> list[st
     return found
 
 
-_PHRASE = pattern_later(r"<(?:(-)|([0-9]+))")
+_PHRASE = lazy_compile(r"<(?:(-)|([0-9]+))")
 _PRIORITY = {"|": 1, "&": 2, "<": 3, "!": 4}
 _STACK = 32
 

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.input.common import InputContext, refused
 
 _BLANK = "[ \t\r\n]"
-_DECLARATION = pattern_later(
+_DECLARATION = lazy_compile(
     rf"<\?xml{_BLANK}+version{_BLANK}*={_BLANK}*(?:\"1\.0\"|'1\.0')"
     rf"(?:{_BLANK}+standalone{_BLANK}*={_BLANK}*(?:\"(?:yes|no)\"|'(?:yes|no)'))?{_BLANK}*\?>"
 )
-_DECLARED = pattern_later(rf"<\?xml{_BLANK}")
-_NO_DECLARATION = pattern_later(r"<\?xml(?![\w.:-])")
-_DOUBTFUL = pattern_later(r"<!DOCTYPE|<!ENTITY|\]\]>|[\ufffe\uffff\ud800-\udfff]")
-_TAG = pattern_later(r"<[^>]*+>")
-_DOUBTFUL_IN_TAG = pattern_later(r"<[/]?:|:[\s/>=]|\w:[\w.-]+:")
-_CDATA = pattern_later(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_DECLARED = lazy_compile(rf"<\?xml{_BLANK}")
+_NO_DECLARATION = lazy_compile(r"<\?xml(?![\w.:-])")
+_DOUBTFUL = lazy_compile(r"<!DOCTYPE|<!ENTITY|\]\]>|[\ufffe\uffff\ud800-\udfff]")
+_TAG = lazy_compile(r"<[^>]*+>")
+_DOUBTFUL_IN_TAG = lazy_compile(r"<[/]?:|:[\s/>=]|\w:[\w.-]+:")
+_CDATA = lazy_compile(r"<!\[CDATA\[.*?\]\]>", re.DOTALL)
 _DEEP = 200
 """Elements within elements that every libxml2 takes (it stops at 256)."""
 

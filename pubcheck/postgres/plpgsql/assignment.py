@@ -6,7 +6,7 @@ import re
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.control_flow import ON, Way
+from pubcheck.postgres.plpgsql.control_flow import ON, Completion
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.statement_sequence import parameters
@@ -14,7 +14,7 @@ from pubcheck.postgres.plpgsql.values import UNKNOWN, text
 from pubcheck.postgres.plpgsql.variable_binding import INTEGER
 
 
-def assign(machine: Machine, node: Node) -> Way:
+def assign(machine: Machine, node: Node) -> Completion:
     said = node["expr"]["PLpgSQL_expr"]["query"]
     match = _ASSIGNMENT.match(said)
     if match is None:
@@ -40,7 +40,7 @@ def cursor_of(machine: Machine, node: Node) -> Node:
     return machine.datum(node.get("curvar", 0))[1]
 
 
-def open_cursor(machine: Machine, node: Node) -> Way:
+def open_cursor(machine: Machine, node: Node) -> Completion:
     cursor = cursor_of(machine, node)
     name = cursor.get("refname", "")
     if machine.frame.look_up((name,)) is not None:
@@ -67,7 +67,7 @@ def open_cursor(machine: Machine, node: Node) -> Way:
     return ON
 
 
-def fetch(machine: Machine, node: Node) -> Way:
+def fetch(machine: Machine, node: Node) -> Completion:
     at_cursor(machine, node)
     name = cursor_of(machine, node).get("refname", "")
     opened = machine.frame.cursors.get(name)
@@ -84,7 +84,7 @@ def fetch(machine: Machine, node: Node) -> Way:
     return ON
 
 
-def close(machine: Machine, node: Node) -> Way:
+def close(machine: Machine, node: Node) -> Completion:
     at_cursor(machine, node)
     return ON
 

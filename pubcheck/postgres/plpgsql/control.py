@@ -9,7 +9,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.calls import calls_only
-from pubcheck.postgres.plpgsql.control_flow import ON, Signal, Way, everything
+from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, everything
 from pubcheck.postgres.plpgsql.evaluate import expression, query
 from pubcheck.postgres.plpgsql.exceptions import guarded
 from pubcheck.postgres.plpgsql.guards import assumptions
@@ -17,7 +17,7 @@ from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
 
 
-def run_block(machine: Machine, node: Node, outermost: bool = False) -> Way:
+def run_block(machine: Machine, node: Node, outermost: bool = False) -> Completion:
     frame = machine.frame
     scope: dict[str, Value] = {}
     line = node.get("lineno", 1)
@@ -50,14 +50,14 @@ def run_block(machine: Machine, node: Node, outermost: bool = False) -> Way:
             frame.declared += 1
     label = node.get("label", "")
     if label:
-        way = Way(
+        way = Completion(
             None if way.certain == Signal("exit", label) else way.certain,
             [signal for signal in way.perhaps if signal != Signal("exit", label)],
         )
     return way
 
 
-def branch(machine: Machine, node: Node) -> Way:
+def branch(machine: Machine, node: Node) -> Completion:
     branches: list[tuple[Node | None, Sequence[Node]]] = [(node["cond"], node.get("then_body", ()))]
     for item in node.get("elsif_list", ()):
         branch = item["PLpgSQL_if_elsif"]
@@ -66,7 +66,7 @@ def branch(machine: Machine, node: Node) -> Way:
     return choose(machine, branches)
 
 
-def case(machine: Machine, node: Node) -> Way:
+def case(machine: Machine, node: Node) -> Completion:
     subject = f"__Case__Variable_{node.get('t_varno', 0)}__"
     if "t_expr" in node:
         value = machine.value(node["t_expr"])
@@ -85,11 +85,11 @@ def case(machine: Machine, node: Node) -> Way:
     return choose(machine, branches)
 
 
-def case_not_found(machine: Machine, node: Node) -> Way:
+def case_not_found(machine: Machine, node: Node) -> Completion:
     return machine.fail(ServerError("20000", "case not found", hint="CASE statement is missing ELSE part."))
 
 
-def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node]]]) -> Way:
+def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node]]]) -> Completion:
     """IF and CASE: the first branch whose condition holds; each of which it may."""
     doubts, perhaps = machine.doubt.ways, list[Signal]()
     before: list[dict[str, Value]] | None = None
@@ -124,7 +124,7 @@ def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node
         machine.restore(after[0])
         for other in after[1:]:
             machine.frame.blur(other)
-    return Way(None, perhaps) if perhaps else ON
+    return Completion(None, perhaps) if perhaps else ON
 
 
 def suppose(machine: Machine, condition: Node | None) -> list[Any]:
@@ -142,25 +142,25 @@ def unsuppose(machine: Machine, supposed: list[Any]) -> None:
         machine.session.unsuppose(supposed)
 
 
-def exit_or_continue(machine: Machine, node: Node) -> Way:
+def exit_or_continue(machine: Machine, node: Node) -> Completion:
     signal = Signal("exit" if node.get("is_exit") else "continue", node.get("label", ""))
     truth = machine.truth(node["cond"]) if "cond" in node else True
     if truth is UNKNOWN:
-        return Way(None, [signal])
-    return Way(signal) if truth is True else ON
+        return Completion(None, [signal])
+    return Completion(signal) if truth is True else ON
 
 
-def returned(machine: Machine, node: Node) -> Way:
+def returned(machine: Machine, node: Node) -> Completion:
     if "expr" in node:
         returns = machine.frame.returns
         value = machine.value(node["expr"], machine.trial.type_named(returns) if returns else None)
         machine.frame.result = UNKNOWN if machine.doubt.at_hand else value
     elif machine.frame.returns:
         machine.frame.result = UNKNOWN
-    return Way(Signal("return"))
+    return Completion(Signal("return"))
 
 
-def return_query(machine: Machine, node: Node) -> Way:
+def return_query(machine: Machine, node: Node) -> Completion:
     statement = query(node["query"]["PLpgSQL_expr"]["query"]) if "query" in node else None
     found = queries.UNKNOWN_ROWS
     if statement is not None:
@@ -174,7 +174,7 @@ def return_query(machine: Machine, node: Node) -> Way:
     return ON
 
 
-def return_next(machine: Machine, node: Node) -> Way:
+def return_next(machine: Machine, node: Node) -> Completion:
     frame = machine.frame
     if "expr" in node:
         value = machine.value(node["expr"])
@@ -192,7 +192,7 @@ def _emit(machine: Machine, rows: Sequence[tuple[Value, ...]] | None) -> None:
         frame.emitted += rows
 
 
-def transaction(machine: Machine, commit: bool) -> Way:
+def transaction(machine: Machine, commit: bool) -> Completion:
     if not machine.atomic and any(machine.doubt.handlers):
         word = "commit" if commit else "roll back"
         return machine.fail(ServerError("2D000", f"cannot {word} while a subtransaction is active"))
@@ -204,11 +204,11 @@ def transaction(machine: Machine, commit: bool) -> Way:
     return ON
 
 
-def commit(machine: Machine, node: Node) -> Way:
+def commit(machine: Machine, node: Node) -> Completion:
     return transaction(machine, True)
 
 
-def rollback(machine: Machine, node: Node) -> Way:
+def rollback(machine: Machine, node: Node) -> Completion:
     return transaction(machine, False)
 
 

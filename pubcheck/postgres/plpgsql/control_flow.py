@@ -12,15 +12,15 @@ class Signal(Struct, frozen=True):
     label: str = ""
 
 
-class Way(Struct):
+class Completion(Struct):
     """How a list of statements ends: in a signal for certain, and in others perhaps."""
 
     certain: Signal | None = None
     perhaps: list[Signal] = []
 
 
-ON = Way()
+ON = Completion()
 
 
-def everything(way: Way) -> list[Signal]:
+def everything(way: Completion) -> list[Signal]:
     return [*way.perhaps, way.certain] if way.certain is not None else way.perhaps

@@ -14,7 +14,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed, is_template
 from pubcheck.postgres.plpgsql.parse import Program, typname
-from pubcheck.postgres.plpgsql.query_check import Trial
+from pubcheck.postgres.plpgsql.query_check import QueryChecker
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tokens import folded, in_characters, tokens
 
@@ -74,7 +74,7 @@ def _declarations(body: str) -> dict[tuple[str, int], int]:
     return found
 
 
-def are_declarable(trial: Trial, body: str, given: Program) -> bool:
+def are_declarable(trial: QueryChecker, body: str, given: Program) -> bool:
     """Whether the types of all variables of a body are known to be there. Raises NotParsed if one certainly is not."""
     nodes = (node for kind, node in given.variables if kind in _WITH_TYPES and "lineno" in node)
     # Each of them: one that is not there may stand behind one of which nothing is known.
@@ -84,7 +84,7 @@ def are_declarable(trial: Trial, body: str, given: Program) -> bool:
 _WITH_TYPES = ("PLpgSQL_var", "PLpgSQL_rec")
 
 
-def _is_declarable(trial: Trial, body: str, node: Node) -> bool:
+def _is_declarable(trial: QueryChecker, body: str, node: Node) -> bool:
     said = typname(node)
     found = declared(body, node)
     if found is None:
@@ -100,7 +100,7 @@ def _is_declarable(trial: Trial, body: str, node: Node) -> bool:
     return False
 
 
-def _refers(trial: Trial, body: str, found: Declared) -> bool:
+def _refers(trial: QueryChecker, body: str, found: Declared) -> bool:
     """%TYPE of a column or variable, and %ROWTYPE."""
     session, parts = trial.session, found.parts
     early = session.catalog.major.number < 17 and found.reference == "type"
@@ -134,7 +134,7 @@ def _is_label(session: Session, body: str, name: str) -> bool:
     return of_function or re.search(rf"<<\s*\"?{re.escape(name)}\"?\s*>>", body, re.IGNORECASE) is not None
 
 
-def first_refusal(trial: Trial, body: str, failure: NotParsed) -> NotParsed | None:
+def first_refusal(trial: QueryChecker, body: str, failure: NotParsed) -> NotParsed | None:
     """What the server certainly says first of a body that the parser refuses: perhaps that a type in a declaration
     before is not there. None where it is not known what it says, or a body with placeholders is run as another text.
     """
@@ -142,7 +142,7 @@ def first_refusal(trial: Trial, body: str, failure: NotParsed) -> NotParsed | No
     return first if first.sqlstate is not None and (first.statement or not is_template(body)) else None
 
 
-def _missing_type(trial: Trial, body: str, failure: NotParsed) -> NotParsed | None:
+def _missing_type(trial: QueryChecker, body: str, failure: NotParsed) -> NotParsed | None:
     """A type of a declaration before a place, which is not there; one without a SQLSTATE perhaps is."""
     end = len(body) if failure.location is None else failure.location
     for (name, line), at in _declarations(body).items():

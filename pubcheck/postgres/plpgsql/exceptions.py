@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.conditions import CONDITIONS, EXISTENCE, catches
-from pubcheck.postgres.plpgsql.control_flow import ON, Signal, Way, everything
+from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, everything
 from pubcheck.postgres.plpgsql.host import Raised
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.uncertainty import takes_all, takes_data
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
 
 
-def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Way:
+def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Completion:
     """A block with EXCEPTION is a subtransaction: what its handler takes never happened (exec_stmt_block)."""
     host = machine.host
     conditions = [
@@ -42,12 +42,12 @@ def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Way:
         return handle(machine, handlers[taken], raised)
     finally:
         machine.doubt.handlers.pop()
-    way = Way(way.certain, [signal for signal in way.perhaps if signal.kind != "raised"])
+    way = Completion(way.certain, [signal for signal in way.perhaps if signal.kind != "raised"])
     if any(takes_all(each) for each in conditions):
         machine.doubt.unproven = unproven
     risky = machine.doubt.risks > risks
     if risky:
-        host.doubt(mark)
+        host.assume_since(mark)
         if any(takes_all(each) for each in conditions) or not any(map(takes_data, machine.doubt.handlers)):
             machine.doubt.risks = risks
     if machine.doubt.shaky > shaky or risky:
@@ -56,13 +56,13 @@ def guarded(machine: Machine, node: Node, handlers: Sequence[Node]) -> Way:
         before = machine.frame.snapshot()
         for handler in handlers:
             with machine.branch():
-                way = Way(way.certain, [*way.perhaps, *everything(handle(machine, handler, None))])
+                way = Completion(way.certain, [*way.perhaps, *everything(handle(machine, handler, None))])
         machine.frame.blur(before)
         machine.frame.blur(variables)
     return way
 
 
-def protected(machine: Machine, nodes: Sequence[Node]) -> Way:
+def protected(machine: Machine, nodes: Sequence[Node]) -> Completion:
     """As ``Machine.statements``; after a statement that may have failed, and then been taken, the rest is in doubt."""
     doubts, compared = machine.doubt.ways, machine.doubt.compared
     perhaps: list[Signal] = []
@@ -72,17 +72,21 @@ def protected(machine: Machine, nodes: Sequence[Node]) -> Way:
             way = machine.statements([node])
             perhaps += way.perhaps
             if way.certain is not None:
-                return Way(None, [*perhaps, way.certain]) if machine.doubt.ways > doubts else Way(way.certain, perhaps)
+                return (
+                    Completion(None, [*perhaps, way.certain])
+                    if machine.doubt.ways > doubts
+                    else Completion(way.certain, perhaps)
+                )
             if way.perhaps or machine.doubt.shaky > shaky:
                 machine.doubt.ways += 1
             elif machine.doubt.risks > risks:
                 machine.doubt.after_risk()
-        return Way(None, perhaps)
+        return Completion(None, perhaps)
     finally:
         machine.doubt.ways, machine.doubt.compared = doubts, compared
 
 
-def handle(machine: Machine, handler: Node, raised: Raised | None) -> Way:
+def handle(machine: Machine, handler: Node, raised: Raised | None) -> Completion:
     """What a handler does; None for an error that there perhaps is."""
     error = raised.error if raised is not None else None
     scope: dict[str, Value] = {
@@ -102,7 +106,7 @@ def handle(machine: Machine, handler: Node, raised: Raised | None) -> Way:
             machine.errors.pop()
 
 
-def raised(machine: Machine, node: Node) -> Way:
+def raised(machine: Machine, node: Node) -> Completion:
     """RAISE: anything below EXCEPTION only speaks (exec_stmt_raise)."""
     if node.get("elog_level", 21) < 21:
         for each in node.get("params", ()):
@@ -163,7 +167,7 @@ def message_of(template: str, values: list[Value]) -> Value:
     return found.replace("\0", "%")
 
 
-def asserted(machine: Machine, node: Node) -> Way:
+def asserted(machine: Machine, node: Node) -> Completion:
     truth = machine.truth(node["cond"])
     if truth is UNKNOWN:
         machine.doubt.risk()
@@ -174,7 +178,7 @@ def asserted(machine: Machine, node: Node) -> Way:
     return machine.fail(ServerError("P0004", said if isinstance(said, str) else "assertion failed"))
 
 
-def diagnostics(machine: Machine, node: Node) -> Way:
+def diagnostics(machine: Machine, node: Node) -> Completion:
     if node.get("is_stacked") and not machine.handling:
         words = "GET STACKED DIAGNOSTICS cannot be used outside an exception handler"
         return machine.fail(ServerError("0Z002", words))

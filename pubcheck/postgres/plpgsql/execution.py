@@ -11,7 +11,7 @@ from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.calls import calls_of, calls_only, cannot_be_read
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
-from pubcheck.postgres.plpgsql.control_flow import ON, Way
+from pubcheck.postgres.plpgsql.control_flow import ON, Completion
 from pubcheck.postgres.plpgsql.evaluate import expression, query
 from pubcheck.postgres.plpgsql.host import Inner, Raised
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
@@ -20,7 +20,7 @@ from pubcheck.postgres.plpgsql.statement_sequence import do, parameters, script,
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
 
 
-def plain(machine: Machine, node: Node) -> Way:
+def plain(machine: Machine, node: Node) -> Completion:
     """A plain SQL statement (exec_stmt_execsql)."""
     inner = machine.inner(node, "sqlstmt")
     try:
@@ -76,7 +76,7 @@ def select_into(machine: Machine, node: Node, name: str, body: Node) -> None:
     machine.frame.put("found", bool(found.rows))
 
 
-def perform(machine: Machine, node: Node) -> Way:
+def perform(machine: Machine, node: Node) -> Completion:
     inner = machine.inner(node, "expr")
     statement = query(inner.text.text)
     if statement is None:
@@ -88,7 +88,7 @@ def perform(machine: Machine, node: Node) -> Way:
     return ON
 
 
-def call_procedure(machine: Machine, node: Node) -> Way:
+def call_procedure(machine: Machine, node: Node) -> Completion:
     inner = machine.inner(node, "expr")
     try:
         parsed = parse(inner.text.text)
@@ -101,7 +101,7 @@ def call_procedure(machine: Machine, node: Node) -> Way:
     return ON
 
 
-def execute(machine: Machine, node: Node) -> Way:
+def execute(machine: Machine, node: Node) -> Completion:
     """EXECUTE (exec_stmt_dynexecute)."""
     value = text(machine.value(node["query"]))
     inner = machine.inner(node, "query")

@@ -10,7 +10,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.plpgsql.evaluate import MISSING
 from pubcheck.postgres.plpgsql.host import Inner
 from pubcheck.postgres.plpgsql.parse import Program
-from pubcheck.postgres.plpgsql.query_check import Trial
+from pubcheck.postgres.plpgsql.query_check import QueryChecker
 from pubcheck.postgres.plpgsql.source_text import Text
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced, unknown
 from pubcheck.postgres.plpgsql.variable_binding import Type
@@ -128,7 +128,7 @@ _LIMITED = re.compile(
 class Variables:
     """A frame's variables as a ``Trial`` asks for them: their types and values by name."""
 
-    def __init__(self, frame: Frame | None, trial: Trial) -> None:
+    def __init__(self, frame: Frame | None, trial: QueryChecker) -> None:
         self.frame, self.trial = frame, trial
 
     @property

@@ -24,7 +24,7 @@ Excuse = Callable[[ServerError, bool], bool]
 """Whether a refusal that is only assumed shall not be spoken of; the flag says that a name is merely not visible."""
 
 
-class Standing(Struct, frozen=True):
+class ExecutionContext(Struct, frozen=True):
     """What is known of a statement before it is done.
 
     ``doubtful``: whether it is run is not known; ``unsure``: one before it may have failed; ``handled``: there are
@@ -61,7 +61,7 @@ class Host(Protocol):
 
     session: Session
 
-    def do(self, inner: Inner, name: str, node: Node, standing: Standing) -> bool | ServerError:
+    def do(self, inner: Inner, name: str, node: Node, standing: ExecutionContext) -> bool | ServerError:
         """Apply one statement: whether that rests on nothing unseen, or the refusal that is only assumed.
 
         Raises Raised where it is certainly refused.
@@ -80,7 +80,7 @@ class Host(Protocol):
         """Take back what was done and found since ``mark``."""
         ...
 
-    def doubt(self, mark: Any) -> None:
+    def assume_since(self, mark: Any) -> None:
         """What was done since ``mark`` has perhaps been taken back."""
         ...
 

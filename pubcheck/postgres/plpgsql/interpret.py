@@ -12,7 +12,7 @@ from functools import partial
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import assignment, calls, control, exceptions, execution, loops
-from pubcheck.postgres.plpgsql.control_flow import Way
+from pubcheck.postgres.plpgsql.control_flow import Completion
 from pubcheck.postgres.plpgsql.host import Host, Inner
 from pubcheck.postgres.plpgsql.machine import Machine, Work
 from pubcheck.postgres.plpgsql.routines import Routine
@@ -65,7 +65,7 @@ class Interpreter(Machine):
     def followed_in(self, statement: Node) -> list[int]:
         return calls.followed_in(self, statement) if self.session.catalog.routines else []
 
-    def run_block(self, node: Node, outermost: bool = False) -> Way:
+    def run_block(self, node: Node, outermost: bool = False) -> Completion:
         return control.run_block(self, node, outermost)
 
     def rehearse(self, routine: Routine) -> None:

@@ -11,7 +11,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.assignment import cursor_of
 from pubcheck.postgres.plpgsql.calls import calls_only
-from pubcheck.postgres.plpgsql.control_flow import Signal, Way, everything
+from pubcheck.postgres.plpgsql.control_flow import Completion, Signal, everything
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.host import Exhausted
 from pubcheck.postgres.plpgsql.machine import Machine
@@ -20,7 +20,7 @@ from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Value, array, coerc
 from pubcheck.postgres.plpgsql.variable_binding import INTEGER
 
 
-def loop_body(machine: Machine, node: Node, label: str) -> tuple[Way, bool]:
+def loop_body(machine: Machine, node: Node, label: str) -> tuple[Completion, bool]:
     """One round: what it leads to beyond the loop, and whether the loop is over."""
     machine.spend()
     way = machine.statements(node.get("body", ()))
@@ -32,13 +32,13 @@ def loop_body(machine: Machine, node: Node, label: str) -> tuple[Way, bool]:
             beyond.append(Signal("perhaps over"))
     certain = way.certain
     if certain is None or (certain.kind == "continue" and certain.label in ("", label)):
-        return Way(None, beyond), False
+        return Completion(None, beyond), False
     if certain.kind == "exit" and certain.label in ("", label):
-        return Way(None, beyond), True
-    return Way(certain, beyond), True
+        return Completion(None, beyond), True
+    return Completion(certain, beyond), True
 
 
-def rounds(machine: Machine, node: Node, values: Sequence[Any] | None, bind: Callable[[Any], None]) -> Way:
+def rounds(machine: Machine, node: Node, values: Sequence[Any] | None, bind: Callable[[Any], None]) -> Completion:
     """FOR: a round for each of the values, whatever is bound to each; None for values that are not known."""
     label = node.get("label", "")
     doubts = machine.doubt.ways
@@ -52,7 +52,7 @@ def rounds(machine: Machine, node: Node, values: Sequence[Any] | None, bind: Cal
                 way, _ = loop_body(machine, node, label)
             machine.frame.blur(before)
             machine.frame.put("found", UNKNOWN)
-            return Way(None, [signal for signal in everything(way) if signal.kind != "perhaps over"])
+            return Completion(None, [signal for signal in everything(way) if signal.kind != "perhaps over"])
         for value in values:
             bind(value)
             way, over = loop_body(machine, node, label)
@@ -61,18 +61,18 @@ def rounds(machine: Machine, node: Node, values: Sequence[Any] | None, bind: Cal
                 machine.doubt.ways += 1
             if way.certain is not None:
                 if machine.doubt.ways > doubts:
-                    return Way(None, [*perhaps, way.certain])
-                return Way(way.certain, perhaps)
+                    return Completion(None, [*perhaps, way.certain])
+                return Completion(way.certain, perhaps)
             if over:
                 break
         machine.frame.put("found", bool(values) if machine.doubt.ways == doubts else UNKNOWN)
-        return Way(None, perhaps)
+        return Completion(None, perhaps)
     finally:
         machine.frame.scopes.pop()
         machine.doubt.ways = doubts
 
 
-def for_integers(machine: Machine, node: Node) -> Way:
+def for_integers(machine: Machine, node: Node) -> Completion:
     low, high, step = (bound_of(machine, node, side) for side in ("lower", "upper", "step"))
     name = node["var"]["PLpgSQL_var"]["refname"]
     machine.frame.types.setdefault(name, "int4")
@@ -103,7 +103,7 @@ def bound_of(machine: Machine, node: Node, side: str) -> Value:
     return value
 
 
-def for_rows(machine: Machine, node: Node) -> Way:
+def for_rows(machine: Machine, node: Node) -> Completion:
     found = queries.UNKNOWN_ROWS
     statement = query(node["query"]["PLpgSQL_expr"]["query"])
     if statement is not None:
@@ -114,7 +114,7 @@ def for_rows(machine: Machine, node: Node) -> Way:
     return over(machine, node, found)
 
 
-def for_dynamic(machine: Machine, node: Node) -> Way:
+def for_dynamic(machine: Machine, node: Node) -> Completion:
     said = text(machine.value(node["query"]))
     if said is None:
         return machine.fail(ServerError("22004", "query string argument of EXECUTE is null"))
@@ -127,7 +127,7 @@ def for_dynamic(machine: Machine, node: Node) -> Way:
     return over(machine, node, found)
 
 
-def for_cursor(machine: Machine, node: Node) -> Way:
+def for_cursor(machine: Machine, node: Node) -> Completion:
     said = cursor_of(machine, node).get("cursor_explicit_expr", {}).get("PLpgSQL_expr", {}).get("query")
     statement = query(said) if said and "argquery" not in node else None
     if statement is None:
@@ -137,7 +137,7 @@ def for_cursor(machine: Machine, node: Node) -> Way:
     return over(machine, node, machine.rows(statement))
 
 
-def over(machine: Machine, node: Node, found: queries.Rows) -> Way:
+def over(machine: Machine, node: Node, found: queries.Rows) -> Completion:
     """A loop over the rows of a query; the rows that may be there stand for those that are not known."""
     if found.known and len(found.rows) > LIMIT:
         raise Exhausted
@@ -162,10 +162,10 @@ def over(machine: Machine, node: Node, found: queries.Rows) -> Way:
     finally:
         machine.doubt.ways -= 1
     machine.frame.blur(before)
-    return Way(None, perhaps)
+    return Completion(None, perhaps)
 
 
-def foreach(machine: Machine, node: Node) -> Way:
+def foreach(machine: Machine, node: Node) -> Completion:
     items = array(machine.value(node["expr"]))
     if node.get("slice"):
         items = UNKNOWN
@@ -180,21 +180,21 @@ def foreach(machine: Machine, node: Node) -> Way:
     return rounds(machine, node, values, lambda item: machine.put(number, UNKNOWN if values is None else item))
 
 
-def endless(machine: Machine, node: Node) -> Way:
+def endless(machine: Machine, node: Node) -> Completion:
     return repeat(machine, node, lambda: True)
 
 
-def while_loop(machine: Machine, node: Node) -> Way:
+def while_loop(machine: Machine, node: Node) -> Completion:
     return repeat(machine, node, lambda: machine.truth(node["cond"]))
 
 
-def repeat(machine: Machine, node: Node, goes_on: Callable[[], Value]) -> Way:
+def repeat(machine: Machine, node: Node, goes_on: Callable[[], Value]) -> Completion:
     label = node.get("label", "")
     perhaps: list[Signal] = []
     for _ in range(LIMIT):
         truth = goes_on()
         if truth is False or truth is None:
-            return Way(None, perhaps)
+            return Completion(None, perhaps)
         before = machine.frame.snapshot()
         with machine.branch() if truth is UNKNOWN else nullcontext():
             way, over = loop_body(machine, node, label)
@@ -202,7 +202,7 @@ def repeat(machine: Machine, node: Node, goes_on: Callable[[], Value]) -> Way:
         if way.perhaps or truth is UNKNOWN:
             # How many rounds there are is not known: one stands for all of them.
             machine.frame.blur(before)
-            return Way(None, [*perhaps, *([way.certain] if way.certain else [])])
+            return Completion(None, [*perhaps, *([way.certain] if way.certain else [])])
         if way.certain is not None or over:
-            return Way(way.certain, perhaps)
+            return Completion(way.certain, perhaps)
     raise Exhausted

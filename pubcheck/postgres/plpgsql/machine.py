@@ -10,7 +10,7 @@ from typing import Any
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.control_flow import ON, Signal, Way
+from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal
 from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
 from pubcheck.postgres.plpgsql.parse import program
@@ -24,7 +24,7 @@ MAX_DEPTH = 16
 MAX_STATEMENTS = 50_000
 """Statements of one body that are followed, each round of a loop counted."""
 
-Work = Callable[["Machine", Node], Way]
+Work = Callable[["Machine", Node], Completion]
 """What a kind of statement does."""
 
 
@@ -55,7 +55,7 @@ class Machine(Memory):
         """One parsed statement; what it calls is looked into."""
         raise NotImplementedError
 
-    def run_block(self, node: Node, outermost: bool = False) -> Way:
+    def run_block(self, node: Node, outermost: bool = False) -> Completion:
         """A block with its variables and handlers."""
         raise NotImplementedError
 
@@ -67,7 +67,7 @@ class Machine(Memory):
     def settle(self) -> None:
         """What was done so far perhaps never happened, if something may have failed: then it is there by assumption."""
         if self.doubt.unproven:
-            self.host.doubt(self.begun)
+            self.host.assume_since(self.begun)
 
     def run(self, frame: Frame, arguments: dict[str, Value]) -> Value:
         """Runs a frame's program with these arguments; what it returns."""
@@ -102,7 +102,7 @@ class Machine(Memory):
             self.doubt.ways = doubts
         return frame.result
 
-    def _ends_without_return(self, way: Way) -> None:
+    def _ends_without_return(self, way: Completion) -> None:
         if any(signal.kind == "return" for signal in way.perhaps):
             self.doubt.risk()
         else:
@@ -120,7 +120,7 @@ class Machine(Memory):
         finally:
             doubt.ways, doubt.compared = ways, compared
 
-    def statements(self, nodes: Sequence[Node]) -> Way:
+    def statements(self, nodes: Sequence[Node]) -> Completion:
         """Runs statements one after the other; after one that perhaps leads away the rest is in doubt."""
         perhaps: list[Signal] = []
         doubts, compared = self.doubt.ways, self.doubt.compared
@@ -138,11 +138,11 @@ class Machine(Memory):
                         self.doubt.ways += 1
                     if way.certain is not None:
                         if self.doubt.ways > doubts:
-                            return Way(None, [*perhaps, way.certain])
-                        return Way(way.certain, perhaps)
+                            return Completion(None, [*perhaps, way.certain])
+                        return Completion(way.certain, perhaps)
                 if self.doubt.risks > risks:
                     self.doubt.after_risk()
-            return Way(None, perhaps) if perhaps else ON
+            return Completion(None, perhaps) if perhaps else ON
         finally:
             self.doubt.ways, self.doubt.compared = doubts, compared
 

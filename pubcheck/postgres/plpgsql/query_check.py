@@ -44,7 +44,7 @@ _MOST = 3_000
 """Queries that are analysed in one block; of later ones only the words are looked at."""
 
 
-class Trial:
+class QueryChecker:
     """Looks at what is evaluated in a session."""
 
     def __init__(self, session: Session, budget: Budget) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.plpgsql import command_failures
-from pubcheck.postgres.plpgsql.host import Exhausted, Inner, Raised, Standing
+from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, Raised
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.values import Value
 from pubcheck.postgres.tokens import in_bytes
@@ -100,7 +100,7 @@ def do(machine: Machine, inner: Inner, name: str, node: Node) -> None:
         machine.fail(refused, inner)
         return
     doubt = machine.doubt
-    standing = Standing(doubt.at_hand, doubt.shaky > 0, any(doubt.handlers), machine.excuse, doubt.in_branch)
+    standing = ExecutionContext(doubt.at_hand, doubt.shaky > 0, any(doubt.handlers), machine.excuse, doubt.in_branch)
     outcome = machine.host.do(inner, name, node, standing)
     if isinstance(outcome, ServerError):
         machine.doubt.failed_perhaps(outcome)

@@ -10,7 +10,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.plpgsql.conditions import ALREADY, CONDITIONS, catches
 
 
-class Doubt(Struct):
+class Uncertainty(Struct):
     """What is not known of the statement at hand, and of those before it.
 
     ``ways``: in how many ways it is not known whether it is run. ``fallen``: an error has perhaps ended all before it.

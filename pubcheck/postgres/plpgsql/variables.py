@@ -10,15 +10,15 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.conditions import GUARDED
-from pubcheck.postgres.plpgsql.control_flow import Signal, Way
+from pubcheck.postgres.plpgsql.control_flow import Completion, Signal
 from pubcheck.postgres.plpgsql.declarations import are_declarable
 from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, expression, query
 from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
 from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
 from pubcheck.postgres.plpgsql.parse import typname
-from pubcheck.postgres.plpgsql.query_check import Trial
+from pubcheck.postgres.plpgsql.query_check import QueryChecker
 from pubcheck.postgres.plpgsql.source_text import Text
-from pubcheck.postgres.plpgsql.uncertainty import Doubt
+from pubcheck.postgres.plpgsql.uncertainty import Uncertainty
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
 from pubcheck.postgres.plpgsql.variable_binding import BOOLEAN, Type
 from pubcheck.postgres.tokens import in_bytes
@@ -31,20 +31,20 @@ class Memory:
         self.host = host
         self.session = host.session
         self.frames: list[Frame] = []
-        self.doubt = Doubt()
+        self.doubt = Uncertainty()
         self.invoked = 0
         """How many functions expressions have called so far."""
         self.budget = Budget()
         """For all that is run together."""
-        self.trial = Trial(self.session, self.budget)
+        self.trial = QueryChecker(self.session, self.budget)
         self.evaluator = Evaluator(self.session, self.variable, self.budget)
 
-    def fail(self, error: ServerError, inner: Inner | None = None) -> Way:
+    def fail(self, error: ServerError, inner: Inner | None = None) -> Completion:
         """An error that the body raises itself: for certain, or else one that takes the rest with it perhaps."""
         if not self.doubt.at_hand:
             raise Raised(error, inner)
         self.doubt.failed_perhaps(error)
-        return Way(None, [Signal("raised" if self.doubt.taken(error) else "return")])
+        return Completion(None, [Signal("raised" if self.doubt.taken(error) else "return")])
 
     def spend(self, amount: int = STEP) -> None:
         """Raises Exhausted when nothing is left."""

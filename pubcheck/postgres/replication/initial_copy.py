@@ -13,7 +13,7 @@ from msgspec import Struct
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter, Publication, PublicationRel
-from pubcheck.postgres.replication.publication_lookup import counted_entry, is_publishable, sent_columns
+from pubcheck.postgres.replication.publication_lookup import effective_entry, is_publishable, sent_columns
 from pubcheck.postgres.replication.subscription_set import Conflict, Filters, compared_columns, lists_differ
 
 
@@ -168,7 +168,7 @@ def _tables(catalog: Catalog, publication: Publication) -> dict[int, None]:
 
 def _listed(catalog: Catalog, publication: Publication, oid: int) -> Listed:
     relation = catalog.relations[oid]
-    entry = counted_entry(catalog, publication, oid)
+    entry = effective_entry(catalog, publication, oid)
     condition = None
     if entry is not None and (publication.oid, relation.namespace) not in catalog.schema_members:
         condition = entry.filter

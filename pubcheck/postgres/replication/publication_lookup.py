@@ -44,7 +44,7 @@ def publishes(catalog: Catalog, publication: Publication, relation: Relation) ->
     )
 
 
-def judged_entry(catalog: Catalog, publication: Publication, relation: Relation) -> PublicationRel | None:
+def identity_check_entry(catalog: Catalog, publication: Publication, relation: Relation) -> PublicationRel | None:
     """The membership whose filter and column list hold for a table in a publication; None where it has neither.
 
     With publish_via_partition_root that of the topmost published ancestor (GetTopMostAncestorInPublication), even
@@ -74,7 +74,7 @@ class Arrival(Struct, frozen=True, gc=False):
     how: How
 
 
-def arrival(catalog: Catalog, publication: Publication, relation: Relation) -> Arrival | None:
+def route(catalog: Catalog, publication: Publication, relation: Relation) -> Arrival | None:
     """What get_rel_sync_entry finds of one publication; None where it does not publish the table.
 
     Whether the table is publishable at all is another question (``is_publishable``).
@@ -106,7 +106,7 @@ def named(catalog: Catalog, publication: int, relation: Relation) -> How | None:
     return "table" if (publication, relation.oid) in catalog.members else None
 
 
-def counted_entry(catalog: Catalog, publication: Publication, publish_as: int) -> PublicationRel | None:
+def effective_entry(catalog: Catalog, publication: Publication, publish_as: int) -> PublicationRel | None:
     """The membership under which a relation's changes are sent; FOR ALL TABLES has none.
 
     Its column list counts always, its filter only where the relation's schema is not published as well

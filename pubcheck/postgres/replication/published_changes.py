@@ -11,10 +11,10 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
 from pubcheck.postgres.catalog.rows import Filter, Publication, PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import (
     How,
-    arrival,
-    counted_entry,
+    effective_entry,
     is_publishable,
     mapped,
+    route,
     sent_columns,
 )
 
@@ -101,11 +101,11 @@ def sent(catalog: Catalog, publication: int, relation: int) -> Sent | None:
 def _sent(
     catalog: Catalog, publication: Publication, relation: Relation, operations: tuple[Operation, ...]
 ) -> Sent | None:
-    arrives = arrival(catalog, publication, relation)
+    arrives = route(catalog, publication, relation)
     if arrives is None:
         return None
     target = relation if arrives.level == 0 else catalog.relations[arrives.arrives_as]
-    entry = counted_entry(catalog, publication, target.oid)
+    entry = effective_entry(catalog, publication, target.oid)
     listed, condition = None, None
     if entry is not None:
         listed = entry.columns
@@ -129,7 +129,7 @@ def _sent(
     )
 
 
-def not_sent(catalog: Catalog, publication: int) -> list[tuple[int, Reason]]:
+def unpublished_members(catalog: Catalog, publication: int) -> list[tuple[int, Reason]]:
     """What is part of a publication's members, schemas or of the database it publishes, and never sent, and why.
 
     Partitions among them are accepted without a word (is_publishable_class). Views are nobody's tables.
@@ -207,7 +207,7 @@ def unused(catalog: Catalog, publication: int) -> list[Unused]:
         if entry.filter is None and entry.columns is None:
             continue
         relation = catalog.relations[entry.relation]
-        arrives = arrival(catalog, row, relation)
+        arrives = route(catalog, row, relation)
         if arrives is not None and arrives.level > 0:
             found.append(Unused(entry, arrives.arrives_as))
         elif entry.filter is not None and (publication, relation.namespace) in catalog.schema_members:

@@ -11,11 +11,11 @@ from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter, Publication, Relation
 from pubcheck.postgres.replication.publication_lookup import (
-    arrival,
-    counted_entry,
+    effective_entry,
     is_publishable,
     mapped,
     publications_of,
+    route,
     sent_columns,
 )
 from pubcheck.postgres.replication.published_changes import Operation
@@ -105,7 +105,7 @@ def _combined(catalog: Catalog, asked: list[Publication], table: Relation) -> Co
     counted: list[Publication] = []
     overruled: list[Publication] = []
     for publication in asked:
-        arrives = arrival(catalog, publication, table)
+        arrives = route(catalog, publication, table)
         if arrives is None or (table.kind == "p" and not publication.via_root):
             continue
         if arrives.level < level:
@@ -155,7 +155,7 @@ def _combined(catalog: Catalog, asked: list[Publication], table: Relation) -> Co
 
 
 def _filter(catalog: Catalog, publication: Publication, target: Relation) -> Filter | None:
-    entry = counted_entry(catalog, publication, target.oid)
+    entry = effective_entry(catalog, publication, target.oid)
     if entry is None or (publication.oid, target.namespace) in catalog.schema_members:
         return None
     return entry.filter
@@ -181,7 +181,7 @@ def _filters(
 
 
 def _listed(catalog: Catalog, publication: Publication, target: Relation) -> tuple[int, ...] | None:
-    entry = counted_entry(catalog, publication, target.oid)
+    entry = effective_entry(catalog, publication, target.oid)
     return None if entry is None else entry.columns
 
 

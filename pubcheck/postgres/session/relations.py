@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import (
     INFORMATION_SCHEMA,
@@ -24,7 +24,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session.namespaces import Schemas
 from pubcheck.postgres.tokens import folded, tokens
 
-_PLAIN_NAME = pattern_later(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
+_PLAIN_NAME = lazy_compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 
 
 class Relations(Schemas):

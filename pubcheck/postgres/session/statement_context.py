@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pubcheck.engine.platform_objects import Platform
 
 
-class Doubt:
+class Uncertainty:
     """A flag of a session that says what could not be followed; where it is set first is a reason of the catalog."""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -43,7 +43,7 @@ class Doubt:
 class Visibility(Rights):
     """``complete``: the unit is the whole database (design, section 2), but for what ``platform`` makes."""
 
-    blind, healed, joined, restless = Doubt(), Doubt(), Doubt(), Doubt()
+    blind, healed, joined, restless = Uncertainty(), Uncertainty(), Uncertainty(), Uncertainty()
 
     def __init__(self, catalog: Catalog, *, complete: bool, platform: Platform | None) -> None:
         super().__init__(catalog)
@@ -123,7 +123,7 @@ class Visibility(Rights):
             row = publications[oid]
             if row.seen:
                 publications.put(oid, replace(row, seen=False))
-                self.catalog.reasons.doubt_row(oid, NOT_FOLLOWED)
+                self.catalog.reasons.assume_row(oid, NOT_FOLLOWED)
 
     def doubt_members(self, oids: Iterable[int]) -> None:
         """What rests on memberships is assumed where each is of a publication that is only assumed to be there."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres import oids
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.builtins.objects import AggregateRow, Objects, objects
@@ -66,10 +66,10 @@ _PRECISION_WITHIN = {
 
 # pg_import_system_collations takes what the machine has: locales of the C library ("en_US", "de_DE.utf8", "C.utf8",
 # on Windows "German_Germany" and "de-DE"), their aliases (locale.alias of glibc), and those of ICU ("de-x-icu").
-_LOCALE = pattern_later(
+_LOCALE = lazy_compile(
     r"(?!pg_)[a-z]{2,3}(?:[_.@-][\w.@+-]*)?|C\.\S+|\S+-x-icu|[A-Z][a-z]+[ ,.()A-Za-z-]*_[\w .,'()-]+", re.ASCII
 )
-_LOCALE_ALIASES = pattern_later(
+_LOCALE_ALIASES = lazy_compile(
     "bokmal|croatian|czech|danish|dansk|deutsch|dutch|eesti|estonian|finnish|french|galego|galician|german|greek|hebrew"
     "|hrvatski|hungarian|icelandic|italian|japanese|korean|lithuanian|norwegian|nynorsk|polish|portuguese|romanian"
     "|russian|slovak|slovene|slovenian|spanish|swedish|thai|turkish"

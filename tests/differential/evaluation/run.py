@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from msgspec import Struct, field
 
-from pubcheck.engine.replay import Fold
+from pubcheck.engine.replay import Replay
 from pubcheck.engine.statement_index import StatementText
 from pubcheck.lexing.splitter import Splitter, Statement
 from pubcheck.postgres import input, older_grammars
@@ -86,7 +86,7 @@ class Figures(Struct):
 
 def opened(major: int, table: str = TABLE) -> Session:
     """A session of pubcheck's with the table."""
-    fold = Fold(major, complete=True, database="x")
+    fold = Replay(major, complete=True, database="x")
     source = Source("table.sql", table)
     for item in Splitter(source):
         assert isinstance(item, Statement)

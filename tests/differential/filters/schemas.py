@@ -245,99 +245,99 @@ def feature(name: str) -> Callable[[Feature], Feature]:
 
 
 @feature("enum")
-def _enum(ground: Ground) -> None:
-    if ground.say("CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy day')"):
-        ground.types += ["mood", "mood[]"]
-    if ground.random.random() < 0.4 and ground.say("CREATE TYPE s.size AS ENUM ('S', 'M')"):
-        ground.types.append("s.size")
+def _enum(context: Ground) -> None:
+    if context.say("CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy day')"):
+        context.types += ["mood", "mood[]"]
+    if context.random.random() < 0.4 and context.say("CREATE TYPE s.size AS ENUM ('S', 'M')"):
+        context.types.append("s.size")
 
 
 @feature("domain")
-def _domain(ground: Ground) -> None:
+def _domain(context: Ground) -> None:
     bases = ("int", "text", "varchar(5)", "numeric(5,2)", "int[]", "date", "jsonb", "boolean", "timestamptz",
         "char(3)", "bigint")  # fmt: skip
-    for number in range(ground.random.choice((1, 2, 3))):
-        rest = ground.pick("", "", " NOT NULL", " CHECK (VALUE IS NOT NULL)", " DEFAULT NULL")
-        if ground.say(f"CREATE DOMAIN dom{number} AS {ground.random.choice(bases)}{rest}"):
-            ground.types.append(f"dom{number}")
-    if ground.random.random() < 0.4 and ground.say("CREATE DOMAIN dom9 AS dom0"):
-        ground.types += ["dom9", "dom9[]"]
+    for number in range(context.random.choice((1, 2, 3))):
+        rest = context.pick("", "", " NOT NULL", " CHECK (VALUE IS NOT NULL)", " DEFAULT NULL")
+        if context.say(f"CREATE DOMAIN dom{number} AS {context.random.choice(bases)}{rest}"):
+            context.types.append(f"dom{number}")
+    if context.random.random() < 0.4 and context.say("CREATE DOMAIN dom9 AS dom0"):
+        context.types += ["dom9", "dom9[]"]
 
 
 @feature("composite")
-def _composite(ground: Ground) -> None:
-    if ground.say("CREATE TYPE pair AS (x int, y text)"):
-        ground.types += ["pair", "pair[]"]
-        if ground.random.random() < 0.5 and ground.say('CREATE TYPE nested AS (p pair, "Q" date, r int4range)'):
-            ground.types.append("nested")
-        if ground.random.random() < 0.5:
-            result = ground.pick("integer", "text", "boolean")
-            name = ground.pick("z", "x", "fullname", "upper")
-            ground.say(
+def _composite(context: Ground) -> None:
+    if context.say("CREATE TYPE pair AS (x int, y text)"):
+        context.types += ["pair", "pair[]"]
+        if context.random.random() < 0.5 and context.say('CREATE TYPE nested AS (p pair, "Q" date, r int4range)'):
+            context.types.append("nested")
+        if context.random.random() < 0.5:
+            result = context.pick("integer", "text", "boolean")
+            name = context.pick("z", "x", "fullname", "upper")
+            context.say(
                 f"CREATE FUNCTION {name}(pair) RETURNS {result} IMMUTABLE LANGUAGE sql AS 'SELECT NULL::{result}'"
             )
 
 
 @feature("range")
-def _range(ground: Ground) -> None:
-    subtype = ground.pick("float8", "text", "time", "inet", "int")
-    if ground.say(f"CREATE TYPE span AS RANGE (subtype = {subtype})"):
-        ground.types += ["span", "span", "span[]", "span_multirange"]
+def _range(context: Ground) -> None:
+    subtype = context.pick("float8", "text", "time", "inet", "int")
+    if context.say(f"CREATE TYPE span AS RANGE (subtype = {subtype})"):
+        context.types += ["span", "span", "span[]", "span_multirange"]
 
 
 @feature("user function")
-def _function(ground: Ground) -> None:
-    for _ in range(ground.random.choice((1, 2, 3))):
-        schema = ground.pick("", "", "s.", "public.")
-        name = ground.pick("f", "f", "g", "lower", "abs", "length", "now", "round", "\"Fn\"", "coalesce_", "mod",
+def _function(context: Ground) -> None:
+    for _ in range(context.random.choice((1, 2, 3))):
+        schema = context.pick("", "", "s.", "public.")
+        name = context.pick("f", "f", "g", "lower", "abs", "length", "now", "round", "\"Fn\"", "coalesce_", "mod",
             "date_trunc", "count")  # fmt: skip
-        types = [ground.pick(*COMMON, "numeric", "text", "anyelement", "anyarray", "record",
-            '"char"') for _ in range(ground.random.choice((0, 1, 1, 2, 2)))]  # fmt: skip
-        named = ground.random.random() < 0.5
+        types = [context.pick(*COMMON, "numeric", "text", "anyelement", "anyarray", "record",
+            '"char"') for _ in range(context.random.choice((0, 1, 1, 2, 2)))]  # fmt: skip
+        named = context.random.random() < 0.5
         arguments = [f"a{i} {type_}" if named else type_ for i, type_ in enumerate(types)]
-        how = ground.random.random()
+        how = context.random.random()
         if how < 0.25 and arguments and "any" not in types[-1] and types[-1] != "record":
             arguments[-1] += f" DEFAULT NULL::{types[-1]}"
         elif how < 0.4:
-            element = ground.pick("int", "text", "anyelement", "numeric")
+            element = context.pick("int", "text", "anyelement", "numeric")
             arguments.append(
                 f"VARIADIC {'vs ' if named else ''}{'anyarray' if element == 'anyelement' else element + '[]'}"
             )
-        result = ground.pick("integer", "text", "boolean", "boolean", "date", "numeric",
+        result = context.pick("integer", "text", "boolean", "boolean", "date", "numeric",
             *(t for t in types if t[:3] != "any" and t != "record"))  # fmt: skip
-        if any(type_.startswith("any") for type_ in types) and ground.random.random() < 0.5:
+        if any(type_.startswith("any") for type_ in types) and context.random.random() < 0.5:
             result = "anyelement"
-        shape = ground.random.random()
+        shape = context.random.random()
         returns = f"RETURNS {result}" if shape < 0.85 else f"RETURNS SETOF {result}"
         if shape > 0.95:
             returns, result = "RETURNS TABLE (p int, q text)", "x"
         body = "SELECT 1, 'a'::text" if result == "x" else f"SELECT NULL::{result}"
         if result == "anyelement":
             body = "SELECT $1" if types and types[0] == "anyelement" else "SELECT NULL"
-        ground.say(
+        context.say(
             f"CREATE FUNCTION {schema}{name}({', '.join(arguments)}) {returns} "
-            f"{ground.pick('IMMUTABLE', 'IMMUTABLE', 'STABLE', 'VOLATILE')} LANGUAGE sql AS $${body}$$"
+            f"{context.pick('IMMUTABLE', 'IMMUTABLE', 'STABLE', 'VOLATILE')} LANGUAGE sql AS $${body}$$"
         )  # fmt: skip
 
 
 @feature("overloads")
-def _overloads(ground: Ground) -> None:
-    name = ground.pick("ov", "ov", "upper", "sqrt", "substr")
-    types = ground.random.sample(
+def _overloads(context: Ground) -> None:
+    name = context.pick("ov", "ov", "upper", "sqrt", "substr")
+    types = context.random.sample(
         ("integer", "bigint", "text", "numeric", "double precision", "date", "timestamp without time zone", "name",
             "anyelement",
-         "smallint", "timestamp with time zone", "character varying", "boolean"), ground.random.choice((2,
+         "smallint", "timestamp with time zone", "character varying", "boolean"), context.random.choice((2,
              3)))  # fmt: skip
     for type_ in types:
-        second = ground.pick("", "", ", integer", ", text")
-        schema = ground.pick("public.", "public.", "s.")
-        ground.say(
+        second = context.pick("", "", ", integer", ", text")
+        schema = context.pick("public.", "public.", "s.")
+        context.say(
             f"CREATE FUNCTION {schema}{name}({type_}{second}) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT true'"
         )
 
 
 @feature("overload family")
-def _family(ground: Ground) -> None:
+def _family(context: Ground) -> None:
     """Defaults, variadic and named arguments, and pairs that tie."""
     families = (
         ("fam(a int, b int DEFAULT 1, c text DEFAULT 'x')", "fam(a bigint, VARIADIC r int[])", "fam(a text)"),
@@ -347,23 +347,23 @@ def _family(ground: Ground) -> None:
         ("fam(a date)", "fam(a timestamptz)", "fam(a text DEFAULT 'x')", "fam()"),
         ("fam(a varchar)", "fam(a text)", "fam(a name)", "fam(a jsonb, b text DEFAULT 'x')"),
     )
-    for signature in ground.random.choice(families):
-        schema = ground.pick("", "", "public.", "s.")
-        ground.say(f"CREATE FUNCTION {schema}{signature} RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT true'")
+    for signature in context.random.choice(families):
+        schema = context.pick("", "", "public.", "s.")
+        context.say(f"CREATE FUNCTION {schema}{signature} RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT true'")
 
 
 @feature("procedure")
-def _procedure(ground: Ground) -> None:
-    ground.say("CREATE PROCEDURE proc(a int) LANGUAGE sql AS 'SELECT 1'")
-    ground.say("CREATE AGGREGATE agg(int) (sfunc = int4pl, stype = int, initcond = '0')")
-    ground.say("CREATE FUNCTION two(a int, OUT p int, OUT q text) IMMUTABLE LANGUAGE sql AS 'SELECT 1, NULL::text'")
+def _procedure(context: Ground) -> None:
+    context.say("CREATE PROCEDURE proc(a int) LANGUAGE sql AS 'SELECT 1'")
+    context.say("CREATE AGGREGATE agg(int) (sfunc = int4pl, stype = int, initcond = '0')")
+    context.say("CREATE FUNCTION two(a int, OUT p int, OUT q text) IMMUTABLE LANGUAGE sql AS 'SELECT 1, NULL::text'")
 
 
 @feature("user operator")
-def _operator(ground: Ground) -> None:
-    for _ in range(ground.random.choice((1, 2, 3))):
-        schema = ground.pick("", "public.", "s.")
-        function, left, right = ground.random.choice(
+def _operator(context: Ground) -> None:
+    for _ in range(context.random.choice((1, 2, 3))):
+        schema = context.pick("", "public.", "s.")
+        function, left, right = context.random.choice(
             (("int4eq", "int", "int"), ("int4lt", "int", "int"), ("texteq", "text", "text"), ("int48eq", "int",
                 "bigint"),
              ("date_eq", "date", "date"), ("numeric_eq", "numeric", "numeric"), ("starts_with", "text", "text"),
@@ -372,18 +372,18 @@ def _operator(ground: Ground) -> None:
                  ("jsonb_exists", "jsonb", "text"),
              ("float8eq", "float8", "float8"))
         )  # fmt: skip
-        name = ground.pick("=#=", "===", "=", "<>", "~~~", "+", "@@", "<->", "!!", "||", "<")
+        name = context.pick("=#=", "===", "=", "<>", "~~~", "+", "@@", "<->", "!!", "||", "<")
         sides = f"LEFTARG = {left}, RIGHTARG = {right}" if left else f"RIGHTARG = {right}"
-        ground.say(f"CREATE OPERATOR {schema}{name} (FUNCTION = {function}, {sides})")
+        context.say(f"CREATE OPERATOR {schema}{name} (FUNCTION = {function}, {sides})")
 
 
 @feature("mixed operator")
-def _mixed(ground: Ground) -> None:
-    left, right = ground.random.choice((("int", "text"), ("text", "int"), ("date", "text"), ("boolean", "int"),
+def _mixed(context: Ground) -> None:
+    left, right = context.random.choice((("int", "text"), ("text", "int"), ("date", "text"), ("boolean", "int"),
         ("uuid", "text"), ("json", "json"), ("varchar", "varchar"), ("int", "boolean")))  # fmt: skip
-    ground.say(
+    context.say(
         f"CREATE FUNCTION same({left}, {right}) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT true'",
-        f"CREATE OPERATOR {ground.pick('', 'public.', 's.')}{ground.pick('=', '=', '<', '||', '@>')} "
+        f"CREATE OPERATOR {context.pick('', 'public.', 's.')}{context.pick('=', '=', '<', '||', '@>')} "
         f"(FUNCTION = same, LEFTARG = {left}, RIGHTARG = {right})",
     )
 
@@ -422,36 +422,36 @@ def _cast_of_made(ground: Ground) -> None:
 
 
 @feature("user collation")
-def _collation(ground: Ground) -> None:
-    if ground.say('CREATE COLLATION mycoll FROM "C"'):
-        ground.collations.append("mycoll")
-    if ground.random.random() < 0.5 and ground.say(
+def _collation(context: Ground) -> None:
+    if context.say('CREATE COLLATION mycoll FROM "C"'):
+        context.collations.append("mycoll")
+    if context.random.random() < 0.5 and context.say(
         "CREATE COLLATION s.nondet (provider = icu, locale = 'und', deterministic = false)"
     ):
-        ground.collations.append("s.nondet")
-    ground.collations.append('"C"')
-    ground.types += ["text", "character varying"]
+        context.collations.append("s.nondet")
+    context.collations.append('"C"')
+    context.types += ["text", "character varying"]
 
 
 @feature("search path")
-def _path(ground: Ground) -> None:
+def _path(context: Ground) -> None:
     paths = (
         "s, public", "s, pg_catalog, public", "public, pg_catalog", "pg_catalog", "public, s", "s", "nosuch, public",
         '"$user", public', "''",
     )  # fmt: skip
-    ground.say(f"SET search_path = {ground.pick(*paths)}")
+    context.say(f"SET search_path = {context.pick(*paths)}")
 
 
 @feature("altered built-in")
-def _altered(ground: Ground) -> None:
-    function = ground.pick("lower(text)", "int4eq(int, int)", "length(text)", "abs(int)", "texteq(text, text)")
-    ground.say(f"ALTER FUNCTION {function} {ground.pick('VOLATILE', 'STABLE')}")
+def _altered(context: Ground) -> None:
+    function = context.pick("lower(text)", "int4eq(int, int)", "length(text)", "abs(int)", "texteq(text, text)")
+    context.say(f"ALTER FUNCTION {function} {context.pick('VOLATILE', 'STABLE')}")
 
 
 @feature("settings")
-def _settings(ground: Ground) -> None:
-    ground.say(
-        ground.pick(
+def _settings(context: Ground) -> None:
+    context.say(
+        context.pick(
             "SET DateStyle = 'SQL, DMY'", "SET DateStyle = 'German'", "SET DateStyle = 'ISO, YMD'",
                 "SET TimeZone = 'America/New_York'",
             "SET TimeZone = 'UTC'", "SET IntervalStyle = 'sql_standard'", "SET IntervalStyle = 'iso_8601'",
@@ -466,12 +466,12 @@ EXTENSIONS = {"citext": 4, "hstore": 4, "ltree": 3, '"uuid-ossp"': 2, "pgcrypto"
 
 
 @feature("extension")
-def _extension(ground: Ground) -> None:
-    name = ground.random.choices(list(EXTENSIONS), list(EXTENSIONS.values()))[0]
-    schema = ground.pick("", "", "", " SCHEMA s")
-    if ground.say(f"CREATE EXTENSION {name}{schema}"):
-        ground.features.append(f"extension {name}")
+def _extension(context: Ground) -> None:
+    name = context.random.choices(list(EXTENSIONS), list(EXTENSIONS.values()))[0]
+    schema = context.pick("", "", "", " SCHEMA s")
+    if context.say(f"CREATE EXTENSION {name}{schema}"):
+        context.features.append(f"extension {name}")
         types = {"citext": "citext", "hstore": "hstore", "ltree": "ltree", "cube": "cube", "isn": "isbn",
             "seg": "seg", "lo": "lo"}  # fmt: skip
         if name in types:
-            ground.types += [("s." if schema else "") + types[name]] * 2
+            context.types += [("s." if schema else "") + types[name]] * 2

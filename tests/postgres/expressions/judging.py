@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from pubcheck.engine.replay import Fold
+from pubcheck.engine.replay import Replay
 from pubcheck.engine.statement_index import StatementText
 from pubcheck.lexing.splitter import Splitter, Statement
 from pubcheck.postgres import older_grammars
@@ -19,7 +19,7 @@ from tests.postgres.expressions.record import SCHEMA, Answer, publication
 @cache
 def session(major: int) -> Session:
     """A session over a database that is known whole and has the tables of schema.sql."""
-    fold = Fold(major, complete=True, database="x")
+    fold = Replay(major, complete=True, database="x")
     source = Source("schema.sql", SCHEMA)
     for item in Splitter(source):
         assert isinstance(item, Statement)

@@ -19,13 +19,13 @@ HISTORIES = {
 }
 
 
-@pytest.mark.parametrize("habit", HISTORIES)
-def test_a_file_of_a_history_is_linted_in_it(grow: Grow, habit: str) -> None:
-    first, second = HISTORIES[habit]
+@pytest.mark.parametrize("convention", HISTORIES)
+def test_a_file_of_a_history_is_linted_in_it(grow: Grow, convention: str) -> None:
+    first, second = HISTORIES[convention]
     grow(first, second)
     assert shown(second) == [[f"({first})", second]]
     assert shown(f"./{first}", second) == [[first, second]]
-    assert find_plans([first])[0].habit == habit
+    assert find_plans([first])[0].habit == convention
 
 
 def test_a_file_with_the_marks_of_a_tool_is_linted_in_its_history(grow: Grow) -> None:
@@ -93,9 +93,9 @@ def read_from_stdin(label: str, content: str) -> list[tuple[str, str | None]]:
     ]
 
 
-@pytest.mark.parametrize("habit", HISTORIES)
-def test_standard_input_is_linted_in_the_history_of_the_file_whose_name_it_bears(grow: Grow, habit: str) -> None:
-    first, second = HISTORIES[habit]
+@pytest.mark.parametrize("convention", HISTORIES)
+def test_standard_input_is_linted_in_the_history_of_the_file_whose_name_it_bears(grow: Grow, convention: str) -> None:
+    first, second = HISTORIES[convention]
     grow(first, second)
     assert read_from_stdin(second, "SELECT 1;") == [(f"({first})", None), (second, "SELECT 1;")]
     assert read_from_stdin(f"./{first}", "") == [(first, ""), (f"({second})", None)]

@@ -7,7 +7,7 @@ import pytest
 from pubcheck.config import Config
 from pubcheck.discovery.units import find_plans
 from pubcheck.engine.linter import Linter
-from pubcheck.lint_files import judge
+from pubcheck.lint_files import lint_files
 from tests.sources.units.trees import Grow, plant, units
 
 PYTHON = "revision = '{number}'\ndown_revision = {before}\nfrom alembic import op\n\n\ndef upgrade():\n    {steps}\n"
@@ -51,13 +51,13 @@ HISTORIES = {
 def lint(*paths: str) -> list[tuple[str, str]]:
     """What is found of at least a warning's weight, without what is found again for another operation."""
     linter = Linter(Config(postgres=(18,)))
-    judged = [judge(plan, linter, excerpts=False) for plan in find_plans(paths or ("repo",))]
+    judged = [lint_files(plan, linter, excerpts=False) for plan in find_plans(paths or ("repo",))]
     found = [one.entry for each in judged for one in each.findings]
     return list(dict.fromkeys((one.rule, one.certainty) for one in found if one.severity != "note"))
 
 
-def planted(habit: str, *steps: str) -> list[str]:
-    path, program, call = HISTORIES[habit]
+def planted(convention: str, *steps: str) -> list[str]:
+    path, program, call = HISTORIES[convention]
     paths = [f"repo/{path.format(number=number)}" for number in range(1, len(steps) + 1)]
     plant(
         {
@@ -70,23 +70,23 @@ def planted(habit: str, *steps: str) -> list[str]:
     return paths
 
 
-@pytest.mark.parametrize("habit", HISTORIES)
-def test_a_key_that_a_file_without_publications_adds_is_seen(grow: Grow, habit: str) -> None:
+@pytest.mark.parametrize("convention", HISTORIES)
+def test_a_key_that_a_file_without_publications_adds_is_seen(grow: Grow, convention: str) -> None:
     grow()
     steps = ("CREATE TABLE t (id int)", "CREATE PUBLICATION p FOR TABLE t", "ALTER TABLE t ADD PRIMARY KEY (id)")
-    paths = planted(habit, *steps[:2])
+    paths = planted(convention, *steps[:2])
     assert lint() == [("PUB302", "certain")]
-    paths = planted(habit, *steps)
+    paths = planted(convention, *steps)
     assert lint() == []
     assert lint(paths[1]) == []
     assert len(units()) == 1
 
 
-@pytest.mark.parametrize("habit", HISTORIES)
-def test_an_identity_that_a_file_without_publications_sets_is_seen(grow: Grow, habit: str) -> None:
+@pytest.mark.parametrize("convention", HISTORIES)
+def test_an_identity_that_a_file_without_publications_sets_is_seen(grow: Grow, convention: str) -> None:
     grow()
     paths = planted(
-        habit,
+        convention,
         "CREATE TABLE t (id int PRIMARY KEY, a int)",
         "ALTER TABLE t REPLICA IDENTITY FULL",
         "CREATE PUBLICATION p FOR TABLE t (id)",
@@ -95,10 +95,10 @@ def test_an_identity_that_a_file_without_publications_sets_is_seen(grow: Grow, h
     assert lint(paths[2]) == [("PUB406", "certain")]
 
 
-@pytest.mark.parametrize("habit", HISTORIES)
-def test_a_history_that_is_about_no_replication_is_not_read(grow: Grow, habit: str) -> None:
+@pytest.mark.parametrize("convention", HISTORIES)
+def test_a_history_that_is_about_no_replication_is_not_read(grow: Grow, convention: str) -> None:
     grow()
-    planted(habit, "CREATE TABLE t (id int)", "ALTER TABLE t ADD PRIMARY KEY (id)")
+    planted(convention, "CREATE TABLE t (id int)", "ALTER TABLE t ADD PRIMARY KEY (id)")
     assert units() == {}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pubcheck.config import Config
-from pubcheck.discovery.units import find_plans, survey
+from pubcheck.discovery.units import discover_units, find_plans
 
 TABLE = "CREATE TABLE {} (id int PRIMARY KEY);\n"
 PUBLICATION = "CREATE PUBLICATION p FOR TABLE {};\n"
@@ -34,7 +34,7 @@ def units(top: str = "repo") -> Units:
 
 
 def passed_over(top: str = "repo") -> list[str]:
-    return [label[len(top) + 1 :] for label, _ in survey([top]).passed_over]
+    return [label[len(top) + 1 :] for label, _ in discover_units([top]).passed_over]
 
 
 def shown(*paths: str, config: Config = Config(), schema: tuple[str, ...] = ()) -> list[list[str]]:

@@ -20,7 +20,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.primnodes import Expr, nodes
 
 if TYPE_CHECKING:
-    from pubcheck.checks.remedies.filter_rewrites.context import Proposal, Ways, Workshop
+    from pubcheck.checks.remedies.filter_rewrites.context import Proposal, RewriteContext, Rewriters
 
 _MAX_BYTES = 8_000
 """Of a filter that is rewritten; longer ones are written by machines."""
@@ -119,9 +119,9 @@ def _step(at: _Judged) -> tuple[_Judged, Proposal, str] | None:
 def _proposals(at: _Judged) -> Iterator[tuple[Site, Proposal]]:
     """What may be tried, the ways that cost least first, for each node that is objected to."""
     from pubcheck.checks.remedies.filter_rewrites import builtin_names, casts, generated_column, time_zone
-    from pubcheck.checks.remedies.filter_rewrites.context import Workshop
+    from pubcheck.checks.remedies.filter_rewrites.context import RewriteContext
 
-    workshops = [Workshop(at.state, at.text, refusal) for refusal in at.refusals]
+    workshops = [RewriteContext(at.state, at.text, refusal) for refusal in at.refusals]
     for ways in (time_zone.RANGES, casts.WAYS, time_zone.WAYS, builtin_names.WAYS, generated_column.WAYS):
         # A column that cannot be read is the least that another column must hold, then the innermost node; elsewhere
         # the outermost comes first, as in the walk.
@@ -133,11 +133,11 @@ def _proposals(at: _Judged) -> Iterator[tuple[Site, Proposal]]:
                 yield from _tried(workshop, site, ways)
 
 
-def _is_no_column(workshop: Workshop) -> bool:
+def _is_no_column(workshop: RewriteContext) -> bool:
     return workshop.refusal.culprit.node != "Var"
 
 
-def _tried(workshop: Workshop, site: Site, ways: Ways) -> Iterator[tuple[Site, Proposal]]:
+def _tried(workshop: RewriteContext, site: Site, ways: Rewriters) -> Iterator[tuple[Site, Proposal]]:
     for way in (*ways.get(site.kind, ()), *ways.get("*", ())):
         try:
             for proposal in way(workshop, site):

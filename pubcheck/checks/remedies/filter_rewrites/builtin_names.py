@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.checks.remedies.filter_rewrites.context import Proposal, Ways, Workshop, name_of
+from pubcheck.checks.remedies.filter_rewrites.context import Proposal, RewriteContext, Rewriters, name_of
 from pubcheck.checks.remedies.filter_rewrites.filter_source import Site
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.identifiers import identifier, quote_literal
@@ -23,7 +23,7 @@ _CONFIGURED = {
 _ENGLISH = "this takes the text search configuration english: write the one that is meant"
 
 
-def _built_in_operator(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _built_in_operator(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """The operator of pg_catalog in the place of one that hides it, or the built-in function behind it."""
     body = site.body
     if w.refusal.rule != "rf-user-operator" or body["kind"] not in ("AEXPR_OP", "AEXPR_LIKE", "AEXPR_ILIKE"):
@@ -40,20 +40,20 @@ def _built_in_operator(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield Proposal(f"{name}({w.source(body['lexpr'])}, {w.source(body['rexpr'])})", safe=True)
 
 
-def _built_in_function(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _built_in_function(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """The function of pg_catalog in the place of one that hides it."""
     if w.refusal.rule == "rf-user-function" and len(site.body["funcname"]) == 1:
         name = name_of(site.body, "funcname")
         yield Proposal(f"pg_catalog.{w.source(site.node)}", f"this is the function {name} of pg_catalog")
 
 
-def _built_in_collation(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _built_in_collation(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     if w.refusal.rule == "rf-user-collation":
         argument = w.operand(site.body["arg"])
         yield Proposal(f'{argument} COLLATE "C"', "texts are then in the order of their bytes")
 
 
-def _literal_as_text(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _literal_as_text(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``region || 1``."""
     body = site.body
     if body["kind"] != "AEXPR_OP" or name_of(body) != "||" or "lexpr" not in body:
@@ -65,7 +65,7 @@ def _literal_as_text(w: Workshop, site: Site) -> Iterator[Proposal]:
             yield Proposal(w.replaced(site.node, (body[side], quote_literal(str(number)))), safe=True)
 
 
-def _concatenated(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _concatenated(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``concat(a, b)`` of texts, which leaves out NULL."""
     args = site.body.get("args", [])
     if name_of(site.body, "funcname") != "concat" or not any(w.type(argument) in _TEXTS for argument in args):
@@ -75,20 +75,20 @@ def _concatenated(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield Proposal(" || ".join(part or "" for part in parts), safe=True, parentheses=True)
 
 
-def _present(w: Workshop, argument: Node) -> str | None:
+def _present(w: RewriteContext, argument: Node) -> str | None:
     if "A_Const" in argument and "sval" in argument["A_Const"]:
         return w.source(argument)
     return f"coalesce({w.source(argument)}, '')" if w.type(argument) in _TEXTS else None
 
 
-def _configured(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _configured(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``to_tsvector(note)``: with a configuration."""
     name, args = name_of(site.body, "funcname"), site.body.get("args", [])
     if _CONFIGURED.get(name) == len(args):
         yield Proposal(w.replaced(site.node, (args[0], f"'english', {w.source(args[0])}")), _ENGLISH)
 
 
-def _searched(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _searched(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``note @@ 'late'``: what the operator does by itself, with a configuration."""
     body = site.body
     if body["kind"] != "AEXPR_OP" or name_of(body) != "@@" or "lexpr" not in body:
@@ -101,14 +101,14 @@ def _searched(w: Workshop, site: Site) -> Iterator[Proposal]:
     yield Proposal(w.replaced(site.node, *changes), _ENGLISH)
 
 
-def _column_name_in_quotes(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _column_name_in_quotes(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``user = 'x'`` where the table has a column of that name, which is a reserved word."""
     name = w.source(site.node).lower()
     if w.state.relation.column(name) is not None:
         yield Proposal(f'"{name}"', f"without quotes, {identifier(name).strip(chr(34)).upper()} asks for the session")
 
 
-WAYS: Ways = {
+WAYS: Rewriters = {
     "A_Expr": (_built_in_operator, _literal_as_text, _searched),
     "CollateClause": (_built_in_collation,),
     "FuncCall": (_built_in_function, _concatenated, _configured),

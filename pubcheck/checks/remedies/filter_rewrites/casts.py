@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from pubcheck.checks.remedies.filter_rewrites.context import (
     Proposal,
-    Ways,
-    Workshop,
+    RewriteContext,
+    Rewriters,
     items,
     name_of,
     plain_string,
@@ -41,14 +41,14 @@ _FROM_JSONB = frozenset((INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8, BOOL))
 """What jsonb has a conversion function to."""
 
 
-def _list_of_varchar(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _list_of_varchar(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``vc IN (...)``: with text on the left the list is one of texts."""
     left = site.body["lexpr"]
     if w.type(left) == VARCHAR:
         yield Proposal(w.replaced(site.node, (left, f"{w.operand(left)}::text")), safe=True)
 
 
-def _array_of_varchar(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _array_of_varchar(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``x = ANY (varchar[])``."""
     left, right = site.body["lexpr"], site.body["rexpr"]
     if w.type(right) != _VARCHAR_ARRAY:
@@ -65,7 +65,7 @@ def _array_of_varchar(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield Proposal(negation + contains, note, parentheses=True)
 
 
-def _compared_as_text(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _compared_as_text(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``number::text = '1'``: compared in the column's own type."""
     for cast, literals in _cast_and_literals(site.body):
         inner = cast["TypeCast"]["arg"]
@@ -94,7 +94,7 @@ def _plain_value(own: int, text: str) -> bool:
     return own == NUMERIC and re.fullmatch(r"-?\d+(\.\d+)?", text) is not None
 
 
-def _text_compared_as_other(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _text_compared_as_other(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``region::integer = 5``: compared as the text that it is."""
     for cast, literals in _cast_and_literals(site.body):
         inner = cast["TypeCast"]["arg"]
@@ -125,7 +125,7 @@ def _cast_and_literals(body: Node) -> Iterator[tuple[Node, list[Node]]]:
                 yield body[side], literals
 
 
-def _from_jsonb(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _from_jsonb(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``(doc ->> 'n')::int``: jsonb itself is converted by functions."""
     arrow = site.body["arg"]
     if "A_Expr" not in arrow or arrow["A_Expr"]["kind"] != "AEXPR_OP":
@@ -139,7 +139,7 @@ def _from_jsonb(w: Workshop, site: Site) -> Iterator[Proposal]:
             yield Proposal(new, 'a value that is a JSON string, as in {"n": "1"}, is then an error when it is sent')
 
 
-def _subscripts_of_jsonb(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _subscripts_of_jsonb(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     steps = site.body["indirection"]
     if w.type(site.body["arg"]) != JSONB or not all("A_Indices" in step for step in steps):
         return
@@ -152,7 +152,7 @@ def _subscripts_of_jsonb(w: Workshop, site: Site) -> Iterator[Proposal]:
     yield Proposal(f"{w.operand(site.body['arg'])}{path}", safe=safe, parentheses=True)
 
 
-def _domain(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _domain(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """A cast to a domain: to what the domain is over."""
     cache = w.state.cache
     oid = w.type(site.node)
@@ -162,18 +162,18 @@ def _domain(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield Proposal(f"{w.operand(site.body['arg'])}::{target}", "the domain's constraints are then not checked")
 
 
-def _xml(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _xml(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     if w.type(site.node) == XML and w.type(site.body["arg"]) in _TEXTS:
         yield Proposal(f"XMLPARSE(CONTENT {w.source(site.body['arg'])})")
 
 
-def _own_array_type(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _own_array_type(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """A cast of a whole array, where texts will do."""
     if w.type(site.node) == TEXT_ARRAY and w.type(site.body["arg"]) == _VARCHAR_ARRAY and site.parent is not None:
         yield Proposal(w.source(site.body["arg"]))
 
 
-def _named_arguments(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _named_arguments(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``f(days => 1)``: by position. Gaps are filled where the defaults are known."""
     expr = w.expr(site.node)
     if expr is None or len(expr.functions) != 1:
@@ -197,7 +197,7 @@ def _named_arguments(w: Workshop, site: Site) -> Iterator[Proposal]:
     yield Proposal(f"{w.text.text[start:first].decode()}({written})", safe=True)
 
 
-def _expression(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _expression(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     kind = site.body["kind"]
     if kind == "AEXPR_IN":
         yield from _list_of_varchar(w, site)
@@ -208,7 +208,7 @@ def _expression(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield from _text_compared_as_other(w, site)
 
 
-WAYS: Ways = {
+WAYS: Rewriters = {
     "A_Expr": (_expression,),
     "A_Indirection": (_subscripts_of_jsonb,),
     "FuncCall": (_named_arguments,),

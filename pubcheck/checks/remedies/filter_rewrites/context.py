@@ -38,7 +38,7 @@ class Proposal(Struct, frozen=True):
     column: StoredColumn | None = None
 
 
-class Workshop:
+class RewriteContext:
     """A filter's text and its analysis; asks of nodes are answered with 0 or None where nothing is known."""
 
     def __init__(self, state: ParseState, text: Text, refusal: Refusal) -> None:
@@ -70,8 +70,8 @@ class Workshop:
 
 _ATOMS = frozenset(("A_Const", "ColumnRef", "FuncCall", "CoalesceExpr", "MinMaxExpr", "A_ArrayExpr", "CaseExpr"))
 
-Way = Callable[[Workshop, Site], Iterator[Proposal]]
-Ways = Mapping[str, tuple[Way, ...]]
+Rewriter = Callable[[RewriteContext, Site], Iterator[Proposal]]
+Rewriters = Mapping[str, tuple[Rewriter, ...]]
 """By kind of parse node ("*": any), what may be written in its place. A way may raise ValueError: no way out."""
 
 

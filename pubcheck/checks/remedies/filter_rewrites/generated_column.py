@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pubcheck.checks.remedies.filter_rewrites.context import Proposal, StoredColumn, Ways, Workshop, name_of
+from pubcheck.checks.remedies.filter_rewrites.context import Proposal, RewriteContext, Rewriters, StoredColumn, name_of
 from pubcheck.checks.remedies.filter_rewrites.filter_source import Site, Text
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column
@@ -24,7 +24,7 @@ _NOTE = "the new column rewrites the table; where updates or deletes are publish
 _EQUALITIES = frozenset(("=", "<>"))
 
 
-def _stored(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _stored(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """A node that is immutable as a whole, in a column of its own."""
     expr = w.expr(site.node)
     if expr is None or not _takes_columns(w):
@@ -36,7 +36,7 @@ def _stored(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield _proposal(w, expr, _unqualified(w, site), expr.type, expr.typmod)
 
 
-def _stored_concatenation(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _stored_concatenation(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``region || number``, which is immutable once the number is made a text by a cast."""
     body = site.body
     if body["kind"] != "AEXPR_OP" or name_of(body) != "||" or "lexpr" not in body or not _takes_columns(w):
@@ -51,7 +51,7 @@ def _stored_concatenation(w: Workshop, site: Site) -> Iterator[Proposal]:
                 yield _proposal(w, expr, text, TEXT, -1)
 
 
-def _of_column(w: Workshop, site: Site, expr: Expr) -> Iterator[Proposal]:
+def _of_column(w: RewriteContext, site: Site, expr: Expr) -> Iterator[Proposal]:
     """An enum as text, a domain as what it is over, a column with another collation."""
     column = next((column for column in w.state.relation.columns if column.number == expr.value), None)
     if column is None or column.generated:
@@ -74,13 +74,13 @@ def _of_column(w: Workshop, site: Site, expr: Expr) -> Iterator[Proposal]:
         yield _proposal(w, expr, f'{source} COLLATE "C"', expr.type, expr.typmod, collate=True)
 
 
-def _takes_columns(w: Workshop) -> bool:
+def _takes_columns(w: RewriteContext) -> bool:
     """Whether columns can be added to the table itself."""
     relation = w.state.relation
     return relation.seen and not relation.partition and not relation.of_type
 
 
-def _unqualified(w: Workshop, site: Site) -> str:
+def _unqualified(w: RewriteContext, site: Site) -> str:
     """The text of a node with columns named plainly, as in ALTER TABLE."""
     changes = [
         (inner.node, identifier(name_of(inner.body, "fields")))
@@ -109,7 +109,7 @@ def _by_equality(site: Site) -> bool:
     return name_of(parent.body) in _EQUALITIES
 
 
-def _immutable(w: Workshop, expr: Expr) -> bool:
+def _immutable(w: RewriteContext, expr: Expr) -> bool:
     """Whether the server takes an expression for a generated column: immutable, of this row's plain columns only."""
     cache = w.state.cache
     columns = {column.number: column for column in w.state.relation.columns}
@@ -135,7 +135,7 @@ def _immutable(w: Workshop, expr: Expr) -> bool:
     return reads
 
 
-def _proposal(w: Workshop, expr: Expr, source: str, oid: int, typmod: int, *, collate: bool = False) -> Proposal:
+def _proposal(w: RewriteContext, expr: Expr, source: str, oid: int, typmod: int, *, collate: bool = False) -> Proposal:
     relation, cache = w.state.relation, w.state.cache
     number = next(node.value for node in nodes(expr) if node.node == "Var")
     base = next(column.name for column in relation.columns if column.number == number)
@@ -158,9 +158,9 @@ def _proposal(w: Workshop, expr: Expr, source: str, oid: int, typmod: int, *, co
     return Proposal(identifier(name), _NOTE, column=StoredColumn(statement, row))
 
 
-def _new_name(w: Workshop, wanted: str) -> str:
+def _new_name(w: RewriteContext, wanted: str) -> str:
     taken = {column.name for column in w.state.relation.columns}
     return next(name for name in (wanted, *(f"{wanted}{n}" for n in range(2, 100))) if name not in taken)
 
 
-WAYS: Ways = {"A_Expr": (_stored_concatenation,), "*": (_stored,)}
+WAYS: Rewriters = {"A_Expr": (_stored_concatenation,), "*": (_stored,)}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from pubcheck.checks.remedies.filter_rewrites.context import Proposal, Ways, Workshop, items, name_of, string
+from pubcheck.checks.remedies.filter_rewrites.context import Proposal, RewriteContext, Rewriters, items, name_of, string
 from pubcheck.checks.remedies.filter_rewrites.filter_source import Site
 from pubcheck.postgres.identifiers import quote_literal
 from pubcheck.postgres.oids import DATE, INTERVAL, TIME, TIMESTAMP, TIMESTAMPTZ
@@ -22,7 +22,7 @@ _MIRRORED = {"=": "=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 # --- Ranges -------------------------------------------------------------------------------------------------------
 
 
-def _range(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _range(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``created::date = '2024-01-01'``, ``date_trunc('month', created) >= ...``: a range of the column itself."""
     body = site.body
     operator = name_of(body)
@@ -50,21 +50,21 @@ def _range(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield from _like(w, body)
 
 
-def _between(w: Workshop, column: Node, first: date, end: date) -> Proposal:
+def _between(w: RewriteContext, column: Node, first: date, end: date) -> Proposal:
     source = w.operand(column)
     bounds = f"{source} >= {_literal(w, column, first)} AND {source} < {_literal(w, column, end)}"
     return Proposal(bounds, _note(w, column), parentheses=True)
 
 
-def _literal(w: Workshop, column: Node, day: date) -> str:
+def _literal(w: RewriteContext, column: Node, day: date) -> str:
     return quote_literal(f"{day.isoformat()} 00:00:00+00" if w.type(column) == TIMESTAMPTZ else day.isoformat())
 
 
-def _note(w: Workshop, column: Node) -> str:
+def _note(w: RewriteContext, column: Node) -> str:
     return _UTC if w.type(column) == TIMESTAMPTZ else ""
 
 
-def _like(w: Workshop, body: Node) -> Iterator[Proposal]:
+def _like(w: RewriteContext, body: Node) -> Iterator[Proposal]:
     """``paid::text LIKE '2024-%'``."""
     cast, pattern = body["lexpr"], string(body["rexpr"])
     if "TypeCast" not in cast or pattern is None:
@@ -83,7 +83,7 @@ def _date(node: Node) -> date | None:
     return date(*map(int, match.groups())) if match is not None else None
 
 
-def _truncated(w: Workshop, node: Node) -> tuple[Node | None, str]:
+def _truncated(w: RewriteContext, node: Node) -> tuple[Node | None, str]:
     """(the moment, the unit) of a timestamptz that is cut to a date or by date_trunc."""
     ((kind, body),) = node.items()
     args = body.get("args", []) if kind == "FuncCall" else []
@@ -120,7 +120,7 @@ def _after(day: date, unit: str) -> date:
 # --- The clock of UTC ---------------------------------------------------------------------------------------------
 
 
-def _moment(w: Workshop, node: Node) -> str | None:
+def _moment(w: RewriteContext, node: Node) -> str | None:
     """A date or timestamp as the moment that it is in UTC, in parentheses where needed."""
     oid = w.type(node)
     text = string(node)
@@ -133,7 +133,7 @@ def _moment(w: Workshop, node: Node) -> str | None:
     return f"({w.operand(node)} AT TIME ZONE 'UTC')" if oid == TIMESTAMP else None
 
 
-def _operands(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _operands(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """A timestamptz compared with dates or timestamps: these become moments."""
     body = site.body
     if "lexpr" not in body:
@@ -154,7 +154,7 @@ def _operands(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield Proposal(f"({inner}) AT TIME ZONE 'UTC'", _UTC, parentheses=True)
 
 
-def _cast(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _cast(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """Casts between timestamptz and what has no time zone."""
     argument = site.body["arg"]
     source, target = w.type(argument), w.type(site.node)
@@ -168,7 +168,7 @@ def _cast(w: Workshop, site: Site) -> Iterator[Proposal]:
             yield Proposal(moment, _UTC)
 
 
-def _call(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _call(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """date_trunc, date_part and extract of moments or dates: of timestamps."""
     name = name_of(site.body, "funcname")
     if name not in ("date_trunc", "date_part", "extract", "date", "time"):
@@ -192,7 +192,7 @@ def _call(w: Workshop, site: Site) -> Iterator[Proposal]:
     yield Proposal(text, _UTC if zoned else "")
 
 
-def _overlaps(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _overlaps(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """OVERLAPS of dates, which the server takes for moments: of timestamps, which need no time zone."""
     args = site.body.get("args", [])
     kinds = [w.type(argument) for argument in args]
@@ -205,7 +205,7 @@ def _overlaps(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield Proposal(w.replaced(site.node, *changes), safe=True)
 
 
-def _in_zone(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _in_zone(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``date_trunc('day', created, 'UTC')``, which is immutable since 16 only."""
     args = site.body.get("args", [])
     if name_of(site.body, "funcname") == "date_trunc" and len(args) == 3 and w.type(args[1]) == TIMESTAMPTZ:
@@ -214,7 +214,7 @@ def _in_zone(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield Proposal(f"{cut} AT TIME ZONE {zone}", safe=True, parentheses=True)
 
 
-def _year_as_text(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _year_as_text(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """``to_char(paid, 'YYYY') = '2024'``: the year as a number."""
     body = site.body
     call, year = body.get("lexpr", {}).get("FuncCall"), string(body["rexpr"])
@@ -228,7 +228,7 @@ def _year_as_text(w: Workshop, site: Site) -> Iterator[Proposal]:
         yield Proposal(w.replaced(site.node, *changes), _UTC if zoned else "")
 
 
-def _widened(w: Workshop, site: Site) -> Iterator[Proposal]:
+def _widened(w: RewriteContext, site: Site) -> Iterator[Proposal]:
     """What the server itself turns into a timestamptz, as in ``coalesce(created, paid)``."""
     if w.refusal.culprit.form == IMPLICIT and w.refusal.culprit.type == TIMESTAMPTZ:
         moment = _moment(w, site.node)
@@ -236,8 +236,8 @@ def _widened(w: Workshop, site: Site) -> Iterator[Proposal]:
             yield Proposal(moment, _UTC)
 
 
-RANGES: Ways = {"A_Expr": (_range,), "FuncCall": (_overlaps,)}
-WAYS: Ways = {
+RANGES: Rewriters = {"A_Expr": (_range,), "FuncCall": (_overlaps,)}
+WAYS: Rewriters = {
     "A_Expr": (_year_as_text, _operands),
     "FuncCall": (_call, _in_zone, _widened),
     "TypeCast": (_cast, _widened),

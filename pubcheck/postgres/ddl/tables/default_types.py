@@ -4,7 +4,7 @@ cookDefault). What does not show takes all that reads expressions: ``ddl.default
 
 from __future__ import annotations
 
-from pubcheck.lazy_regex import pattern_later
+from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.ddl.object_address import functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import (
@@ -76,9 +76,9 @@ _NUMBERS = frozenset((INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8))
 _TIMES = frozenset((DATE, TIMESTAMP, TIMESTAMPTZ))
 
 _LITERALS = {
-    **dict.fromkeys(_NUMBERS, pattern_later(r"-?[0-9]{1,4}")),
-    BOOL: pattern_later("true|false|[tf]"),
-    **dict.fromkeys((JSON, JSONB), pattern_later(r"\{\}|\[\]")),
+    **dict.fromkeys(_NUMBERS, lazy_compile(r"-?[0-9]{1,4}")),
+    BOOL: lazy_compile("true|false|[tf]"),
+    **dict.fromkeys((JSON, JSONB), lazy_compile(r"\{\}|\[\]")),
 }
 
 

@@ -8,7 +8,7 @@ from pubcheck.postgres.ddl.creation_namespace import creation_name
 from pubcheck.postgres.ddl.object_address import functions_named
 from pubcheck.postgres.ddl.type_modifiers import DEFAULT_COLLATION
 from pubcheck.postgres.ddl.types import free_type_name, make_shell, new_type, shell_named
-from pubcheck.postgres.def_elem import says_yes, value_text
+from pubcheck.postgres.def_elem import is_true, value_text
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
@@ -46,8 +46,8 @@ def create_base(session: Session, node: Node) -> None:
         "b",
         element=element,
         category=category,
-        preferred=says_yes(options, "preferred"),
-        collation=DEFAULT_COLLATION if says_yes(options, "collatable") else 0,
+        preferred=is_true(options, "preferred"),
+        collation=DEFAULT_COLLATION if is_true(options, "collatable") else 0,
         subscript=_subscripts(options, element),
     )
     row = new_type(session, row)

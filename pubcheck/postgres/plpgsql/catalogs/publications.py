@@ -16,7 +16,7 @@ from pubcheck.postgres.plpgsql.catalogs.scans import (
     schema_of,
 )
 from pubcheck.postgres.plpgsql.values import Value
-from pubcheck.postgres.replication.publication_lookup import arrival, is_publishable
+from pubcheck.postgres.replication.publication_lookup import is_publishable, route
 from pubcheck.postgres.session import Session
 
 
@@ -61,7 +61,7 @@ def _listed(session: Session, publication: Publication, row: Relation) -> bool:
     """Whether pg_publication_tables shows a relation under its own name (pg_get_publication_tables)."""
     if not is_publishable(row) or (row.kind == "p" and not publication.via_root):
         return False
-    found = arrival(session.catalog, publication, row)
+    found = route(session.catalog, publication, row)
     return found is not None and found.arrives_as == row.oid
 
 
