@@ -149,21 +149,21 @@ def test_a_rule_that_fails_at_one_filter_finds_what_it_finds_at_the_others(monke
 
 AROUND_A_STATEMENT: list[tuple[str, str]] = [
     # What fails, and the only rules of which findings may then be missing or less certain ("": their help and fixes).
-    ("pubcheck.engine.reporter.AtHand._mended", ""),
-    ("pubcheck.engine.reporter.AtHand._told", "words"),
+    ("pubcheck.engine.reporter.StatementReporter._statement_fixes", ""),
+    ("pubcheck.engine.reporter.StatementReporter._filter_explanation", "words"),
     ("pubcheck.engine.reporter.explain", "words"),
-    ("pubcheck.engine.reporter.AtHand._tell_unseen", "PUB106 PUB107 PUB112"),
-    ("pubcheck.engine.reporter.AtHand._of_filter", "PUB214 PUB215"),
-    ("pubcheck.engine.reporter.AtHand._created_later", "words"),
-    ("pubcheck.checks.history.duplicates.said_before", ""),
+    ("pubcheck.engine.reporter.StatementReporter._report_unseen", "PUB106 PUB107 PUB112"),
+    ("pubcheck.engine.reporter.StatementReporter._of_filter", "PUB214 PUB215"),
+    ("pubcheck.engine.reporter.StatementReporter._created_later", "words"),
+    ("pubcheck.checks.history.duplicates.earlier_definition", ""),
     ("pubcheck.engine.final_state.Outcome._remedies_of", ""),
     ("pubcheck.checks.remedies.write_remedies.Remedies.of", ""),
     ("pubcheck.checks.messages.writes.help_text", ""),
     ("pubcheck.engine.final_state.Outcome._way_out", ""),
     ("pubcheck.engine.final_state.Outcome._write", "PUB301 PUB302 PUB303 PUB304 PUB406"),
-    ("pubcheck.checks.write.refused_dml.Stopped.judge", "PUB138"),
-    ("pubcheck.checks.write.refused_dml.Stopped.mended", "PUB138"),
-    ("pubcheck.checks.write.refused_dml.Stopped.still", ""),
+    ("pubcheck.checks.write.refused_dml.RefusedDmlCollector.check", "PUB138"),
+    ("pubcheck.checks.write.refused_dml.RefusedDmlCollector.resolved_later", "PUB138"),
+    ("pubcheck.checks.write.refused_dml.RefusedDmlCollector.still_refused", ""),
     ("pubcheck.engine.unit_run.Run._long_names", "PUB104"),
 ]
 

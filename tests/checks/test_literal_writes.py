@@ -425,7 +425,7 @@ def test_what_is_said_of_random_writes_is_what_the_server_answers(
         assert met.diagnostic.statement is not None
         said[met.diagnostic.statement.index] = met.diagnostic
 
-    monkeypatch.setattr(RefusedDmlCollector, "take", take)
+    monkeypatch.setattr(RefusedDmlCollector, "record", take)
     server = servers[major]
     refused = certain = 0
     for seed in range(HISTORIES):

@@ -81,7 +81,7 @@ def _following(group: UnitCandidate, projects: dict[str, UnitCandidate], look: F
         group,
         members=(*before.members, *group.members),
         context=len(before.members),
-        habit="supabase",
+        convention="supabase",
         reason="run by hand after",
         after=before.members[:1],
     )

@@ -126,7 +126,7 @@ def test_the_mark_in_a_text_is_no_comment() -> None:
 
 
 def test_without_the_mark_nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pubcheck.engine.suppressions.settle", None)
+    monkeypatch.setattr("pubcheck.engine.suppressions.apply_suppressions", None)
     assert MARK not in TABLE
     assert rules(TABLE + BAD) == {"PUB301"}
 
