@@ -195,8 +195,10 @@ def test_the_toml_parser_is_imported_only_for_a_configuration(tmp_path: Path) ->
     assert done.stdout == "False\n"
 
 
-def test_the_readme_shows_a_configuration() -> None:
-    (shown,) = re.findall(r"```toml\n(.*?)```", (Path(__file__).parents[1] / "README.md").read_text(), re.DOTALL)
+def test_the_documentation_shows_every_key() -> None:
+    (shown,) = re.findall(
+        r"```toml\n(.*?)```", (Path(__file__).parents[1] / "docs" / "configuration.md").read_text(), re.DOTALL
+    )
     keys = tomllib.loads(shown)
     from_options(keys)
     assert set(keys) == set(config._READERS)
