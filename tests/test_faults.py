@@ -17,7 +17,7 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Linter, Result, Unit
 from pubcheck.measure.plan import measurable
-from pubcheck.postgres.ddl import apply_with_triggers
+from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.rulebook import INTERNAL_ERROR, by_name
 from pubcheck.source import Source
 

@@ -27,8 +27,9 @@ from pubcheck.engine.replay import WITH_FILTERS, Replay
 from pubcheck.engine.statement_index import StatementText
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
+from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
-from pubcheck.postgres.ddl import apply, apply_with_triggers
+from pubcheck.postgres.ddl import apply
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
@@ -38,8 +39,8 @@ from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, R
 from pubcheck.postgres.plpgsql.interpret import Interpreter
 from pubcheck.postgres.plpgsql.parse import check_sql, program
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
-from pubcheck.postgres.plpgsql.routines import Routine
-from pubcheck.postgres.plpgsql.source_text import Text, do_body, language_of
+from pubcheck.postgres.process_utility import apply_with_triggers
+from pubcheck.postgres.source_text import Text, do_body, language_of
 from pubcheck.postgres.tokens import in_bytes
 from pubcheck.rulebook import by_name, rule_for_spec
 

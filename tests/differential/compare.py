@@ -15,10 +15,10 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.blocks import BlockRunner
 from pubcheck.engine.linter import Linter, Unit
-from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.host import Raised
+from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.replication.result_relations import members
 from pubcheck.postgres.session import Session
 from pubcheck.source import Source

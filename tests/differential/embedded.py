@@ -17,10 +17,10 @@ from msgspec import Struct
 from pubcheck.config import Config
 from pubcheck.engine.blocks import BlockRunner
 from pubcheck.engine.linter import Followed, Linter, Unit
-from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.host import Raised
+from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.session import Session
 from pubcheck.source import Source
 from tests.differential.blocks import Blocks

@@ -24,9 +24,9 @@ from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN
 from pubcheck.postgres.catalog.rows import Place
-from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
+from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.session import Session
 from pubcheck.source import Source
 

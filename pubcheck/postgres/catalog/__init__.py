@@ -31,7 +31,7 @@ from pubcheck.postgres.catalog.rows import (
 from pubcheck.postgres.versions import BY_NUMBER, Major
 
 if TYPE_CHECKING:
-    from pubcheck.postgres.plpgsql.routines import Routine
+    from pubcheck.postgres.catalog.routines import Routine
 
 FIRST_NORMAL_OID = 16384
 """FirstNormalObjectId (access/transam.h): what initdb made lies below."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.connection import EVENT_TRIGGERS, READ_ONLY
+from pubcheck.postgres.session.connection import READ_ONLY
 
 Handler = Callable[[Session, Node], None]
 
@@ -108,22 +108,3 @@ def apply(session: Session, name: str, node: Node) -> None:
 
             refuse_changes(name, node)
         _HANDLERS[name](session, node)
-
-
-def apply_with_triggers(session: Session, name: str, node: Node) -> bool:
-    """As ``apply``, of a whole statement, for which event triggers fire: whether one of them perhaps refuses it."""
-    if EVENT_TRIGGERS not in session.catalog.settings:
-        apply(session, name, node)
-        return False
-    # Loaded only where there are event triggers.
-    from pubcheck.postgres.ddl.event_triggers import refuse_end, refuse_start
-
-    perhaps = refuse_start(session, name, node)
-    if perhaps:
-        session.assumed = True
-        session.because.append(session.catalog.reasons.here(_MAY_BE_REFUSED))
-    apply(session, name, node)
-    return refuse_end(session, name, node) or perhaps
-
-
-_MAY_BE_REFUSED = "an event trigger may refuse this statement"

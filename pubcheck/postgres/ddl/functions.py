@@ -13,6 +13,7 @@ from pubcheck.postgres.catalog import CAST, FIRST_NORMAL_OID, NORMAL, PG_CATALOG
 from pubcheck.postgres.catalog.reasons import NOT_FOLLOWED
 from pubcheck.postgres.catalog.rows import Cast, Proc, Type
 from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
+from pubcheck.postgres.ddl.function_bodies import routine_of
 from pubcheck.postgres.ddl.object_address import find_proc, functions_named, procs_named, range_var
 from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.ddl.type_modifiers import known_type
@@ -137,8 +138,6 @@ def _keep_body(session: Session, node: Node, row: Proc, options: dict[str, Any])
     """Keeps the body of a function for its calls."""
     routine = None
     if "as" in options:
-        from pubcheck.postgres.plpgsql.routines import routine as routine_of
-
         routine = routine_of(session, node, session.text.decode(errors="surrogatepass"), changes=bool(row.effect))
     routines = session.catalog.routines
     if routine is not None:

@@ -14,6 +14,7 @@ from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Other, Relation
 from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
+from pubcheck.postgres.ddl.dml_targets import missing
 from pubcheck.postgres.ddl.functions import relations_named, unfollowed_call
 from pubcheck.postgres.ddl.generated_names import addition, make_object_name
 from pubcheck.postgres.ddl.object_address import functions_called, functions_named
@@ -130,9 +131,6 @@ def create_rule(session: Session, node: Node) -> None:
 
 def _refuse_actions(session: Session, actions: Sequence[Node]) -> None:
     """Raises ServerError where a command of a rule changes a relation, or columns, that certainly do not exist."""
-    # Loaded only where a rule has commands.
-    from pubcheck.postgres.plpgsql.command_failures import missing
-
     for action in actions:
         for name, body in action.items():
             error = missing(session, name, body) if "relation" in body else None

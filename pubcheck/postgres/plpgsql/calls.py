@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc
+from pubcheck.postgres.ddl.settings import set_variable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.parse_tree import names, walk
@@ -16,10 +19,10 @@ from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
 from pubcheck.postgres.plpgsql.parse import Program, program
-from pubcheck.postgres.plpgsql.routines import Routine
-from pubcheck.postgres.plpgsql.source_text import Text
 from pubcheck.postgres.plpgsql.statement_sequence import do, script
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.source_text import Text
 from pubcheck.postgres.tokens import in_bytes
 
 
@@ -336,7 +339,7 @@ def run_body(
         bound[f"${position + 1}"] = value
         if name:
             bound[name] = value
-    restore = routine.enter(machine.session, owner)
+    restore = _enter(machine.session, routine, owner)
     atomic, machine.atomic = machine.atomic, machine.atomic or not routine.procedure
     handlers, projecting = machine.doubt.handlers, machine.evaluator.projecting
     machine.evaluator.projecting = False
@@ -360,7 +363,36 @@ def run_body(
     finally:
         machine.doubt.handlers, machine.evaluator.projecting = handlers, projecting
         machine.atomic = atomic
-        routine.leave(machine.session, restore)
+        _leave(machine.session, routine, restore)
+
+
+def _enter(session: Session, routine: Routine, owner: int) -> dict[str, Any]:
+    """Do what the SET clauses say, and return the settings as they were. ``owner``: it is run as that role (SECURITY
+    DEFINER), 0 for its caller."""
+    if not routine.settings and not owner:
+        return {}
+    before = dict(session.catalog.settings)
+    if owner:
+        session.set("role", owner)
+    for node in routine.settings:
+        try:
+            set_variable(session, {**node, "is_local": False})
+        except ServerError:
+            session.blind = True
+    return before
+
+
+def _leave(session: Session, routine: Routine, before: dict[str, Any]) -> None:
+    """Restore what ``_enter`` set."""
+    settings = session.catalog.settings
+    for name in ("role", *(node["name"].lower() for node in routine.settings)) if before else ():
+        for key in (name, f"session {name}"):
+            if key in before:
+                settings.put(key, before[key])
+            elif key in settings:
+                settings.remove(key)
+    if before:
+        session.forget_path()
 
 
 def sql_body(machine: Machine, routine: Routine, bound: dict[str, Value], at: Inner | None) -> Value:

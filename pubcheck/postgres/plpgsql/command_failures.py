@@ -9,8 +9,8 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.plpgsql.constant_folding import words_may_fail
-from pubcheck.postgres.plpgsql.source_text import language_of
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.source_text import language_of
 
 # Statements that the catalog follows, so that what they need is known, and those that need nothing.
 _FOLLOWED = frozenset(
@@ -107,31 +107,6 @@ _UNFOLLOWED = frozenset(
     )
 )  # fmt: skip
 """Parts of ALTER TABLE that change nothing that the catalog keeps, and name something or take a value."""
-
-
-def missing(session: Session, name: str, node: Node) -> ServerError | None:
-    """What the server says of a statement that changes rows of a relation, or columns, that certainly are not there."""
-    rv = node.get("relation")
-    if rv is None or "catalogname" in rv:
-        return None
-    row = session.find_relation(rv)
-    if row is None:
-        if not session.complete or session.blind or session.extensions:
-            return None
-        said = ".".join(rv[part] for part in ("schemaname", "relname") if part in rv)
-        return ServerError("42P01", f'relation "{said}" does not exist', location=rv.get("location"))
-    if not row.seen or row.kind not in "rp" or session.blind or not row.columns:
-        return None  # of the server's own catalogs no columns are kept
-    targets = node.get(_TARGETS.get(name, ""), ())
-    for target in targets:
-        column = target["ResTarget"]["name"]
-        if row.column(column) is None:
-            message = f'column "{column}" of relation "{row.name}" does not exist'
-            return ServerError("42703", message, location=target["ResTarget"].get("location"))
-    return None
-
-
-_TARGETS = {"InsertStmt": "cols", "UpdateStmt": "targetList"}
 
 
 def _there(session: Session, tables: Iterable[Node]) -> bool:

@@ -14,6 +14,7 @@ from pubcheck.postgres.analysis.coerce import coerce_to_boolean
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.parse_state import NOTHING
 from pubcheck.postgres.analysis.row_filter import parse_state
+from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.planner_folding import planned
 from pubcheck.postgres.oids import TEXT, UNKNOWN
@@ -22,7 +23,6 @@ from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.conditions import CONDITIONS
 from pubcheck.postgres.plpgsql.exceptions import message_of
 from pubcheck.postgres.plpgsql.parse import program
-from pubcheck.postgres.plpgsql.routines import Routine
 from pubcheck.postgres.session import Session
 
 _ERROR = 21

@@ -11,9 +11,9 @@ from pubcheck.postgres.plpgsql.evaluate import MISSING
 from pubcheck.postgres.plpgsql.host import Inner
 from pubcheck.postgres.plpgsql.parse import Program
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
-from pubcheck.postgres.plpgsql.source_text import Text
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced, unknown
 from pubcheck.postgres.plpgsql.variable_binding import Type
+from pubcheck.postgres.source_text import Text
 
 
 class Frame:

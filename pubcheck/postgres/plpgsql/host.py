@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql.source_text import Text
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.source_text import Text
 
 
 class Inner(Struct, frozen=True):

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql import assignment, calls, control, exceptions, execution, loops
 from pubcheck.postgres.plpgsql.control_flow import Completion
 from pubcheck.postgres.plpgsql.host import Host, Inner
 from pubcheck.postgres.plpgsql.machine import Machine, Work
-from pubcheck.postgres.plpgsql.routines import Routine
-from pubcheck.postgres.plpgsql.source_text import Text
+from pubcheck.postgres.source_text import Text
 
 _WORKS: Mapping[str, Work] = {
     "PLpgSQL_stmt_assert": exceptions.asserted,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -14,10 +15,9 @@ from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal
 from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
 from pubcheck.postgres.plpgsql.parse import program
-from pubcheck.postgres.plpgsql.routines import Routine
-from pubcheck.postgres.plpgsql.source_text import Text
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
 from pubcheck.postgres.plpgsql.variables import Memory
+from pubcheck.postgres.source_text import Text
 
 MAX_DEPTH = 16
 """Calls within calls that are followed."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pubcheck.postgres.ddl.dml_targets import missing
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.plpgsql import command_failures
@@ -95,7 +96,7 @@ def do(machine: Machine, inner: Inner, name: str, node: Node) -> None:
     in_block = machine.in_transaction or any(machine.doubt.handlers)
     refused = command_failures.refused_in_function(name, node, in_block=in_block)
     if refused is None and name in _CHANGES_ROWS:
-        refused = command_failures.missing(machine.session, name, node)
+        refused = missing(machine.session, name, node)
     if refused is not None:
         machine.fail(refused, inner)
         return

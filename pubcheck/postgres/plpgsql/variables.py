@@ -17,10 +17,10 @@ from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
 from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
 from pubcheck.postgres.plpgsql.parse import typname
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
-from pubcheck.postgres.plpgsql.source_text import Text
 from pubcheck.postgres.plpgsql.uncertainty import Uncertainty
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
 from pubcheck.postgres.plpgsql.variable_binding import BOOLEAN, Type
+from pubcheck.postgres.source_text import Text
 from pubcheck.postgres.tokens import in_bytes
 
 

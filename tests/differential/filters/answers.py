@@ -15,9 +15,9 @@ from psycopg.pq import DiagnosticField, ExecStatus
 from pubcheck.config import Config
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.engine.linter import Linter, Unit
-from pubcheck.postgres.ddl import apply_with_triggers
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.session import Session
 from pubcheck.source import Source
 from tests.differential.filters.schemas import Definition

@@ -1,0 +1,73 @@
+"""The function or procedure that a CREATE FUNCTION makes, as its calls need it."""
+
+from __future__ import annotations
+
+import re
+
+from pubcheck.postgres.catalog.routines import Routine
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.parse_tree import names
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.source_text import literal_at
+
+LANGUAGES = ("plpgsql", "sql")
+
+
+def routine_of(session: Session, node: Node, text: str, *, changes: bool) -> Routine | None:
+    """The routine that a CREATE FUNCTION makes; None in another language, or where the body is no text."""
+    options: dict[str, Node] = {}
+    settings: list[Node] = []
+    for item in node.get("options", ()):
+        option = item["DefElem"]
+        options[option["defname"]] = option
+        if option["defname"] == "set":
+            settings.append(option["arg"]["VariableSetStmt"])
+    language = options.get("language", {}).get("arg", {}).get("String", {}).get("sval", "").lower()
+    parts = options.get("as", {}).get("arg", {}).get("List", {}).get("items", ())
+    if language not in LANGUAGES or len(parts) != 1:
+        return None
+    inputs: list[tuple[str, str]] = []
+    outputs: list[tuple[str, str]] = []
+    results: list[str] = []
+    defaults: list[tuple[int, Node]] = []
+    for item in node.get("parameters", ()):
+        parameter = item["FunctionParameter"]
+        mode = parameter.get("mode", "FUNC_PARAM_DEFAULT")
+        if mode in ("FUNC_PARAM_OUT", "FUNC_PARAM_TABLE", "FUNC_PARAM_INOUT"):
+            results.append(parameter.get("name", ""))
+        if mode in ("FUNC_PARAM_OUT", "FUNC_PARAM_TABLE"):
+            outputs.append((parameter.get("name", ""), _type_name(parameter["argType"])))
+            continue
+        if "defexpr" in parameter:
+            defaults.append((len(inputs), parameter["defexpr"]))
+        inputs.append((parameter.get("name", ""), _type_name(parameter["argType"])))
+    returned = node.get("returnType", {})
+    option = options["as"]
+    at: int = option.get("arg_location", -1)
+    return Routine(
+        names(node["funcname"])[-1],
+        language,
+        literal_at(text, at if at >= 0 else option.get("location", 0), parts[0]["String"].get("sval", "")),
+        session.source,
+        session.statement,
+        _PUBLICATION.search(parts[0]["String"].get("sval", "")) is not None,
+        tuple(inputs),
+        tuple(outputs),
+        tuple(results),
+        tuple(defaults),
+        _type_name(returned) if returned else "void",
+        bool(returned.get("setof")),
+        node.get("is_procedure", False),
+        tuple(settings),
+        changes,
+    )
+
+
+_PUBLICATION = re.compile("publication", re.IGNORECASE)
+
+
+def _type_name(node: Node) -> str:
+    if node.get("pct_type"):
+        return ""
+    name = names(node["names"])[-1]
+    return name + ("[]" if "arrayBounds" in node else "")

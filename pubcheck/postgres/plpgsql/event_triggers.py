@@ -1,0 +1,91 @@
+"""Which statements event triggers refuse (commands/event_trigger.c).
+
+What their functions change is not followed. A function that asks for the event and the command tag alone is run for
+each statement; of any other function that may raise an error it is only known that it may refuse a statement.
+"""
+
+from __future__ import annotations
+
+from pubcheck.postgres.command_tags import command_tag
+from pubcheck.postgres.ddl.event_triggers import EventTrigger, event_triggers
+from pubcheck.postgres.ddl.functions import unfollowed_call
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.plpgsql.event_bodies import fire
+from pubcheck.postgres.session import Session
+
+RULE = "event-trigger-refuses"
+_START, _END, _DROP = "ddl_command_start", "ddl_command_end", "sql_drop"
+_DROPS = frozenset(("AlterPublicationStmt", "AlterTableStmt", "DropOwnedStmt", "DropStmt"))
+_ABOUT = frozenset(("AlterPublicationStmt", "CreatePublicationStmt"))
+
+
+def refuse_start(session: Session, name: str, node: Node) -> bool:
+    """Fire the triggers that come before a statement, whose node is called ``name``: whether one perhaps refuses it.
+
+    Raises ServerError where one certainly does.
+    """
+    return _fire_all(session, name, node, (_START,))
+
+
+def refuse_end(session: Session, name: str, node: Node) -> bool:
+    """The same of those that come after it."""
+    return _fire_all(session, name, node, (_DROP, _END) if name in _DROPS else (_END,))
+
+
+def _fire_all(session: Session, name: str, node: Node, events: tuple[str, ...]) -> bool:
+    tag = command_tag(name, node)
+    if not tag:
+        return False
+    perhaps = False
+    for one in sorted(event_triggers(session), key=lambda one: (one.event != _DROP, one.name)):
+        if not one.enabled or one.event not in events or (one.tags and tag not in one.tags):
+            continue
+        try:
+            _fire(session, one, tag)
+        except ServerError as error:
+            if one.event == _DROP:
+                perhaps = True  # it fires only if something was dropped
+                continue
+            error.rule = RULE if name in _ABOUT or _names_publication(node) else None
+            raise
+        except Unknowable:
+            row = session.catalog.procs.get(one.function)
+            perhaps = perhaps or row is None or row.raises
+    return perhaps
+
+
+def _names_publication(node: Node) -> bool:
+    """Whether a statement about objects of several kinds is about a publication, or sets a replica identity."""
+    kinds = (node.get("removeType"), node.get("renameType"), node.get("objectType"))
+    commands = (item.get("AlterTableCmd", {}).get("subtype") for item in node.get("cmds", ()))
+    return "OBJECT_PUBLICATION" in kinds or "AT_ReplicaIdentity" in commands
+
+
+def assume_effects(session: Session, name: str) -> None:
+    """Mark as unknown what the function of a new event trigger may change."""
+    for trigger in event_triggers(session):
+        if trigger.name == name:
+            row = session.catalog.procs[trigger.function]
+            if row.effect and not _only_asks(session, trigger):
+                unfollowed_call(session, row)
+                session.restless = session.restless or row.effect == "t"
+
+
+def _only_asks(session: Session, trigger: EventTrigger) -> bool:
+    """Whether it is known what the function does, which then changes nothing."""
+    try:
+        _fire(session, trigger, trigger.tags[0] if trigger.tags else "CREATE TABLE")
+    except ServerError:
+        return True
+    except Unknowable:
+        return False
+    return True
+
+
+def _fire(session: Session, trigger: EventTrigger, tag: str) -> None:
+    """Raises ServerError where the function certainly raises one, Unknowable where nothing is known of it."""
+    routine = session.catalog.routines.get(trigger.function)
+    if routine is None or routine.language != "plpgsql":
+        raise Unknowable("the function of an event trigger")
+    fire(session, routine, trigger.event, tag)

@@ -1,0 +1,29 @@
+"""One statement, with the event triggers that fire for it (tcop/utility.c: ProcessUtility)."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.ddl import apply
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.connection import EVENT_TRIGGERS
+
+_MAY_BE_REFUSED = "an event trigger may refuse this statement"
+_CREATE = "CreateEventTrigStmt"
+
+
+def apply_with_triggers(session: Session, name: str, node: Node) -> bool:
+    """As ``apply``, with the event triggers that fire for the statement: whether one of them may refuse it."""
+    if EVENT_TRIGGERS not in session.catalog.settings and name != _CREATE:
+        apply(session, name, node)
+        return False
+    # Loaded only where there are event triggers.
+    from pubcheck.postgres.plpgsql.event_triggers import assume_effects, refuse_end, refuse_start
+
+    perhaps = refuse_start(session, name, node)
+    if perhaps:
+        session.assumed = True
+        session.because.append(session.catalog.reasons.here(_MAY_BE_REFUSED))
+    apply(session, name, node)
+    if name == _CREATE:
+        assume_effects(session, node["trigname"])
+    return refuse_end(session, name, node) or perhaps
