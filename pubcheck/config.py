@@ -256,7 +256,7 @@ def _ignore_pattern(pattern: str) -> str:
     if pattern.strip("!/ ") and not any(sign in pattern for sign in "[\\"):
         return pattern
     # Loaded only for patterns that may be invalid.
-    from pubcheck.discovery.gitignore import problem_of
+    from pubcheck.gitignore import problem_of
 
     problem = problem_of(pattern)
     if problem is not None:

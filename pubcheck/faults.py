@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from msgspec import Struct
 
 from pubcheck.diagnostics import Diagnostic, Span, StatementRef
-from pubcheck.engine.statement_index import StatementText
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.rulebook import INTERNAL_ERROR, RULES
 from pubcheck.source import Source
+from pubcheck.statement_index import StatementText
 
 if TYPE_CHECKING:
-    from pubcheck.engine.statement_index import Statements
+    from pubcheck.statement_index import Statements
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -12,11 +12,11 @@ from pubcheck import rulebook
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import Plan
-from pubcheck.discovery.gitignore import top_of
 from pubcheck.discovery.read import Reading, read_unit
 from pubcheck.engine.linter import Result, Unit
 from pubcheck.faults import Fault, fault_of
 from pubcheck.findings import Finding, Resolver
+from pubcheck.gitignore import top_of
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 
 

@@ -103,7 +103,7 @@ def discover_units(
 
 def _why_not(path: str, config: Config) -> str | None:
     # Loaded only where it is asked for.
-    from pubcheck.discovery.gitignore import why_passed_over
+    from pubcheck.gitignore import why_passed_over
 
     return why_passed_over(os.path.abspath(path), config.exclude, config.root, gitignore=config.respect_gitignore)
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from pubcheck.config import Config
 from pubcheck.discovery.file_facts import is_list
 from pubcheck.discovery.file_types import SUFFIXES, language_of, may_be_script
-from pubcheck.discovery.gitignore import Patterns, above
+from pubcheck.gitignore import Patterns, above
 
 INSTALLED = frozenset(["node_modules", "__pycache__"])
 """Folders that hold what tools put there."""

@@ -24,7 +24,6 @@ from pubcheck.engine.assumptions import (
     net_changes,
 )
 from pubcheck.engine.replay import WITH_FILTERS, Replay
-from pubcheck.engine.statement_index import StatementText
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.routines import Routine
@@ -43,6 +42,7 @@ from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.source_text import Text, do_body, language_of
 from pubcheck.postgres.tokens import in_bytes
 from pubcheck.rulebook import by_name, rule_for_spec
+from pubcheck.statement_index import StatementText
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
 _ABOUT_PUBLICATIONS = re.compile(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pubcheck.config import Config
 from pubcheck.engine.replay import Replay
-from pubcheck.engine.statement_index import StatementText
+from pubcheck.statement_index import StatementText
 
 if TYPE_CHECKING:
     from pubcheck.lexing.psql import Connection

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from pubcheck.checks.write.replica_identity import Refusal
 from pubcheck.diagnostics import Diagnostic, Earlier, Fix, Span
 from pubcheck.engine.grounds import Grounds
-from pubcheck.engine.statement_index import Statements
 from pubcheck.faults import Faults
 from pubcheck.postgres.catalog.rows import Place, PublicationRel
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import DEFAULT_PATH
 from pubcheck.rulebook import by_name, rule_for_spec
 from pubcheck.source import utf8
+from pubcheck.statement_index import Statements
 
 if TYPE_CHECKING:
     from pubcheck.checks.context import RuleContext, RuleFinding

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from pubcheck.diagnostics import Assumption, Span
-from pubcheck.engine.statement_index import Statements
 from pubcheck.postgres.catalog.reasons import Reason
 from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation
 from pubcheck.postgres.session import Session
+from pubcheck.statement_index import Statements
 
 if TYPE_CHECKING:
     from pubcheck.checks.context import RuleFinding

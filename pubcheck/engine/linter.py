@@ -7,10 +7,10 @@ from msgspec import Struct
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.replay import Replay
-from pubcheck.engine.statement_index import Statements
 from pubcheck.engine.unit_run import Run
 from pubcheck.faults import Fault
 from pubcheck.source import Source
+from pubcheck.statement_index import Statements
 
 
 class Unit(Struct, frozen=True):

@@ -28,7 +28,6 @@ from pubcheck.diagnostics import (
     StatementRef,
 )
 from pubcheck.engine.grounds import Grounds
-from pubcheck.engine.statement_index import Statements, StatementText
 from pubcheck.faults import Faults
 from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, PublicationRel
@@ -37,6 +36,7 @@ from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.session import Session
 from pubcheck.rulebook import Rule, by_name, rule_for_spec
 from pubcheck.source import utf8
+from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
     from pubcheck.checks.messages.row_filters import FilterExplanation

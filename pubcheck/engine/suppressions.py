@@ -24,7 +24,7 @@ from pubcheck.source import Source
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from pubcheck.engine.statement_index import Statements
+    from pubcheck.statement_index import Statements
 
 UNUSED, UNCLEAR = "unused-ignore-comment", "ignore-comment-not-understood"
 

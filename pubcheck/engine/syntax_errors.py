@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from pubcheck.diagnostics import Certainty, ServerAnswer, Span
 from pubcheck.engine.assumptions import assume_source
 from pubcheck.engine.connections import Databases
-from pubcheck.engine.statement_index import Statements, StatementText
 from pubcheck.engine.unit_notes import Notes
 from pubcheck.lexing.splitter import Splitter, Statement
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
@@ -18,6 +17,7 @@ from pubcheck.postgres.parse import SyntaxRefused
 from pubcheck.postgres.tokens import in_bytes, tokens
 from pubcheck.rulebook import rule_for_spec
 from pubcheck.source import Source
+from pubcheck.statement_index import Statements, StatementText
 
 # Templates and placeholders: what stands there when the text is run is not known.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")

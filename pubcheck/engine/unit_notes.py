@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Unpack
 
 from pubcheck.diagnostics import Certainty, Details, Diagnostic, Span
-from pubcheck.engine.statement_index import StatementText
 from pubcheck.rulebook import by_name
+from pubcheck.statement_index import StatementText
 
 
 class Notes:

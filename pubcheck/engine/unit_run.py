@@ -15,7 +15,6 @@ from pubcheck.engine.connections import Databases
 from pubcheck.engine.platform_objects import Platform
 from pubcheck.engine.replay import Replay
 from pubcheck.engine.reruns import RunObjects, has_unknown_order
-from pubcheck.engine.statement_index import Statements, StatementText
 from pubcheck.engine.unit_notes import Notes
 from pubcheck.engine.unknown_names import MISSING, UnknownNames
 from pubcheck.faults import Fault, Faults
@@ -30,6 +29,7 @@ from pubcheck.postgres.tokens import tokens
 from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
 from pubcheck.rulebook import by_name, selected
 from pubcheck.source import Source
+from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
     from pubcheck.engine.linter import Unit

@@ -6,11 +6,11 @@ Nothing is said of what they name, for nobody knows what that is.
 from __future__ import annotations
 
 from pubcheck.diagnostics import Diagnostic, Span, StatementRef
-from pubcheck.engine.statement_index import StatementText
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.splitter import Statement
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES
 from pubcheck.postgres.parse import Node
+from pubcheck.statement_index import StatementText
 
 _NAMES = lazy_compile(r"\$?[{%#<]+[^\"]*?[}>]+|%\w|\w+")
 """Names in what is said of them, and placeholders within quotes."""

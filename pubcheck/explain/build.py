@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.replay import Replay
-from pubcheck.engine.statement_index import Statements
 from pubcheck.explain.document import (
     Answer,
     Identity,
@@ -36,6 +35,7 @@ from pubcheck.postgres.replication.published_changes import (
     truncates_sent_by,
     unpublished_members,
 )
+from pubcheck.statement_index import Statements
 
 
 class Wanted(Struct, frozen=True):

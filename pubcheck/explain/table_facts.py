@@ -8,12 +8,12 @@ from functools import cache
 from msgspec import Struct
 
 from pubcheck.engine.replay import Replay
-from pubcheck.engine.statement_index import Statements
 from pubcheck.explain.document import Condition, Identity
-from pubcheck.explain.filter_text import condition
+from pubcheck.measure.filter_text import condition
 from pubcheck.postgres.catalog import rows
 from pubcheck.postgres.replication.published_changes import Sent
 from pubcheck.postgres.replication.replica_identity import replica_identity
+from pubcheck.statement_index import Statements
 
 
 class TableFacts(Struct, frozen=True):

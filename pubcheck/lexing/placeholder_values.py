@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pubcheck.extract.masked_text import filler
+from pubcheck.lexing.keywords import RESERVED
 from pubcheck.lexing.lexical import NAME_REST, NAME_START
 from pubcheck.lexing.placeholders import clauses, guessed
 from pubcheck.lexing.splitter import Statement, edited, replaced
-from pubcheck.postgres.keywords import RESERVED
 
 
 def filled(statement: Statement) -> Iterator[str]:

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from pubcheck.config import suggestion
 from pubcheck.engine.replay import Replay
-from pubcheck.engine.statement_index import Statements
-from pubcheck.explain.filter_text import condition
+from pubcheck.measure.filter_text import condition
 from pubcheck.measure.spark_sql import SparkFilter, spark_filter
 from pubcheck.measure.spark_types import NotExact
 from pubcheck.postgres.analysis.row_filter import parse_state
@@ -16,6 +15,7 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.executor import Context
 from pubcheck.postgres.replication.published_changes import Operation, Sent, sent_by
+from pubcheck.statement_index import Statements
 
 
 class NoTable(ValueError):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from pubcheck.lexing.keywords import RESERVED
 from pubcheck.postgres.catalog import PUBLIC
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.keywords import RESERVED
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import DEFAULT_PATH
 

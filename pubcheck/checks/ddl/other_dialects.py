@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.discovery.dialects import dialect
+from pubcheck.checks.ddl.dialects import dialect
 from pubcheck.lexing.placeholder_values import filled, placeholder_names
 from pubcheck.lexing.splitter import Splitter, Statement
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse

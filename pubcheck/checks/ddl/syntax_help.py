@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pubcheck.postgres.keywords import RESERVED
+from pubcheck.lexing.keywords import RESERVED
 from pubcheck.postgres.tokens import tokens
 
 _NAME = r"[^\s(),]+"

@@ -11,7 +11,7 @@ from pubcheck.source import Source, utf8
 
 if TYPE_CHECKING:
     from pubcheck.checks.remedies.statement_fixes import StatementFix
-    from pubcheck.engine.statement_index import Statements, StatementText
+    from pubcheck.statement_index import Statements, StatementText
 
 _TERMINATOR = r"[ \t\r\n]*;[ \t]*(?:\r\n?|\n)?"
 

@@ -20,7 +20,6 @@ from pubcheck.checks.write.written_dml import NAME, DmlRefusal, may_be_refused, 
 from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span, StatementRef
 from pubcheck.engine.grounds import Grounds
 from pubcheck.engine.reruns import has_unknown_order
-from pubcheck.engine.statement_index import Statements, StatementText
 from pubcheck.lexing.splitter import Statement
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
@@ -29,6 +28,7 @@ from pubcheck.postgres.session import Session
 from pubcheck.postgres.tokens import folded
 from pubcheck.rulebook import by_name
 from pubcheck.source import Source
+from pubcheck.statement_index import Statements, StatementText
 
 
 class _RefusalInterval(Struct):

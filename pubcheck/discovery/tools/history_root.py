@@ -20,7 +20,7 @@ def history_of(path: str, kind_of: Callable[[str], str | None]) -> Iterator[tupl
     ``path`` is absolute, ``kind_of`` says whose marks a file bears. What lies outside of the folder that git watches
     over is not given.
     """
-    from pubcheck.discovery.gitignore import top_of
+    from pubcheck.gitignore import top_of
 
     folder, name = os.path.split(path)
     for places in _places(folder, name, path, kind_of):
@@ -89,7 +89,7 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
 
 def _applications(folder: str) -> Iterator[str]:
     """The folders of migrations of a project of Django, of which one is given."""
-    from pubcheck.discovery.gitignore import top_of
+    from pubcheck.gitignore import top_of
 
     top, at, root = os.path.dirname(folder), folder, top_of(folder) or folder
     while at.startswith(root) and at != os.path.dirname(at):

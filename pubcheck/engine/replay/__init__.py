@@ -18,7 +18,6 @@ from pubcheck.config import Config
 from pubcheck.engine.assumptions import assume_changes, assume_refused, assume_statement, assume_targets, assume_unknown
 from pubcheck.engine.grounds import Grounds
 from pubcheck.engine.reporter import StatementReporter
-from pubcheck.engine.statement_index import Statements, StatementText
 from pubcheck.faults import Faults
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import Catalog
@@ -29,6 +28,7 @@ from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.session import Session
 from pubcheck.source import Source
+from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
     from pubcheck.checks.history.publication_history import History

@@ -13,7 +13,6 @@ import psycopg
 from msgspec import Struct, field
 
 from pubcheck.engine.replay import Replay
-from pubcheck.engine.statement_index import StatementText
 from pubcheck.lexing.splitter import Splitter, Statement
 from pubcheck.postgres import input, older_grammars
 from pubcheck.postgres.analysis.row_filter import analyze, parse_state
@@ -25,6 +24,7 @@ from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.session import Session
 from pubcheck.source import Source
+from pubcheck.statement_index import StatementText
 from tests.differential.evaluation.filters import make_filter
 from tests.differential.evaluation.rows import COLUMNS, TABLE, WIDE_COLUMNS, make_row
 from tests.differential.filters.batches import Deck

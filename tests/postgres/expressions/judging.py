@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 from pubcheck.engine.replay import Replay
-from pubcheck.engine.statement_index import StatementText
 from pubcheck.lexing.splitter import Splitter, Statement
 from pubcheck.postgres import older_grammars
 from pubcheck.postgres.analysis.row_filter import read_filter
@@ -13,6 +12,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
 from pubcheck.postgres.session import Session
 from pubcheck.source import Source
+from pubcheck.statement_index import StatementText
 from tests.postgres.expressions.record import SCHEMA, Answer, publication
 
 
