@@ -11,7 +11,8 @@ from pubcheck.diagnostics import Certainty, ServerAnswer, Span
 from pubcheck.engine.assumptions import assume_source
 from pubcheck.engine.connections import Databases
 from pubcheck.engine.unit_notes import Notes
-from pubcheck.lexing.splitter import Splitter, Statement
+from pubcheck.lexing.items import Statement
+from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
 from pubcheck.postgres.parse import SyntaxRefused
 from pubcheck.postgres.tokens import in_bytes, tokens

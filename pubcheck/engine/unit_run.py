@@ -19,7 +19,8 @@ from pubcheck.engine.unit_notes import Notes
 from pubcheck.engine.unknown_names import MISSING, UnknownNames
 from pubcheck.faults import Fault, Faults
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.lexing.splitter import PsqlCommand, Splitter, Statement
+from pubcheck.lexing.items import PsqlCommand, Statement
+from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE, Reason
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, truncate

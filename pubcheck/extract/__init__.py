@@ -55,7 +55,7 @@ def _xml(text: str) -> View:
 
 def _prisma(text: str) -> View:
     from pubcheck.extract.frameworks.prisma import prisma
-    from pubcheck.extract.masked_text import blank
+    from pubcheck.lexing.filler import blank
 
     found = prisma(text)
     return View(blank(text), quoted=True, calls=tuple(found.calls) if found is not None else ())

@@ -15,8 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.extract.escapes import Piece
-from pubcheck.extract.masked_text import Canvas, blank, filler, joined, padded
+from pubcheck.extract.masked_text import Canvas, joined
 from pubcheck.extract.string_literals import BEFORE, LANGUAGES, Language, Literal, assigned_name, literals
+from pubcheck.lexing.filler import blank, filler, padded
 from pubcheck.source import Note, View
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing

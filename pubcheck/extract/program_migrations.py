@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from pubcheck.extract.masked_text import Canvas, ascending, blank
+from pubcheck.extract.masked_text import Canvas, ascending
 from pubcheck.extract.string_literals import LANGUAGES, Literal
+from pubcheck.lexing.filler import blank
 
 
 class _Convention(Struct, frozen=True):

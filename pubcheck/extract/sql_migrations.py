@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from pubcheck.extract.masked_text import Canvas, ascending, blank, filler, joined, padded
+from pubcheck.extract.masked_text import Canvas, ascending, joined
 from pubcheck.extract.sniff import LFS, announces_rollback, of_liquibase, of_template
+from pubcheck.lexing.filler import blank, filler, padded
 from pubcheck.source import Note, View
 
 _PART = re.compile(

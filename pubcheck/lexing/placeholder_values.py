@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pubcheck.extract.masked_text import filler
+from pubcheck.lexing.filler import filler
+from pubcheck.lexing.items import Statement, edited, replaced
 from pubcheck.lexing.keywords import RESERVED
 from pubcheck.lexing.lexical import NAME_REST, NAME_START
 from pubcheck.lexing.placeholders import clauses, guessed
-from pubcheck.lexing.splitter import Statement, edited, replaced
 
 
 def filled(statement: Statement) -> Iterator[str]:

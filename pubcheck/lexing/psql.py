@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 
 from msgspec import Struct
 
-from pubcheck.lexing.splitter import PsqlCommand, Statement
-from pubcheck.postgres.budget import LARGEST
+from pubcheck.lexing.items import PsqlCommand, Statement
 
 _WORDS = re.compile(r"\\(\S*)\s*(.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"""'(?:[^'\\]++|\\.|'')*+'|"[^"]*"|[^\s'"]+""")
@@ -21,6 +20,8 @@ _ADDRESS = r"://(?:[^/?@]*@)?([^/?]*)"
 _QUOTES = "'\""
 HOME = ":home"
 """What the view of a shell script calls the database that the script's first command is for."""
+_LARGEST = 1 << 20
+"""Characters of a text with the values of its variables; psql has no limit, but nobody writes such values."""
 _NONE: Mapping[str, str] = {}
 # Patterns kept as text are needed by few scripts, and compiled (and kept by re) when they are.
 _SITE = r""":(?:(?P<plain>\w+)|'(?P<literal>\w+)'|"(?P<name>\w+)"|\{\?(?P<defined>\w+)\})"""
@@ -198,7 +199,7 @@ def pieces(
     sent, at = "", 0
     for start, end in sites:
         value = _value(text[start:end], variables)
-        if value is None or "\\" in value or re.search(_SITE, value) or len(sent) + len(value) > LARGEST:
+        if value is None or "\\" in value or re.search(_SITE, value) or len(sent) + len(value) > _LARGEST:
             return []
         sent += text[at:start]
         expanded.append((start, end, len(sent), len(sent) + len(value)))
@@ -237,7 +238,7 @@ def interpolated(text: str, variables: Mapping[str, str]) -> str | None:
         nonlocal unknown, size
         known = substituted(found[0], variables)
         size += len(known or "")
-        unknown = unknown or known is None or size > LARGEST
+        unknown = unknown or known is None or size > _LARGEST
         return known or "" if not unknown else ""
 
     said = re.sub(_SITE, value, text)
@@ -296,7 +297,7 @@ def _set_value(text: str, variables: Mapping[str, str]) -> str | None:
             at += len(word)
             continue
         at = found.end()
-    return "".join(parts) if sum(map(len, parts)) <= LARGEST else None
+    return "".join(parts) if sum(map(len, parts)) <= _LARGEST else None
 
 
 def _set_escape(found: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pubcheck.lexing.items import PsqlCommand, Statement, edited, replaced
 from pubcheck.lexing.lexical import (
     ATOMIC,
     B_OR_X_PREFIX,
@@ -48,74 +49,6 @@ from pubcheck.lexing.lexical import (
 )
 from pubcheck.lexing.standard_conforming_strings import SETTERS, Conforming
 from pubcheck.source import Call, Source
-
-
-class Statement(Struct, frozen=True, gc=False):
-    """One SQL statement.
-
-    ``index`` counts the source's statements from 0. ``start`` is the offset of its first token, ``end`` that after its
-    last, without terminator; ``text`` is what stands between. ``keyword`` is its first word in lower case, "" where it
-    begins with none. ``sql`` is as long as ``text``, and different where psql or standard_conforming_strings = off mean
-    something else than the letters say. ``variables`` are the (start, end) offsets in ``text`` where psql would put a
-    variable's value that is not known.
-
-    ``edits`` are the (start, end, sent) offsets in ``text`` where what is sent has another length: the known values of
-    variables, and what a string of a program says. ``placeholders`` are the offsets where a view filled something in;
-    ``perhaps``: whether and when it runs, the file does not say.
-    """
-
-    index: int
-    start: int
-    end: int
-    text: str
-    keyword: str
-    sql: str
-    variables: tuple[tuple[int, int], ...] = ()
-    edits: tuple[tuple[int, int, str], ...] = ()
-    placeholders: tuple[tuple[int, int], ...] = ()
-    perhaps: bool = False
-
-    def sent(self) -> str:
-        """What the server gets, as far as it is known."""
-        return edited(self.sql, self.edits) if self.edits else self.sql
-
-    def restartable(self) -> bool:
-        """Whether a line of it begins as a statement does: a stray quote may then have made one of several."""
-        return RESTART.search(self.text) is not None
-
-
-class PsqlCommand(Struct, frozen=True, gc=False):
-    """A backslash command of psql with its arguments: offsets, ``end`` exclusive, and the text between.
-
-    One that stands within a statement without ending it comes after that statement, although it starts before its end.
-    """
-
-    start: int
-    end: int
-    text: str
-
-
-def edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """``text`` with what stands between ascending offsets replaced."""
-    pieces: list[str] = []
-    at = 0
-    for start, end, new in edits:
-        pieces += (text[at:start], new)
-        at = end
-    pieces.append(text[at:])
-    return "".join(pieces)
-
-
-def replaced(text: str, edits: list[tuple[int, str]]) -> str:
-    """``text`` with pieces, each of its old length, at ascending offsets replaced."""
-    pieces: list[str] = []
-    at = 0
-    for start, new in edits:
-        pieces += (text[at:start], new)
-        at = start + len(new)
-    pieces.append(text[at:])
-    return "".join(pieces)
-
 
 _Span = TypeVar("_Span", tuple[int, int], tuple[int, int, str])
 

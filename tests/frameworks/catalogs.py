@@ -11,7 +11,8 @@ from pubcheck.discovery.file_types import File
 from pubcheck.discovery.read import read_unit
 from pubcheck.engine.linter import Unit
 from pubcheck.engine.unit_run import Run
-from pubcheck.lexing.splitter import PsqlCommand, Splitter
+from pubcheck.lexing.items import PsqlCommand
+from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
 from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.source import Source

@@ -6,8 +6,9 @@ import pytest
 
 from pubcheck.config import Config
 from pubcheck.engine.linter import Linter, Unit
+from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.psql import Branches, Connection, assign, connection, included
-from pubcheck.lexing.splitter import PsqlCommand, Splitter
+from pubcheck.lexing.splitter import Splitter
 from pubcheck.source import Source
 from tests.linting import answers, covered, lint
 

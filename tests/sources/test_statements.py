@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pglast.parser import split
 
+from pubcheck.lexing.items import PsqlCommand, Statement
 from pubcheck.lexing.placeholder_values import filled
-from pubcheck.lexing.splitter import PsqlCommand, Splitter, Statement
+from pubcheck.lexing.splitter import Splitter
 from pubcheck.source import Source
 
 

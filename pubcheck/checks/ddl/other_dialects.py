@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pubcheck.checks.ddl.dialects import dialect
+from pubcheck.lexing.items import Statement
 from pubcheck.lexing.placeholder_values import filled, placeholder_names
-from pubcheck.lexing.splitter import Splitter, Statement
+from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
 from pubcheck.source import Source
 

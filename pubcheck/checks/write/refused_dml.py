@@ -20,7 +20,7 @@ from pubcheck.checks.write.written_dml import NAME, DmlRefusal, may_be_refused, 
 from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span, StatementRef
 from pubcheck.engine.grounds import Grounds
 from pubcheck.engine.reruns import has_unknown_order
-from pubcheck.lexing.splitter import Statement
+from pubcheck.lexing.items import Statement
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse

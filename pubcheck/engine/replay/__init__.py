@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.engine.final_state import Outcome
     from pubcheck.engine.platform_objects import Platform
-    from pubcheck.lexing.splitter import Statement
+    from pubcheck.lexing.items import Statement
 
 _CALLING = frozenset(("DoStmt", "SelectStmt", "CallStmt"))
 WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")

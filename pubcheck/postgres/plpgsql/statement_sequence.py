@@ -46,7 +46,8 @@ READ = 8
 
 def script(machine: Machine, inner: Inner) -> None:
     """Every statement of a text. All of it is parsed first, and places are counted from its beginning."""
-    from pubcheck.lexing.splitter import PsqlCommand, Splitter
+    from pubcheck.lexing.items import PsqlCommand
+    from pubcheck.lexing.splitter import Splitter
     from pubcheck.source import Source
 
     text = inner.text.text

@@ -13,7 +13,8 @@ import psycopg
 from msgspec import Struct, field
 
 from pubcheck.engine.replay import Replay
-from pubcheck.lexing.splitter import Splitter, Statement
+from pubcheck.lexing.items import Statement
+from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres import input, older_grammars
 from pubcheck.postgres.analysis.row_filter import analyze, parse_state
 from pubcheck.postgres.analysis.simple_filter import check_simple

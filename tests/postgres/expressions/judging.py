@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from pubcheck.engine.replay import Replay
-from pubcheck.lexing.splitter import Splitter, Statement
+from pubcheck.lexing.items import Statement
+from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres import older_grammars
 from pubcheck.postgres.analysis.row_filter import read_filter
 from pubcheck.postgres.errors import ServerError

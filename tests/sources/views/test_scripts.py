@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pubcheck import extract
-from pubcheck.lexing.splitter import Splitter, Statement
+from pubcheck.lexing.items import Statement
+from pubcheck.lexing.splitter import Splitter
 
 
 def statements(text: str) -> list[Statement]:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from pubcheck import extract
 from pubcheck.config import Config
 from pubcheck.engine.linter import Linter, Unit
+from pubcheck.lexing.items import Statement
 from pubcheck.lexing.placeholder_values import filled
-from pubcheck.lexing.splitter import Splitter, Statement
+from pubcheck.lexing.splitter import Splitter
 from pubcheck.source import View
 from tests.benchmarks.openings import HOSTILE, hostile
 
