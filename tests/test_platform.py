@@ -10,7 +10,7 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import File, Plan
 from pubcheck.engine.linter import Linter, Unit
-from pubcheck.engine.platform_objects import Platform
+from pubcheck.engine.platform_objects import platform_of
 from pubcheck.lint_files import lint_files
 from pubcheck.source import Source
 
@@ -76,7 +76,7 @@ def test_a_whole_database_has_the_platform_that_its_configuration_names() -> Non
 
 
 def test_a_star_stands_for_no_dot() -> None:
-    platform = Platform(Config(platform_tables=("auth.*", "a+b")))
+    platform = platform_of(Config(platform_tables=("auth.*", "a+b")))
     assert platform.has_table("auth", "x")
     assert not platform.has_table("auth", "x.y")
     assert platform.has_table("any", "a+b")

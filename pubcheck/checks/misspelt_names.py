@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
-from pubcheck.engine.platform_objects import Platform
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NAMESPACE, PUBLICATION, RELATION, TEMPORARY, Catalog
 from pubcheck.postgres.catalog.rows import Place
+from pubcheck.postgres.session.platform import Platform
 
 Missing = tuple[str, int, str]
 """What is missing: its kind, the OID of its schema (0 without one) and its name."""

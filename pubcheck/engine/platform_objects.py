@@ -1,16 +1,11 @@
-"""What a platform makes by itself: publications and tables that are there although the unit does not make them."""
+"""The objects that the platform of a unit creates by itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 
 from pubcheck.config import Config
-
-TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
-if TYPE_CHECKING:
-    import re
-
+from pubcheck.postgres.session.platform import Platform
 
 _Names = tuple[str, ...]
 
@@ -20,48 +15,11 @@ WELL_KNOWN: Mapping[str, tuple[_Names, _Names]] = {
         ("auth.*", "storage.*", "realtime.*", "vault.*", "cron.*", "net.*", "graphql.*", "extensions.*"),
     ),
 }
-"""By the habit of a unit, the publications and the tables that are there before its first file is run."""
+"""By the convention of a unit, the publications and the tables that exist before its first file runs."""
 
 
-class Platform:
-    """The names of a unit's platform, asked for where a name is not visible: those of the configuration and those that
-    are well known of the ``habit`` by which the unit was found. A unit that is said to be the whole database
-    (``complete``) has those of the configuration only.
-    """
-
-    def __init__(self, config: Config, convention: str = "") -> None:
-        publications, tables = ((), ()) if config.complete else WELL_KNOWN.get(convention, ((), ()))
-        self._publications = config.platform_publications + publications
-        self._tables = config.platform_tables + tables
-
-    @property
-    def publication_names(self) -> list[str]:
-        """Those that are names and not patterns."""
-        return [name for name in self._publications if "*" not in name]
-
-    def has_publication(self, name: str) -> bool:
-        return self._publication_pattern.fullmatch(name) is not None
-
-    def has_table(self, schema: str, name: str) -> bool:
-        """Whether a table is the platform's: by its qualified name, or in any schema by a pattern without one."""
-        pattern = self._table_pattern
-        return pattern.fullmatch(f"{schema}.{name}") is not None or pattern.fullmatch(name) is not None
-
-    def has_schema(self, name: str) -> bool:
-        """Whether all tables of a schema are the platform's, and so the schema too."""
-        return f"{name}.*" in self._tables
-
-    @cached_property
-    def _publication_pattern(self) -> re.Pattern[str]:
-        return _pattern(self._publications)
-
-    @cached_property
-    def _table_pattern(self) -> re.Pattern[str]:
-        return _pattern(self._tables)
-
-
-def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """One pattern for all of the names, in which `*` stands for any characters without a dot."""
-    import re
-
-    return re.compile("|".join(re.escape(name).replace(r"\*", "[^.]*") for name in names) or r"(?!)", re.DOTALL)
+def platform_of(config: Config, convention: str = "") -> Platform:
+    """Return the platform of a unit: the names in the configuration and those that are well known of its convention.
+    A complete dump has those of the configuration only."""
+    publications, tables = ((), ()) if config.complete else WELL_KNOWN.get(convention, ((), ()))
+    return Platform(config.platform_publications + publications, config.platform_tables + tables)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.engine.connections import Databases
-from pubcheck.engine.platform_objects import Platform
+from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.replay import Replay
 from pubcheck.engine.reruns import RunObjects, has_unknown_order
 from pubcheck.engine.unit_notes import Notes
@@ -110,7 +110,7 @@ class Run:
         self.majors = told or written or (DEFAULT_MAJOR,)
         self.notes = Notes(self.majors)
         self.notes.diagnostics += [*unit.remarks, *note]
-        platform = Platform(config, unit.habit)
+        platform = platform_of(config, unit.habit)
         self.statements = Statements(unit.sources)
         self._faults = Faults(self.majors, self.statements)
         folds = [

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from pubcheck.checks.write.refused_dml import RefusedDmlCollector
     from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.engine.final_state import Outcome
-    from pubcheck.engine.platform_objects import Platform
     from pubcheck.lexing.items import Statement
+    from pubcheck.postgres.session.platform import Platform
 
 _CALLING = frozenset(("DoStmt", "SelectStmt", "CallStmt"))
 WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")

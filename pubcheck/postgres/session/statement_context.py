@@ -20,7 +20,7 @@ from pubcheck.postgres.tokens import find_name
 from pubcheck.source import utf8
 
 if TYPE_CHECKING:
-    from pubcheck.engine.platform_objects import Platform
+    from pubcheck.postgres.session.platform import Platform
 
 
 class Uncertainty:
