@@ -11,7 +11,7 @@ from pubcheck import extract
 from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.discovery.file_types import File, interpreter_of
 from pubcheck.discovery.opening import content_of
-from pubcheck.extract.frameworks.operations import Project
+from pubcheck.extract.frameworks.project import Project
 from pubcheck.rulebook import remark
 from pubcheck.source import Source, decode
 

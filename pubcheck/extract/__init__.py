@@ -16,7 +16,7 @@ from pubcheck.source import Note, Source, View
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from pubcheck.extract.frameworks.operations import Project
+    from pubcheck.extract.frameworks.project import Project
 
 __all__ = ["VIEWS", "Note", "View", "source"]
 

@@ -22,7 +22,7 @@ from pubcheck.source import Note, View
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from pubcheck.extract.frameworks.operations import Project
+    from pubcheck.extract.frameworks.project import Project
 
 MENTION = re.compile(r"(?ai:\b(?:create|alter|drop)(?:[\s\"'`+.\\<>]|\\[nrt]){1,60}(?:publication|subscription)\b)")
 """Where a text may hold a statement about a publication or a subscription."""

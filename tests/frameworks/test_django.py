@@ -10,7 +10,7 @@ from pubcheck import extract
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Linter, Unit
-from pubcheck.extract.frameworks.operations import Project
+from pubcheck.extract.frameworks.project import Project
 from pubcheck.source import Source
 from tests.frameworks.catalogs import answered, facts, followed, identifying, sources, statements
 from tests.support.servers import Servers

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from pubcheck.extract.frameworks.operations import Operations, Project
+    from pubcheck.extract.frameworks.operations import Operations
+    from pubcheck.extract.frameworks.project import Project
 
 
 def operations_of(text: str, language: str, project: Project | None) -> Operations | None:
     """What the operations of a migration do; None where they are of no framework that is known here, or where the file
     cannot be read. ``project``: what the migrations before it did."""
-    from pubcheck.extract.frameworks.operations import Project
+    from pubcheck.extract.frameworks.project import Project
 
     project = Project() if project is None else project
     if language == "python" and "upgrade" in text:

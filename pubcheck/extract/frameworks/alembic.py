@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from pubcheck.extract.frameworks.alembic_operations import RENDERED, Operation
-from pubcheck.extract.frameworks.operations import Operations, Project, Unreadable
+from pubcheck.extract.frameworks.operations import Operations, Unreadable
+from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.python import Module, last_name, module
 
 _WITHOUT_TABLES = frozenset(["execute", "bulk_insert", "get_bind", "get_context", "f", "create_table_comment"])

@@ -14,7 +14,8 @@ from pubcheck.extract.frameworks.alchemy import (
     expression,
     identifier,
 )
-from pubcheck.extract.frameworks.operations import Place, Project, Sql, Unreadable, create_enum, quoted
+from pubcheck.extract.frameworks.operations import Place, Sql, Unreadable, create_enum, quoted
+from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.python import Module, keywords, last_name
 
 

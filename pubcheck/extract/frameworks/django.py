@@ -8,9 +8,11 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 
-from pubcheck.extract.frameworks.django_state import Model, State, default_table
+from pubcheck.extract.frameworks.django_state import State, default_table
 from pubcheck.extract.frameworks.django_tables import RENDERED, given_table
-from pubcheck.extract.frameworks.operations import Operations, Place, Project, Sql, Unreadable
+from pubcheck.extract.frameworks.django_writer import StatementWriter
+from pubcheck.extract.frameworks.operations import Operations, Unreadable
+from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.python import Module, keywords, last_name, module
 
 _HARMLESS = frozenset(
@@ -75,18 +77,12 @@ def _operations(tree: Module) -> list[ast.expr]:
     return found
 
 
-class Reader:
+class Reader(StatementWriter):
     """Reads operations in order."""
 
     def __init__(self, tree: Module, text: str, state: State, app: str) -> None:
-        self.module, self.state, self.app = tree, state, app
-        self.found = Operations()
-        self.sends = True
-        """Whether operations change the database, and not the models alone."""
-        self.at = (0, 0)
-        """The place of the operation that is read."""
+        super().__init__(tree, state, app)
         self._text = text
-        self._pending: list[Sql] = []
 
     def all(self, listed: ast.expr) -> None:
         try:
@@ -98,7 +94,7 @@ class Reader:
             self._operation(item)
 
     def _operation(self, node: ast.expr) -> None:
-        self.at, self._pending = self.module.place(node), []
+        self.at, self.pending = self.module.place(node), []
         name = last_name(node)
         try:
             if not isinstance(node, ast.Call):
@@ -109,7 +105,7 @@ class Reader:
                 self._python(node)
             elif name in RENDERED:
                 RENDERED[name](self, node, _arguments(name, node))
-                self.found.calls += [sql.call() for sql in self._pending]
+                self.found.calls += [sql.call() for sql in self.pending]
             elif name not in _HARMLESS:
                 raise Unreadable
         except (Unreadable, IndexError):
@@ -154,28 +150,6 @@ class Reader:
             with suppress(Unreadable):
                 if table := given_table(self, _arguments(name, node)):
                     self.doubt(table)
-
-    def doubt(self, table: str) -> None:
-        """A table, or any, may be changed by the operation that is read."""
-        if self.sends:
-            self.found.doubt(self.at[0], table.strip('"'))
-
-    def unknown_type(self, name: str) -> None:
-        if self.sends:
-            self.found.doubt_type(self.at[0], name)
-
-    def model(self, name: str) -> Model:
-        found = self.state.models.get((self.app, name.lower()))
-        if found is None:
-            raise Unreadable
-        return found
-
-    def start(self, model: Model, words: str, place: Place | None = None) -> Sql:
-        """A new statement, which begins with some words; it is sent if the model's table is Django's business."""
-        sql = Sql(self.at).add(words, place)
-        if self.sends and model.managed:
-            self._pending.append(sql)
-        return sql
 
 
 _POSITIONAL: Mapping[str, tuple[str, ...]] = {

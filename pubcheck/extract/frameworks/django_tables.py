@@ -12,14 +12,14 @@ from pubcheck.extract.frameworks.python import keywords, last_name
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from pubcheck.extract.frameworks.django import Reader
+    from pubcheck.extract.frameworks.django_writer import StatementWriter
 
 _Arguments = dict[str, ast.expr]
 _UNKNOWN = "unknown"
 """The name of a type that a foreign key takes from a column that is not known."""
 
 
-def given_table(at: Reader, given: _Arguments) -> str:
+def given_table(at: StatementWriter, given: _Arguments) -> str:
     """The table that a model is given by its options, "" where it is left to Django."""
     options = _options(given)
     value = at.module.value(options["db_table"]) if "db_table" in options else None
@@ -40,7 +40,7 @@ def _options(given: _Arguments) -> _Arguments:
     return found
 
 
-def _create_model(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _create_model(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     name, options = at.module.text(given.get("name")), _options(given)
     proxy = at.module.truth(options.get("proxy"), False)
     managed = at.module.truth(options.get("managed"), True) and not proxy
@@ -79,7 +79,7 @@ def _create_model(at: Reader, call: ast.Call, given: _Arguments) -> None:
             _add_part(at, model, each)
 
 
-def _column(at: Reader, sql: Sql, model: Model, field: Field) -> None:
+def _column(at: StatementWriter, sql: Sql, model: Model, field: Field) -> None:
     """Adds the definition of a column."""
     sql.add(quoted(field.column), field.place).add(f" {field.definition(_type(at, field))}")
     if field.unique:
@@ -87,14 +87,14 @@ def _column(at: Reader, sql: Sql, model: Model, field: Field) -> None:
         field.unique_name = name if len(name.encode()) <= NAME_LENGTH else ""
 
 
-def _type(at: Reader, field: Field) -> str:
+def _type(at: StatementWriter, field: Field) -> str:
     type = at.state.referred(field)[2] if field.refers else field.type
     if not type or field.unknown:
         at.unknown_type(field.unknown or _UNKNOWN)
     return type or quoted(_UNKNOWN)
 
 
-def _reference(at: Reader, model: Model, field: Field) -> None:
+def _reference(at: StatementWriter, model: Model, field: Field) -> None:
     """The foreign key of a field, where the table that it refers to is known."""
     table, column, _ = at.state.referred(field) if field.refers else ("", "", "")
     if not field.constrained or not table or not column:
@@ -106,7 +106,7 @@ def _reference(at: Reader, model: Model, field: Field) -> None:
     sql.add(f") REFERENCES {table_sql(table)} ({quoted(column)}) DEFERRABLE INITIALLY DEFERRED")
 
 
-def _joining(at: Reader, model: Model, field: Field) -> None:
+def _joining(at: StatementWriter, model: Model, field: Field) -> None:
     """The table of a field that refers to many, with a key and two columns that are unique together."""
     if not field.many or field.through:
         return
@@ -131,7 +131,7 @@ def _joining(at: Reader, model: Model, field: Field) -> None:
             _join(at, model, field, column, target)
 
 
-def _join(at: Reader, model: Model, field: Field, column: str, target: Model) -> None:
+def _join(at: StatementWriter, model: Model, field: Field, column: str, target: Model) -> None:
     """The foreign key of a column of the table of a field that refers to many."""
     if target.key is None:
         return
@@ -147,7 +147,7 @@ def joining_columns(model: str, other: str, *, same: bool) -> tuple[str, str]:
     return (f"from_{model}_id", f"to_{model}_id") if same else (f"{model}_id", f"{other}_id")
 
 
-def _delete_model(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _delete_model(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     model = at.model(at.module.text(given.get("name")))
     for field in model.fields.values():
         if field.many and not field.through:
@@ -157,7 +157,7 @@ def _delete_model(at: Reader, call: ast.Call, given: _Arguments) -> None:
     del at.state.models[model.app, model.name]
 
 
-def _add_field(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _add_field(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     model = at.model(at.module.text(given.get("model_name")))
     name, written = given.get("name"), given.get("field")
     if name is None or written is None:
@@ -171,7 +171,7 @@ def _add_field(at: Reader, call: ast.Call, given: _Arguments) -> None:
     _joining(at, model, field)
 
 
-def _remove_field(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _remove_field(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     model = at.model(at.module.text(given.get("model_name")))
     field = _field(model, at.module.text(given.get("name")))
     del model.fields[field.name]
@@ -185,7 +185,7 @@ def _remove_field(at: Reader, call: ast.Call, given: _Arguments) -> None:
         sql.add(table_sql(joining_table(model, field)), place).add(" CASCADE")
 
 
-def _alter_field(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _alter_field(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     model = at.model(at.module.text(given.get("model_name")))
     old, written = _field(model, at.module.text(given.get("name"))), given.get("field")
     if written is None:
@@ -235,11 +235,11 @@ def _alter_field(at: Reader, call: ast.Call, given: _Arguments) -> None:
         _join(at, other, field, name, model)
 
 
-def _alter_type(at: Reader, field: Field) -> str:
+def _alter_type(at: StatementWriter, field: Field) -> str:
     return "" if field.many else _type(at, field)
 
 
-def _release(at: Reader, call: ast.Call, model: Model) -> list[tuple[Model, Field]]:
+def _release(at: StatementWriter, call: ast.Call, model: Model) -> list[tuple[Model, Field]]:
     """Drops the foreign keys that refer to a model's key, so that its type can be changed, and returns their fields."""
     found = []
     for other in at.state.models.values():
@@ -252,7 +252,7 @@ def _release(at: Reader, call: ast.Call, model: Model) -> list[tuple[Model, Fiel
     return found
 
 
-def _release_joined(at: Reader, call: ast.Call, model: Model) -> list[tuple[Model, Field, str]]:
+def _release_joined(at: StatementWriter, call: ast.Call, model: Model) -> list[tuple[Model, Field, str]]:
     """Likewise those of the tables of fields that refer to many."""
     found = []
     for other in at.state.models.values():
@@ -269,7 +269,7 @@ def _release_joined(at: Reader, call: ast.Call, model: Model) -> list[tuple[Mode
     return found
 
 
-def _alter(at: Reader, call: ast.Call, model: Model) -> Sql:
+def _alter(at: StatementWriter, call: ast.Call, model: Model) -> Sql:
     return at.start(model, "ALTER TABLE ", at.module.place(call.func)).add(table_sql(model.table))
 
 
@@ -280,11 +280,11 @@ def _field(model: Model, name: str) -> Field:
     return found
 
 
-def _place(at: Reader, node: ast.expr | None) -> Place | None:
+def _place(at: StatementWriter, node: ast.expr | None) -> Place | None:
     return at.module.place(node) if node is not None else None
 
 
-def _rename_field(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _rename_field(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     model = at.model(at.module.text(given.get("model_name")))
     field = _field(model, at.module.text(given.get("old_name")))
     before, table = field.column, joining_table(model, field)
@@ -300,7 +300,7 @@ def _rename_field(at: Reader, call: ast.Call, given: _Arguments) -> None:
         sql.add(" RENAME TO ").add(table_sql(joining_table(model, field)), place)
 
 
-def _rename_model(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _rename_model(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     old, new = (at.module.text(given.get(key)).lower() for key in ("old_name", "new_name"))
     model = at.model(old)
     del at.state.models[model.app, old]
@@ -324,7 +324,7 @@ def _rename_model(at: Reader, call: ast.Call, given: _Arguments) -> None:
             _rename_column(at, call, other, field, f"{old}_id", f"{new}_id")
 
 
-def _rename_column(at: Reader, call: ast.Call, model: Model, field: Field, old: str, new: str) -> None:
+def _rename_column(at: StatementWriter, call: ast.Call, model: Model, field: Field, old: str, new: str) -> None:
     """Of the table of a field that refers to many."""
     if old != new:
         if old in field.joined:
@@ -333,7 +333,7 @@ def _rename_column(at: Reader, call: ast.Call, model: Model, field: Field, old: 
         sql.add(f" RENAME COLUMN {quoted(old)} TO {quoted(new)}")
 
 
-def _retable(at: Reader, call: ast.Call, model: Model, table: str, place: Place | None) -> None:
+def _retable(at: StatementWriter, call: ast.Call, model: Model, table: str, place: Place | None) -> None:
     """The table of a model gets another name, and with it those of its fields."""
     fields = [field for field in model.fields.values() if field.many and not field.through and not field.table]
     before = [model.table, *(joining_table(model, field) for field in fields)]
@@ -344,7 +344,7 @@ def _retable(at: Reader, call: ast.Call, model: Model, table: str, place: Place 
             sql.add(" RENAME TO ").add(table_sql(new), place)
 
 
-def _alter_model_table(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _alter_model_table(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     model = at.model(at.module.text(given.get("name")))
     value = at.module.value(given.get("table"))
     if value is not None and (not isinstance(value, str) or '"' in value):
@@ -353,7 +353,7 @@ def _alter_model_table(at: Reader, call: ast.Call, given: _Arguments) -> None:
     _retable(at, call, model, value or default_table(model.app, model.name), _place(at, given.get("table")))
 
 
-def _together(at: Reader, node: ast.expr | None) -> list[tuple[str, ...]]:
+def _together(at: StatementWriter, node: ast.expr | None) -> list[tuple[str, ...]]:
     """The sets of fields that are unique together, however they are written."""
     if node is None:
         return []
@@ -372,7 +372,7 @@ def _together(at: Reader, node: ast.expr | None) -> list[tuple[str, ...]]:
     return [tuple(each) for each in sets]
 
 
-def _unite(at: Reader, model: Model, sets: Iterable[tuple[str, ...]]) -> None:
+def _unite(at: StatementWriter, model: Model, sets: Iterable[tuple[str, ...]]) -> None:
     for names in sets:
         columns = [_field(model, name).column for name in names]
         name = constraint_name(model.table, columns, "_uniq")
@@ -381,7 +381,7 @@ def _unite(at: Reader, model: Model, sets: Iterable[tuple[str, ...]]) -> None:
         sql.add(f" ADD CONSTRAINT {quoted(name)} UNIQUE ({', '.join(map(quoted, columns))})")
 
 
-def _alter_unique_together(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _alter_unique_together(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     model = at.model(at.module.text(given.get("name")))
     wanted = _together(at, given.get("unique_together"))
     for names in [each for each in model.uniques if each not in wanted]:
@@ -389,12 +389,12 @@ def _alter_unique_together(at: Reader, call: ast.Call, given: _Arguments) -> Non
     _unite(at, model, [names for names in wanted if names not in model.uniques])
 
 
-def _add_constraint(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _add_constraint(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     model = at.model(at.module.text(given.get("model_name")))
     _add_part(at, model, given.get("constraint") or given.get("index"))
 
 
-def _add_part(at: Reader, model: Model, node: ast.expr | None) -> None:
+def _add_part(at: StatementWriter, model: Model, node: ast.expr | None) -> None:
     """A constraint or an index of a model, if it is unique or a plain index: others are no replica identity."""
     if not isinstance(node, ast.Call):
         raise Unreadable
@@ -428,14 +428,14 @@ def _add_part(at: Reader, model: Model, node: ast.expr | None) -> None:
     model.parts[name] = f"DROP INDEX IF EXISTS {quoted(name)}"
 
 
-def _remove_part(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _remove_part(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     model = at.model(at.module.text(given.get("model_name")))
     drop = model.parts.pop(at.module.text(given.get("name")), "")
     if drop:
         at.start(model, drop.format(table_sql(model.table)), at.module.place(call.func))
 
 
-def _rename_index(at: Reader, call: ast.Call, given: _Arguments) -> None:
+def _rename_index(at: StatementWriter, call: ast.Call, given: _Arguments) -> None:
     model = at.model(at.module.text(given.get("model_name")))
     old = at.module.text(given["old_name"]) if "old_name" in given else ""
     new = at.module.text(given.get("new_name"))
@@ -444,7 +444,7 @@ def _rename_index(at: Reader, call: ast.Call, given: _Arguments) -> None:
         model.parts[new] = f"DROP INDEX IF EXISTS {quoted(new)}"
 
 
-RENDERED: Mapping[str, Callable[[Reader, ast.Call, _Arguments], None]] = {
+RENDERED: Mapping[str, Callable[[StatementWriter, ast.Call, _Arguments], None]] = {
     "AddConstraint": _add_constraint,
     "AddField": _add_field,
     "AddIndex": _add_constraint,

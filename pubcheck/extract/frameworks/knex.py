@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from pubcheck.extract.frameworks.javascript import Link, callback, chain, tokens, value
 from pubcheck.extract.frameworks.knex_columns import Column, columns_of, constraint
-from pubcheck.extract.frameworks.operations import Operations, Project, Sql, Unreadable, qualified, quoted
+from pubcheck.extract.frameworks.operations import Operations, Sql, Unreadable, qualified, quoted
+from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.tokens import Token, Value
 from pubcheck.extract.program_migrations import code_of, doubtful, undone
 from pubcheck.extract.string_literals import LANGUAGES, literals

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from pubcheck.extract.frameworks.operations import Operations, Project, Sql, Unreadable, qualified, quoted
-from pubcheck.extract.frameworks.rails_columns import Column
+from pubcheck.extract.frameworks.operations import Operations, Unreadable
+from pubcheck.extract.frameworks.project import Project
 from pubcheck.extract.frameworks.rails_tables import RENDERED
+from pubcheck.extract.frameworks.rails_writer import StatementWriter
 from pubcheck.extract.frameworks.ruby import Command, commands
-from pubcheck.extract.frameworks.tokens import Value
 
 _HARMLESS = frozenset(
     [
@@ -67,15 +67,13 @@ def rails(text: str, project: Project) -> Operations | None:
     return None
 
 
-class Reader:
+class Reader(StatementWriter):
     """Reads commands in order."""
 
     def __init__(self, text: str, project: Project) -> None:
-        self.text, self.project = text, project
-        self.found = Operations()
+        super().__init__(project)
+        self.text = text
         self.helpers: frozenset[str] = frozenset()
-        self.at = (0, 0)
-        self._pending: list[Sql] = []
         self._left = False
 
     def block(self, body: list[Command], *, conditional: bool) -> None:
@@ -83,7 +81,7 @@ class Reader:
             self._command(command, conditional=conditional or command.perhaps or self._left)
 
     def _command(self, command: Command, *, conditional: bool) -> None:
-        self.at, self._pending = command.place, []
+        self.at, self.pending = command.place, []
         name = command.name
         if command.opens in ("if", "unless", "case", "begin", "while", "until", "for"):
             self.block(command.body, conditional=True)
@@ -99,34 +97,12 @@ class Reader:
             except (Unreadable, IndexError, ValueError):
                 self.doubt(_first(command))
             else:
-                self.found.calls += [sql.call(conditional=conditional) for sql in self._pending]
+                self.found.calls += [sql.call(conditional=conditional) for sql in self.pending]
         elif command.opens in ("do", "{") or command.odd or command.receiver:
             if _WORDS.search(self.text, *command.place) is not None:
                 self.doubt("")
         elif name not in _HARMLESS or name in self.helpers:
             self.doubt("" if name in self.helpers else _first(command))
-
-    def doubt(self, table: str) -> None:
-        self.found.doubt(self.at[0], table)
-
-    def start(self, words: str, table: Value, after: str = "") -> Sql:
-        """A new statement about a table."""
-        sql = Sql(self.at).add(words).add(qualified(table.text()), table.place).add(after)
-        self._pending.append(sql)
-        return sql
-
-    def send(self, statement: str) -> None:
-        """A new statement without a table's name."""
-        self._pending.append(Sql(self.at).add(statement))
-
-    def unknown_type(self, name: str) -> None:
-        if name and ("", name) not in self.project.parts:
-            self.found.doubt_type(self.at[0], name)
-
-    def add(self, sql: Sql, column: Column) -> None:
-        """Adds the definition of a column."""
-        self.unknown_type(column.unknown)
-        sql.add(quoted(column.name), column.place).add(column.definition)
 
 
 def _first(command: Command) -> str:

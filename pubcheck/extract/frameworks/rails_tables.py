@@ -18,7 +18,7 @@ from pubcheck.extract.frameworks.tokens import Value
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from pubcheck.extract.frameworks.rails import Reader
+    from pubcheck.extract.frameworks.rails_writer import StatementWriter
 
 
 def _truth(command: Command, name: str, default: bool = False) -> bool:
@@ -28,7 +28,7 @@ def _truth(command: Command, name: str, default: bool = False) -> bool:
     return bool(known)
 
 
-def _create_table(at: Reader, command: Command) -> None:
+def _create_table(at: StatementWriter, command: Command) -> None:
     table, options = command.arguments[0], command.options
     if not options.keys().isdisjoint(("as", "inherits")):
         raise Unreadable
@@ -65,7 +65,7 @@ def _key(command: Command) -> list[Column]:
     return [Column(name, None, f"{column.definition} PRIMARY KEY", column.unknown)]
 
 
-def _block(at: Reader, command: Command, table: Value) -> tuple[list[Column], list[Callable[[], None]]]:
+def _block(at: StatementWriter, command: Command, table: Value) -> tuple[list[Column], list[Callable[[], None]]]:
     """The columns of a block of a new table, and what makes its indexes."""
     columns: list[Column] = []
     later: list[Callable[[], None]] = []
@@ -99,7 +99,9 @@ def _block(at: Reader, command: Command, table: Value) -> tuple[list[Column], li
     return columns, later
 
 
-def _index_of_reference(at: Reader, table: Value, name: Value, options: dict[str, Value]) -> list[Callable[[], None]]:
+def _index_of_reference(
+    at: StatementWriter, table: Value, name: Value, options: dict[str, Value]
+) -> list[Callable[[], None]]:
     """The index of a reference, where it makes something unique."""
     if "index" not in options or not isinstance(options["index"].known, dict):
         return []
@@ -109,7 +111,7 @@ def _index_of_reference(at: Reader, table: Value, name: Value, options: dict[str
     return [lambda: _index_as(at, table, [kind, column] if polymorphic else [column], options["index"])]
 
 
-def _index_as(at: Reader, table: Value, columns: list[Value], option: Value) -> None:
+def _index_as(at: StatementWriter, table: Value, columns: list[Value], option: Value) -> None:
     """An index as the option of a column says it: true, or the options of the index."""
     options = option.known if isinstance(option.known, dict) else {}
     if options or option.known is True:
@@ -117,7 +119,7 @@ def _index_as(at: Reader, table: Value, columns: list[Value], option: Value) -> 
         _index(at, table, Value(columns[0].place, columns), command)
 
 
-def _index(at: Reader, table: Value, columns: Value, command: Command) -> None:
+def _index(at: StatementWriter, table: Value, columns: Value, command: Command) -> None:
     options = command.options
     if not options.keys().isdisjoint(("nulls_not_distinct",)):
         raise Unreadable
@@ -140,11 +142,11 @@ def _index(at: Reader, table: Value, columns: Value, command: Command) -> None:
     at.project.indexes.setdefault(table.text(), {})[name] = tuple(names)
 
 
-def _add_index(at: Reader, command: Command) -> None:
+def _add_index(at: StatementWriter, command: Command) -> None:
     _index(at, command.arguments[0], command.arguments[1], command)
 
 
-def _remove_index(at: Reader, command: Command) -> None:
+def _remove_index(at: StatementWriter, command: Command) -> None:
     table = command.arguments[0]
     known = at.project.indexes.get(table.text(), {})
     if "name" in command.options:
@@ -159,14 +161,14 @@ def _remove_index(at: Reader, command: Command) -> None:
     at.send(f"DROP INDEX {quoted(name)}")
 
 
-def _drop_table(at: Reader, command: Command) -> None:
+def _drop_table(at: StatementWriter, command: Command) -> None:
     guard = "IF EXISTS " if _truth(command, "if_exists") else ""
     cascade = " CASCADE" if command.options.get("force", Value(at.at, None)).known == "cascade" else ""
     for table in command.arguments:
         at.start(f"DROP TABLE {guard}", table, cascade)
 
 
-def _rename_table(at: Reader, command: Command) -> None:
+def _rename_table(at: StatementWriter, command: Command) -> None:
     old, new = command.arguments[:2]
     at.start("ALTER TABLE ", old, " RENAME TO ").add(quoted(new.text()), new.place)
     known = at.project.indexes.pop(old.text(), {})
@@ -178,33 +180,33 @@ def _rename_table(at: Reader, command: Command) -> None:
             at.send(f"ALTER INDEX {quoted(name)} RENAME TO {quoted(changed)}")
 
 
-def _alter(at: Reader, table: Value, columns: list[Column]) -> None:
+def _alter(at: StatementWriter, table: Value, columns: list[Column]) -> None:
     for column in columns:
         at.add(at.start("ALTER TABLE ", table, " ADD COLUMN "), column)
 
 
-def _add_column(at: Reader, command: Command) -> None:
+def _add_column(at: StatementWriter, command: Command) -> None:
     table, name, kind = command.arguments[:3]
     column = column_of(kind.text(), name, command.options)
     guard = "IF NOT EXISTS " if _truth(command, "if_not_exists") else ""
     at.add(at.start("ALTER TABLE ", table, f" ADD COLUMN {guard}"), column)
 
 
-def _add_columns(at: Reader, command: Command) -> None:
+def _add_columns(at: StatementWriter, command: Command) -> None:
     table, *names = command.arguments
     options = dict(command.options)
     kind = options.pop("type").text() if "type" in options else ""
     _alter(at, table, [column_of(kind, name, options) for name in names])
 
 
-def _remove_column(at: Reader, command: Command) -> None:
+def _remove_column(at: StatementWriter, command: Command) -> None:
     table, names = command.arguments[0], command.arguments[1:]
     guard = "IF EXISTS " if _truth(command, "if_exists") else ""
     for name in names[:1] if command.name == "remove_column" else names:
         at.start("ALTER TABLE ", table, f" DROP COLUMN {guard}").add(quoted(name.text()), name.place)
 
 
-def _rename_column(at: Reader, command: Command) -> None:
+def _rename_column(at: StatementWriter, command: Command) -> None:
     table, old, new = command.arguments[:3]
     sql = at.start("ALTER TABLE ", table, " RENAME COLUMN ").add(quoted(old.text()), old.place)
     sql.add(" TO ").add(quoted(new.text()), new.place)
@@ -219,7 +221,7 @@ def _rename_column(at: Reader, command: Command) -> None:
                 at.send(f"ALTER INDEX {quoted(name)} RENAME TO {quoted(changed)}")
 
 
-def _change_column(at: Reader, command: Command) -> None:
+def _change_column(at: StatementWriter, command: Command) -> None:
     table, name, kind = command.arguments[:3]
     column = column_of(kind.text(), name, {**command.options, "null": Value(at.at, None)})
     at.unknown_type(column.unknown)
@@ -232,7 +234,7 @@ def _change_column(at: Reader, command: Command) -> None:
         at.start("ALTER TABLE ", table, " ALTER COLUMN ").add(f"{quoted(column.name)} {words}", column.place)
 
 
-def _change_null(at: Reader, command: Command) -> None:
+def _change_null(at: StatementWriter, command: Command) -> None:
     table, name, null = command.arguments[:3]
     if not isinstance(null.known, bool):
         raise Unreadable
@@ -240,25 +242,25 @@ def _change_null(at: Reader, command: Command) -> None:
     at.start("ALTER TABLE ", table, " ALTER COLUMN ").add(quoted(name.text()), name.place).add(f" {words}")
 
 
-def _add_reference(at: Reader, command: Command) -> None:
+def _add_reference(at: StatementWriter, command: Command) -> None:
     table, name = command.arguments[:2]
     _alter(at, table, columns_of_reference(name, command.options))
     for each in _index_of_reference(at, table, name, command.options):
         each()
 
 
-def _remove_reference(at: Reader, command: Command) -> None:
+def _remove_reference(at: StatementWriter, command: Command) -> None:
     table, name = command.arguments[:2]
     polymorphic = "polymorphic" in command.options and command.options["polymorphic"].known is not False
     for end in ("_type", "_id") if polymorphic else ("_id",):
         at.start("ALTER TABLE ", table, " DROP COLUMN ").add(quoted(name.text() + end), name.place)
 
 
-def _add_timestamps(at: Reader, command: Command) -> None:
+def _add_timestamps(at: StatementWriter, command: Command) -> None:
     _alter(at, command.arguments[0], timestamps(command))
 
 
-def _remove_timestamps(at: Reader, command: Command) -> None:
+def _remove_timestamps(at: StatementWriter, command: Command) -> None:
     for name in ("created_at", "updated_at"):
         at.start("ALTER TABLE ", command.arguments[0], f' DROP COLUMN "{name}"')
 
@@ -277,7 +279,7 @@ _CHANGES = {
 }
 
 
-def _change_table(at: Reader, command: Command) -> None:
+def _change_table(at: StatementWriter, command: Command) -> None:
     table = command.arguments[0]
     for each in command.body:
         if each.name in _CHANGES and each.receiver == command.variable and not (each.perhaps or each.opens or each.odd):
@@ -291,13 +293,13 @@ def _change_table(at: Reader, command: Command) -> None:
                 one()
 
 
-def _create_enum(at: Reader, command: Command) -> None:
+def _create_enum(at: StatementWriter, command: Command) -> None:
     name, labels = command.arguments[:2]
     at.send(create_enum(quoted(name.text()), (each.text() for each in labels.texts())))
     at.project.parts.add(("", name.text()))
 
 
-RENDERED: Mapping[str, Callable[[Reader, Command], None]] = {
+RENDERED: Mapping[str, Callable[[StatementWriter, Command], None]] = {
     "add_belongs_to": _add_reference,
     "add_column": _add_column,
     "add_columns": _add_columns,

@@ -1,0 +1,44 @@
+"""The statements that operations of Django make, collected while a migration is read."""
+
+from __future__ import annotations
+
+from pubcheck.extract.frameworks.django_state import Model, State
+from pubcheck.extract.frameworks.operations import Operations, Place, Sql, Unreadable
+from pubcheck.extract.frameworks.python import Module
+
+
+class StatementWriter:
+    """Collects the statements of the operation that is read. ``module`` is the migration, ``state`` the models before
+    the operation, ``app`` the application."""
+
+    def __init__(self, module: Module, state: State, app: str) -> None:
+        self.module, self.state, self.app = module, state, app
+        self.found = Operations()
+        self.sends = True
+        """Whether operations change the database, and not the models alone."""
+        self.at = (0, 0)
+        """The place of the operation that is read."""
+        self.pending: list[Sql] = []
+        """Its statements."""
+
+    def doubt(self, table: str) -> None:
+        """A table, or any, may be changed by the operation that is read."""
+        if self.sends:
+            self.found.doubt(self.at[0], table.strip('"'))
+
+    def unknown_type(self, name: str) -> None:
+        if self.sends:
+            self.found.doubt_type(self.at[0], name)
+
+    def model(self, name: str) -> Model:
+        found = self.state.models.get((self.app, name.lower()))
+        if found is None:
+            raise Unreadable
+        return found
+
+    def start(self, model: Model, words: str, place: Place | None = None) -> Sql:
+        """A new statement, which begins with some words; it is sent if the model's table is Django's business."""
+        sql = Sql(self.at).add(words, place)
+        if self.sends and model.managed:
+            self.pending.append(sql)
+        return sql

@@ -1,0 +1,28 @@
+"""What the migrations of a unit have in common."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+
+if TYPE_CHECKING:
+    from pubcheck.extract.frameworks.django_state import State
+
+
+class Project:
+    """What the migrations of a unit have in common, filled in while its files are read in order."""
+
+    def __init__(self) -> None:
+        self.app = ""
+        """Django's application of the migration that is read."""
+        self.django: State | None = None
+        """The models that Django's migrations made."""
+        self.indexes: dict[str, dict[str, tuple[str, ...]]] = {}
+        """By a table of Rails, its indexes with their columns."""
+        self.parts: set[tuple[str, str]] = set()
+        """The (table, name) of constraints and indexes that operations made: only such a one is known to be there.
+        Types have no table."""
+
+    def begin(self, path: str) -> None:
+        """The next file is read: Django's migrations lie in ``<application>/migrations``."""
+        folders = path.replace("\\", "/").split("/")[:-1]
+        self.app = folders[-2].lower() if len(folders) > 1 and folders[-1] == "migrations" else ""
