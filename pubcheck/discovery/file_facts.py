@@ -7,6 +7,15 @@ import re
 from msgspec import Struct
 
 from pubcheck.discovery.file_types import interpreter_of, may_be_script
+from pubcheck.discovery.migration_lists import (
+    SCHEMA,
+    STRUCTURE,
+    alembic_revision,
+    changelog_entries,
+    django_revision,
+    listed_order,
+    schema_versions,
+)
 from pubcheck.discovery.prefilter import may_matter, may_publish
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.source import in_utf8
@@ -85,22 +94,16 @@ def traits(path: str, content: bytes) -> Traits:
     """The facts of a file. Of ``path`` only the end counts."""
     name = path.replace("\\", "/").rpartition("/")[2]
     if name in LISTS:
-        return Traits(order=_order(name, content))
+        return Traits(order=listed_order(name, content))
     content = in_utf8(content)
     order: tuple[str, ...] = ()
     if is_changelog(name) and b"databaseChangeLog" in content:
-        # Loaded only for what Liquibase reads.
-        from pubcheck.discovery.tools.changelogs import entries
-
-        order = entries(content)
+        order = changelog_entries(content)
     head = content[:HEAD]
-    revision = _revision(content) if name.endswith(".py") and b"down_revision" in content else ()
+    revision = alembic_revision(content) if name.endswith(".py") and b"down_revision" in content else ()
     django = name.endswith(".py") and b"migrations.Migration" in content and b"operations" in content
     if django:
-        # Loaded only for migrations of Django.
-        from pubcheck.discovery.tools.django import revision_of
-
-        revision, order = revision_of(path, content)
+        revision, order = django_revision(path, content)
     lower = content.lower()
     identifies = _IDENTITY.search(lower) is not None
     includes = tuple(name.decode(errors="replace") for name in _INCLUDE.findall(content)) if b"\\i" in content else ()
@@ -108,11 +111,8 @@ def traits(path: str, content: bytes) -> Traits:
     if dump is None and b"SET statement_timeout" in head and _OF_DBMATE in content:
         dump = 0
     publishes, matters = may_publish(content, lower), may_matter(name, content, lower)
-    if name in ("structure.sql", "schema.rb"):
-        # Loaded only for what Rails keeps of its migrations.
-        from pubcheck.discovery.tools.rails import versions_of
-
-        order = versions_of(name, content)
+    if name in (STRUCTURE, SCHEMA):
+        order = schema_versions(name, content)
     scripted = may_be_script(name) and interpreter_of(head[:_FIRST_LINE].decode("latin-1")) is not None
     kind = SCRIPT if scripted else "django" if django else kind_of(head)
     return Traits(publishes, identifies, kind, dump, includes, order, revision, matters)
@@ -130,61 +130,3 @@ def dump_of(head: bytes) -> int | None:
         return None
     found = [match[1] for match in _DUMP.finditer(head)]
     return int(next((major for major in found if major), 0)) if found else None
-
-
-def _order(name: str, content: bytes) -> tuple[str, ...]:
-    text = content.decode(errors="replace")
-    if name == "sqitch.plan":
-        # A line begins with the name of a change, or with that of a tag, which has an @; a % begins a pragma.
-        lines = (line.split("#")[0].split() for line in text.splitlines())
-        return tuple(line[0].lstrip("+") for line in lines if line and line[0][0] not in "%-")
-    if name == "config.toml":
-        return _major(text)
-    if name == "_journal.json":
-        import msgspec
-
-        try:
-            journal = msgspec.json.decode(content, type=_Journal)
-        except msgspec.DecodeError:
-            return ()
-        return tuple(entry.tag for entry in sorted(journal.entries, key=lambda entry: entry.idx))
-    found = re.search(r'^\s*provider\s*=\s*"(\w+)"', text, re.M)
-    return (found[1],) if found else ()
-
-
-def _major(text: str) -> tuple[str, ...]:
-    """The major of the server that Supabase runs."""
-    import tomllib
-
-    try:
-        written = tomllib.loads(text).get("db")
-    except tomllib.TOMLDecodeError:
-        return ()
-    major = written.get("major_version") if isinstance(written, dict) else None
-    return (str(major),) if isinstance(major, int) else ()
-
-
-class _JournalEntry(Struct, frozen=True):
-    idx: int
-    tag: str
-
-
-class _Journal(Struct, frozen=True):
-    """What Drizzle writes of its migrations."""
-
-    entries: tuple[_JournalEntry, ...] = ()
-
-
-_REVISIONS = lazy_compile(
-    rb"^(down_revision|revision)\b[^=\n]*=\s*(None|\([^)]*\)|\[[^\]]*\]|['\"][^'\"\n]*['\"])", re.M
-)
-
-
-def _revision(content: bytes) -> tuple[str, ...]:
-    """An Alembic migration's own identifier, and those that it comes after."""
-    given = {
-        match[1]: tuple(name.decode(errors="replace") for name in re.findall(rb"['\"]([^'\"]*)['\"]", match[2]))
-        for match in _REVISIONS.finditer(content)
-    }
-    own = given.get(b"revision", ())
-    return (*own[:1], *given.get(b"down_revision", ())) if own else ()

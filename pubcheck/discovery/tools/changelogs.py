@@ -7,39 +7,10 @@ files tell what belongs together.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 
 from pubcheck.discovery.file_facts import is_changelog
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, parent
-
-_OTHERWISE = re.compile(r"<!--.*?-->|<rollback\b.*?</rollback\s*>", re.S | re.I)
-_OTHERWISE_YAML = re.compile(r"^\s*#.*$|^(\s*)(?:- )?rollback:.*\n(?:\1 +.*\n|\s*\n)*", re.M)
-_XML = re.compile(r"<(include|includeAll|sqlFile)\b[^>]*?\b(?:file|path)\s*=\s*[\"']([^\"'\n]+)")
-_KEYS = re.compile(
-    r"\b(include|includeAll|sqlFile)[\"']?\s*:|\b(?:file|path)[\"']?\s*:\s*(?:\"([^\"\n]+)|'([^'\n]+)|([^\s,}\"'#]+))"
-)
-
-
-def entries(content: bytes) -> tuple[str, ...]:
-    """The files that a change log runs, and with a slash at the end the folders, in its order."""
-    if b"databaseChangeLog" not in content:
-        return ()
-    text = content.decode(errors="replace")
-    found: list[tuple[str, str]] = []
-    if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        found = _XML.findall(_OTHERWISE.sub("", text))
-    else:
-        kind = ""
-        for match in _KEYS.finditer(_OTHERWISE_YAML.sub("", text)):
-            if match[1]:
-                kind = match[1]
-            elif kind:
-                found.append((kind, match[2] or match[3] or match[4]))
-                kind = ""
-    return tuple(
-        path.removeprefix("classpath:").rstrip("/") + ("/" if kind == "includeAll" else "") for kind, path in found
-    )
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:

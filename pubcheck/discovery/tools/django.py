@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natural, parent, shown
@@ -62,22 +61,3 @@ def _ordered(tree: Tree, files: list[tuple[str, str]]) -> list[tuple[str, str]]:
             else:
                 chain[waiting.pop()] = None
     return list(chain)
-
-
-_LIST = rb"^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(](.{0,20000}?)^[ \t]*[\])]|^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(]([^\n]*)[\])]"
-_DEPENDENCIES = re.compile(_LIST % (b"dependencies", b"dependencies"), re.S | re.M)
-_REPLACES = re.compile(_LIST % (b"replaces", b"replaces"), re.S | re.M)
-_PAIR = re.compile(rb"\(\s*[\"'](\w+)[\"']\s*,\s*[\"'](\w+)[\"']\s*,?\s*\)")
-
-
-def revision_of(path: str, content: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """A migration's own name, with that of its application, and those that it comes after; and those that it replaces.
-    Of ``path`` the last three parts count."""
-    folders, _, name = path.replace("\\", "/").rpartition("/")
-    own = f"{last(parent(folders)).lower()}.{name.removesuffix('.py')}"
-    return (own, *_pairs(_DEPENDENCIES, content)), tuple(_pairs(_REPLACES, content))
-
-
-def _pairs(pattern: re.Pattern[bytes], content: bytes) -> list[str]:
-    found = pattern.search(content)
-    return [b".".join(pair).decode() for pair in _PAIR.findall(found[1] or found[2] or b"")] if found else []

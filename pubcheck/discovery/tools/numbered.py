@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pubcheck.discovery.migration_lists import SCHEMA, STRUCTURE
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natural, parent, shown
-from pubcheck.discovery.tools.rails import SCHEMA, STRUCTURE
 from pubcheck.lazy_regex import lazy_compile
 
 _FOLDERS = frozenset(["migration", "migrations", "migrate", "versions"])

@@ -5,20 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pubcheck.discovery.migration_lists import SCHEMA, STRUCTURE
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, natural
 
-STRUCTURE, SCHEMA = "structure.sql", "schema.rb"
 _VERSION = re.compile(r"(\d{8,})_.*\.rb", re.S)
-_LISTED = re.compile(rb"^\s*\('(\d{8,})'\)", re.M)
-_DEFINED = re.compile(rb"ActiveRecord::Schema(?:\[[\d.]+\])?\.define\(version: ([\d_]+)\)")
-
-
-def versions_of(name: str, content: bytes) -> tuple[str, ...]:
-    """The versions of the migrations that a schema holds; of `schema.rb` the last one alone."""
-    if name == STRUCTURE:
-        return tuple(each.decode() for each in _LISTED.findall(content))
-    found = _DEFINED.search(content)
-    return (found[1].decode().replace("_", ""),) if found else ()
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:

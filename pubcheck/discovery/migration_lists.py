@@ -1,0 +1,130 @@
+"""What the tools themselves write down about the order of their migrations."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from pubcheck.lazy_regex import lazy_compile
+
+STRUCTURE, SCHEMA = "structure.sql", "schema.rb"
+"""What Rails keeps of its migrations."""
+_OTHERWISE = lazy_compile(r"<!--.*?-->|<rollback\b.*?</rollback\s*>", re.S | re.I)
+
+_OTHERWISE_YAML = lazy_compile(r"^\s*#.*$|^(\s*)(?:- )?rollback:.*\n(?:\1 +.*\n|\s*\n)*", re.M)
+_XML = lazy_compile(r"<(include|includeAll|sqlFile)\b[^>]*?\b(?:file|path)\s*=\s*[\"']([^\"'\n]+)")
+_KEYS = lazy_compile(
+    r"\b(include|includeAll|sqlFile)[\"']?\s*:|\b(?:file|path)[\"']?\s*:\s*(?:\"([^\"\n]+)|'([^'\n]+)|([^\s,}\"'#]+))"
+)
+
+
+def changelog_entries(content: bytes) -> tuple[str, ...]:
+    """The files that a change log runs, and with a slash at the end the folders, in its order."""
+    if b"databaseChangeLog" not in content:
+        return ()
+    text = content.decode(errors="replace")
+    found: list[tuple[str, str]] = []
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        found = _XML.findall(_OTHERWISE.sub("", text))
+    else:
+        kind = ""
+        for match in _KEYS.finditer(_OTHERWISE_YAML.sub("", text)):
+            if match[1]:
+                kind = match[1]
+            elif kind:
+                found.append((kind, match[2] or match[3] or match[4]))
+                kind = ""
+    return tuple(
+        path.removeprefix("classpath:").rstrip("/") + ("/" if kind == "includeAll" else "") for kind, path in found
+    )
+
+
+_LISTED = lazy_compile(rb"^\s*\('(\d{8,})'\)", re.M)
+_DEFINED = lazy_compile(rb"ActiveRecord::Schema(?:\[[\d.]+\])?\.define\(version: ([\d_]+)\)")
+
+
+def schema_versions(name: str, content: bytes) -> tuple[str, ...]:
+    """The versions of the migrations that a schema holds; of `schema.rb` the last one alone."""
+    if name == STRUCTURE:
+        return tuple(each.decode() for each in _LISTED.findall(content))
+    found = _DEFINED.search(content)
+    return (found[1].decode().replace("_", ""),) if found else ()
+
+
+_LIST = rb"^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(](.{0,20000}?)^[ \t]*[\])]|^[ \t]+%b\s*(?::[^=\n]*)?=\s*[\[(]([^\n]*)[\])]"
+_DEPENDENCIES = lazy_compile(_LIST % (b"dependencies", b"dependencies"), re.S | re.M)
+_REPLACES = lazy_compile(_LIST % (b"replaces", b"replaces"), re.S | re.M)
+_PAIR = lazy_compile(rb"\(\s*[\"'](\w+)[\"']\s*,\s*[\"'](\w+)[\"']\s*,?\s*\)")
+
+
+def django_revision(path: str, content: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A migration's own name, with that of its application, and those that it comes after; and those that it replaces.
+    Of ``path`` the last three parts count."""
+    *folders, name = path.replace("\\", "/").split("/")
+    own = f"{''.join(folders[-2:-1]).lower()}.{name.removesuffix('.py')}"
+    return (own, *_pairs(_DEPENDENCIES, content)), tuple(_pairs(_REPLACES, content))
+
+
+def _pairs(pattern: re.Pattern[bytes], content: bytes) -> list[str]:
+    found = pattern.search(content)
+    return [b".".join(pair).decode() for pair in _PAIR.findall(found[1] or found[2] or b"")] if found else []
+
+
+def listed_order(name: str, content: bytes) -> tuple[str, ...]:
+    """Return what the list of a tool says, by the list's name: migrations in order, or a setting of the tool."""
+    text = content.decode(errors="replace")
+    if name == "sqitch.plan":
+        # A line begins with the name of a change, or with that of a tag, which has an @; a % begins a pragma.
+        lines = (line.split("#")[0].split() for line in text.splitlines())
+        return tuple(line[0].lstrip("+") for line in lines if line and line[0][0] not in "%-")
+    if name == "config.toml":
+        return _supabase_major(text)
+    if name == "_journal.json":
+        import msgspec
+
+        try:
+            journal = msgspec.json.decode(content, type=_Journal)
+        except msgspec.DecodeError:
+            return ()
+        return tuple(entry.tag for entry in sorted(journal.entries, key=lambda entry: entry.idx))
+    found = re.search(r'^\s*provider\s*=\s*"(\w+)"', text, re.M)
+    return (found[1],) if found else ()
+
+
+def _supabase_major(text: str) -> tuple[str, ...]:
+    """The major of the server that Supabase runs."""
+    import tomllib
+
+    try:
+        written = tomllib.loads(text).get("db")
+    except tomllib.TOMLDecodeError:
+        return ()
+    major = written.get("major_version") if isinstance(written, dict) else None
+    return (str(major),) if isinstance(major, int) else ()
+
+
+class _JournalEntry(Struct, frozen=True):
+    idx: int
+    tag: str
+
+
+class _Journal(Struct, frozen=True):
+    """What Drizzle writes of its migrations."""
+
+    entries: tuple[_JournalEntry, ...] = ()
+
+
+_REVISIONS = lazy_compile(
+    rb"^(down_revision|revision)\b[^=\n]*=\s*(None|\([^)]*\)|\[[^\]]*\]|['\"][^'\"\n]*['\"])", re.M
+)
+
+
+def alembic_revision(content: bytes) -> tuple[str, ...]:
+    """An Alembic migration's own identifier, and those that it comes after."""
+    given = {
+        match[1]: tuple(name.decode(errors="replace") for name in re.findall(rb"['\"]([^'\"]*)['\"]", match[2]))
+        for match in _REVISIONS.finditer(content)
+    }
+    own = given.get(b"revision", ())
+    return (*own[:1], *given.get(b"down_revision", ())) if own else ()
