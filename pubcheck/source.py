@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Note(Struct, frozen=True):
-    """What is to be said of how a text became SQL: the name of the rule, the words, and where (offsets)."""
+    """What to report about how a text became SQL: the rule's code, the message, and where (offsets)."""
 
     rule: str
     message: str

@@ -1,9 +1,9 @@
-"""`python -m tests.same_findings OLD [--texts] [--repositories N] [PATH...]`: compare this checkout's findings with another's.
+"""`python -m tests.same_findings OLD [--texts] [--repositories N] [PATH...]`: compare findings with another checkout's.
 
-OLD is a folder with another version of pubcheck, such as a Git worktree. Both versions lint the sample repositories, N generated
-repositories, the SQL of the rule pages and of the cases, and the paths given, for every major. A row consists of rule,
-place, certainty, severity and the server's answer; with --texts also of message, help, related places and fixes. Prints
-the rows that only one of the two has; the exit status is 1 if there are any.
+OLD is a folder with another version of pubcheck, such as a Git worktree. Both versions lint the sample repositories, N
+generated repositories, the SQL of the rule pages and of the cases, and the paths given, for every major. A row consists
+of rule, place, certainty, severity and the server's answer; with --texts also of message, help, related places and
+fixes. Prints the rows that only one of the two has; the exit status is 1 if there are any.
 """
 
 from __future__ import annotations

@@ -47,7 +47,6 @@ def test_rules_are_found_by_specification_name_and_code() -> None:
     assert rulebook.rule_for_spec("rf-name-resolution", "42703") is RULES["PUB201"]
     assert rulebook.rule_for_spec("rf-name-resolution", "42883") is RULES["PUB203"]
     assert rulebook.rule_for_spec("rf-name-resolution", "XX000") is RULES["PUB203"]
-    assert rulebook.by_name("filter-column-outside-replica-identity") is rule
     assert rulebook.find("pub301") is rule
     assert rulebook.find(rule.name) is rule
     assert rulebook.find("PUB999") is None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RuleFinding(Struct, frozen=True, kw_only=True):
-    """A diagnostic before it has its statement. ``rule`` is the page's name, ``place`` what is to be changed.
+    """A diagnostic before it has its statement. ``rule`` is its code, ``place`` what is to be changed.
 
     ``related`` is the other side, each place with what is to be said of it. ``severity`` is the page's where None.
     ``also`` are the relations of which the same is said as of ``object``. ``assumptions`` are what the rule assumes

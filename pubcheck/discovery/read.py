@@ -36,12 +36,12 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             message = f"this cannot be read: {reason}"
-            diagnostics.append(remark("unreadable-file", message, Span(Source(file.label, ""), 0, 0), majors))
+            diagnostics.append(remark("PUB001", message, Span(Source(file.label, ""), 0, 0), majors))
             continue
         if decoded.text is None:
             message = f"this is not text: {decoded.problem}"
             help = "pubcheck reads SQL as text: `pg_restore --file=schema.sql` turns an archive of pg_dump into it"
-            diagnostics.append(remark("not-text", message, Span(Source(file.label, ""), 0, 0), majors, help))
+            diagnostics.append(remark("PUB002", message, Span(Source(file.label, ""), 0, 0), majors, help))
             continue
         view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
         # A file that is a row of a table has a label only.
@@ -52,7 +52,7 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
             start = next(at for at, char in enumerate(decoded.text) if char > "\x7f")
             message = f"this file is not UTF-8 and was read as {_EIGHT_BIT[decoded.encoding]}"
             help = "save it as UTF-8"
-            diagnostics.append(remark("read-as-windows-1252", message, Span(source, start, start + 1), majors, help))
+            diagnostics.append(remark("PUB003", message, Span(source, start, start + 1), majors, help))
     return Reading(tuple(sources), tuple(diagnostics))
 
 

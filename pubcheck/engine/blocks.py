@@ -41,7 +41,7 @@ from pubcheck.postgres.plpgsql.query_check import QueryChecker
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.source_text import Text, do_body, language_of
 from pubcheck.postgres.tokens import in_bytes
-from pubcheck.rulebook import by_name, rule_for_spec
+from pubcheck.rulebook import RULES, rule_for_spec
 from pubcheck.statement_index import StatementText
 
 _PUBLICATION = re.compile("publication", re.IGNORECASE)
@@ -238,7 +238,7 @@ class BlockRunner:
         fold.told_not_seen.add(self.source)
         statement = self.statement if inner is None else self.statement_text(inner)
         fold.diagnostics.append(
-            by_name("publication-not-seen").diagnostic(
+            RULES["PUB009"].diagnostic(
                 "assumed",
                 (fold.major,),
                 "what this runs is only known when it runs, and it may be about a publication",
@@ -308,7 +308,7 @@ class BlockRunner:
         met = error.evidence if isinstance(error.evidence, RefusedDml) else None
         message = met.diagnostic.message if met is not None else explain(error)[0]
         self.fold.diagnostics.append(
-            by_name("refusal-swallowed").diagnostic(
+            RULES["PUB135"].diagnostic(
                 "certain",
                 (self.fold.major,),
                 f"this never works, and EXCEPTION WHEN OTHERS hides it: {message}",
@@ -354,7 +354,7 @@ class BlockRunner:
         certainty: Certainty = "assumed" if self.session.assumed else "certain"
         span, answer = statement.span(error.culprit or 0), self.fold.at_hand.answer(statement, error)
         self.fold.diagnostics.append(
-            by_name("block-fails").diagnostic(certainty, (self.fold.major,), message, span, help=help_text, **answer)
+            RULES["PUB137"].diagnostic(certainty, (self.fold.major,), message, span, help=help_text, **answer)
         )
 
     def _refuse_syntax(self, statement: StatementText, error: ServerError, *, compiled: bool) -> None:

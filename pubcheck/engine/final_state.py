@@ -12,7 +12,7 @@ from pubcheck.faults import Faults
 from pubcheck.postgres.catalog.rows import Place, PublicationRel
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import DEFAULT_PATH
-from pubcheck.rulebook import by_name, rule_for_spec
+from pubcheck.rulebook import RULES
 from pubcheck.source import utf8
 from pubcheck.statement_index import Statements
 
@@ -81,7 +81,7 @@ class Outcome:
         remedies = attempt(place, None, self._remedies_of, found.relation)
         ways = attempt(place, [], remedies.of, found) if remedies is not None else []
         stopped = attempt(place, (), self._stopped.still_refused, found) if self._stopped is not None else ()
-        return rule_for_spec(found.rule).diagnostic(
+        return RULES[found.rule].diagnostic(
             "certain" if found.certain and not self.session.healed else "assumed",
             self.majors,
             writes.headline(catalog, found),
@@ -94,7 +94,7 @@ class Outcome:
             operation=found.operation,
             server=found.server,
             fixes=attempt(place, (), self._way_out, found, ways, lists_first=remedies is None or remedies.lists_first),
-            after=tuple(Earlier(catalog.publications[oid].name, rule_for_spec(rule).code) for oid, rule in found.after),
+            after=tuple(Earlier(catalog.publications[oid].name, rule) for oid, rule in found.after),
             after_count=found.number,
             assumptions=() if found.certain and not self.session.healed else self._grounds.of_refusal(found),
         )
@@ -183,7 +183,7 @@ class Outcome:
     # What is lost in silence, and what fails for subscribers.
 
     def _silent(self, finding: RuleFinding) -> Diagnostic:
-        return by_name(finding.rule).diagnostic(
+        return RULES[finding.rule].diagnostic(
             "certain" if finding.certain else "assumed",
             self.majors,
             finding.message,

@@ -34,7 +34,7 @@ from pubcheck.postgres.catalog.rows import Place, PublicationRel
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.session import Session
-from pubcheck.rulebook import Rule, by_name, rule_for_spec
+from pubcheck.rulebook import RULES, Rule, rule_for_spec
 from pubcheck.source import utf8
 from pubcheck.statement_index import Statements, StatementText
 
@@ -135,7 +135,7 @@ class StatementReporter:
         from pubcheck.checks.remedies import edits
         from pubcheck.checks.remedies.statement_fixes import statement_fix
 
-        mending = statement_fix(rule.name, self.session, error, utf8(statement.text).data)
+        mending = statement_fix(rule.code, self.session, error, utf8(statement.text).data)
         return () if mending is None else (edits.as_fix(statement, mending, certain=certain),)
 
     def report_filters(self, statement: StatementText, changes: Iterable[Change]) -> None:
@@ -147,17 +147,17 @@ class StatementReporter:
                 continue
             with self._faults.guard(statement):
                 if not row.filter.judged and self.session.catalog.relations[row.relation].seen:
-                    self._of_filter("filter-not-judged", row, row.place, statement, said, row.filter.unknown)
+                    self._of_filter("PUB215", row, row.place, statement, said, row.filter.unknown)
             for place, frozen_by in row.filter.frozen:
                 with self._faults.guard(statement):
                     # What the unit itself sets is the same for whoever runs it.
                     kinds = [kind for kind in frozen_by if self.session.setting(_SETTINGS.get(kind, "")) is None]
                     if kinds:
-                        self._of_filter("filter-literal-frozen", row, place, statement, said, *kinds)
+                        self._of_filter("PUB214", row, place, statement, said, *kinds)
 
     def _of_filter(
         self,
-        name: str,
+        code: str,
         row: PublicationRel,
         place: Place,
         statement: StatementText,
@@ -165,13 +165,13 @@ class StatementReporter:
         *what: str,
     ) -> None:
         """A remark about an accepted filter; once for a place, however many children have the filter too."""
-        if (name, place) in said:
+        if (code, place) in said:
             return
-        said.add((name, place))
-        rule, catalog = by_name(name), self.session.catalog
+        said.add((code, place))
+        rule, catalog = RULES[code], self.session.catalog
         unknown = "" if row.filter is None or row.filter.judged else row.filter.unknown or "the types in the row filter"
         span = statement.span(place.start, place.end)
-        if name == "filter-literal-frozen":
+        if code == "PUB214":
             literal = span.source.text[span.start : span.end]
             severity, message, help_text = frozen_words(literal, what)
         else:

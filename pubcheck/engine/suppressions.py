@@ -26,7 +26,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
     from pubcheck.statement_index import Statements
 
-UNUSED, UNCLEAR = "unused-ignore-comment", "ignore-comment-not-understood"
+UNUSED, UNCLEAR = "PUB011", "PUB012"
 
 _IN_SQL = r"--+|/\*+"
 _ELSEWHERE = rf"{_IN_SQL}|\#+|//+|<!--+|%+"
@@ -238,7 +238,7 @@ def _without_comments(text: str) -> str:
 
 def _could_speak(selector: str, reported: Collection[str], majors: Collection[int]) -> bool:
     rules = (rule for code, rule in rulebook.RULES.items() if code.startswith(selector) and code in reported)
-    return any(rule.name != UNUSED and not set(rule.postgres).isdisjoint(majors) for rule in rules)
+    return any(rule.code != UNUSED and not set(rule.postgres).isdisjoint(majors) for rule in rules)
 
 
 def apply_suppressions(

@@ -113,7 +113,7 @@ class SyntaxErrorReporter:
         else:
             shown = self.statements[source, item.index]
             self.notes.add(
-                "text-skipped",
+                "PUB005",
                 "assumed",
                 "this text is not PostgreSQL and was skipped; reading goes on at the next line that begins a statement",
                 shown.span(0),
@@ -129,7 +129,7 @@ class SyntaxErrorReporter:
             end = max(start, statement.place(at + 1, end=True))
             related = (Span(statement.source, start, end, refusal.message),)
         self.notes.add(
-            "statement-not-parsed",
+            "PUB004",
             "assumed",
             "this statement is not PostgreSQL and was passed over",
             statement.span(0),
@@ -147,7 +147,7 @@ class SyntaxErrorReporter:
             return False
         name, at = found
         self.notes.add(
-            "other-dialect",
+            "PUB008",
             "certain",
             f"this file is written for {name}, not for PostgreSQL, and was passed over"
             if name

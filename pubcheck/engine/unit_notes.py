@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from pubcheck.diagnostics import Certainty, Details, Diagnostic, Span
-from pubcheck.rulebook import by_name
+from pubcheck.rulebook import RULES
 from pubcheck.statement_index import StatementText
 
 
@@ -18,15 +18,15 @@ class Notes:
         self._not_seen: set[str] = set()
         """Labels of sources of which it was said that part of them is not seen."""
 
-    def add(self, name: str, certainty: Certainty, message: str, span: Span, **details: Unpack[Details]) -> None:
-        """A remark under the rule of that name."""
-        self.diagnostics.append(by_name(name).diagnostic(certainty, self.majors, message, span, **details))
+    def add(self, code: str, certainty: Certainty, message: str, span: Span, **details: Unpack[Details]) -> None:
+        """Add a finding of the rule with that code."""
+        self.diagnostics.append(RULES[code].diagnostic(certainty, self.majors, message, span, **details))
 
     def report_unseen(self, span: Span, statement: StatementText | None, message: str, help_text: str) -> None:
         """Something that may change publications and is not seen, or only in part; said once a file."""
         if self.hide(span.source.label):
             ref = statement.ref() if statement is not None else None
-            self.add("publication-not-seen", "assumed", message, span, help=help_text, statement=ref)
+            self.add("PUB009", "assumed", message, span, help=help_text, statement=ref)
 
     def hide(self, label: str) -> bool:
         """Part of a source is not seen; whether that is news."""

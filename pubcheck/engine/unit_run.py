@@ -28,7 +28,7 @@ from pubcheck.postgres.opaque_sql import wording
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
 from pubcheck.postgres.tokens import tokens
 from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
-from pubcheck.rulebook import by_name, selected
+from pubcheck.rulebook import RULES, selected
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements, StatementText
 
@@ -86,16 +86,7 @@ _PASSED_OVER = frozenset(
 )
 _DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
 _HEADER_LENGTH = 2000
-_OF_READING = frozenset(
-    (
-        "dump-of-another-major",
-        "other-dialect",
-        "read-as-windows-1252",
-        "statement-not-parsed",
-        "statement-too-deep",
-        "text-skipped",
-    )
-)
+_OF_READING = frozenset(("PUB003", "PUB004", "PUB005", "PUB006", "PUB007", "PUB008"))
 """Rules about how well a file was read, which matter only in a unit with something to check."""
 _REPLICATED = lazy_compile(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
 
@@ -155,14 +146,14 @@ class Run:
             diagnostics.extend(fold.diagnostics)
         chosen = [each for each in _merged(diagnostics) if each.rule in reported]
         if not self.speaks_of_replication:
-            self.of_reading = tuple(each for each in chosen if each.name in _OF_READING)
+            self.of_reading = tuple(each for each in chosen if each.rule in _OF_READING)
         useful = [each for each in chosen if not self._of_no_use(each)]
         return tuple(sorted(_explained(useful), key=Diagnostic.sort_key))
 
     def _of_no_use(self, found: Diagnostic) -> bool:
         """Whether a finding is about what nobody knows, such as a name that a program does not create, which is not the
         whole database; or about how a unit was read that is not about replication."""
-        if found.name in _OF_READING and not self.speaks_of_replication:
+        if found.rule in _OF_READING and not self.speaks_of_replication:
             return True
         if found.rule in MISSING and found.severity == "note" and has_unknown_order(found.span.source):
             return True
@@ -295,7 +286,7 @@ class Run:
         for note in source.view.notes if source.view is not None else ():
             span = Span(source, note.start, note.end)
             self.notes.add(note.rule, "certain", note.message, span, help=note.help)
-            if note.rule in ("publication-not-seen", "git-lfs-pointer"):
+            if note.rule in ("PUB009", "PUB013"):
                 self.databases.at(span, "this cannot be read")
                 self.databases.unfollowed(None)
                 self.notes.hide(source.label)
@@ -401,7 +392,7 @@ class Run:
             help_text += "; --max-statement-size lets larger ones be read, which takes some 20 bytes of memory for one"
         self.databases.unfollowed(_known_of(statement.text))
         self.notes.add(
-            "statement-too-deep",
+            "PUB006",
             "assumed",
             message,
             statement.span(0),
@@ -419,7 +410,7 @@ class Run:
                 if len(name.encode()) > NAME_BYTES:
                     short = truncate(name)
                     self.notes.add(
-                        "name-truncated",
+                        "PUB104",
                         "certain",
                         f'the name "{name}" is longer than {NAME_BYTES} bytes and is cut to "{short}"',
                         statement.span(offset),
@@ -512,7 +503,7 @@ def _major_of_dump(sources: Sequence[Source]) -> tuple[tuple[int, ...], tuple[Di
         major = nearest(number)
         if major == number:
             return (major,), ()
-        note = by_name("dump-of-another-major").diagnostic(
+        note = RULES["PUB007"].diagnostic(
             "certain",
             (major,),
             f"a dump of PostgreSQL {number} is judged as PostgreSQL {major}",

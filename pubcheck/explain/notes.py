@@ -12,7 +12,7 @@ from pubcheck.explain.table_facts import Facts
 from pubcheck.findings import Resolver
 from pubcheck.postgres.replication.published_changes import Sent
 
-_OF_THE_FIRST = frozenset(("filter-widened",))
+_OF_THE_FIRST = frozenset(("PUB508",))
 """Rules that speak of one publication and name the others that have to do with it; all else speaks of each."""
 
 _SHOWN = 3
@@ -43,7 +43,7 @@ class DiagnosticNotes:
                 of_table = self._refused.setdefault(found.object, {})
                 of_table.setdefault(found.publications[0], []).append(_refused(found))
             elif found.phase in ("silent", "subscribe") and (found.publications or found.object is not None):
-                about = found.publications[:1] if found.name in _OF_THE_FIRST else found.publications
+                about = found.publications[:1] if found.rule in _OF_THE_FIRST else found.publications
                 for publication in about or ("",):
                     if found.object is None or found.also:
                         # What is said of several tables is said once, of the publication.

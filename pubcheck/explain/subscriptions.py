@@ -51,7 +51,7 @@ class Subscriptions:
             row.truncate,
             None if everything else tuple(self._column_names(row)),
             row.widened_by,
-            None if row.conflict is None else row.conflict.rule,
+            None if row.conflict is None else row.conflict.kind,
             row.certain,
         )
 

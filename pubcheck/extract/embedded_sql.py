@@ -163,7 +163,7 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
     if about >= 0 and not in_order:
         notes.append(
             Note(
-                "statements-of-a-program",
+                "PUB010",
                 "the statements about publications in this file are in the strings of a program: when they run, "
                 "and in which order, is not known",
                 about,
@@ -176,7 +176,7 @@ def assembled(text: str, written: Iterable[Written], unseen: Sequence[int], *, i
         more = f" (and {len(unseen) - 1} more in this file)" if len(unseen) > 1 else ""
         notes.append(
             Note(
-                "publication-not-seen",
+                "PUB009",
                 f"this speaks of a publication, but the statement is put together at run time{more}",
                 at,
                 at + 1,

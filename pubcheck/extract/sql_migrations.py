@@ -61,7 +61,7 @@ def script(text: str) -> View:
     """A file of SQL: its way back is blank, so are a template's control blocks, and names stand for its values."""
     if text.startswith(LFS):
         message = "this is a pointer of Git LFS: the content of the file is not here"
-        note = Note("git-lfs-pointer", message, 0, len(LFS), "run `git lfs pull` first")
+        note = Note("PUB013", message, 0, len(LFS), "run `git lfs pull` first")
         return View(blank(text), notes=(note,))
     if _DUMP.match(text):
         return View(text)

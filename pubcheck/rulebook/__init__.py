@@ -88,16 +88,11 @@ def rule_for_spec(spec: str, sqlstate: str = "") -> Rule:
     return next((rule for rule in rules if sqlstate in rule.sqlstate), others[-1])
 
 
-def by_name(name: str) -> Rule:
-    """The rule called ``name`` (``relation-missing``); KeyError when there is none."""
-    return _BY_NAME[name]
-
-
 def remark(
-    name: str, message: str, span: Span, majors: tuple[int, ...], help: str | None = None, fix: Fix | None = None
+    code: str, message: str, span: Span, majors: tuple[int, ...], help: str | None = None, fix: Fix | None = None
 ) -> Diagnostic:
-    """What is certain of a file's text itself, under the rule of that name, for ``majors``."""
-    return by_name(name).diagnostic("certain", majors, message, span, help=help, fixes=(fix,) if fix else ())
+    """Return a certain finding of the rule with that code about a file's text itself, for ``majors``."""
+    return RULES[code].diagnostic("certain", majors, message, span, help=help, fixes=(fix,) if fix else ())
 
 
 def find(code_or_name: str) -> Rule | None:

@@ -272,7 +272,7 @@ def _unfit(found: Iterable[Diagnostic], unread: Sequence[Unread], statements: in
     refused = {
         (each.span.source.label, each.statement.index)
         for each in found
-        if each.statement is not None and each.name in ("statement-not-parsed", "text-skipped")
+        if each.statement is not None and each.rule in ("PUB004", "PUB005")
     }
     if 2 * len(refused) > statements:
         return Failure("not-postgresql", f"{len(refused)} of {statements} statements are not PostgreSQL")

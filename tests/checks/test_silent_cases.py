@@ -13,61 +13,61 @@ from functools import cache
 import pytest
 
 from pubcheck import Config, Diagnostic, Linter, Source, Unit
-from pubcheck.rulebook import RULES, by_name
+from pubcheck.rulebook import RULES
 from tests.conformance.judging import DATABASE, ROLES
 from tests.support.cases import Case, load
 
 CASES = {case.id: case for case in load() if case.phase in ("silent", "decode", "subscribe")}
 
 FIRES: dict[str, str] = {
-    "partition-filter-unused": "dec-cl-part-leaf-ignored dec-levels-leaf-and-everything dec-levels-leaf-and-top "
+    "PUB504": "dec-cl-part-leaf-ignored dec-levels-leaf-and-everything dec-levels-leaf-and-top "
     "dec-levels-mid dec-levels-mid-and-everything dec-levels-mid-and-top dec-part-leaf-filter-ignored-viaroot "
     "dec-part-leaf-filter-two-publications-or dec-part-schema-root-viaroot dec-part-two-pubs-root-wins "
     "sub-column-list-leaf-and-root sub-copy-root-leaf-filter-viaroot",
-    "partition-row-move": "dec-part-cross-move-publish-update",
-    "unpublishable-partition": "dec-foreign-partition dec-part-unlogged-leaf dec-set-unlogged-member "
+    "PUB505": "dec-part-cross-move-publish-update",
+    "PUB506": "dec-foreign-partition dec-part-unlogged-leaf dec-set-unlogged-member "
     "dec-truncate-branch-without-leaves-viaroot kind-unlogged-partition",
-    "new-child-not-published": "ddl-inherit",
-    "filter-widened": "dec-by-operation-p1-p2-p3 dec-by-operation-p2-p5 dec-levels-leaf-and-everything "
+    "PUB507": "ddl-inherit",
+    "PUB508": "dec-by-operation-p1-p2-p3 dec-by-operation-p2-p5 dec-levels-leaf-and-everything "
     "dec-levels-mid dec-levels-mid-and-top dec-or-alltables-wins dec-or-no-filter-wins dec-or-per-action "
     "dec-or-schema-same-pub dec-or-schema-wins dec-part-two-pubs-root-no-viaroot "
     "kind-schema-and-its-table-filter sub-copy-or-alltables sub-copy-or-none sub-copy-schema-and-filter",
-    "column-lists-conflict": "dec-cl-all-then-add-column dec-cl-and-alltables dec-cl-and-none dec-cl-and-schema "
+    "PUB509": "dec-cl-all-then-add-column dec-cl-and-alltables dec-cl-and-none dec-cl-and-schema "
     "dec-cl-different dec-cl-different-actions sub-column-list-and-alltables sub-column-list-and-none "
     "sub-column-list-later-conflict-refresh sub-different-column-lists",
-    "generated-columns-conflict": "dec-gen-conflict dec-gen-conflict-virtual sub-gencols-conflict",
-    "filter-can-fail": "dec-error-after-fix dec-error-const-div-zero dec-error-div-zero dec-error-int-overflow "
+    "PUB510": "dec-gen-conflict dec-gen-conflict-virtual sub-gencols-conflict",
+    "PUB605": "dec-error-after-fix dec-error-const-div-zero dec-error-div-zero dec-error-int-overflow "
     "dec-error-jsonb-cast dec-gen-filter-virtual dec-virtual-dropped-filter-stays sub-copy-filter-runtime-error "
     "sub-copy-filter-runtime-error-18",
-    "no-longer-published": "chain-schema-made-anew dec-schema-moved-out dec-set-unlogged-member ddl-drop-and-recreate "
+    "PUB705": "chain-schema-made-anew dec-schema-moved-out dec-set-unlogged-member ddl-drop-and-recreate "
     "ddl-set-schema-leaves-schema-pub",
-    "cascade-unpublishes": "",
-    "added-column-not-published": "ddl-add-column-list dec-cl-all-then-add-column",
-    "partition-attached-or-detached": "dec-part-attach-with-data ddl-detach-partition",
-    "set-drops-members": "alter-set-drops-filter alter-set-schema-removes-tables alter-set-table-removes-schemas "
+    "PUB706": "",
+    "PUB707": "ddl-add-column-list dec-cl-all-then-add-column",
+    "PUB708": "dec-part-attach-with-data ddl-detach-partition",
+    "PUB709": "alter-set-drops-filter alter-set-schema-removes-tables alter-set-table-removes-schemas "
     "dec-error-after-fix",
-    "publication-made-anew": "chain-made-anew-lost",
-    "identity-index-dropped": "chain-identity-index-anew",
-    "migration-table-without-key": "",
-    "publishes-nothing": "dec-publish-empty sub-copy-ignores-publish-empty",
-    "updates-without-inserts": "dec-cl-different-actions dec-or-insert-filter-both dec-or-per-action "
+    "PUB710": "chain-made-anew-lost",
+    "PUB711": "chain-identity-index-anew",
+    "PUB813": "",
+    "PUB802": "dec-publish-empty sub-copy-ignores-publish-empty",
+    "PUB803": "dec-cl-different-actions dec-or-insert-filter-both dec-or-per-action "
     "dec-part-cross-move-publish-update dec-publish-update-only dec-update-to-delete-but-publish-update-only "
     "dec-update-to-insert-but-publish-update-only sub-apply-publish-update-only-inserts "
     "sub-apply-update-of-unknown-row sub-copy-filter-of-update-pub sub-copy-ignores-publish-update sub-copy-or-none",
-    "empty-publication": "chain-schema-made-anew dec-no-tables dec-schema-moved-out ddl-drop-and-recreate "
+    "PUB804": "chain-schema-made-anew dec-no-tables dec-schema-moved-out ddl-drop-and-recreate "
     "ddl-drop-table ddl-set-schema-leaves-schema-pub sub-empty-publication sub-missing-publications",
-    "information-schema-not-published": "dec-information-schema",
-    "tables-left-out": "dec-unlogged-alltables kind-all-tables-skips kind-schema-skips",
-    "not-replicated": "dec-fk-order dec-matview-refresh dec-sequence dec-truncate-cascade kind-all-tables-skips "
+    "PUB805": "dec-information-schema",
+    "PUB806": "dec-unlogged-alltables kind-all-tables-skips kind-schema-skips",
+    "PUB807": "dec-fk-order dec-matview-refresh dec-sequence dec-truncate-cascade kind-all-tables-skips "
     "kind-schema-skips",
-    "identity-full-cost": "dec-gen-full-15 dec-identity-full dec-null-in-both-filters "
+    "PUB809": "dec-gen-full-15 dec-identity-full dec-null-in-both-filters "
     "dec-toast-filter-full dec-toast-filter-insert-transform "
     "dec-toast-full dec-update-full-in dec-update-full-out dec-update-set-null-key-filter "
     "dec-update-transform-two-publications",
-    "subscribed-publication-missing": "dec-publication-created-after-change-in-wal dec-publication-created-later "
+    "PUB810": "dec-publication-created-after-change-in-wal dec-publication-created-later "
     "dec-publication-missing dec-publication-no-change-missing "
     "sub-duplicate-publication sub-missing-publication sub-missing-publications",
-    "publication-missing-for-changes": "chain-made-anew-lost dec-publication-created-after-change-in-wal "
+    "PUB811": "chain-made-anew-lost dec-publication-created-after-change-in-wal "
     "dec-publication-created-later dec-publication-dropped-later dec-publication-renamed",
 }
 """Rule -> all cases in which it speaks."""
@@ -75,30 +75,30 @@ FIRES: dict[str, str] = {
 ON_15 = "sub-copy-root-and-leaf-publications sub-copy-schema-root-and-leaf-publications"
 
 NAMED: dict[str, tuple[str, str]] = {
-    "update-becomes-insert-or-delete": (
+    "PUB601": (
         "dec-update-nomatch-match dec-update-match-nomatch dec-update-into-filter-publish-insert-only "
         "dec-update-set-null-key-filter dec-update-transform-two-publications sub-apply-update-transform",
         "dec-update-key-change-nofilter dec-publish-update-only",
     ),
-    "toast-lost": (
+    "PUB602": (
         "dec-toast-default-insert-transform sub-apply-toast-insert-transform",
         "dec-toast-filter-insert-transform dec-toast-full dec-toast-unchanged dec-toast-filter-full",
     ),
-    "null-never-matches": (
+    "PUB603": (
         "dec-insert-filter dec-filter-not-null-trap dec-filter-null-const dec-update-set-null-key-filter",
         "dec-constant-filter-false dec-constant-filter-true dec-delete-filter dec-or-two-publications",
     ),
-    "truncate-ignores-filter": (
+    "PUB604": (
         "dec-truncate-ignores-filter dec-truncate-false-filter sub-apply-truncate-ignores-filter "
         "dec-truncate-leaf-viaroot",
         "dec-truncate-not-published dec-truncate-root dec-truncate-leaf dec-truncate-two-tables-one-published "
         "dec-truncate-inherited",
     ),
-    "initial-copy-ignores-publish": (
+    "PUB801": (
         "sub-copy-ignores-publish-update sub-copy-ignores-publish-empty sub-copy-column-list",
         "sub-copy-generated-none dec-publication-created-later",
     ),
-    "generated-columns-not-sent": (
+    "PUB808": (
         "dec-cl-generated-unpublished dec-gen-virtual sub-copy-generated-none",
         "dec-gen-stored dec-gen-listed sub-copy-generated-stored dec-gen-list-without-option-stored",
     ),
@@ -134,7 +134,7 @@ def found(case_id: str, major: int) -> tuple[Diagnostic, ...]:
 def speaking(rule: str) -> dict[str, tuple[int, ...]]:
     """The cases in which a rule speaks, and on which of their majors."""
     spoken = {
-        case.id: tuple(major for major in case.answers if any(one.name == rule for one in found(case.id, major)))
+        case.id: tuple(major for major in case.answers if any(one.rule == rule for one in found(case.id, major)))
         for case in CASES.values()
     }
     return {case: majors for case, majors in spoken.items() if majors}
@@ -146,8 +146,8 @@ def test_a_rule_speaks_of_its_cases_and_no_others_on_every_major(rule: str) -> N
 
 
 def test_rows_are_copied_twice_by_15() -> None:
-    assert set(speaking("rows-copied-twice").values()) == {(15,)}
-    assert set(ON_15.split()) <= speaking("rows-copied-twice").keys()
+    assert set(speaking("PUB812").values()) == {(15,)}
+    assert set(ON_15.split()) <= speaking("PUB812").keys()
 
 
 @pytest.mark.parametrize("rule", NAMED)
@@ -159,9 +159,9 @@ def test_a_rule_that_speaks_of_much_speaks_where_the_specification_says(rule: st
 
 
 def test_every_rule_about_the_time_after_is_held_to_cases() -> None:
-    later = {rule.name for rule in RULES.values() if rule.phase in ("silent", "subscribe") and rule.spec}
-    about_statements = {"name-truncated", "filter-literal-frozen"}
-    assert later - about_statements == {name for name in FIRES.keys() | NAMED.keys() if by_name(name).spec}
+    later = {rule.code for rule in RULES.values() if rule.phase in ("silent", "subscribe") and rule.spec}
+    about_statements = {"PUB104", "PUB214"}
+    assert later - about_statements == {name for name in FIRES.keys() | NAMED.keys() if RULES[name].spec}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -182,6 +182,6 @@ def test_plain_filters_and_publications_give_no_warning() -> None:
         one.message
         for case in (*named.split(), "dec-or-two-publications", "dec-filter-added-later", "dec-cl-same")
         for one in found(case, 18)
-        if one.severity != "note" and by_name(one.name).default
+        if one.severity != "note" and RULES[one.rule].default
     ]
     assert warned == []

@@ -121,7 +121,7 @@ def _finding(context: RuleContext, relation: Relation, ways: list[_Reach], furth
     related = [(row.place, "refuses what the foreign key does to it") for row in stops if row.place is not None]
     related += [(row.place, "is referred to") for row in (relation, *further) if row.place is not None]
     return RuleFinding(
-        rule="cascade-into-refused-table",
+        rule="PUB306",
         message=message,
         help=f"give {named} a replica identity that suits the publication, as the findings there say; or let the "
         "foreign key do nothing (NO ACTION), and take away the rows that refer to it another way",

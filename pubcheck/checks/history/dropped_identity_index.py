@@ -24,7 +24,7 @@ def index_gone(context: RuleContext) -> Iterator[RuleFinding]:
             continue
         name = context.name(relation)
         yield RuleFinding(
-            rule="identity-index-dropped",
+            rule="PUB711",
             message=f"the index that the replica identity of {name} names is dropped: it has none now, and its UPDATEs "
             "and DELETEs are refused as soon as a publication has them",
             help=f"ALTER TABLE {qualified(name)} REPLICA IDENTITY USING INDEX with the index that takes its place, or "

@@ -124,7 +124,7 @@ def tables_to_come(context: RuleContext) -> Iterator[RuleFinding]:
                 continue
             what = listed([name.upper() for name in ("update", "delete") if getattr(publication, name)])
             yield RuleFinding(
-                rule="migration-table-without-key",
+                rule="PUB813",
                 message=f'publication "{publication.name}" takes in the table {tool.table}, which {tool.name} makes '
                 f"without a key: {what} of it will be refused",
                 help=f"{tool.writes}; ALTER TABLE {identifier(tool.table)} REPLICA IDENTITY FULL, which for so small a "

@@ -33,7 +33,7 @@ def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
         )
         missing = "table" if column is None else "column"
         yield RuleFinding(
-            rule="published-name-changed",
+            rule="PUB712",
             message=f"{what} in {names}: a subscriber without a {missing} of that name stops at the first change",
             help="rename it on the subscriber too, at a moment when all changes have arrived there"
             + ("" if column is not None else f"; or take it out of the publication, if {now} is only kept aside"),

@@ -134,7 +134,7 @@ def _finding(
     added = [entry for entry in lost if created is None or _statement(entry.place) != _statement(created)]
     rows = [*(catalog.relations[entry.relation] for entry in (*lost, *bared)), *left]
     return RuleFinding(
-        rule="publication-made-anew",
+        rule="PUB710",
         message=f'publication "{publication.name}" is {_ANEW[former.what]} {", and ".join(parts)} that it had before',
         help="; ".join(ways) + "; best leave the publication and ALTER it",
         place=place,

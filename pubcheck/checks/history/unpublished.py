@@ -31,7 +31,7 @@ def set_drops_members(context: RuleContext) -> Iterator[RuleFinding]:
         if _sets_one(catalog, oid, place):
             way += "; an ADD TABLE that may run again stands in a DO block with EXCEPTION WHEN duplicate_object"
         yield RuleFinding(
-            rule="set-drops-members",
+            rule="PUB709",
             message=f'{listed(names, "table")} {_is(names)} no longer in publication "{publication.name}": SET '
             "replaces the whole list",
             help=way,
@@ -59,7 +59,7 @@ def _sets_one(catalog: Catalog, publication: int, place: Place) -> bool:
 
 def _members_elsewhere(publication: Publication, place: Place) -> RuleFinding:
     return RuleFinding(
-        rule="set-drops-members",
+        rule="PUB709",
         message=f'SET replaces the whole list of publication "{publication.name}", which these files do not make: '
         "members that it has from elsewhere leave it",
         help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ..., unless SET names all members there are",
@@ -80,7 +80,7 @@ def _schemas_dropped(context: RuleContext) -> Iterator[RuleFinding]:
         publication = catalog.publications[former.publication]
         name = catalog.namespaces[former.namespace].name
         yield RuleFinding(
-            rule="set-drops-members",
+            rule="PUB709",
             message=f'schema {name} is no longer in publication "{publication.name}": SET replaces the whole list, '
             "schemas and tables alike",
             help=f"name all members in SET; or ALTER PUBLICATION {identifier(publication.name)} ADD ..., which leaves "
@@ -106,7 +106,7 @@ def _bared(context: RuleContext) -> Iterator[RuleFinding]:
         publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
         what = "rows and columns" if len(lost) > 1 else "rows" if lost[0] == "row filter" else "columns"
         yield RuleFinding(
-            rule="set-drops-members",
+            rule="PUB709",
             message=f'{context.name(relation)} loses its {" and its ".join(lost)} in "{publication.name}": '
             f"{_BARES[how]} without, and all {what} are sent from here on",
             help=f"write the filter and the list again{', in SET, which replaces all of them' if how == 'set' else ''}",
@@ -132,7 +132,7 @@ def cascade_unpublishes(context: RuleContext) -> Iterator[RuleFinding]:
         publication, relation = catalog.publications[entry.publication], catalog.relations[entry.relation]
         used = "row filter" if entry.columns is None else "column list" if entry.filter is None else "filter or list"
         yield RuleFinding(
-            rule="cascade-unpublishes",
+            rule="PUB706",
             message=f'CASCADE takes {context.name(relation)} out of publication "{publication.name}", whose {used} '
             "uses what is dropped: its changes are no longer sent",
             help=f"change the publication first: ALTER PUBLICATION {identifier(publication.name)} SET TABLE with the "
@@ -158,7 +158,7 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
             continue
         word = "dropped and made anew" if former.what == "dropped" else "another table now: the former one was renamed"
         yield RuleFinding(
-            rule="no-longer-published",
+            rule="PUB705",
             message=f"{context.name(relation)} is {word}, and not in {listed(quoted(lost), 'publication')}: a "
             "publication knows its tables, not their names",
             help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLE {qualified(context.name(relation))}; "
@@ -187,7 +187,7 @@ def no_longer_published(context: RuleContext) -> Iterator[RuleFinding]:
             message += f"send{'s' if len(lost) == 1 else ''} its changes; only a member named by itself is protected"
             way = "leave it logged, or do not count on the subscriber's copy"
         yield RuleFinding(
-            rule="no-longer-published",
+            rule="PUB705",
             message=message,
             help=way,
             place=moved.place,
@@ -212,7 +212,7 @@ def _recreated_schemas(context: RuleContext) -> Iterator[RuleFinding]:
             continue
         lost = [row.name for row in rows]
         yield RuleFinding(
-            rule="no-longer-published",
+            rule="PUB705",
             message=f"schema {name} is {_ANEW[former.what]}, and not in {listed(quoted(lost), 'publication')}: its "
             "tables are no longer sent",
             help=f"ALTER PUBLICATION {identifier(lost[0])} ADD TABLES IN SCHEMA {identifier(name)}; subscribers then "
@@ -249,7 +249,7 @@ def columns_outside_lists(context: RuleContext) -> Iterator[RuleFinding]:
         whole = {column.number for column in relation.live()} - new <= set(entry.columns or ())
         list_place = entry.column_places[0][1] if entry.column_places else entry.place
         yield RuleFinding(
-            rule="added-column-not-published",
+            rule="PUB707",
             message=f"{listed(quoted(names), 'column')} of {context.name(relation)} {_is(names)} not sent: the column "
             f'list of publication "{publication.name}" {"named all columns until then" if whole else "lacks it"}',
             help=f"ALTER PUBLICATION {identifier(publication.name)} SET TABLE with the whole list of members, this "
@@ -300,7 +300,7 @@ def partitions_moved(context: RuleContext) -> Iterator[RuleFinding]:
             "publications": listed(quoted(names), "publication"),
         }
         yield RuleFinding(
-            rule="partition-attached-or-detached",
+            rule="PUB708",
             message=message.format_map(fields),
             help=way,
             place=moved.place,

@@ -24,19 +24,19 @@ def headline(catalog: Catalog, refusal: Refusal) -> str:
 def reason(catalog: Catalog, refusal: Refusal) -> str:
     """Why a write is refused."""
     publication = catalog.publications[refusal.publication].name
-    if refusal.rule in ("ri-filter-column", "ri-partition-filter"):
+    if refusal.rule in ("PUB301", "PUB304"):
         return (
             f'the row filter of publication "{publication}" reads "{refusal.column}", '
             "which is not in the replica identity"
         )
-    if refusal.rule == "ri-column-list":
+    if refusal.rule == "PUB406":
         if refusal.column:
             return (
                 f'the column list of publication "{publication}" leaves out "{refusal.column}", '
                 "which is in the replica identity"
             )
         return f'publication "{publication}" has a column list, and the replica identity is FULL'
-    if refusal.rule == "ri-generated-column":
+    if refusal.rule == "PUB303":
         return (
             f'the replica identity has the generated column "{refusal.column}", '
             f'which publication "{publication}" does not publish'
@@ -49,16 +49,16 @@ def help_text(session: Session, refusal: Refusal, found: Sequence[Remedy]) -> st
     catalog = session.catalog
     relation = catalog.relations[refusal.relation]
     column = identifier(refusal.column)
-    if refusal.rule in ("ri-filter-column", "ri-partition-filter"):
+    if refusal.rule in ("PUB301", "PUB304"):
         wanted = f"put {column} into the replica identity, or publish without it"
-    elif refusal.rule == "ri-column-list":
+    elif refusal.rule == "PUB406":
         added = next((way.lists for way in found if way.lists), ())
         wanted = f"put {', '.join(map(identifier, added))} into the column list, or publish otherwise"
         if not added:
             wanted = f"choose a replica identity without {column}, or publish otherwise"
         if not refusal.column:
             wanted = "FULL allows no column list: choose another identity, or drop the list"
-    elif refusal.rule == "ri-generated-column":
+    elif refusal.rule == "PUB303":
         held = relation.column(refusal.column)
         stored = held is not None and held.generated == "s"
         wanted = f"take {column} out of the replica identity, or send it"
@@ -73,7 +73,7 @@ def help_text(session: Session, refusal: Refusal, found: Sequence[Remedy]) -> st
     if not relation.seen:
         wanted += " (best a unique index over NOT NULL columns, chosen with REPLICA IDENTITY USING INDEX)"
     ways = [f"- {'; '.join(way.statements)}  ({way.cost}{_remaining(refusal, way)})" for way in found]
-    made_by = maker(relation) if refusal.rule == "ri-none" else None
+    made_by = maker(relation) if refusal.rule == "PUB302" else None
     notes = [made_by] if made_by is not None else []
     if not ways:
         return "\n".join([f"{wanted}; none of the usual changes does alone", *notes])

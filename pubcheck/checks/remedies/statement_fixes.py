@@ -425,33 +425,33 @@ def _via_root(refused: _Refused) -> StatementFix | None:
     )
 
 
-_MENDINGS: Mapping[str, Callable[[_Refused], StatementFix | None]] = {
-    "publication-undefined": _missing_publication,
-    "relation-missing": _missing_relation,
-    "option-unknown": _option_unknown,
-    "option-twice": _option_twice,
-    "publish-list-syntax": _publish_list,
-    "publish-value": _publish_value,
-    "via-root-not-boolean": _boolean({True: "true", False: "false"}),
-    "generated-columns-value": _boolean({True: "stored", False: "none"}),
-    "already-member": _without_object,
-    "not-member": _without_object,
-    "drop-with-filter-or-columns": _drop_by_name,
-    "filter-name-unknown": _unknown_filter_column,
-    "filter-qualified-by-parent": _without_qualifier,
-    "column-list-unknown-column": _unknown_column,
-    "column-list-system-column": _without_column("Leave out the system column", safe=False),
-    "column-list-duplicate": _duplicate_column,
-    "column-list-generated-column": _without_column("Leave out the generated column", safe=False),
-    "filter-on-partitioned-root": _via_root,
-    "column-list-on-partitioned-root": _via_root,
+STATEMENT_FIXES: Mapping[str, Callable[[_Refused], StatementFix | None]] = {
+    "PUB106": _missing_publication,
+    "PUB107": _missing_relation,
+    "PUB120": _option_unknown,
+    "PUB121": _option_twice,
+    "PUB122": _publish_list,
+    "PUB123": _publish_value,
+    "PUB125": _boolean({True: "true", False: "false"}),
+    "PUB126": _boolean({True: "stored", False: "none"}),
+    "PUB130": _without_object,
+    "PUB131": _without_object,
+    "PUB132": _drop_by_name,
+    "PUB201": _unknown_filter_column,
+    "PUB202": _without_qualifier,
+    "PUB401": _unknown_column,
+    "PUB402": _without_column("Leave out the system column", safe=False),
+    "PUB403": _duplicate_column,
+    "PUB404": _without_column("Leave out the generated column", safe=False),
+    "PUB501": _via_root,
+    "PUB502": _via_root,
 }
-"""By the name of a rule what mends a statement that it speaks of."""
+"""By the code of a rule, the function that rewrites a statement that the rule reports."""
 
 
-def statement_fix(rule: str, session: Session, error: ServerError, text: bytes) -> StatementFix | None:
-    """How to write a refused statement, where that is known; ``rule`` is the name of the rule that speaks of it."""
-    make = _MENDINGS.get(rule)
+def statement_fix(code: str, session: Session, error: ServerError, text: bytes) -> StatementFix | None:
+    """How to write a refused statement, where that is known; ``code`` is the code of the rule that reports it."""
+    make = STATEMENT_FIXES.get(code)
     return make(_Refused(session, error, text)) if make is not None else None
 
 

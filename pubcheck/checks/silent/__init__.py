@@ -16,53 +16,52 @@ from pubcheck.checks.history import (
 from pubcheck.checks.silent import filters, overlapping_publications, partitions, publication_scope
 from pubcheck.checks.subscribe import subscriptions
 from pubcheck.faults import Faults
-from pubcheck.rulebook import by_name
 
 Check = Callable[[RuleContext], Iterator[RuleFinding]]
 
 CHECKS: dict[str, Check] = {
-    "partition-filter-unused": partitions.unused,
-    "partition-row-move": partitions.row_moves,
-    "unpublishable-partition": partitions.unpublishable,
-    "rows-copied-twice": partitions.copied_twice,
-    "new-child-not-published": partitions.new_children,
-    "filter-widened": overlapping_publications.add_columns_to_list,
-    "column-lists-conflict": subscriptions.column_lists_conflict,
-    "generated-columns-conflict": subscriptions.generated_columns_conflict,
-    "update-becomes-insert-or-delete": filters.update_transformed,
-    "toast-lost": filters.toast_lost,
-    "null-never-matches": filters.null_never_matches,
-    "truncate-ignores-filter": filters.truncate_ignores_filter,
-    "filter-can-fail": subscriptions.filter_can_fail,
-    "no-longer-published": unpublished.no_longer_published,
-    "published-name-changed": published_names.names_changed,
-    "cascade-unpublishes": unpublished.cascade_unpublishes,
-    "added-column-not-published": unpublished.columns_outside_lists,
-    "partition-attached-or-detached": unpublished.partitions_moved,
-    "set-drops-members": unpublished.set_drops_members,
-    "publication-made-anew": recreated.recreated,
-    "identity-index-dropped": dropped_identity_index.index_gone,
-    "cascade-into-refused-table": cascades.cascades,
-    "initial-copy-ignores-publish": publication_scope.initial_copy,
-    "publishes-nothing": publication_scope.publishes_nothing,
-    "updates-without-inserts": publication_scope.updates_without_inserts,
-    "empty-publication": publication_scope.empty,
-    "information-schema-not-published": publication_scope.information_schema,
-    "tables-left-out": publication_scope.left_out,
-    "not-replicated": publication_scope.not_replicated,
-    "generated-columns-not-sent": publication_scope.generated_columns,
-    "identity-full-cost": publication_scope.identity_full,
-    "subscribed-publication-missing": subscriptions.publication_missing,
-    "publication-missing-for-changes": subscriptions.publication_missing_for_changes,
-    "migration-table-without-key": migration_tool_tables.tables_to_come,
+    "PUB504": partitions.unused,
+    "PUB505": partitions.row_moves,
+    "PUB506": partitions.unpublishable,
+    "PUB812": partitions.copied_twice,
+    "PUB507": partitions.new_children,
+    "PUB508": overlapping_publications.add_columns_to_list,
+    "PUB509": subscriptions.column_lists_conflict,
+    "PUB510": subscriptions.generated_columns_conflict,
+    "PUB601": filters.update_transformed,
+    "PUB602": filters.toast_lost,
+    "PUB603": filters.null_never_matches,
+    "PUB604": filters.truncate_ignores_filter,
+    "PUB605": subscriptions.filter_can_fail,
+    "PUB705": unpublished.no_longer_published,
+    "PUB712": published_names.names_changed,
+    "PUB706": unpublished.cascade_unpublishes,
+    "PUB707": unpublished.columns_outside_lists,
+    "PUB708": unpublished.partitions_moved,
+    "PUB709": unpublished.set_drops_members,
+    "PUB710": recreated.recreated,
+    "PUB711": dropped_identity_index.index_gone,
+    "PUB306": cascades.cascades,
+    "PUB801": publication_scope.initial_copy,
+    "PUB802": publication_scope.publishes_nothing,
+    "PUB803": publication_scope.updates_without_inserts,
+    "PUB804": publication_scope.empty,
+    "PUB805": publication_scope.information_schema,
+    "PUB806": publication_scope.left_out,
+    "PUB807": publication_scope.not_replicated,
+    "PUB808": publication_scope.generated_columns,
+    "PUB809": publication_scope.identity_full,
+    "PUB810": subscriptions.publication_missing,
+    "PUB811": subscriptions.publication_missing_for_changes,
+    "PUB813": migration_tool_tables.tables_to_come,
 }
-"""By the name of the rule's page."""
+"""By the code of the rule."""
 
 
 def run_final_state_rules(context: RuleContext, wanted: frozenset[str], faults: Faults) -> Iterator[RuleFinding]:
     """What the rules of these codes find, rule by rule."""
-    for name, check in CHECKS.items():
-        if by_name(name).code in wanted:
+    for code, check in CHECKS.items():
+        if code in wanted:
             yield from _found(check, context, faults)
 
 

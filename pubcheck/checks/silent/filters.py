@@ -96,7 +96,7 @@ def _of_filter(
         way = way.format(identifier(relation.columns[columns[0] - 1].name))
         place = next((place for number, place in condition.places if number == columns[0]), place)
     return RuleFinding(
-        rule="null-never-matches",
+        rule="PUB603",
         message=message,
         help=way,
         place=place,
@@ -168,7 +168,7 @@ def toast_lost(context: RuleContext) -> Iterator[RuleFinding]:
             )
             keys = [leaf.columns[number - 1].name for number in sorted(identity.columns)]
             yield RuleFinding(
-                rule="toast-lost",
+                rule="PUB602",
                 message=message,
                 help=way,
                 place=filtered.entry.filter.places[0][1] if filtered.entry.filter.places else filtered.entry.place,
@@ -225,7 +225,7 @@ def update_transformed(context: RuleContext) -> Iterator[RuleFinding]:
                 "into its row filter never reaches the subscriber"
             )
             way = "publish updates too, or filter on columns that never change"
-        yield _of_filters(context, "update-becomes-insert-or-delete", publication, filters, message, way)
+        yield _of_filters(context, "PUB601", publication, filters, message, way)
 
 
 def truncate_ignores_filter(context: RuleContext) -> Iterator[RuleFinding]:
@@ -237,7 +237,7 @@ def truncate_ignores_filter(context: RuleContext) -> Iterator[RuleFinding]:
                 f'also of rows that the row filter of "{publication.name}" never covered'
             )
             way = "leave truncate out of publish: WITH (publish = 'insert, update, delete')"
-            yield _of_filters(context, "truncate-ignores-filter", publication, filters, message, way)
+            yield _of_filters(context, "PUB604", publication, filters, message, way)
     yield from _leaf_truncates(context)
 
 
@@ -251,7 +251,7 @@ def _leaf_truncates(context: RuleContext) -> Iterator[RuleFinding]:
         roots = [root for root in published_roots(context, publication) if catalog.children.has(root.oid)]
         if roots:
             yield RuleFinding(
-                rule="truncate-ignores-filter",
+                rule="PUB604",
                 message=f"TRUNCATE of a single partition of {listed(context.name(root) for root in roots)} is not "
                 f'sent: publication "{publication.name}" publishes the partitions as their root',
                 help="TRUNCATE the root, or DELETE the partition's rows",

@@ -38,7 +38,7 @@ def schema_voids_filter(context: RuleContext) -> Iterator[RuleFinding]:
         where = _schema_entry(context, first)
         names = listed([context.name(catalog.relations[entry.relation]) for entry in entries])
         yield RuleFinding(
-            rule="filter-widened",
+            rule="PUB508",
             message=f'the row filter on {names} has no effect: publication "{publication.name}" publishes the schema '
             f"{schema.name} as well, and with it every row",
             help="name the tables of the schema one by one, or drop the filter",
@@ -148,7 +148,7 @@ def _finding(context: RuleContext, publication: Publication, found: list[_Wider]
         if where is not None:
             related.append((where, f'publication "{one.name}"'))
     return RuleFinding(
-        rule="filter-widened",
+        rule="PUB508",
         message=message,
         help="give the table the same filter in both, or subscribe to them apart; "
         "filters of publications that are subscribed to together are joined with OR",

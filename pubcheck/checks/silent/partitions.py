@@ -51,7 +51,7 @@ def unused(context: RuleContext) -> Iterator[RuleFinding]:
         if where is not None:
             related.insert(0, (where, f"changes are sent as those of {context.name(target)}, with what is said here"))
         yield RuleFinding(
-            rule="partition-filter-unused",
+            rule="PUB504",
             message=f"the {what} of {listed(names, 'partition')} {'are' if len(parts) > 1 else 'is'} not used: "
             f'publication "{publication.name}" publishes via the root, and sends {effect} that were to stay',
             help=f"put it on {context.name(target)}; or publish the partitions under their own names "
@@ -102,7 +102,7 @@ def overruled(context: RuleContext) -> Iterator[RuleFinding]:
         if subscription is not None:
             related.insert(0, (subscription.place, "takes both"))
         yield RuleFinding(
-            rule="partition-filter-unused",
+            rule="PUB504",
             message=f'what publication "{publication.name}" says of {listed(names, "partition")} does not count for '
             f"{who}: changes arrive as those of {context.name(target)}, with filter and columns of "
             f"{listed(quoted(rows))}",
@@ -140,7 +140,7 @@ def copied_twice(context: RuleContext) -> Iterator[RuleFinding]:
         place = catalog.publication_rels[member].place if member is not None else context.place_of(rows[0])
         names = [context.name(catalog.relations[row.relation]) for row in found]
         yield RuleFinding(
-            rule="rows-copied-twice",
+            rule="PUB812",
             message=f'the initial copy of subscription "{subscription.name}" takes the rows of '
             f"{listed(names, 'partition')} twice: by {'itself' if len(names) == 1 else 'themselves'} and as part of "
             f"{context.name(root)}",
@@ -188,7 +188,7 @@ def row_moves(context: RuleContext) -> Iterator[RuleFinding]:
             ("delete",): "it arrives anew, and the old one stays",
         }[tuple(missing)]
         yield RuleFinding(
-            rule="partition-row-move",
+            rule="PUB505",
             message=f"an UPDATE that moves a row of {listed(context.name(root) for root in roots)} to another "
             f'partition is DELETE and INSERT, and publication "{publication.name}" does not publish '
             f"{' and '.join(missing)}: {lost}",
@@ -227,7 +227,7 @@ def unpublishable(context: RuleContext) -> Iterator[RuleFinding]:
                 related.append((where, f'publication "{publication.name}" publishes {above}'))
         names = [row.name for row in publications]
         yield RuleFinding(
-            rule="unpublishable-partition",
+            rule="PUB506",
             message=f"rows of {listed([context.name(row) for row, _ in leaves], 'partition')} are never sent, without "
             f"an error: {context.name(leaf)} is {kind}, and {listed(quoted(names), 'publication')} "
             f"publish{'es' if len(names) == 1 else ''} {above} as a whole",
@@ -282,7 +282,7 @@ def _new_partitions(context: RuleContext) -> Iterator[RuleFinding]:
         places = [row.place for row in rest if row.place is not None]
         names = [context.name(row) for row in rest]
         yield RuleFinding(
-            rule="new-child-not-published",
+            rule="PUB507",
             message=f'rows of {listed(names, "table")} are not sent: publication "{publication.name}" names the '
             f"partitions that {context.name(above)} had then, one by one",
             help=f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {qualified(names[0])}; or publish "
@@ -332,7 +332,7 @@ def _new_children(context: RuleContext) -> Iterator[RuleFinding]:
         parent = catalog.relations[entry.relation]
         names = [context.name(one) for one, _, _ in found]
         yield RuleFinding(
-            rule="new-child-not-published",
+            rule="PUB507",
             message=f'rows of {listed(names, "table")} are not sent: publication "{row.name}" publishes '
             f"{context.name(parent)} with the children that it had then",
             help=f"ALTER PUBLICATION {identifier(row.name)} ADD TABLE {qualified(names[0])}",

@@ -62,7 +62,7 @@ def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
         if relation.oid < FIRST_NORMAL_OID:
             yield from _about(
                 context,
-                "information-schema-not-published",
+                "PUB805",
                 catalog.publications[entry.publication],
                 f"{context.name(relation)} is accepted and never sent: what initdb made is not published",
                 "take it out of the publication",
@@ -73,7 +73,7 @@ def information_schema(context: RuleContext) -> Iterator[RuleFinding]:
         if schema.namespace == INFORMATION_SCHEMA:
             yield from _about(
                 context,
-                "information-schema-not-published",
+                "PUB805",
                 catalog.publications[schema.publication],
                 "the schema information_schema is accepted, and none of its tables is ever sent",
                 "take it out of the publication",
@@ -95,7 +95,7 @@ def left_out(context: RuleContext) -> Iterator[RuleFinding]:
             names = [f"{context.name(row)} ({reason})" for row, reason in found]
             yield from _about(
                 context,
-                "tables-left-out",
+                "PUB806",
                 publication,
                 f'publication "{publication.name}" does not send {listed(names)}: only permanent tables are published',
                 "make them permanent (ALTER TABLE ... SET LOGGED) if the subscriber needs them",
@@ -123,7 +123,7 @@ def not_replicated(context: RuleContext) -> Iterator[RuleFinding]:
             if found:
                 yield from _about(
                     context,
-                    "not-replicated",
+                    "PUB807",
                     publication,
                     f'publication "{publication.name}" does not send {listed(context.name(row) for row in found)}: '
                     "sequences and materialized views are not replicated, nor are DDL and large objects",
@@ -154,7 +154,7 @@ def _foreign_keys(
         pairs = listed(f"{context.name(one)} (to {context.name(other)})" for one, other in found)
         yield from _about(
             context,
-            "not-replicated",
+            "PUB807",
             publication,
             f'publication "{publication.name}" sends rows of {pairs} without those that their foreign keys mean: '
             "the subscriber does not check them",
@@ -169,7 +169,7 @@ def publishes_nothing(context: RuleContext) -> Iterator[RuleFinding]:
         if publication.seen and not _publishes(publication):
             yield from _about(
                 context,
-                "publishes-nothing",
+                "PUB802",
                 publication,
                 f'publication "{publication.name}" publishes no operation: a subscriber gets the initial copy and then '
                 "nothing",
@@ -190,7 +190,7 @@ def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
                 f'publication "{name}" publishes updates but not inserts: updates of rows that came after the initial '
                 "copy are skipped by the subscriber"
             )
-            yield from _about(context, "updates-without-inserts", publication, message, "publish insert as well")
+            yield from _about(context, "PUB803", publication, message, "publish insert as well")
             continue
         unpublished = [action for action in ("insert", "delete") if not getattr(publication, action)]
         message = (
@@ -201,7 +201,7 @@ def updates_without_inserts(context: RuleContext) -> Iterator[RuleFinding]:
         way = "publish insert and delete too, or drop the filter"
         yield from _about(
             context,
-            "updates-without-inserts",
+            "PUB803",
             publication,
             message,
             way,
@@ -224,7 +224,7 @@ def empty(context: RuleContext) -> Iterator[RuleFinding]:
         where = f" ({listed((catalog.namespaces[oid].name for oid in schemas), 'schema')} without tables)"
         yield from _about(
             context,
-            "empty-publication",
+            "PUB804",
             publication,
             f'publication "{publication.name}" has no tables{where if schemas else ""}, and sends nothing',
             f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE ...; subscribers then REFRESH PUBLICATION",
@@ -242,7 +242,7 @@ def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
         if not publication.insert:
             yield from _about(
                 context,
-                "initial-copy-ignores-publish",
+                "PUB801",
                 publication,
                 f'publication "{name}" does not publish inserts, and the initial copy takes all rows all the same',
                 "subscribe WITH (copy_data = false) if the rows are not to come",
@@ -253,7 +253,7 @@ def initial_copy(context: RuleContext) -> Iterator[RuleFinding]:
             tables = listed(context.name(catalog.relations[entry.relation]) for entry in narrowed)
             yield from _about(
                 context,
-                "initial-copy-ignores-publish",
+                "PUB801",
                 publication,
                 f"a subscriber before PostgreSQL 15 copies {tables} whole, with all rows and columns: it does not ask "
                 f'for the filters and column lists of "{name}"',
@@ -288,7 +288,7 @@ def generated_columns(context: RuleContext) -> Iterator[RuleFinding]:
             way += "; or, stored ones, WITH (publish_generated_columns = stored) or in a column list"
         yield from _about(
             context,
-            "generated-columns-not-sent",
+            "PUB808",
             publication,
             f'publication "{publication.name}" does not send the generated columns {names}',
             way,
@@ -309,7 +309,7 @@ def identity_full(context: RuleContext) -> Iterator[RuleFinding]:
             continue
         search = "by a sequential scan" if catalog.major.number < 16 else "by an index only where a usable one exists"
         yield RuleFinding(
-            rule="identity-full-cost",
+            rule="PUB809",
             message=f"{context.name(relation)} has REPLICA IDENTITY FULL: every UPDATE and DELETE logs and sends the "
             f"whole old row, and the subscriber looks for it {search}",
             help="a primary key, or REPLICA IDENTITY USING INDEX with a unique index over NOT NULL columns, is cheaper",

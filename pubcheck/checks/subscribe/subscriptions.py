@@ -58,7 +58,7 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
             way += "PostgreSQL promises of CASE alone"
         more = [(Place(at.source, at.statement, one.location, 0), f"fails {one.when}") for one in found[1:]]
         yield RuleFinding(
-            rule="filter-can-fail",
+            rule="PUB605",
             message=message,
             help=way,
             place=place,
@@ -76,7 +76,7 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
 
 def column_lists_conflict(context: RuleContext) -> Iterator[RuleFinding]:
     """Different column lists for one table in publications that are, or may be, subscribed to together."""
-    yield from _of_subscriptions(context, "column-lists-conflict")
+    yield from _of_subscriptions(context, "PUB509")
     catalog = context.catalog
     seen: set[tuple[int, int, int]] = set()
     by_columns: dict[int, dict[tuple[int, ...], list[int]]] = {}
@@ -103,7 +103,7 @@ def column_lists_conflict(context: RuleContext) -> Iterator[RuleFinding]:
         name = f"{catalog.namespaces[relation.namespace].name}.{relation.name}"
         yield _conflict(
             context,
-            "column-lists-conflict",
+            "PUB509",
             ServerAnswer("0A000", f'cannot use different column lists for table "{name}" in different publications'),
             [catalog.relations[entry.relation] for entry in members],
             [catalog.publications[oid] for oid in (here, *with_)],
@@ -140,7 +140,7 @@ def generated_columns_conflict(context: RuleContext) -> Iterator[RuleFinding]:
         return
     if len({publication.generated for publication in catalog.publications.values()}) < 2:
         return
-    yield from _of_subscriptions(context, "generated-columns-conflict")
+    yield from _of_subscriptions(context, "PUB510")
     groups: dict[tuple[int, ...], list[Relation]] = {}
     for relation in context.each(catalog.relations.values()):
         if not is_publishable(relation) or not any(column.generated for column in relation.live()):
@@ -165,13 +165,13 @@ def generated_columns_conflict(context: RuleContext) -> Iterator[RuleFinding]:
                 "cannot use different values of publish_generated_columns "
                 f'for table "{name}" in different publications',
             )
-            yield _conflict(context, "generated-columns-conflict", answer, relations, publications, place, None)
+            yield _conflict(context, "PUB510", answer, relations, publications, place, None)
 
 
 _RULE_OF = {
-    "cl-conflict-subscribe": "column-lists-conflict",
-    "cl-conflict-decode": "column-lists-conflict",
-    "gencols-conflict-decode": "generated-columns-conflict",
+    "lists-refused": "PUB509",
+    "lists-in-decoding": "PUB509",
+    "generated-columns-in-decoding": "PUB510",
 }
 
 
@@ -203,8 +203,8 @@ def _kind(context: RuleContext, conflict: Conflict) -> str:
         for oid in conflict.publications
     )
     if any(entry is not None and entry.columns is not None for entry in entries):
-        return _RULE_OF[conflict.rule]
-    return "generated-columns-conflict"
+        return _RULE_OF[conflict.kind]
+    return "PUB510"
 
 
 def _when_decoding(context: RuleContext, asked: list[int]) -> Iterator[Conflict]:
@@ -240,7 +240,7 @@ def _conflict(
 ) -> RuleFinding:
     names = [row.name for row in publications]
     tables = listed((context.name(row) for row in relations), "table")
-    what = "different column lists" if rule == "column-lists-conflict" else "different publish_generated_columns"
+    what = "different column lists" if rule == "PUB509" else "different publish_generated_columns"
     if subscription is None and len(names) > 2:
         message = f'publication "{names[0]}" goes together with none of {listed(quoted(names[1:]))} in one '
         message += f"subscription: they have {what} for {tables}"
@@ -262,7 +262,7 @@ def _conflict(
             related.append((where, f'publication "{row.name}"'))
     seen = all(row.seen for row in publications) and all(row.seen for row in relations)
     way = "give the table the same column list in all of them, or make a subscription for each"
-    if rule == "generated-columns-conflict":
+    if rule == "PUB510":
         way = "set publish_generated_columns alike, or give the table a column list in both"
     return RuleFinding(
         rule=rule,
@@ -319,7 +319,7 @@ def publication_missing(context: RuleContext) -> Iterator[RuleFinding]:
         )
         gone = [(context.history.gone_publications[name], "taken away here") for name, _ in dropped]
         yield RuleFinding(
-            rule="subscribed-publication-missing",
+            rule="PUB810",
             message=f"{listed(quoted(names), 'publication')} {is_are} not made in these files: subscription "
             f'"{subscription.name}" gets a WARNING when it is made, and an error or nothing of {them} when it reads',
             help=f"make {them} on the publisher first, or take {them} out of the subscription",
@@ -368,7 +368,7 @@ def publication_missing_for_changes(context: RuleContext) -> Iterator[RuleFindin
             else f"{who} skips the changes that were made while it was missing, with no more than a WARNING"
         )
         yield RuleFinding(
-            rule="publication-missing-for-changes",
+            rule="PUB811",
             message=what + effect,
             help=f"ALTER PUBLICATION {identifier(event.name)} instead of dropping it; for another name, let the "
             "subscription take both names (ALTER SUBSCRIPTION ... ADD PUBLICATION) before the old one goes",

@@ -26,7 +26,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tokens import folded
-from pubcheck.rulebook import by_name
+from pubcheck.rulebook import RULES
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements, StatementText
 
@@ -129,7 +129,7 @@ class RefusedDmlCollector:
         catalog, refusal = self._session.catalog, stop.refusal
         relation = catalog.relations[refusal.relation]
         key = refusal.relation, refusal.operation, self._refused.since(refusal.relation, refusal.operation)
-        diagnostic = by_name("write-refused-here").diagnostic(
+        diagnostic = RULES["PUB138"].diagnostic(
             "certain" if stop.certain else "assumed",
             (catalog.major.number,),
             f"{stop.verb} {relation.name} is refused here: {texts.reason(catalog, refusal)}",

@@ -49,7 +49,7 @@ class Cause(Struct, frozen=True):
 class Refusal(Struct, frozen=True):
     """One cause for which the server refuses an operation on a table, with its answer once the earlier ones are gone.
 
-    ``rule`` is the specification's. ``number`` counts the causes that the server meets before it: 0 for the answer that
+    ``rule`` is a code. ``number`` counts the causes that the server meets before it: 0 for the answer that
     it gives today; ``after`` are the first of them, as publication and rule. ``total`` counts all causes of this
     operation on the table, ``own`` those of this publication.
     """
@@ -155,8 +155,8 @@ def _in_order(catalog: Catalog, relation: Relation, operation: Write, met: list[
 
 
 def _rule(relation: Relation, check: int) -> str:
-    filtered = "ri-partition-filter" if relation.partition else "ri-filter-column"
-    return (filtered, "ri-column-list", "ri-generated-column", "ri-none")[check]
+    filtered = "PUB304" if relation.partition else "PUB301"
+    return (filtered, "PUB406", "PUB303", "PUB302")[check]
 
 
 def _answer(relation: Relation, operation: Write, check: int) -> ServerAnswer:

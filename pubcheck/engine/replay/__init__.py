@@ -47,7 +47,7 @@ _MAY_WRITE = frozenset(
     ("copy", "deallocate", "delete", "execute", "explain", "insert", "merge", "prepare", "update", "with")
 )
 _PREPARING = ("prepare", "deallocate")
-_FOR_WANT_OF_IDENTITY = ("ri-none", "ri-filter-column", "ri-partition-filter")
+_FOR_WANT_OF_IDENTITY = ("PUB302", "PUB301", "PUB304")
 _ANALYZES = lazy_compile(r"analy[sz]e", re.IGNORECASE)
 
 

@@ -106,7 +106,7 @@ def subscribe_conflicts(catalog: Catalog, publications: Sequence[int]) -> list[C
             answer = ServerAnswer(
                 "0A000", f'cannot use different column lists for table "{name}" in different publications'
             )
-            found.append(Conflict("cl-conflict-subscribe", oid, answer, sets))
+            found.append(Conflict("lists-refused", oid, answer, sets))
     return found
 
 

@@ -23,7 +23,7 @@ from pubcheck.postgres.replication.published_changes import Operation
 Filters = tuple[tuple[int, Filter], ...]
 """Publications with their filters, which are ORed; empty where all rows are sent."""
 
-ConflictRule = Literal["cl-conflict-subscribe", "cl-conflict-decode", "gencols-conflict-decode"]
+ConflictKind = Literal["lists-refused", "lists-in-decoding", "generated-columns-in-decoding"]
 
 
 class Conflict(Struct, frozen=True, gc=False):
@@ -31,11 +31,11 @@ class Conflict(Struct, frozen=True, gc=False):
 
     ``relation`` is the one the server names. ``columns`` has for each publication concerned, in the order in which
     they were asked for, the column list it comes down to, by numbers of that relation: to 15 they can be the same
-    and still differ from no list (``lists_differ``). For ``gencols-conflict-decode`` the publications are those
+    and still differ from no list (``lists_differ``). For ``generated-columns-in-decoding`` the publications are those
     without a list.
     """
 
-    rule: ConflictRule
+    kind: ConflictKind
     relation: int
     server: ServerAnswer
     columns: tuple[tuple[int, tuple[int, ...]], ...]
@@ -229,7 +229,7 @@ def _conflict(catalog: Catalog, counted: list[Publication], target: Relation) ->
     name = f"{catalog.namespaces[target.namespace].name}.{target.name}"
     if has_generated and len(settings) > 1:
         return Conflict(
-            "gencols-conflict-decode",
+            "generated-columns-in-decoding",
             target.oid,
             ServerAnswer(
                 "0A000",
@@ -242,7 +242,7 @@ def _conflict(catalog: Catalog, counted: list[Publication], target: Relation) ->
     if not lists_differ(catalog, target, [_listed(catalog, publication, target) for publication in counted], sets):
         return None
     return Conflict(
-        "cl-conflict-decode",
+        "lists-in-decoding",
         target.oid,
         ServerAnswer("0A000", f'cannot use different column lists for table "{name}" in different publications'),
         sets,
