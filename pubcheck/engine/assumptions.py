@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -92,6 +92,41 @@ def assume_changes(catalog: Catalog, changes: Iterable[Change]) -> None:
             mark_unseen(catalog, catalog.relations, other.table)
         elif isinstance(other, Constraint) and other.kind in "pux":
             mark_unseen(catalog, catalog.relations, other.relation)
+
+
+IdentityChanges = dict[int, tuple[Relation, Relation]]
+"""By oid, a relation of which only the replica identity changed: as it was, and as it is."""
+
+
+def identity_changes(relations: Mapping[int, Relation], changes: Iterable[Change]) -> IdentityChanges:
+    """Return the relations of which these changes set the replica identity and nothing else."""
+    found: IdentityChanges = {}
+    indexed = set[int]()
+    for heap, key, former in net_changes(changes):
+        row = heap.get(key)
+        if heap is relations and isinstance(former, Relation) and isinstance(row, Relation):
+            if replace(row, identity=former.identity, seen=former.seen) == former:
+                found[key] = former, row
+        elif isinstance(former, Index):
+            indexed.add(former.table)
+    return {oid: change for oid, change in found.items() if oid not in indexed}
+
+
+def joined_identities(
+    relations: Mapping[int, Relation], alternatives: Sequence[IdentityChanges], *, complete: bool
+) -> Iterator[tuple[int, Relation]]:
+    """Yield the relations as they are after one of these alternatives ran, where any of them changed the identity.
+
+    ``complete``: one of them ran. Then an identity that each of them leaves is certain.
+    """
+    for oid in {oid: None for changes in alternatives for oid in changes}:
+        changes = [changes[oid] for changes in alternatives if oid in changes]
+        row, (former, last) = relations.get(oid), changes[-1]
+        if row is None or row.identity != former.identity:
+            continue  # an alternative changed it in another way: that is there by assumption
+        same = complete and len(changes) == len(alternatives)
+        same = same and all(after.seen and after.identity == last.identity for _, after in changes)
+        yield oid, replace(row, identity=last.identity, seen=row.seen and same)
 
 
 def names_made(changes: Iterable[Change]) -> Iterator[str]:

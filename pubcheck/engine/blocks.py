@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 
 from msgspec import Struct
@@ -14,10 +15,13 @@ from pubcheck.checks.write.replica_identity import WRITING, RefusedDml
 from pubcheck.diagnostics import Certainty
 from pubcheck.engine.assumptions import (
     TO_DROP,
+    IdentityChanges,
     assume_changes,
     assume_refused,
     assume_statement,
     assume_unknown,
+    identity_changes,
+    joined_identities,
     made_of_unseen,
     names_made,
     names_taken,
@@ -155,7 +159,7 @@ class BlockRunner:
         text = self.statement_text(inner)
         number = fold.statements.embed(self.source, text)
         session.begin_statement(self.source, number, text.text)
-        session.assumed = standing.doubtful or standing.unsure
+        session.conditional, session.rests_on_unseen = standing.doubtful, standing.unsure
         if session.assumed:
             session.because.append(Reason(MAY_NOT_RUN, (self.source, number)))
         mark, undone = journal.mark(), len(journal.undone)
@@ -186,10 +190,12 @@ class BlockRunner:
             self.unfollowed(inner, text.text)
             return False
         self.about = self.about or name in WITH_FILTERS
-        sure = not session.assumed and not made_of_unseen(journal.entries[mark:])
+        in_branch = standing.in_branch and name not in TO_DROP
+        # A statement of a branch that is perhaps skipped does not make what follows it uncertain.
+        sure = not (session.rests_on_unseen if in_branch else session.assumed)
+        sure = sure and not made_of_unseen(journal.entries[mark:])
         if sure and fold.perhaps_made:
             sure = fold.perhaps_made.isdisjoint(names_made(journal.entries[mark:]))
-        in_branch = standing.in_branch and name not in TO_DROP
         if not in_branch and (standing.doubtful or (standing.handled and not sure)):
             assume_statement(fold.catalog, name, mark)
         elif not standing.doubtful:
@@ -280,15 +286,36 @@ class BlockRunner:
                 # The table may have the identity of before: that with which more is refused, and only assumed.
                 journal.entries.append((heap, key, row))
                 heap[key] = replace(row, identity=former.identity)
-        if not self.rehearsing:
-            self.fold.follow_back(self.source, self.statement.index, journal.entries[before:])
+        self._follow_since(before)
 
     def skip(self, mark: _Mark) -> None:
         journal = self.fold.catalog.journal
         before = journal.mark()
         assume_changes(self.fold.catalog, journal.entries[mark.entries :])
+        self._follow_since(before)
+
+    def _follow_since(self, before: int) -> None:
+        """Take in the changes since ``before`` that no statement made."""
         if not self.rehearsing:
-            self.fold.follow_back(self.source, self.statement.index, journal.entries[before:])
+            self.fold.follow_back(self.source, self.statement.index, self.fold.catalog.journal.entries[before:])
+
+    def start_alternative(self, mark: _Mark) -> IdentityChanges:
+        journal, relations = self.fold.catalog.journal, self.fold.catalog.relations
+        before = journal.mark()
+        changes = identity_changes(relations, journal.entries[mark.entries :])
+        for oid, (former, _) in changes.items():
+            relations.put(oid, former)
+        self._follow_since(before)
+        return changes
+
+    def join(self, alternatives: Sequence[IdentityChanges], *, complete: bool) -> None:
+        catalog = self.fold.catalog
+        before = catalog.journal.mark()
+        for oid, row in joined_identities(catalog.relations, alternatives, complete=complete):
+            catalog.relations.put(oid, row)
+            if not row.seen:
+                catalog.reasons.assume_row(oid, MAY_NOT_RUN)
+        self._follow_since(before)
 
     def finish(self, *, commit: bool) -> bool:
         if not self.implicit or self.rehearsing:

@@ -94,7 +94,8 @@ def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node
     doubts, perhaps = machine.doubt.ways, list[Signal]()
     before: list[dict[str, Value]] | None = None
     after: list[list[dict[str, Value]]] = []
-    open_ended = False
+    alternatives: list[Any] = []
+    open_ended, shaky = False, machine.doubt.shaky
     try:
         for condition, body in branches:
             known = True if condition is None else machine.truth(condition)
@@ -106,10 +107,12 @@ def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node
                 before = machine.frame.snapshot()
                 open_ended = True
                 machine.doubt.ways += 1
+            mark = machine.host.mark()
             with machine.branch():
                 assumed = suppose(machine, condition) if known is UNKNOWN else []
                 way = machine.statements(body)
                 unsuppose(machine, assumed)
+                alternatives.append(machine.host.start_alternative(mark))
             perhaps += everything(way)
             after.append(machine.frame.snapshot())
             machine.restore(before)
@@ -119,6 +122,7 @@ def choose(machine: Machine, branches: Sequence[tuple[Node | None, Sequence[Node
     finally:
         machine.doubt.ways = doubts
     if before is not None:
+        machine.host.join(alternatives, complete=not (open_ended or perhaps or machine.doubt.shaky > shaky))
         if open_ended:
             after.append(before)
         machine.restore(after[0])

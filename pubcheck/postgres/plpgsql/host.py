@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -86,6 +86,17 @@ class Host(Protocol):
 
     def skip(self, mark: Any) -> None:
         """The branch that began at ``mark`` was perhaps skipped: what it changed is there by assumption."""
+        ...
+
+    def start_alternative(self, mark: Any) -> Any:
+        """A branch that began at ``mark`` is over, and another one is run instead of it.
+
+        Return the replica identities that it set; they are as before the branch again.
+        """
+        ...
+
+    def join(self, alternatives: Sequence[Any], *, complete: bool) -> None:
+        """One of these branches was run, each as ``start_alternative`` returned it; ``complete``: certainly one."""
         ...
 
     def finish(self, *, commit: bool) -> bool:

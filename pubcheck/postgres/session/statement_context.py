@@ -74,12 +74,25 @@ class Visibility(Rights):
         self.catalog.reasons.at = source, statement
         self._text = text
         self.unseen: list[ServerError] = []
-        self.assumed = False
+        self.conditional = False
+        """Whether it is unknown if the statement runs."""
+        self.rests_on_unseen = False
+        """Whether the server's answer to it, if it runs, rests on something that was not seen."""
         self.because: list[Reason] = []
         self.vouched = True
         """Whether all that the statement says was checked as the server checks it."""
         self.notices: list[str] = []
         self.mentions: dict[int, int] = {}
+
+    @property
+    def assumed(self) -> bool:
+        """Whether the server's answer to the statement at hand is assumed."""
+        return self.rests_on_unseen or self.conditional
+
+    @assumed.setter
+    def assumed(self, value: bool) -> None:
+        self.rests_on_unseen = value
+        self.conditional = self.conditional and value
 
     def place(self, start: int, length: int = 0) -> Place:
         """Byte offsets within the statement at hand."""

@@ -144,6 +144,11 @@ _UPDATE, _FEW = "UPDATE t SET b = upper(b);", "(SELECT count(*) FROM t) > 3"
         f"{_FULL} BEGIN {_UPDATE} {_DEFAULT} EXCEPTION WHEN OTHERS THEN NULL; END;",
         f"BEGIN {_UPDATE} {_DEFAULT} EXCEPTION WHEN OTHERS THEN {_FULL} END;",
         f"BEGIN {_FULL} {_UPDATE} EXCEPTION WHEN OTHERS THEN {_DEFAULT} END;",
+        f"IF {_FEW} THEN {_FULL} ELSE {_DEFAULT} END IF;",
+        f"IF {_FEW} THEN {_DEFAULT} ELSE {_FULL} END IF;",
+        f"IF {_FEW} THEN {_FULL} {_DEFAULT} ELSIF {_FEW} THEN {_FULL} END IF;",
+        f"{_FULL} IF {_FEW} THEN {_DEFAULT} ELSE IF {_FEW} THEN {_DEFAULT} END IF; END IF;",
+        f"{_FULL} IF {_FEW} THEN RETURN; ELSE {_DEFAULT} END IF;",
     ],
 )
 def test_an_identity_that_a_block_may_leave_changed_is_not_certain(block: str) -> None:
