@@ -232,3 +232,9 @@ class LineIndex:
 
     def __len__(self) -> int:
         return self._before[-1] + 1
+
+
+def has_unknown_order(source: Source) -> bool:
+    """Whether the statements of a source are those of a program, as a whole."""
+    view = source.view
+    return view is not None and view.quoted and view.perhaps == ((0, len(source.text)),)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pubcheck.checks import silent
+from pubcheck.checks import final_state_rules
 from pubcheck.checks.context import RuleContext, RuleFinding
 from pubcheck.checks.write import filter_runtime_errors
 from pubcheck.cli.app import run as command
@@ -98,29 +98,29 @@ def undisturbed() -> list[Diagnostic]:
     return found
 
 
-@pytest.mark.parametrize("name", silent.CHECKS)
+@pytest.mark.parametrize("name", final_state_rules.CHECKS)
 def test_a_rule_of_the_final_state_costs_itself_alone(
     name: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(silent.CHECKS, name, fail)
+    monkeypatch.setitem(final_state_rules.CHECKS, name, fail)
     internal, found = split(lint(SHOP, MORE))
     assert [each.message for each in internal]
     assert "Broken: made to fail" in internal[0].message
     assert whole(found) == whole([each for each in undisturbed if each.rule != name])
 
 
-@pytest.mark.parametrize("name", silent.CHECKS)
+@pytest.mark.parametrize("name", final_state_rules.CHECKS)
 def test_a_rule_that_fails_at_the_end_keeps_what_it_found(
     name: str, undisturbed: list[Diagnostic], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check, errors = silent.CHECKS[name], (Broken("once"), MemoryError(), RecursionError("deep"))
+    check, errors = final_state_rules.CHECKS[name], (Broken("once"), MemoryError(), RecursionError("deep"))
     error = errors[len(name) % len(errors)]
 
     def failing(ground: RuleContext) -> Iterator[RuleFinding]:
         yield from check(ground)
         raise error
 
-    monkeypatch.setitem(silent.CHECKS, name, failing)
+    monkeypatch.setitem(final_state_rules.CHECKS, name, failing)
     internal, found = split(lint(SHOP, MORE))
     assert len(internal) == 1
     assert whole(found) == whole(undisturbed)
@@ -161,9 +161,9 @@ AROUND_A_STATEMENT: list[tuple[str, str]] = [
     ("pubcheck.checks.messages.writes.help_text", ""),
     ("pubcheck.engine.final_state.Outcome._way_out", ""),
     ("pubcheck.engine.final_state.Outcome._write", "PUB301 PUB302 PUB303 PUB304 PUB406"),
-    ("pubcheck.checks.write.refused_dml.RefusedDmlCollector.check", "PUB138"),
-    ("pubcheck.checks.write.refused_dml.RefusedDmlCollector.resolved_later", "PUB138"),
-    ("pubcheck.checks.write.refused_dml.RefusedDmlCollector.still_refused", ""),
+    ("pubcheck.checks.refused_dml.RefusedDmlCollector.check", "PUB138"),
+    ("pubcheck.checks.refused_dml.RefusedDmlCollector.resolved_later", "PUB138"),
+    ("pubcheck.checks.refused_dml.RefusedDmlCollector.still_refused", ""),
     ("pubcheck.engine.unit_run.Run._long_names", "PUB104"),
 ]
 
@@ -210,7 +210,7 @@ CRASHING = "CREATE TABLE t (id int PRIMARY KEY, a int);\nCREATE PUBLICATION p FO
 def test_the_run_ends_with_2_and_the_finding_cannot_be_taken_away(
     arguments: tuple[str, ...], tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(silent.CHECKS, "PUB603", fail)
+    monkeypatch.setitem(final_state_rules.CHECKS, "PUB603", fail)
     path = tmp_path / "shop.sql"
     path.write_text("-- pubcheck: ignore-file[PUB000]\n" + CRASHING)
     assert command(["lint", "--format", "json", *arguments, "--extend-select", "PUB603", str(path)]) == 2

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from msgspec import Struct
 
 from pubcheck.diagnostics import Operation, ServerAnswer, Severity
-from pubcheck.engine.reruns import has_unknown_order
 from pubcheck.postgres.catalog import PUBLIC, Catalog
 from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Publication, PublicationRel, Relation, Subscription
 from pubcheck.postgres.session import Session
+from pubcheck.source import has_unknown_order
 
 if TYPE_CHECKING:
-    from pubcheck.checks.history.publication_history import History
-    from pubcheck.checks.write.replica_identity import Refusal, Write
+    from pubcheck.checks.publication_history import History
+    from pubcheck.checks.write.identity_causes import Write
+    from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.source import Source
 
 

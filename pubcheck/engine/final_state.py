@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from pubcheck.checks.grounds import Grounds
 from pubcheck.checks.write.replica_identity import Refusal
 from pubcheck.diagnostics import Diagnostic, Earlier, Fix, Span
-from pubcheck.engine.grounds import Grounds
 from pubcheck.faults import Faults
 from pubcheck.postgres.catalog.rows import Place, PublicationRel
 from pubcheck.postgres.session import Session
@@ -18,10 +18,10 @@ from pubcheck.statement_index import Statements
 
 if TYPE_CHECKING:
     from pubcheck.checks.context import RuleContext, RuleFinding
-    from pubcheck.checks.history.publication_history import History
+    from pubcheck.checks.publication_history import History
+    from pubcheck.checks.refused_dml import RefusedDmlCollector
     from pubcheck.checks.remedies.remedy import Keys, Remedy
     from pubcheck.checks.remedies.write_remedies import Remedies
-    from pubcheck.checks.write.refused_dml import RefusedDmlCollector
 
 _CHANGES_IDENTITY = (" REPLICA IDENTITY ", "CREATE UNIQUE INDEX ", " SET NOT NULL", " (publish_generated_columns = ")
 
@@ -58,7 +58,7 @@ class Outcome:
                 yield from self._stopped.resolved_later(self.statements)
         if self.history is not None:
             # Loaded only where there are publications or subscriptions.
-            from pubcheck.checks.silent import run_final_state_rules
+            from pubcheck.checks.final_state_rules import run_final_state_rules
 
             for finding in run_final_state_rules(self.ground(self.history), wanted, self._faults):
                 with self._faults.guard(finding.place):

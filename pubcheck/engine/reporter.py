@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from msgspec.structs import replace
 
+from pubcheck.checks.grounds import Grounds
 from pubcheck.checks.messages.refusals import (
     NOT_CREATED,
     explain,
@@ -27,7 +28,6 @@ from pubcheck.diagnostics import (
     Span,
     StatementRef,
 )
-from pubcheck.engine.grounds import Grounds
 from pubcheck.faults import Faults
 from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, PublicationRel

@@ -12,17 +12,10 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from pubcheck.postgres.parse import Node
-from pubcheck.source import Source
 
 _Key = tuple[str, str, str]
 _DROPPED = {"OBJECT_TABLE": "table", "OBJECT_SCHEMA": "schema"}
 """What may be dropped and made again in one run. A publication is dropped first where a run may have left it."""
-
-
-def has_unknown_order(source: Source) -> bool:
-    """Whether the statements of a source are those of a program, as a whole."""
-    view = source.view
-    return view is not None and view.quoted and view.perhaps == ((0, len(source.text)),)
 
 
 _LEAVE = ("TRANS_STMT_ROLLBACK_TO", "TRANS_STMT_RELEASE")

@@ -14,7 +14,7 @@ from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.engine.connections import Databases
 from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.replay import Replay
-from pubcheck.engine.reruns import RunObjects, has_unknown_order
+from pubcheck.engine.reruns import RunObjects
 from pubcheck.engine.unit_notes import Notes
 from pubcheck.engine.unknown_names import MISSING, UnknownNames
 from pubcheck.faults import Fault, Faults
@@ -29,7 +29,7 @@ from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, pars
 from pubcheck.postgres.tokens import tokens
 from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
 from pubcheck.rulebook import RULES, selected
-from pubcheck.source import Source
+from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:

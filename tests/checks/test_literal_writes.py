@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pubcheck.checks.write.refused_dml import RefusedDmlCollector
+from pubcheck.checks.refused_dml import RefusedDmlCollector
 from pubcheck.checks.write.replica_identity import RefusedDml
 from pubcheck.diagnostics import Diagnostic
 from tests.linting import covered, lint

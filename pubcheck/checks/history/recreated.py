@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pubcheck.checks.context import MENTIONED, RuleContext, RuleFinding, listed, order, others
-from pubcheck.checks.history.event_log import FormerPublication
+from pubcheck.checks.event_log import FormerPublication
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.identifiers import identifier, qualified
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pubcheck.checks.context import RuleContext, RuleFinding, listed, order, others, quoted
-from pubcheck.checks.history.publication_history import Added, Taken, out, still_out
+from pubcheck.checks.publication_history import Added, Taken, out, still_out
 from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.identifiers import identifier, qualified

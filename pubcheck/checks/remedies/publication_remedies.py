@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 
 from pubcheck.checks.remedies.remedy import Remedy
 from pubcheck.checks.remedies.written_filters import without
+from pubcheck.checks.write.identity_causes import COLUMN_LIST, FILTER, GENERATED
 from pubcheck.checks.write.published_table import Membership, PublishedTable
-from pubcheck.checks.write.replica_identity import COLUMN_LIST, FILTER, GENERATED, Refusal
+from pubcheck.checks.write.replica_identity import Refusal
 from pubcheck.postgres.catalog.rows import Column, PublicationRel
 from pubcheck.postgres.identifiers import identifier, table_name
 

@@ -17,7 +17,7 @@ from pubcheck.checks.context import (
     others,
     quoted,
 )
-from pubcheck.checks.history.publication_history import PublicationEvent
+from pubcheck.checks.publication_history import PublicationEvent
 from pubcheck.checks.silent.filters import analysed, once_a_place
 from pubcheck.checks.write.filter_runtime_errors import dangers
 from pubcheck.diagnostics import ServerAnswer

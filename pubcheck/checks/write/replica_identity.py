@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 from msgspec import Struct
 
+from pubcheck.checks.write.identity_causes import NO_IDENTITY, WRITES, Cause, Write, causes_in
 from pubcheck.diagnostics import Diagnostic, ServerAnswer
 from pubcheck.postgres.catalog import OTHER, RELATION, Catalog
 from pubcheck.postgres.catalog.rows import Other, Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.replication.publication_lookup import (
-    identity_check_entry,
     is_publishable,
-    mapped,
     publications_of,
 )
-from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity
+from pubcheck.postgres.replication.replica_identity import replica_identity
 
-Write = Literal["update", "delete"]
-WRITES: tuple[Write, ...] = ("update", "delete")
 WRITING = frozenset(("UpdateStmt", "DeleteStmt", "InsertStmt", "MergeStmt"))
 """The nodes of the statements that write tables; others may have them inside."""
 
@@ -29,21 +25,6 @@ AFTER = 10
 _FILTER = "Column used in the publication WHERE expression is not part of the replica identity."
 _COLUMNS = "Column list used by the publication does not cover the replica identity."
 _GENERATED = "Replica identity must not contain unpublished generated columns."
-
-
-class Cause(Struct, frozen=True):
-    """One check that fails for one publication of a table, so that its UPDATE and DELETE are refused.
-
-    ``check`` is its number in _CHECKS, ``NO_IDENTITY`` for a table without a replica identity. ``entry`` is the
-    membership that is at fault, ``column`` the attribute's name and ``place`` where it is written.
-    """
-
-    publication: Publication
-    check: int
-    certain: bool
-    column: str = ""
-    entry: PublicationRel | None = None
-    place: Place | None = None
 
 
 class Refusal(Struct, frozen=True):
@@ -186,83 +167,3 @@ def others_on(catalog: Catalog, relation: Relation, kind: str) -> list[Other]:
 def _replaced(catalog: Catalog, relation: Relation, write: Write) -> bool:
     """Whether a rule of the table always does something else instead, so that it is not written (rewriteHandler.c)."""
     return any(rule.instead == write and rule.enabled for rule in others_on(catalog, relation, "rule"))
-
-
-def causes_in(
-    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
-) -> tuple[Cause, ...]:
-    """The checks that fail for one publication of a table, whatever that publishes.
-
-    They are those of no other publication: a cause comes and goes without regard to the others.
-    """
-    found = [cause for check in _CHECKS if (cause := check(catalog, relation, identity, publication)) is not None]
-    if identity.known and not identity.exists:
-        found.append(Cause(publication, NO_IDENTITY, publication.seen))
-    return tuple(found)
-
-
-def _filter_cause(
-    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
-) -> Cause | None:
-    """pub_rf_contains_invalid_column: a filter column outside the identity; any will do under FULL."""
-    if publication.all_tables or identity.full or not identity.known:
-        return None
-    entry = identity_check_entry(catalog, publication, relation)
-    if entry is None or entry.filter is None:
-        return None
-    source = catalog.relations[entry.relation]
-    for number in entry.filter.columns:
-        if identity.columns.isdisjoint(mapped(source, relation, (number,))):
-            name = source.columns[number - 1].name
-            place = next((place for column, place in entry.filter.places if column == number), None)
-            return Cause(publication, FILTER, publication.seen and entry.filter.judged, name, entry, place)
-    return None
-
-
-def _columns_cause(
-    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
-) -> Cause | None:
-    """The column-list half of pub_contains_invalid_column: every identity column listed, and no list under FULL."""
-    if publication.all_tables:
-        return None
-    entry = identity_check_entry(catalog, publication, relation)
-    if entry is None or entry.columns is None:
-        return None
-    place = None
-    if entry.column_places:
-        first, last = entry.column_places[0][1], entry.column_places[-1][1]
-        place = Place(first.source, first.statement, first.start, last.end)
-    if identity.full:
-        return Cause(publication, COLUMN_LIST, publication.seen, "", entry, place)
-    listed = mapped(catalog.relations[entry.relation], relation, entry.columns)
-    for number in sorted(identity.columns):
-        if number not in listed:
-            return Cause(publication, COLUMN_LIST, publication.seen, relation.columns[number - 1].name, entry, place)
-    return None
-
-
-def _generated_cause(
-    catalog: Catalog, relation: Relation, identity: ReplicaIdentity, publication: Publication
-) -> Cause | None:
-    """The generated-column half of pub_contains_invalid_column (18 on)."""
-    if not catalog.major.publish_generated_columns:
-        return None
-    generated = [number for number in identity.columns if relation.columns[number - 1].generated]
-    if not generated:
-        return None
-    entry = None if publication.all_tables else identity_check_entry(catalog, publication, relation)
-    if not identity.full and entry is not None and entry.columns is not None:
-        return None
-    for number in sorted(generated):
-        column = relation.columns[number - 1]
-        if column.generated == "v" or publication.generated != "s":
-            return Cause(publication, GENERATED, publication.seen, column.name, entry)
-    return None
-
-
-_CHECKS = (_filter_cause, _columns_cause, _generated_cause)
-"""In the order in which CheckCmdReplicaIdentity reports what they find."""
-
-CHECKS = range(4)
-FILTER, COLUMN_LIST, GENERATED, NO_IDENTITY = CHECKS
-"""Numbers of checks: of the three above, and of the one that comes after them."""

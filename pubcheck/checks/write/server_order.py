@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import chain, product
 
-from pubcheck.checks.write.replica_identity import COLUMN_LIST, GENERATED, NO_IDENTITY, WRITES, Cause, Write
+from pubcheck.checks.write.identity_causes import COLUMN_LIST, GENERATED, NO_IDENTITY, WRITES, Cause, Write
 from pubcheck.postgres.catalog.rows import Publication
 
 _ACTIONS = ("insert", "update", "delete", "truncate")

@@ -12,11 +12,11 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pubcheck.checks.grounds import Grounds
 from pubcheck.checks.write.replica_identity import WRITING
 from pubcheck.checks.write.write_refusal_history import Change, RefusedWrites
 from pubcheck.config import Config
 from pubcheck.engine.assumptions import assume_changes, assume_refused, assume_statement, assume_targets, assume_unknown
-from pubcheck.engine.grounds import Grounds
 from pubcheck.engine.reporter import StatementReporter
 from pubcheck.faults import Faults
 from pubcheck.lazy_regex import lazy_compile
@@ -31,8 +31,8 @@ from pubcheck.source import Source
 from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
-    from pubcheck.checks.history.publication_history import History
-    from pubcheck.checks.write.refused_dml import RefusedDmlCollector
+    from pubcheck.checks.publication_history import History
+    from pubcheck.checks.refused_dml import RefusedDmlCollector
     from pubcheck.checks.write.replica_identity import Refusal
     from pubcheck.engine.final_state import Outcome
     from pubcheck.lexing.items import Statement
@@ -157,7 +157,7 @@ class Replay:
     @cached_property
     def stopped(self) -> RefusedDmlCollector:
         """The statements that are refused because of what they write; loaded when one may be."""
-        from pubcheck.checks.write.refused_dml import RefusedDmlCollector
+        from pubcheck.checks.refused_dml import RefusedDmlCollector
 
         return RefusedDmlCollector(self.session, self._refused_writes, Grounds(self.session, self.statements))
 
@@ -192,7 +192,7 @@ class Replay:
         if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
             if self._history is None:
                 # Loaded only where there are publications or subscriptions.
-                from pubcheck.checks.history.publication_history import History
+                from pubcheck.checks.publication_history import History
 
                 self._history = History(self.session)
             with self.faults.guard(Place(source, number, 0, 0)):

@@ -13,13 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.checks.context import RELATED
+from pubcheck.checks.grounds import Grounds
 from pubcheck.checks.messages import writes as texts
-from pubcheck.checks.write.replica_identity import Refusal, RefusedDml, Write
+from pubcheck.checks.write.identity_causes import Write
+from pubcheck.checks.write.replica_identity import Refusal, RefusedDml
 from pubcheck.checks.write.write_refusal_history import RefusedWrites
 from pubcheck.checks.write.written_dml import NAME, DmlRefusal, may_be_refused, stopped
 from pubcheck.diagnostics import Diagnostic, ServerAnswer, Span, StatementRef
-from pubcheck.engine.grounds import Grounds
-from pubcheck.engine.reruns import has_unknown_order
 from pubcheck.lexing.items import Statement
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
@@ -27,7 +27,7 @@ from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.tokens import folded
 from pubcheck.rulebook import RULES
-from pubcheck.source import Source
+from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from pubcheck.checks.history.event_log import Events
+from pubcheck.checks.event_log import Events
 from pubcheck.postgres.catalog import PUBLIC, Catalog
 from pubcheck.postgres.catalog.rows import (
     Column,
