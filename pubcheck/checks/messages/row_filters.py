@@ -162,7 +162,7 @@ def _subject(p: ParseState, expr: Expr) -> str:
 
 
 def _column(p: ParseState, expr: Expr) -> str:
-    from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
+    from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
     names = {number: name for name, number in SYSTEM_COLUMNS.items()}
     names.update((column.number, column.name) for column in p.relation.columns)

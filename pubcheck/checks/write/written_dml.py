@@ -376,7 +376,7 @@ _UNKNOWN_NAME = re.compile(r'^(?:column|missing FROM-clause entry for table) "([
 def _ill_typed(session: Session, aim: _WriteTarget, enclosing_block: str) -> bool:
     """Whether the server certainly refuses a statement for its types or values."""
     # Loaded only where a write is refused.
-    from pubcheck.postgres.analysis.dml import analyze_write
+    from pubcheck.postgres.executor.dml import analyze_write
 
     row = session.find_relation(aim.target)
     assumed, unseen = session.assumed, len(session.unseen)

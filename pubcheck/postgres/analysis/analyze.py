@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean
 from pubcheck.postgres.analysis.columns import column_reference
 from pubcheck.postgres.analysis.constants import constant, value_function
-from pubcheck.postgres.analysis.functions import call_function
+from pubcheck.postgres.analysis.functions import call_function, column_of
+from pubcheck.postgres.analysis.namespace_items import Nested, nested_reference
 from pubcheck.postgres.analysis.operators import make_op
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.errors import Unknowable
@@ -45,14 +46,15 @@ def _operator(p: ParseState, body: Node) -> Expr:
         return _SPECIAL[kind](p, body)
     chain = [body]
     first = body.get("lexpr")
-    while first is not None and "A_Expr" in first and first["A_Expr"]["kind"] in _PLAIN and not _of_rows(chain[-1]):
+    while first is not None and "A_Expr" in first and first["A_Expr"]["kind"] in _PLAIN and not _of_row(chain[-1]):
         chain.append(first["A_Expr"])
         first = chain[-1].get("lexpr")
     made: Expr | None = None
     for link in reversed(chain):
         if made is None:
-            if _of_rows(link):
-                made = _SPECIAL["rows"](p, link)
+            of_row = _of_row(link)
+            if of_row:
+                made = _SPECIAL[of_row](p, link)
                 continue
             if first is not None:
                 made = transform(p, first)
@@ -65,12 +67,14 @@ def _operator(p: ParseState, body: Node) -> Expr:
 _PLAIN = frozenset(("AEXPR_OP", "AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_SIMILAR"))
 
 
-def _of_rows(body: Node) -> bool:
-    """Whether an operator stands between two ROWs, or a ROW and a sub-select."""
+def _of_row(body: Node) -> str:
+    """Whether an operator's left operand is a ROW, and its right one another ROW or a sub-select."""
     if "RowExpr" not in body.get("lexpr", ()):
-        return False
+        return ""
     right = body["rexpr"]
-    return "RowExpr" in right or right.get("SubLink", {}).get("subLinkType") == "EXPR_SUBLINK"
+    if "RowExpr" in right:
+        return "rows"
+    return "row and query" if right.get("SubLink", {}).get("subLinkType") == "EXPR_SUBLINK" else ""
 
 
 _OPERATIONS = {"AND_EXPR": "AND", "OR_EXPR": "OR", "NOT_EXPR": "NOT"}
@@ -100,13 +104,24 @@ def _boolean(p: ParseState, body: Node) -> Expr:
         open_nodes[-1][1].append(finished)
 
 
+def _column(p: ParseState, body: Node) -> Expr:
+    """A ColumnRef; ``t.total`` is total(t) where t has no such column (transformColumnRef)."""
+    found = nested_reference(p, body) if isinstance(p, Nested) else column_reference(p, body)
+    if isinstance(found, Expr):
+        return found
+    called = column_of(p, found.name, found.row, found.location)
+    if called is None:
+        raise found.error()
+    return called
+
+
 def _call(p: ParseState, body: Node) -> Expr:
     """A FuncCall; what WITHIN GROUP sorts by are arguments too (transformFuncCall)."""
     names, location = names_of(body["funcname"]), body.get("location", -1)
     if p.major.number < 16 and names[-1] in _WORDS_OF_16 and not p.session.text.startswith(b"pg_catalog", location):
         names = names[-1:]
         if names == ["system_user"] and body.get("funcformat") == "COERCE_SQL_SYNTAX":
-            return column_reference(p, {"fields": body["funcname"][-1:], "location": location})
+            return _column(p, {"fields": body["funcname"][-1:], "location": location})
     args = [transform(p, argument) for argument in body.get("args", ())]
     if body.get("agg_within_group"):
         args += [transform(p, item["SortBy"]["node"]) for item in body["agg_order"]]
@@ -205,7 +220,7 @@ _HANDLERS: Deferred[str, Handler] = Deferred(
         "A_Expr": _operator,
         "BoolExpr": _boolean,
         "BooleanTest": _boolean_test,
-        "ColumnRef": column_reference,
+        "ColumnRef": _column,
         "FuncCall": _call,
         "GroupingFunc": _grouping,
         "MergeSupportFunc": _merge_action,
@@ -229,6 +244,7 @@ _SPECIAL: Deferred[str, Handler] = Deferred(
         "AEXPR_NULLIF": "comparisons:nullif",
         "AEXPR_OP_ALL": "comparisons:any_or_all",
         "AEXPR_OP_ANY": "comparisons:any_or_all",
+        "row and query": "sublinks:row_operator",
         "rows": "row_expr:row_operator",
     },
 )

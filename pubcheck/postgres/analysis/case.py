@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import (
     coerce_to_boolean,
     coerce_to_common_type,
@@ -24,7 +23,7 @@ def case(p: ParseState, body: Node) -> Expr:
     ``value``: whether the first is what is tested."""
     tested: Expr | None = None
     if "arg" in body:
-        tested = transform(p, body["arg"])
+        tested = p.transform(body["arg"])
         if tested.type == UNKNOWN:
             tested = coerce_to_common_type(p, tested, TEXT, "CASE")
         assign_collations(p, tested)
@@ -33,13 +32,13 @@ def case(p: ParseState, body: Node) -> Expr:
     for item in body["args"]:
         when = item["CaseWhen"]
         if tested is None:
-            condition = transform(p, when["expr"])
+            condition = p.transform(when["expr"])
         else:
             placeholder = Expr("CaseTestExpr", tested.type, typmod=tested.typmod, collation=tested.collation)
-            condition = make_op(p, ["="], placeholder, transform(p, when["expr"]), when.get("location", -1))
+            condition = make_op(p, ["="], placeholder, p.transform(when["expr"]), when.get("location", -1))
         conditions.append(coerce_to_boolean(p, condition, "CASE/WHEN"))
-        results.append(transform(p, when["result"]))
-    otherwise = transform(p, body.get("defresult", _NULL))
+        results.append(p.transform(when["result"]))
+    otherwise = p.transform(body.get("defresult", _NULL))
     # The ELSE comes first: it counts most in the choice of a type.
     common = select_common_type(p, [otherwise, *results], "CASE")
     otherwise = coerce_to_common_type(p, otherwise, common, "CASE/ELSE")
@@ -71,7 +70,7 @@ def greatest_or_least(p: ParseState, body: Node) -> Expr:
 
 
 def _common(p: ParseState, node: str, construct: str, body: Node) -> Expr:
-    args = [transform(p, argument) for argument in body.get("args", ())]
+    args = [p.transform(argument) for argument in body.get("args", ())]
     common = select_common_type(p, args, construct)
     args = [coerce_to_common_type(p, arg, common, construct) for arg in args]
     typmod = select_common_typmod(p, args, common)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import (
     coerce_to_common_type,
     coerce_to_target_type,
@@ -29,7 +28,7 @@ def cast(p: ParseState, body: Node) -> Expr:
         if element:
             expr = array(p, argument["A_ArrayExpr"], (base, element, base_typmod))
     if expr is None:
-        expr = transform(p, argument)
+        expr = p.transform(argument)
     location: int = body.get("location", -1)
     if location < 0:
         location = type_name.get("location", -1)
@@ -41,7 +40,7 @@ def cast(p: ParseState, body: Node) -> Expr:
 
 def collate(p: ParseState, body: Node) -> Expr:
     """COLLATE (transformCollateClause). Raises ServerError 42804 and 42704."""
-    argument = transform(p, body["arg"])
+    argument = p.transform(body["arg"])
     location: int = body.get("location", -1)
     # A literal that nothing has given a type yet takes any collation.
     if argument.type != UNKNOWN and not p.cache.type(argument.type).collation:
@@ -66,7 +65,7 @@ def array(p: ParseState, body: Node, wanted: tuple[int, int, int] | None = None)
             item = array(p, element["A_ArrayExpr"], wanted)
             nested = True
         else:
-            item = transform(p, element)
+            item = p.transform(element)
             if not nested and item.type not in (INT2VECTOR, OIDVECTOR):
                 nested = bool(p.cache.element_type(item.type))
         items.append(item)

@@ -2,87 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from pubcheck.postgres import input
 from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.pathways import (
+    _ANYTHING,
+    _NONE,
+    Path,
+    _inherits,
+    can_coerce,
+    common_type,
+    find_pathway,
+    is_complex,
+)
 from pubcheck.postgres.analysis.polymorphic import consistent
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import (
-    ANY,
-    ANYCOMPATIBLE,
-    ANYCOMPATIBLENONARRAY,
-    ANYELEMENT,
-    ANYNONARRAY,
     BOOL,
-    INT2VECTOR,
     INT4,
     INTERVAL,
-    OIDVECTOR,
     POLYMORPHIC,
     RECORD,
     RECORD_ARRAY,
-    TEXT,
 )
 from pubcheck.postgres.primnodes import IMPLICIT, UNKNOWN, Expr
 from pubcheck.postgres.session.syscache import SysCache
-
-Path = tuple[str, int]
-"""(CoercionPathType, function oid or 0): "relabel", "function", "io", "array" or "" for none."""
-
-_NONE: Path = ("", 0)
-_RANK = {"i": 0, "a": 1, "e": 2}
-_ANYTHING = frozenset((ANY, ANYELEMENT, ANYNONARRAY, ANYCOMPATIBLE, ANYCOMPATIBLENONARRAY))
-_known_paths: dict[tuple[int, int, int, str], Path] = {}
-
-
-def find_pathway(cache: SysCache, target: int, source: int, context: str) -> Path:
-    """How a type becomes another in a context "i", "a" or "e" (find_coercion_pathway)."""
-    if target < FIRST_NORMAL_OID > source and not cache.catalog.casts:
-        key = (cache.catalog.major.number, target, source, context)
-        path = _known_paths.get(key)
-        if path is None:
-            path = _known_paths[key] = _find_pathway(cache, target, source, context)
-        return path
-    return _find_pathway(cache, target, source, context)
-
-
-def _find_pathway(cache: SysCache, target: int, source: int, context: str) -> Path:
-    source, _ = cache.base_type(source)
-    target, _ = cache.base_type(target)
-    if source == target:
-        return "relabel", 0
-    cast = cache.cast(source, target)
-    if cast is not None:
-        if _RANK[context] < _RANK[cast.context]:
-            return _NONE
-        return {"f": "function", "i": "io", "b": "relabel"}[cast.method], cast.function
-    if target not in (OIDVECTOR, INT2VECTOR):
-        to, origin = cache.element_type(target), cache.element_type(source)
-        if to and origin and find_pathway(cache, to, origin, context) != _NONE:
-            return "array", 0
-    if context != "i" and cache.type(target).category == "S":
-        return "io", 0
-    if context == "e" and cache.type(source).category == "S":
-        return "io", 0
-    return _NONE
-
-
-def can_coerce(cache: SysCache, source: int, target: int, context: str) -> bool:
-    """can_coerce_type for one value and a target that is not polymorphic."""
-    if target in (source, ANY) or source == UNKNOWN:
-        return True
-    if find_pathway(cache, target, source, context) != _NONE:
-        return True
-    if source == RECORD:
-        return is_complex(cache, target)
-    if target == RECORD:
-        return is_complex(cache, source)
-    if target == RECORD_ARRAY:
-        element = cache.element_type(source)
-        return bool(element) and is_complex(cache, element)
-    return source >= FIRST_NORMAL_OID and _inherits(cache, source, target)
 
 
 def can_coerce_type(p: ParseState, inputs: Sequence[int], targets: Sequence[int], context: str) -> bool:
@@ -96,34 +42,6 @@ def can_coerce_type(p: ParseState, inputs: Sequence[int], targets: Sequence[int]
         elif not can_coerce(cache, source, target, context):
             return False
     return not generic or consistent(cache, inputs, targets)
-
-
-def is_complex(cache: SysCache, oid: int) -> bool:
-    """ISCOMPLEX: a composite type or a domain over one."""
-    if oid == UNKNOWN:
-        return False
-    base, _ = cache.base_type(oid)
-    return cache.type(base).kind == "c"
-
-
-def _inherits(cache: SysCache, source: int, target: int) -> bool:
-    """typeInheritsFrom and typeIsOfTypedTable, for row types of the unit's tables."""
-    row, wanted = cache.type(cache.base_type(source)[0]), cache.type(target)
-    if not row.relation or wanted.kind != "c":
-        return False
-    relations = cache.catalog.relations
-    relation = relations.get(row.relation)
-    if relation is None:
-        return False
-    if relation.of_type and relation.of_type == target:
-        return True
-    seen, todo = {relation.oid}, [relation]
-    while todo:
-        for parent in todo.pop().parents:
-            if parent not in seen and parent in relations:
-                seen.add(parent)
-                todo.append(relations[parent])
-    return wanted.relation in seen - {relation.oid}
 
 
 # The nodes.
@@ -385,34 +303,6 @@ def select_common_type(p: ParseState, exprs: Sequence[Expr], construct: str | No
         )
 
     return common_type(p.cache, [expr.type for expr in exprs], refuse)
-
-
-def common_type(cache: SysCache, types: Sequence[int], refuse: Callable[[int, int, int], ServerError | None]) -> int:
-    """select_common_type over types; ``refuse`` is asked for the error to raise, None to answer 0."""
-    first = types[0]
-    if first != UNKNOWN and all(oid == first for oid in types):
-        return first
-    chosen, _ = cache.base_type(first)
-    row = cache.type(chosen)
-    for at, oid in enumerate(types):
-        candidate, _ = cache.base_type(oid)
-        if candidate in (UNKNOWN, chosen):
-            continue
-        other = cache.type(candidate)
-        if chosen == UNKNOWN:
-            chosen, row = candidate, other
-        elif other.category != row.category:
-            error = refuse(chosen, candidate, at)
-            if error is None:
-                return 0
-            raise error
-        elif (
-            not row.preferred
-            and can_coerce(cache, chosen, candidate, "i")
-            and not can_coerce(cache, candidate, chosen, "i")
-        ):
-            chosen, row = candidate, other
-    return TEXT if chosen == UNKNOWN else chosen
 
 
 def coerce_to_common_type(p: ParseState, node: Expr, target: int, construct: str) -> Expr:

@@ -5,19 +5,21 @@ References become Vars here; whether they may stand in a filter is for the walk 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
 
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, TEMPORARY
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import CID, OID, TID, XID
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
 
 MAX_FUZZY_DISTANCE = 3
 
@@ -116,16 +118,21 @@ def missing_column(relation: Relation, qualifier: str | None, name: str, locatio
 _SYSTEM_TYPES = {"ctid": TID, "xmin": XID, "cmin": CID, "xmax": XID, "cmax": CID, "tableoid": OID}
 
 
-def column_reference(p: ParseState, body: Node) -> Expr:
-    """A ColumnRef as a Var, a field of the whole row or a function of it (transformColumnRef).
+class MissingColumn(Struct):
+    """A qualified name that is not a column's: it may be a function of the whole ``row``. Otherwise ``error`` makes the
+    refusal."""
+
+    name: str
+    row: Expr
+    location: int
+    error: Callable[[], ServerError]
+
+
+def column_reference(p: ParseState, body: Node) -> Expr | MissingColumn:
+    """A ColumnRef over the one relation of an expression, as a Var (transformColumnRef).
 
     Raises ServerError 42703, 42P01, 0A000 and 42601, and Unknowable for a column whose type is not visible.
     """
-    if type(p) is not ParseState:
-        from pubcheck.postgres.analysis.namespace_items import Nested, nested_reference
-
-        if isinstance(p, Nested):
-            return nested_reference(p, body)
     relation = p.relation
     qualifier, name, location = _parts(p.session, relation, body)
     if name is None:
@@ -138,14 +145,14 @@ def column_reference(p: ParseState, body: Node) -> Expr:
     if not relation.seen:
         require_column(p.session, relation.oid, name)
         raise Unknowable(f'the type of column "{name}"', location)
-    if qualifier:
-        from pubcheck.postgres.analysis.functions import column_of
 
-        called = column_of(p, name, whole_row(p, relation, location), location)
-        if called is not None:
-            return called
-    p.session.assumed = p.session.assumed or p.session.blind
-    raise missing_column(relation, qualifier[-1] if qualifier else None, name, location)
+    def missing() -> ServerError:
+        p.session.assumed = p.session.assumed or p.session.blind
+        return missing_column(relation, qualifier[-1] if qualifier else None, name, location)
+
+    if qualifier:
+        return MissingColumn(name, whole_row(p, relation, location), location, missing)
+    raise missing()
 
 
 def relation_column(p: ParseState, relation: Relation, name: str, location: int) -> Expr | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import (
     coerce_to_boolean,
     coerce_to_common_type,
@@ -20,7 +19,7 @@ from pubcheck.postgres.primnodes import IMPLICIT, Expr, nodes
 
 def any_or_all(p: ParseState, body: Node) -> Expr:
     """``x op ANY (array)`` and ALL."""
-    left, right = transform(p, body["lexpr"]), transform(p, body["rexpr"])
+    left, right = p.transform(body["lexpr"]), p.transform(body["rexpr"])
     use_or = body["kind"] == "AEXPR_OP_ANY"
     return make_scalar_array_op(p, names_of(body["name"]), use_or, left, right, body.get("location", -1))
 
@@ -33,8 +32,8 @@ def in_list(p: ParseState, body: Node) -> Expr:
     """
     names, location = names_of(body["name"]), body.get("location", -1)
     use_or = names[0] != "<>"
-    left = transform(p, body["lexpr"])
-    items = [transform(p, item) for item in body["rexpr"]["List"]["items"]]
+    left = p.transform(body["lexpr"])
+    items = [p.transform(item) for item in body["rexpr"]["List"]["items"]]
     plain = [item for item in items if not has_columns(item)]
     made: Expr | None = None
     if len(plain) > 1:
@@ -83,7 +82,7 @@ def between(p: ParseState, body: Node) -> Expr:
     tree = combine(inner, compare(above, low), compare(below, high))
     if kind.endswith("SYM"):
         tree = combine(outer, tree, combine(inner, compare(above, high), compare(below, low)))
-    return transform(p, tree)
+    return p.transform(tree)
 
 
 def distinct(p: ParseState, body: Node) -> Expr:
@@ -94,9 +93,9 @@ def distinct(p: ParseState, body: Node) -> Expr:
         if side.get("A_Const", {}).get("isnull"):
             test = "IS_NULL" if negated else "IS_NOT_NULL"
             # Of a row this asks for the row itself, where IS NULL asks for its fields: it is told apart by its form.
-            return Expr("NullTest", BOOL, [transform(p, other)], location, value=test, form=IMPLICIT)
+            return Expr("NullTest", BOOL, [p.transform(other)], location, value=test, form=IMPLICIT)
     names = names_of(body["name"])
-    one, other_side = transform(p, left), transform(p, right)
+    one, other_side = p.transform(left), p.transform(right)
     if one.node == "RowExpr" and other_side.node == "RowExpr":
         made = _distinct_rows(p, names, one.args, other_side.args, location)
     else:
@@ -125,7 +124,7 @@ def _distinct_rows(p: ParseState, names: list[str], left: list[Expr], right: lis
 def nullif(p: ParseState, body: Node) -> Expr:
     """NULLIF: an equality that gives its first operand (transformAExprNullIf)."""
     location: int = body.get("location", -1)
-    left, right = transform(p, body["lexpr"]), transform(p, body["rexpr"])
+    left, right = p.transform(body["lexpr"]), p.transform(body["rexpr"])
     made = make_op(p, names_of(body["name"]), left, right, location)
     if made.type != BOOL:
         raise p.error("42804", "NULLIF requires = operator to yield boolean", location)

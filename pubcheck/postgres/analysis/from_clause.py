@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
-from pubcheck.postgres.analysis.analyze import transform
-from pubcheck.postgres.analysis.coerce import coerce_to_boolean, common_type, is_complex
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+from pubcheck.postgres.analysis.figure_names import figure_name
 from pubcheck.postgres.analysis.locations import expr_location
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output
 from pubcheck.postgres.analysis.operators import find_operator
+from pubcheck.postgres.analysis.pathways import common_type, is_complex
 from pubcheck.postgres.analysis.typenames import type_and_typmod
 from pubcheck.postgres.catalog import PG_CATALOG
 from pubcheck.postgres.catalog.rows import Relation
@@ -19,12 +22,13 @@ from pubcheck.postgres.primnodes import UNKNOWN, Expr
 
 Joined = tuple[list[Item], list[Output] | None]
 """The entries that an item of FROM brings, and its columns in their order."""
+AnalyzeQuery = Callable[[Nested, Node], list[Output] | None]
 
 
-def from_clause(p: Nested, entries: list[Node]) -> None:
-    """transformFromClause."""
+def from_clause(p: Nested, entries: list[Node], analyze_query: AnalyzeQuery) -> None:
+    """transformFromClause; sub-selects are analysed by ``analyze_query``."""
     for entry in entries:
-        items, _ = _item(p, entry)
+        items, _ = _item(p, entry, analyze_query)
         _check_names(p, p.items, items)
         for item in items:
             item.lateral_only = True
@@ -45,18 +49,18 @@ def _check_names(p: Nested, known: list[Item], new: list[Item]) -> None:
             raise p.error("42712", f'table name "{item.name}" specified more than once')
 
 
-def _item(p: Nested, entry: Node) -> Joined:
+def _item(p: Nested, entry: Node, analyze_query: AnalyzeQuery) -> Joined:
     ((kind, body),) = entry.items()
     if kind == "JoinExpr":
-        return _join(p, body)
+        return _join(p, body, analyze_query)
     if kind == "RangeTableSample":
-        return _item(p, body["relation"])
+        return _item(p, body["relation"], analyze_query)
     alias = body.get("alias", {})
     name, names = alias.get("aliasname", ""), strings(alias.get("colnames", ()))
     if kind == "RangeVar":
         made = _table(p, body, name)
     elif kind == "RangeSubselect":
-        made = Item(name, _sub_select(p, body), alias=bool(name))
+        made = Item(name, _sub_select(p, body, analyze_query), alias=bool(name))
     elif kind == "RangeFunction":
         made = _function(p, body, name)
     else:
@@ -116,9 +120,7 @@ def _relation_columns(p: Nested, relation: Relation) -> list[Output] | None:
     return outputs
 
 
-def _sub_select(p: Nested, body: Node) -> list[Output] | None:
-    from pubcheck.postgres.analysis.select import analyze_query
-
+def _sub_select(p: Nested, body: Node, analyze_query: AnalyzeQuery) -> list[Output] | None:
     inner = Nested(p)
     before, p.lateral, p.clause = p.lateral, bool(body.get("lateral")), "FROM clause of their own query level"
     outputs = analyze_query(inner, body["subquery"])
@@ -143,7 +145,7 @@ def _function(p: Nested, body: Node, alias: str) -> Item:
     scalar = 0
     name = alias
     for call, definitions in calls:
-        made = transform(p, call)
+        made = p.transform(call)
         p.analysed.append(made)
         called = _called(call)
         name = name or called
@@ -174,8 +176,6 @@ def _unnested(call: Node) -> list[Node]:
 
 def _called(call: Node) -> str:
     """FigureColname of a call."""
-    from pubcheck.postgres.ddl.generated_names import figure_name
-
     return figure_name(call)[0] or "?column?"
 
 
@@ -228,13 +228,13 @@ def _typed(p: Nested, name: str, oid: int) -> Output:
 # Joins.
 
 
-def _join(p: Nested, body: Node) -> Joined:
-    left_items, left = _item(p, body["larg"])
+def _join(p: Nested, body: Node, analyze_query: AnalyzeQuery) -> Joined:
+    left_items, left = _item(p, body["larg"], analyze_query)
     for item in left_items:
         item.lateral_only = True
     before = len(p.items)
     p.items += left_items
-    right_items, right = _item(p, body["rarg"])
+    right_items, right = _item(p, body["rarg"], analyze_query)
     del p.items[before:]
     _check_names(p, left_items, right_items)
     items = left_items + right_items
@@ -281,7 +281,7 @@ def _on(p: Nested, body: Node, items: list[Item]) -> None:
     if "quals" not in body:
         return
     kept, p.items, p.clause = p.items, items, "JOIN conditions"
-    p.analysed.append(coerce_to_boolean(p, transform(p, body["quals"]), "JOIN/ON"))
+    p.analysed.append(coerce_to_boolean(p, p.transform(body["quals"]), "JOIN/ON"))
     p.items = kept
 
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pubcheck.postgres.analysis.candidates import Candidate, function_candidates, matching, select
-from pubcheck.postgres.analysis.coerce import (
-    coerce_to_boolean,
-    coerce_type,
-    find_pathway,
-    is_complex,
-    location_of,
-)
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_type, location_of
+from pubcheck.postgres.analysis.columns import relation_column
 from pubcheck.postgres.analysis.operators import coerce_arguments
 from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.pathways import find_pathway, is_complex
 from pubcheck.postgres.analysis.polymorphic import resolve
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Proc
@@ -44,10 +40,8 @@ def _call(p: ParseState, names: list[str], args: list[Expr], call: Node | None, 
     call = call or {}
     filter_ = call.get("agg_filter")
     if filter_ is not None:
-        from pubcheck.postgres.analysis.analyze import transform
-
         clause, p.clause = p.clause, "FILTER"
-        coerce_to_boolean(p, transform(p, filter_), "FILTER")
+        coerce_to_boolean(p, p.transform(filter_), "FILTER")
         p.clause = clause
     if len(args) > MAX_ARGUMENTS:
         message = f"cannot pass more than {MAX_ARGUMENTS} arguments to a function"
@@ -337,13 +331,12 @@ def _check_aggregation(
 def _sort(p: ParseState, args: list[Expr], call: Node) -> list[Expr]:
     """What an aggregate's input is sorted by, or made distinct by, must have an order (transformAggregateCall)."""
     from pubcheck.postgres.analysis.aggregates import same
-    from pubcheck.postgres.analysis.analyze import transform
     from pubcheck.postgres.analysis.sort_group import order
 
     keys: list[Expr] = []
     for item in () if call.get("agg_within_group") else call.get("agg_order", ()):
         by = item["SortBy"]
-        key = transform(p, by["node"])
+        key = p.transform(by["node"])
         if key.type != UNKNOWN:
             place: int = by.get("location", -1) if "useOp" in by else -1
             order(p, key, place if place >= 0 else location_of(key), by.get("useOp"))
@@ -370,8 +363,6 @@ def _project(p: ParseState, name: str, value: Expr, location: int) -> Expr | Non
     """A field of a composite value (ParseComplexProjection)."""
     cache = p.cache
     if value.node == "Var" and value.value == 0:
-        from pubcheck.postgres.analysis.columns import relation_column
-
         return relation_column(p, p.relation, name, location)
     if value.type == RECORD:
         return _project_record(p, name, value, location)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_specific_type, coerce_to_target_type
 from pubcheck.postgres.analysis.functions import call_function
 from pubcheck.postgres.analysis.locations import expr_location
@@ -54,7 +53,7 @@ class Returning(Struct):
 
 def as_function(p: ParseState, name: str, args: list[Node], body: Node, call: Node | None = None) -> Expr:
     """A construct that the major does not know: a call of a function that has its name."""
-    values = [transform(p, argument) for argument in args]
+    values = [p.transform(argument) for argument in args]
     return call_function(p, [name], values, call or {}, body.get("location", -1))
 
 
@@ -68,7 +67,7 @@ def value_expression(
 
     Raises ServerError 42804, 42846.
     """
-    value = transform(p, body["raw_expr"])
+    value = p.transform(body["raw_expr"])
     if value.type == UNKNOWN:
         value = coerce_to_specific_type(p, value, TEXT, construct)
     location = expr_location(value)
@@ -178,7 +177,7 @@ def object_constructor(p: ParseState, body: Node) -> Expr:
 def _pairs(p: ParseState, construct: str, pairs: list[Node]) -> list[Expr]:
     args: list[Expr] = []
     for pair in pairs:
-        args.append(transform(p, pair["key"]))
+        args.append(p.transform(pair["key"]))
         args.append(value_expression(p, construct, pair["value"], ""))
     return args
 
@@ -213,13 +212,13 @@ def _aggregate(p: ParseState, constructor: Node, args: list[Expr]) -> ServerErro
     location: int = constructor.get("location", -1)
     _constructor_output(p, constructor.get("output"), args)
     if "agg_filter" in constructor:
-        coerce_to_boolean(p, transform(p, constructor["agg_filter"]), "FILTER")
+        coerce_to_boolean(p, p.transform(constructor["agg_filter"]), "FILTER")
     if "over" in constructor:
         if "agg_order" in constructor:
             return p.error("0A000", "aggregate ORDER BY is not implemented for window functions", location)
         return p.error("42P20", "window functions are not allowed in WHERE", location, "rf-clause-kind")
     for item in constructor.get("agg_order", ()):
-        transform(p, item["SortBy"]["node"])
+        p.transform(item["SortBy"]["node"])
     return p.error("42803", "aggregate functions are not allowed in WHERE", location, "rf-clause-kind")
 
 
@@ -233,7 +232,7 @@ def is_json(p: ParseState, body: Node) -> Expr:
 
 def _document(p: ParseState, node: Node, given: Node) -> tuple[Expr, int]:
     """transformJsonParseArg: a text to be parsed, and the type it is parsed as."""
-    value = transform(p, node)
+    value = p.transform(node)
     if value.type == BYTEA:
         return value, TEXT
     oid = value.type
@@ -268,7 +267,7 @@ def scalar(p: ParseState, body: Node) -> Expr:
     """JSON_SCALAR(value) (transformJsonScalarExpr)."""
     if p.major.number < 17:
         return as_function(p, "json_scalar", [body["expr"]], body)
-    value = transform(p, body["expr"])
+    value = p.transform(body["expr"])
     if value.type == UNKNOWN:
         value = coerce_to_specific_type(p, value, TEXT, "JSON_SCALAR")
     return _constructor(p, "JSON_SCALAR", [value], Returning(JSON, format="json"), body.get("location", -1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import coerce_to_target_type
 from pubcheck.postgres.analysis.comparisons import has_columns
 from pubcheck.postgres.analysis.json import Returning, as_function, returning, value_expression
@@ -43,7 +42,7 @@ def query_function(p: ParseState, body: Node) -> Expr:
         return as_function(p, name.lower(), [body["context_item"]["raw_expr"], body["pathspec"]], body)
     _check_clauses(p, name, body, location)
     document = value_expression(p, name, body["context_item"], _FORMATS[name], JSONB)
-    path = transform(p, body["pathspec"])
+    path = p.transform(body["pathspec"])
     place = expr_location(path)
     coerced = coerce_to_target_type(p, path, path.type, JSONPATH, -1, "e", IMPLICIT, place)
     if coerced is None:
@@ -86,7 +85,7 @@ def _behavior(p: ParseState, behavior: Node | None, to: Returning) -> list[Expr]
     """
     if behavior is None or behavior["btype"] != "JSON_BEHAVIOR_DEFAULT":
         return []
-    value = transform(p, behavior["expr"])
+    value = p.transform(behavior["expr"])
     place = expr_location(value)
     inner = value
     while inner.node in _WRAPPERS:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 
 from pubcheck.postgres.analysis.columns import (
     MAX_FUZZY_DISTANCE,
-    column_reference,
+    MissingColumn,
     distance,
     relation_column,
     suggestion,
@@ -60,7 +61,7 @@ class Nested(ParseState):
     """The state of a sub-select: what its FROM brings, and the query around it."""
 
     def __init__(self, parent: ParseState) -> None:
-        super().__init__(parent.session, parent.relation, parent.inputs)
+        super().__init__(parent.session, parent.relation, parent.inputs, parent.transform_expr)
         self.parent = parent
         self.items: list[Item] = []
         self.entries: list[Item] = []
@@ -98,7 +99,7 @@ def level_of(expr: Expr, p: ParseState) -> ParseState:
     return state
 
 
-def nested_reference(p: Nested, body: Node) -> Expr:
+def nested_reference(p: Nested, body: Node) -> Expr | MissingColumn:
     """A ColumnRef inside of a sub-select (transformColumnRef). Raises ServerError 42703, 42702, 42P01, Unknowable."""
     location: int = body.get("location", -1)
     fields = [field["String"]["sval"] if "String" in field else None for field in body["fields"]]
@@ -115,7 +116,7 @@ def nested_reference(p: Nested, body: Node) -> Expr:
     place = _item_named(p, qualifier[-2:], location)
     if place is None:
         if len(qualifier) > 2:
-            return column_reference(list(levels(p))[-1], body)
+            return list(levels(p))[-1].transform({"ColumnRef": body})
         raise _missing_item(p, qualifier[-1], location)
     level, item_found = place
     if name is None:
@@ -127,12 +128,8 @@ def nested_reference(p: Nested, body: Node) -> Expr:
         raise Unknowable("the columns of a sub-select", location)
     if item_found.relation is not None and not item_found.relation.seen:
         raise Unknowable(f'the type of column "{name}"', location)
-    from pubcheck.postgres.analysis.functions import column_of
-
-    called = column_of(p, name, whole_item(p, level, item_found, location), location)
-    if called is not None:
-        return called
-    raise _missing_column(p, qualifier[-1], name, location)
+    missing = partial(_missing_column, p, qualifier[-1], name, location)
+    return MissingColumn(name, whole_item(p, level, item_found, location), location, missing)
 
 
 def column_named(p: Nested, name: str, location: int, local: bool = False) -> Expr | None:
@@ -141,7 +138,7 @@ def column_named(p: Nested, name: str, location: int, local: bool = False) -> Ex
         if not isinstance(level, Nested):
             if not level.relation.seen and level.relation.column(name) is None:
                 # Says that the name was looked for, and that its type is not known.
-                return outside(p, level, column_reference(level, _reference(name, location)))
+                return outside(p, level, level.transform({"ColumnRef": _reference(name, location)}))
             top = relation_column(level, level.relation, name, location)
             return None if top is None else outside(p, level, top)
         found: Expr | None = None

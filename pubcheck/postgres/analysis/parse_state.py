@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.primnodes import Expr
 
 if TYPE_CHECKING:
     from pubcheck.postgres.input import InputContext
@@ -23,20 +25,32 @@ _WITH_SETS = frozenset(("SELECT", "ORDER BY", "GROUP BY", "DISTINCT ON", "functi
 class ParseState:
     """One relation in scope, and the session whose search path and settings count.
 
-    ``inputs`` is what literals are read with; it remembers which of them were frozen.
+    ``inputs`` is what literals are read with; it remembers which of them were frozen. ``transform_expr`` analyses the
+    parts of an expression: each construct is a module of its own, and ``analyze`` knows them all.
     """
 
     clause = "WHERE"
     """Where in a query the expression stands (p_expr_kind), in the words of errors."""
 
-    def __init__(self, session: Session, relation: Relation, inputs: InputContext) -> None:
+    def __init__(
+        self,
+        session: Session,
+        relation: Relation,
+        inputs: InputContext,
+        transform_expr: Callable[[ParseState, Node], Expr],
+    ) -> None:
         self.session = session
         self.cache: SysCache = inputs.cache
         self.relation = relation
         self.inputs = inputs
+        self.transform_expr = transform_expr
         self.major = session.catalog.major
         self.frozen: list[tuple[int, frozenset[str]]] = []
         """Where literals stand whose value was fixed when they were read, and by what."""
+
+    def transform(self, node: Node) -> Expr:
+        """An expression with its types, functions and operators found (``analyze.transform``)."""
+        return self.transform_expr(self, node)
 
     def error(
         self,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pubcheck.postgres.analysis.pathways import can_coerce, common_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import (
     ANYARRAY,
@@ -255,8 +256,6 @@ class _Binding:
             raise self._error(f"type matched to anycompatiblenonarray is an array type: {self._name(self.common_type)}")
 
     def _common_type(self) -> int:
-        from pubcheck.postgres.analysis.coerce import can_coerce, common_type
-
         def refuse(one: int, other: int, at: int) -> ServerError:
             return self._error(f"argument types {self._name(one)} and {self._name(other)} cannot be matched")
 

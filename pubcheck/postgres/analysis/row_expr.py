@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis.analyze import transform
-from pubcheck.postgres.analysis.columns import column_reference, column_var
+from pubcheck.postgres.analysis.columns import column_var
 from pubcheck.postgres.analysis.operators import make_op
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.errors import Unknowable
@@ -32,14 +31,14 @@ def _expanded(p: ParseState, argument: Node) -> list[Expr]:
     """An item of a list, or all that ``relation.*`` and ``(value).*`` stand for."""
     reference = argument.get("ColumnRef")
     if reference is not None and "A_Star" in reference["fields"][-1]:
-        whole = column_reference(p, reference)
+        whole = p.transform({"ColumnRef": reference})
         return _fields(p, whole, whole.location)
     indirection = argument.get("A_Indirection")
     if indirection is not None and "A_Star" in indirection["indirection"][-1]:
         steps = indirection["indirection"][:-1]
-        value = transform(p, {"A_Indirection": {**indirection, "indirection": steps}} if steps else indirection["arg"])
+        value = p.transform({"A_Indirection": {**indirection, "indirection": steps}} if steps else indirection["arg"])
         return _fields(p, value, value.location)
-    return [transform(p, argument)]
+    return [p.transform(argument)]
 
 
 def _fields(p: ParseState, value: Expr, location: int) -> list[Expr]:
@@ -69,15 +68,9 @@ def _fields(p: ParseState, value: Expr, location: int) -> list[Expr]:
 
 
 def row_operator(p: ParseState, body: Node) -> Expr:
-    """An operator between two ROWs, or between a ROW and a sub-select."""
-    location: int = body.get("location", -1)
-    names, right = names_of(body["name"]), body["rexpr"]
-    if "SubLink" in right:
-        from pubcheck.postgres.analysis.sublinks import row_compare
-
-        return row_compare(p, body["lexpr"], names, right["SubLink"], location)
-    one, other = transform(p, body["lexpr"]), transform(p, right)
-    return compare_rows(p, names, one.args, other.args, location)
+    """An operator between two ROWs."""
+    one, other = p.transform(body["lexpr"]), p.transform(body["rexpr"])
+    return compare_rows(p, names_of(body["name"]), one.args, other.args, body.get("location", -1))
 
 
 def compare_rows(p: ParseState, names: list[str], left: list[Expr], right: list[Expr], location: int) -> Expr:

@@ -79,7 +79,7 @@ def parse_state(session: Session, relation: Relation) -> ParseState:
     """What an expression over one relation is analysed with."""
     settings = session.catalog.settings
     inputs = InputContext(session.catalog.major.number, session.syscache, lambda name: settings.get(name.lower()))
-    return ParseState(session, relation, inputs)
+    return ParseState(session, relation, inputs, transform)
 
 
 def analyze(p: ParseState, tree: Node) -> Expr:

@@ -7,7 +7,6 @@ cannot be told.
 from __future__ import annotations
 
 from pubcheck.postgres.analysis.aggregates import check_grouping
-from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import (
     coerce_to_boolean,
     coerce_to_common_type,
@@ -16,6 +15,7 @@ from pubcheck.postgres.analysis.coerce import (
 )
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.columns import column_var
+from pubcheck.postgres.analysis.figure_names import figure_name
 from pubcheck.postgres.analysis.from_clause import from_clause, renamed, strings
 from pubcheck.postgres.analysis.locations import expr_location
 from pubcheck.postgres.analysis.namespace_items import Item, Nested, Output, item_named, outside
@@ -67,7 +67,7 @@ def _select(p: Nested, body: Node) -> list[Target] | None:
         location: int = body["intoClause"]["rel"].get("location", -1)
         raise p.error("42601", "SELECT ... INTO is not allowed here", location)
     p.windows = {one["WindowDef"]["name"] for one in body.get("windowClause", ())}
-    from_clause(p, body.get("fromClause", []))
+    from_clause(p, body.get("fromClause", []), analyze_query)
     targets: list[Target] = []
     for target in body.get("targetList", ()):
         p.clause = "SELECT"
@@ -76,7 +76,7 @@ def _select(p: Nested, body: Node) -> list[Target] | None:
     for key, clause in (("whereClause", "WHERE"), ("havingClause", "HAVING")):
         if key in body:
             p.clause = clause
-            conditions.append(coerce_to_boolean(p, transform(p, body[key]), clause))
+            conditions.append(coerce_to_boolean(p, p.transform(body[key]), clause))
     sorted_by = sort(p, body.get("sortClause", []), targets)
     grouped = group(p, body.get("groupClause", []), targets, sorted_by)
     if "distinctClause" in body:
@@ -106,8 +106,6 @@ def _limits(p: Nested, body: Node) -> None:
 
 
 def _target(p: Nested, target: Node) -> list[Target]:
-    from pubcheck.postgres.ddl.generated_names import figure_name
-
     value = target["val"]
     reference = value.get("ColumnRef")
     if reference is not None and "A_Star" in reference["fields"][-1]:
@@ -115,7 +113,7 @@ def _target(p: Nested, target: Node) -> list[Target]:
     if "A_Indirection" in value and "A_Star" in value["A_Indirection"]["indirection"][-1]:
         raise Unknowable("the fields of a value")
     name = target.get("name") or figure_name(value)[0] or "?column?"
-    return [Target(name, transform(p, value))]
+    return [Target(name, p.transform(value))]
 
 
 def _star(p: Nested, reference: Node) -> list[Target]:
@@ -228,7 +226,7 @@ def _values(p: Nested, body: Node) -> list[Target] | None:
     rows: list[list[Expr]] = []
     for row in body["valuesLists"]:
         p.clause = "VALUES"
-        made = [transform(p, item) for item in row["List"].get("items", ())]
+        made = [p.transform(item) for item in row["List"].get("items", ())]
         if rows and len(made) != len(rows[0]):
             place = next((at for at in map(expr_location, made) if at >= 0), -1)
             raise p.error("42601", "VALUES lists must all be the same length", place)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from pubcheck.postgres.analysis.aggregates import same
-from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import coerce_to_specific_type, coerce_type
 from pubcheck.postgres.analysis.locations import expr_location, node_location
 from pubcheck.postgres.analysis.namespace_items import Nested, column_named, level_of
@@ -87,7 +86,7 @@ def _target(p: Nested, node: Node, targets: list[Target], clause: str) -> Target
 def _expression(p: Nested, node: Node, targets: list[Target], clause: str) -> Target:
     """findTargetlistEntrySQL99."""
     p.clause = clause
-    expr = transform(p, node)
+    expr = p.transform(node)
     for target in targets:
         if same(target.expr, expr):
             return target
@@ -168,7 +167,7 @@ def _initial(p: Nested, place: int) -> Exception:
 def limit(p: Nested, node: Node, clause: str, ties: bool = False) -> None:
     """LIMIT or OFFSET (transformLimitClause)."""
     p.clause = clause
-    expr = coerce_to_specific_type(p, transform(p, node), INT8, clause)
+    expr = coerce_to_specific_type(p, p.transform(node), INT8, clause)
     for at in nodes(expr):
         if at.node == "Var" and level_of(at, p) is p:
             raise p.error("42P10", f"argument of {clause} must not contain variables", at.location)

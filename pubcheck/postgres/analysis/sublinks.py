@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from pubcheck.postgres.analysis.analyze import transform
+from pubcheck.postgres.analysis.json import returning
 from pubcheck.postgres.analysis.locations import node_location
 from pubcheck.postgres.analysis.namespace_items import Nested, Output
 from pubcheck.postgres.analysis.parse_state import ParseState
@@ -38,23 +38,22 @@ def sublink(p: ParseState, body: Node) -> Expr:
             raise p.error("42601", "subquery must return only one column", location)
         return _scalar(p, form, columns[0], location, inner)
     names = names_of(body["operName"]) if "operName" in body else ["="]
-    left = transform(p, body["testexpr"])
+    left = p.transform(body["testexpr"])
     left_columns = left.args if left.node == "RowExpr" else [left]
     return _compare(p, form, left_columns, names, columns, location, inner)
 
 
-def row_compare(p: ParseState, left: Node, names: list[str], link: Node, location: int) -> Expr:
+def row_operator(p: ParseState, body: Node) -> Expr:
     """``ROW(...) op (SELECT ...)``, whose place is that of the operator."""
+    left, names, location = body["lexpr"], names_of(body["name"]), body.get("location", -1)
     start = node_location(left)
-    outputs, inner = _query(p, link["subselect"], start)
-    row = transform(p, left)
+    outputs, inner = _query(p, body["rexpr"]["SubLink"]["subselect"], start)
+    row = p.transform(left)
     return _compare(p, "ROWCOMPARE", row.args, names, _named_outputs(p, outputs, start), location, inner)
 
 
 def json_array_query(p: ParseState, body: Node) -> Expr:
     """JSON_ARRAY(SELECT ...), which is a sub-select with JSON_ARRAYAGG."""
-    from pubcheck.postgres.analysis.json import returning
-
     location: int = body.get("location", -1)
     outputs, inner = _query(p, body["query"], location)
     columns = _named_outputs(p, outputs, location)

@@ -3,11 +3,11 @@ parse_node.c, utils/adt/arraysubs.c and jsonbsubs.c)."""
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis.analyze import transform
-from pubcheck.postgres.analysis.coerce import can_coerce, coerce_to_target_type, coerce_type, is_complex
+from pubcheck.postgres.analysis.coerce import coerce_to_target_type, coerce_type
 from pubcheck.postgres.analysis.functions import column_of
 from pubcheck.postgres.analysis.locations import expr_location, node_location
 from pubcheck.postgres.analysis.parse_state import ParseState
+from pubcheck.postgres.analysis.pathways import can_coerce, is_complex
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import INT2, INT2VECTOR, INT4, JSONB, OID, OIDVECTOR, RECORD, TEXT
 from pubcheck.postgres.parse import Node
@@ -22,7 +22,7 @@ _VECTOR_ELEMENTS = {1005: INT2, 1028: OID}
 
 def indirection(p: ParseState, body: Node) -> Expr:
     """``value[1].field``. Raises ServerError 42804, 42703, 42809, 0A000, 54000."""
-    result = transform(p, body["arg"])
+    result = p.transform(body["arg"])
     location = expr_location(result)
     subscripts: list[Node] = []
     for step in body["indirection"]:
@@ -83,7 +83,7 @@ def _hstore_subscript(p: ParseState, value: Expr, subscripts: list[Node]) -> Exp
     """hstore_subscript_transform (contrib/hstore)."""
     if len(subscripts) != 1 or subscripts[0].get("is_slice"):
         raise p.error("0A000", "hstore allows only one subscript")
-    index = transform(p, subscripts[0]["uidx"])
+    index = p.transform(subscripts[0]["uidx"])
     key = coerce_to_target_type(p, index, index.type, TEXT, -1, "a", IMPLICIT, -1)
     if key is None:
         raise p.error("42804", "hstore subscript must have type text", expr_location(index))
@@ -107,7 +107,7 @@ def _array_indices(p: ParseState, subscripts: list[Node], slices: bool) -> list[
 
 
 def _integer(p: ParseState, node: Node) -> Expr:
-    index = transform(p, node)
+    index = p.transform(node)
     made = coerce_to_target_type(p, index, index.type, INT4, -1, "a", IMPLICIT, -1)
     if made is None:
         raise p.error("42804", "array subscript must have type integer", node_location(node))
@@ -118,7 +118,7 @@ def _jsonb_index(p: ParseState, index: Node, slices: bool) -> Expr:
     if slices:
         place = node_location(index.get("uidx") or index.get("lidx"))
         raise p.error("42804", "jsonb subscript does not support slices", place)
-    key = transform(p, index["uidx"])
+    key = p.transform(index["uidx"])
     if key.type == UNKNOWN:
         return coerce_type(p, key, key.type, TEXT, -1, "i", IMPLICIT, -1)
     fitting = [target for target in (INT4, TEXT) if can_coerce(p.cache, key.type, target, "i")]

@@ -4,7 +4,7 @@ optimizer/util/clauses.c: contain_mutable_functions).
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis.coerce import find_pathway
+from pubcheck.postgres.analysis.pathways import find_pathway
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.oids import TEXT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis.analyze import transform
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_specific_type, coerce_to_target_type
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.typenames import type_and_typmod
@@ -34,7 +33,7 @@ def xml_expression(p: ParseState, body: Node) -> Expr:
     named = len(args)
     wanted = _ARGUMENTS[construct]
     for at, argument in enumerate(body.get("args", ())):
-        value = transform(p, argument)
+        value = p.transform(argument)
         target = wanted[min(at, len(wanted) - 1)]
         if target == BOOL:
             value = coerce_to_boolean(p, value, construct)
@@ -51,7 +50,7 @@ def _named(p: ParseState, body: Node, construct: str) -> list[Expr]:
     for item in body.get("named_args", ()):
         target = item["ResTarget"]
         value = target["val"]
-        args.append(transform(p, value))
+        args.append(p.transform(value))
         place: int = target.get("location", -1)
         name = target.get("name")
         if name is None:
@@ -69,7 +68,7 @@ def _named(p: ParseState, body: Node, construct: str) -> list[Expr]:
 def serialize(p: ParseState, body: Node) -> Expr:
     """XMLSERIALIZE (transformXmlSerialize). Raises ServerError 42804, 42704, 42846."""
     location: int = body.get("location", -1)
-    value = coerce_to_specific_type(p, transform(p, body["expr"]), XML, "XMLSERIALIZE")
+    value = coerce_to_specific_type(p, p.transform(body["expr"]), XML, "XMLSERIALIZE")
     target, typmod = type_and_typmod(p, body["typeName"])
     made = Expr("XmlExpr", TEXT, [value], location, value=("XMLSERIALIZE", 0))
     result = coerce_to_target_type(p, made, TEXT, target, typmod, "i", IMPLICIT, -1)

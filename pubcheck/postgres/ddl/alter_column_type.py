@@ -11,11 +11,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from pubcheck.postgres.analysis.analyze import transform
-from pubcheck.postgres.analysis.coerce import can_coerce, coerce_to_boolean, coerce_to_target_type
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_target_type
+from pubcheck.postgres.analysis.pathways import can_coerce
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.columns import put_columns, renamed
+from pubcheck.postgres.ddl.columns import renamed
 from pubcheck.postgres.ddl.object_descriptions import quote
 from pubcheck.postgres.ddl.stored_expressions import analyzed
 from pubcheck.postgres.ddl.unjudged import only_certain
@@ -25,6 +26,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.primnodes import IMPLICIT, Expr
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import put_columns
 from pubcheck.postgres.session.syscache import SysCache
 
 

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.check_expressions import refuse_check
-from pubcheck.postgres.ddl.columns import refuse_unknown_columns, require_column
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.ddl.indexes import IndexSpec, define_index
 from pubcheck.postgres.ddl.not_null import add_not_null, column_constrained, require_not_null
@@ -20,6 +19,7 @@ from pubcheck.postgres.oids import INT2, INT4, INT8, TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, conjuncts
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import refuse_unknown_columns, require_column
 
 _KEY_KINDS = {"CONSTR_PRIMARY": "p", "CONSTR_UNIQUE": "u", "CONSTR_EXCLUSION": "x"}
 

@@ -3,7 +3,7 @@ ATAddForeignKeyConstraint)."""
 
 from __future__ import annotations
 
-from pubcheck.postgres.analysis.coerce import can_coerce
+from pubcheck.postgres.analysis.pathways import can_coerce
 from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session

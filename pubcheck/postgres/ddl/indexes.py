@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_NORMAL_OID, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, refuse_unknown_columns, require_column
 from pubcheck.postgres.ddl.generated_names import addition, choose_relation_name, index_column_names, truncate
 from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.ddl.object_address import functions_called
@@ -42,6 +41,7 @@ from pubcheck.postgres.oids import (
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, refuse_unknown_columns, require_column
 
 INDEXABLE = "rmp"
 

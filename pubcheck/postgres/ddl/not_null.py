@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
-from pubcheck.postgres.ddl.columns import change_columns, require_column
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.ddl.replica_identity import refuse_nullable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import change_columns, require_column
 
 _PLAIN = NotNull()
 _ONLY = "Do not specify the ONLY keyword."

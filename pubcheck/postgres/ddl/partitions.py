@@ -6,13 +6,14 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, NORMAL, PARTITION, RELATION
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
-from pubcheck.postgres.ddl.columns import DIFFERENT, difference, put_columns
+from pubcheck.postgres.ddl.columns import DIFFERENT, difference
 from pubcheck.postgres.ddl.indexes import adopt_index
 from pubcheck.postgres.ddl.partition_bounds import read_bound, refuse_overlap
 from pubcheck.postgres.ddl.tables.inheritance import clone_foreign_key
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import put_columns
 
 
 def attach_partition(session: Session, parent_oid: int, child_oid: int, spec: Node) -> None:

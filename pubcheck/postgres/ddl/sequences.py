@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.columns import require_column
 from pubcheck.postgres.ddl.generated_names import choose_relation_name
 from pubcheck.postgres.ddl.sequence_options import refuse_options
 from pubcheck.postgres.ddl.types import free_row_type_name
@@ -16,6 +15,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find, plain_call
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import require_column
 
 SEQUENCE_FUNCTIONS = ("nextval", "currval", "setval")
 """Their argument is a regclass constant, which is a dependency (find_expr_references_walker)."""

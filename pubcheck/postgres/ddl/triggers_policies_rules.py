@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Other, Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.dml_targets import missing
 from pubcheck.postgres.ddl.functions import relations_named, unfollowed_call
@@ -22,6 +21,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, find, names
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
 
 
 def _enter(session: Session, kind: str, name: str, relation: Relation, *, replace_existing: bool = False) -> Other:

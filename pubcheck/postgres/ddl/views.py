@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NORMAL, RELATION, TEMPORARY, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation, Shown
 from pubcheck.postgres.ddl.assumed_relations import adopt_keys, adopt_members
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, difference
+from pubcheck.postgres.ddl.columns import difference
 from pubcheck.postgres.ddl.object_address import all_seen
 from pubcheck.postgres.ddl.query_dependencies import Reading, read_query
 from pubcheck.postgres.ddl.query_dependencies.columns import Outputs
@@ -18,6 +18,7 @@ from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse_tree import find, names, walk
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
 
 def create_view(session: Session, node: Node) -> None:

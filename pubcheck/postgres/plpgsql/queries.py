@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from pubcheck.postgres.analysis.figure_names import figure_name
 from pubcheck.postgres.budget import joined
-from pubcheck.postgres.ddl.generated_names import figure_name
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import conjuncts, names, uncast, walk

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from pubcheck.postgres.catalog import FIRST_UNPINNED
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.columns import require_column
 from pubcheck.postgres.ddl.not_null import column_constrained
 from pubcheck.postgres.ddl.object_address import RELATION_KINDS, RELATION_WORDS
 from pubcheck.postgres.errors import ServerError
@@ -19,6 +18,7 @@ from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.relkind import RELKIND_NOUN, not_supported_for
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import require_column
 
 Subcommand = Callable[[Session, int, Node, bool], None]
 """(session, relation, AlterTableCmd, whether it goes down to children)."""

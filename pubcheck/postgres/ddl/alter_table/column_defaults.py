@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import DEFAULT, INTERNAL, RELATION
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.columns import change_columns, having_column, renamed, require_column
+from pubcheck.postgres.ddl.columns import renamed
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import refuse_renewal
@@ -17,6 +17,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import change_columns, having_column, require_column
 
 
 def set_default(session: Session, relation: int, command: Node, recurse: bool) -> None:

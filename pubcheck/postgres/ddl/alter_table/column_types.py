@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import COLLATION, NORMAL, OTHER, PUBLICATION_REL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.alter_column_type import refuse_cast, refuse_default
-from pubcheck.postgres.ddl.columns import change_columns, having_column, require_column
 from pubcheck.postgres.ddl.not_null import refuse_renewal
 from pubcheck.postgres.ddl.object_descriptions import relation_name
 from pubcheck.postgres.ddl.tables.column_definition import depend_on_type, refuse_identity_type
@@ -18,6 +17,7 @@ from pubcheck.postgres.ddl.type_modifiers import collation_of, typmod_of
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import change_columns, having_column, require_column
 
 
 def alter_type(session: Session, relation: int, command: Node, recurse: bool) -> None:

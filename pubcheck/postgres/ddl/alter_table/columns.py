@@ -9,14 +9,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import RELATION, Object
 from pubcheck.postgres.catalog.rows import Column, NotNull
 from pubcheck.postgres.ddl.column_storage import refuse_compression, storage_of
-from pubcheck.postgres.ddl.columns import (
-    DIFFERENT,
-    change_columns,
-    difference,
-    having_column,
-    put_columns,
-    require_column,
-)
+from pubcheck.postgres.ddl.columns import DIFFERENT, difference
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
@@ -27,6 +20,7 @@ from pubcheck.postgres.ddl.tables.default_values import attach_default
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import change_columns, having_column, put_columns, require_column
 
 
 def add_column(session: Session, relation: int, command: Node, recurse: bool) -> None:

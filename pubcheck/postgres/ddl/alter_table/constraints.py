@@ -8,12 +8,12 @@ from pubcheck.postgres.catalog import CONSTRAINT
 from pubcheck.postgres.catalog.rows import Constraint
 from pubcheck.postgres.ddl import not_null
 from pubcheck.postgres.ddl.check_expressions import refuse_failing
-from pubcheck.postgres.ddl.columns import require_column
 from pubcheck.postgres.ddl.constraints import add_constraint
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import require_column
 
 
 def drop(session: Session, relation: int, command: Node, recurse: bool) -> None:

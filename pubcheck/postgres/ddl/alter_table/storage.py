@@ -5,11 +5,11 @@ what is refused takes back what else the statement says.
 from __future__ import annotations
 
 from pubcheck.postgres.ddl.access_methods import refuse_table_method, refuse_tablespace
-from pubcheck.postgres.ddl.columns import require_column
 from pubcheck.postgres.ddl.storage import refuse_parameters
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import require_column
 
 _OF_KIND = {"r": "table", "m": "table", "p": "partitioned", "v": "view"}
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, put_columns, renamed, require_column
+from pubcheck.postgres.ddl.columns import renamed
 from pubcheck.postgres.ddl.object_address import find_relation
 from pubcheck.postgres.ddl.objects import require_owner
 from pubcheck.postgres.ddl.objects.new_names import put_constraint, rename_relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, put_columns, require_column
 
 
 def rename_column(session: Session, node: Node) -> None:

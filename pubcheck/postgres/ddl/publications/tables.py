@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import FIRST_UNPINNED, PUBLICATION_REL
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, PublicationRel, Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.ddl.publications import about, denied, is_removed
 from pubcheck.postgres.ddl.publications.objects import (
     Member,
@@ -19,6 +18,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse_tree import without_locations
 from pubcheck.postgres.relkind import RELKIND_NOUN, not_supported_for
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
 from pubcheck.postgres.tokens import column_list
 
 

@@ -12,11 +12,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pubcheck.postgres.analysis.figure_names import figure_name
 from pubcheck.postgres.analysis.row_expr import MOST_ENTRIES
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PG_CATALOG, PROC, RELATION, TEMPORARY, TYPE, Object
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
-from pubcheck.postgres.ddl.generated_names import figure_name
 from pubcheck.postgres.ddl.query_dependencies.columns import Output, Outputs, columns_of, field_of, renamed, united
 from pubcheck.postgres.ddl.query_dependencies.functions import own_functions, result_columns
 from pubcheck.postgres.ddl.sequences import SEQUENCE_FUNCTIONS, sequence_named
@@ -33,6 +32,7 @@ from pubcheck.postgres.oids import BOOL, INT4, INT8, NUMERIC, RECORD, RECORD_ARR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find, names, parts
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
 _JSON_FUNCTIONS = {"JSON_EXISTS_OP": "json_exists", "JSON_QUERY_OP": "json_query", "JSON_VALUE_OP": "json_value"}
 

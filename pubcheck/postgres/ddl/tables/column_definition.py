@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import COLLATION, FIRST_GENERATED, FIRST_NORMAL_OID, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, NotNull, Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, renamed
+from pubcheck.postgres.ddl.columns import renamed
 from pubcheck.postgres.ddl.tables.conflicting_constraints import refuse_contradictions
 from pubcheck.postgres.ddl.tables.default_types import default_type, is_simple, suits
 from pubcheck.postgres.ddl.type_modifiers import COLLATIONS, collation_of, typmod_of
@@ -13,6 +13,7 @@ from pubcheck.postgres.oids import INT8
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
 SERIAL = {
     "serial": "int4",

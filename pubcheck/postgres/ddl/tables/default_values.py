@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import AUTO, DEFAULT, INTERNAL, NORMAL, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
 from pubcheck.postgres.ddl.object_address import functions_called
 from pubcheck.postgres.ddl.sequences import own_sequence, sequences_used
 from pubcheck.postgres.ddl.tables.default_types import is_simple, suits
@@ -14,6 +13,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import plain_call
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
 
 def attach_default(session: Session, relation: int, name: str, definition: Node) -> None:

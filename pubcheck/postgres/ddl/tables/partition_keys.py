@@ -5,13 +5,13 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS
 from pubcheck.postgres.ddl.indexes import ORDERED
 from pubcheck.postgres.ddl.partition_bounds import STRATEGIES
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
 
 
 def partitioned(session: Session, row: Relation, spec: Node) -> Relation:

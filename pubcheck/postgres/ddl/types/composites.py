@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import INTERNAL, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation, Type
 from pubcheck.postgres.ddl.alter_table import alter_typed
-from pubcheck.postgres.ddl.columns import SYSTEM_COLUMNS, put_columns, require_column
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.type_modifiers import collation_of, typmod_of
 from pubcheck.postgres.ddl.types import new_type, new_type_oid
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, put_columns, require_column
 
 
 def create_composite(session: Session, node: Node) -> None:

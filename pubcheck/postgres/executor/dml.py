@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pubcheck.postgres.analysis.analyze import transform
-from pubcheck.postgres.analysis.coerce import can_coerce, coerce_to_boolean, coerce_to_target_type
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_to_target_type
 from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.from_clause import from_clause
 from pubcheck.postgres.analysis.namespace_items import Nested
 from pubcheck.postgres.analysis.parse_state import NOTHING
+from pubcheck.postgres.analysis.pathways import can_coerce
 from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.analysis.select import analyze_query, with_clause
 from pubcheck.postgres.catalog.rows import Column, Relation
@@ -35,7 +35,7 @@ def analyze_write(session: Session, row: Relation, kind: str, body: Node, enclos
     for item in body.get("returningClause", {}).get("exprs", ()):
         p.clause = "RETURNING"
         if "A_Star" not in item["ResTarget"]["val"].get("ColumnRef", {}).get("fields", ({},))[-1]:
-            _folded(p, transform(p, item["ResTarget"]["val"]))
+            _folded(p, p.transform(item["ResTarget"]["val"]))
 
 
 def _change(p: Nested, row: Relation, kind: str, body: Node) -> None:
@@ -43,7 +43,7 @@ def _change(p: Nested, row: Relation, kind: str, body: Node) -> None:
     sources = [*body.get("fromClause", ()), *body.get("usingClause", ())]
     if kind == "MergeStmt":
         sources.append(body["sourceRelation"])
-    from_clause(p, [{"RangeVar": body["relation"]}, *sources])
+    from_clause(p, [{"RangeVar": body["relation"]}, *sources], analyze_query)
     for key in ("whereClause", "joinCondition"):
         _condition(p, body.get(key))
     _assignments(p, row, body.get("targetList", ()))
@@ -62,7 +62,7 @@ def _with(p: Nested, clause: Node) -> None:
 def _condition(p: Nested, tree: Node | None, clause: str = "WHERE") -> None:
     if tree is not None:
         p.clause = clause
-        _folded(p, coerce_to_boolean(p, transform(p, tree), clause))
+        _folded(p, coerce_to_boolean(p, p.transform(tree), clause))
 
 
 def _folded(p: Nested, expr: Expr) -> None:
@@ -80,7 +80,7 @@ def _assign(p: Nested, column: Column, tree: Node) -> None:
     """transformAssignedExpr."""
     if "SetToDefault" in tree or not column.type:
         return
-    expr = transform(p, tree)
+    expr = p.transform(tree)
     made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
     if made is None:
         raise _mistyped(p, column, expr.type)
@@ -149,7 +149,7 @@ def _insert(p: Nested, row: Relation, body: Node) -> None:
                 raise _mistyped(p, column, output.type)
     conflict = body.get("onConflictClause", {})
     target = {"RangeVar": body["relation"]}
-    from_clause(p, [target, {"RangeVar": {**body["relation"], "alias": {"aliasname": "excluded"}}}])
+    from_clause(p, [target, {"RangeVar": {**body["relation"], "alias": {"aliasname": "excluded"}}}], analyze_query)
     _condition(p, conflict.get("whereClause"))
     _assignments(p, row, conflict.get("targetList", ()))
     p.items = p.items[:1]  # RETURNING does not see what was excluded
