@@ -62,6 +62,12 @@ class Config(Struct, frozen=True, kw_only=True):
     docs_url: str = ""
     root: str = ""
 
+    def fails_run(self, severity: str, certainty: str) -> bool:
+        """Whether a finding makes the exit status 1: it is at least ``fail_on``, and certain unless assumed findings
+        count too."""
+        severe = severity in SEVERITIES[SEVERITIES.index(self.fail_on) :]
+        return severe and (certainty == "certain" or self.fail_on_assumed)
+
 
 class ConfigError(ValueError):
     """An option that cannot be followed. The message says what, where and what to write instead."""

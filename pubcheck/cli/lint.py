@@ -37,9 +37,8 @@ from pubcheck.cli.lint_unit import Outcome, Task, died, lint_unit
 from pubcheck.cli.output_files import STDOUT, Output, OutputType, put
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config, ConfigError, from_options, load
-from pubcheck.diagnostics import SEVERITIES
 from pubcheck.discovery.file_types import STDIN, Plan
-from pubcheck.findings import Finding, Report, report
+from pubcheck.findings import Report, report
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report import count
 from pubcheck.report.causes import causes
@@ -221,7 +220,7 @@ def command(
         unwritten = dict(write_files.write(rewritten))
         problems[:0] = (f"{label}: {reason}" for label, reason in unwritten.items())
     found = _report(outcomes, config)
-    status = FOUND if not exit_zero and (rewritten if diff else fails(found.findings, config)) else 0
+    status = FOUND if not exit_zero and (rewritten if diff else _fails(found, config)) else 0
     for output in outputs:
         try:
             put(output.path, render(found, output.format))
@@ -382,11 +381,6 @@ def _watched(outcomes: Iterator[Outcome], length: int, quiet: bool) -> Iterator[
         yield from bar
 
 
-def fails(findings: Iterable[Finding], config: Config) -> bool:
-    """Whether something reported fails the run: at least ``fail_on``, and certain unless assumed counts too."""
-    least = SEVERITIES.index(config.fail_on)
-    return any(
-        SEVERITIES.index(finding.entry.severity) >= least
-        and (finding.entry.certainty == "certain" or config.fail_on_assumed)
-        for finding in findings
-    )
+def _fails(report: Report, config: Config) -> bool:
+    entries = (finding.entry for finding in report.findings)
+    return any(config.fails_run(entry.severity, entry.certainty) for entry in entries)

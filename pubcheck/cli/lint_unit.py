@@ -87,13 +87,6 @@ def reported_files(plan: Plan) -> int:
     return sum(not file.context for file in plan.files)
 
 
-def named(plan: Plan) -> str:
-    """A unit by its first file."""
-    files = plan.files
-    more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-    return files[0].label + more
-
-
 def ready() -> None:
     """Loads what ``lint_unit`` needs: most of it is loaded when it is first met, so this lints a little."""
     sql = b"CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t WHERE (id > 0);"
@@ -102,5 +95,5 @@ def ready() -> None:
 
 def died(task: Task) -> Outcome:
     """The outcome of a task whose process died."""
-    crash = f"internal error in {named(task.plan)}: the process that linted it died, perhaps for lack of memory"
+    crash = f"internal error in {task.plan.title}: the process that linted it died, perhaps for lack of memory"
     return Outcome((), task.config.postgres, reported_files(task.plan), 0, crash)

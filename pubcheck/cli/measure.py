@@ -27,13 +27,12 @@ from pubcheck.cli.spark import (
     progress_of,
     remote_option,
 )
-from pubcheck.config import Config, ConfigError, from_options, load
+from pubcheck.config import ConfigError, from_options, load
 from pubcheck.discovery.file_types import STDIN
-from pubcheck.discovery.read import read_unit
 from pubcheck.faults import failure_text
 
 if TYPE_CHECKING:
-    from pubcheck.discovery.file_types import Plan
+    from pubcheck.discovery.read import Reading
     from pubcheck.engine.linter import Followed
     from pubcheck.findings import Entry
     from pubcheck.measure.plan import Measurable
@@ -125,7 +124,16 @@ def command(
     if len(plans) > 1:
         names = ", ".join(plan.name for plan in plans[:_TOLD])
         raise click.UsageError(f"SCHEMA holds {len(plans)} databases ({names}): name one, or use --together")
-    followed, missing = _follow(plans[0], config)
+    from msgspec.structs import replace
+
+    from pubcheck.engine.linter import Linter
+    from pubcheck.lint_files import lint_files
+
+    config = replace(config, postgres=config.postgres[-1:], select=(), ignore=())
+    linted = lint_files(plans[0], Linter(config), follow=True)
+    followed = linted.followed
+    if followed is None:
+        return complain(failure_text(linted.faults) or "")
 
     from pubcheck import __version__
     from pubcheck.measure.plan import NoTable, measurable
@@ -145,6 +153,7 @@ def command(
     show(
         [report.json(document)] if as_json else (f"{line}\n" for line in report.text(document)), for_people=not as_json
     )
+    missing = _missing(linted.reading, followed)
     for entry in missing[:_TOLD]:
         click.echo(f"pubcheck: left out: {entry.path}:{entry.line}: {entry.message} [{entry.rule}]", err=True)
     if len(missing) > _TOLD:
@@ -182,19 +191,12 @@ def _counted(
     return tuple(counted)
 
 
-def _follow(plan: Plan, config: Config) -> tuple[Followed, Sequence[Entry]]:
-    """The database at its end, and what is missing from it because it is certainly refused or could not be read."""
-    from msgspec.structs import replace
-
-    from pubcheck.engine.linter import Linter, Unit
+def _missing(reading: Reading, followed: Followed) -> Sequence[Entry]:
+    """The findings that make the final state incomplete: statements about publications that are certainly refused, and
+    files that cannot be read."""
     from pubcheck.findings import Resolver
-    from pubcheck.lint_files import majors_of, platform_of
-    from pubcheck.postgres.versions import DEFAULT_MAJOR
 
-    config = replace(config, postgres=config.postgres[-1:], select=(), ignore=())
-    reading = read_unit(plan.files, config.postgres or (DEFAULT_MAJOR,))
-    followed = Linter(config).follow(Unit(reading.sources, majors_of(plan, config), platform_of(plan)))
     refused = [each for each in followed.result.diagnostics if each.phase == "ddl" and each.server is not None]
-    found = Resolver(excerpts=False).findings([*reading.diagnostics, *refused])
-    entries = [finding.entry for finding in sorted(found, key=lambda finding: finding.order)]
-    return followed, [entry for entry in entries if (entry.severity, entry.certainty) == ("error", "certain")]
+    findings = Resolver(excerpts=False).findings([*reading.diagnostics, *refused])
+    entries = [finding.entry for finding in sorted(findings, key=lambda finding: finding.order)]
+    return [entry for entry in entries if (entry.severity, entry.certainty) == ("error", "certain")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 
 import click
 from msgspec import Struct
@@ -45,18 +46,35 @@ class OutputType(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # ge
 
 
 def put(path: str, pieces: Iterable[str]) -> None:
-    """Writes a text to a file, in UTF-8. Raises OSError; what stood there before then still does."""
+    """Writes a text to a file, in UTF-8. Raises OSError; an existing file is then as it was before."""
+    contents = (piece.encode("utf-8", "backslashreplace") for piece in pieces)
     if os.path.exists(path) and (not os.path.isfile(path) or path.startswith("/dev/")):  # a pipe, or /dev/stdout
-        with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            stream.writelines(pieces)
+        with open(path, "wb") as stream:
+            stream.writelines(contents)
         return
+    replace_file(path, contents)
+
+
+def replace_file(path: str, contents: Iterable[bytes]) -> None:
+    """Writes a file, whole or not at all. An existing one keeps its mode and, where that is allowed, its owner. Raises
+    OSError, and what ``contents`` raises."""
     path = os.path.realpath(path)  # a symbolic link stays one
-    beside = f"{path}.{os.getpid()}.tmp"
+    temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        with open(beside, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            stream.writelines(pieces)
-        os.replace(beside, path)
+        with open(temporary, "xb") as stream:
+            stream.writelines(contents)
+        if os.path.exists(path):
+            _copy_mode_and_owner(path, temporary)
+        os.replace(temporary, path)
     except BaseException:
-        if os.path.exists(beside):
-            os.unlink(beside)
+        with suppress(OSError):
+            os.unlink(temporary)
         raise
+
+
+def _copy_mode_and_owner(path: str, temporary: str) -> None:
+    status = os.stat(path)
+    if hasattr(os, "chown") and (status.st_uid, status.st_gid) != (os.getuid(), os.getgid()):
+        with suppress(PermissionError):
+            os.chown(temporary, status.st_uid, status.st_gid)
+    os.chmod(temporary, status.st_mode & 0o7777)

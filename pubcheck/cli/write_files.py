@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 
 from pubcheck.autofix import Rewritten
+from pubcheck.cli.output_files import replace_file
 from pubcheck.source import decode
 
 
 def write(rewritten: Iterable[Rewritten]) -> Iterator[tuple[str, str]]:
     """Writes files, each whole or not at all; yields the labels of those that could not be written, and why not."""
     for file in rewritten:
-        path = os.path.realpath(file.path)  # a symbolic link stays one
-        beside = f"{path}.{os.getpid()}.tmp"
         try:
-            with open(path, "r+b") as stream:  # what is read-only is to stay as it is
+            with open(file.path, "r+b") as stream:  # a read-only file is not replaced
                 if stream.read() != file.before:
                     yield file.label, "was changed while it was linted and is left as it is"
                     continue
-            with open(beside, "xb") as stream:
-                stream.write(file.after)
-            _take_after(path, beside)
-            os.replace(beside, path)
+            replace_file(file.path, [file.after])
         except OSError as error:
             yield file.label, f"cannot be written: {error.strerror}"
-        finally:
-            if os.path.exists(beside):
-                os.unlink(beside)
-
-
-def _take_after(path: str, beside: str) -> None:
-    """Gives a new file the mode and, where that is allowed, the owner of the one that it takes the place of."""
-    status = os.stat(path)
-    if hasattr(os, "chown") and (status.st_uid, status.st_gid) != (os.getuid(), os.getgid()):
-        with suppress(PermissionError):
-            os.chown(beside, status.st_uid, status.st_gid)
-    os.chmod(beside, status.st_mode & 0o7777)
 
 
 def diff(rewritten: Iterable[Rewritten]) -> Iterator[str]:

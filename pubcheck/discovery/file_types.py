@@ -45,6 +45,17 @@ class Plan(Struct, frozen=True):
     reason: str
     postgres: tuple[int, ...] = ()
 
+    @property
+    def context(self) -> frozenset[str]:
+        """The labels of the files that are only read to be followed."""
+        return frozenset(file.label for file in self.files if file.context)
+
+    @property
+    def title(self) -> str:
+        """The unit in a message: its first file, and how many more there are."""
+        more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
+        return self.files[0].label + more
+
 
 GUESSED = frozenset(["file", "folder", "references", "numbered", "dump", "rails", "psql"])
 """Habits that are of no tool: a file of such a unit that is given by name is a unit of its own."""

@@ -19,7 +19,6 @@ from msgspec import Struct
 
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import File, Plan
-from pubcheck.engine.linter import Followed, Linter, Result, Unit
 from pubcheck.faults import Fault, fault_of
 from pubcheck.findings import Entry
 from pubcheck.lint_files import lint_files
@@ -127,24 +126,6 @@ class Answer(Struct, frozen=True):
 Asked = Request | Survey | FileInspection | Examine
 
 
-class _Following:
-    """A linter that keeps, of the unit it judged last, what explaining needs."""
-
-    def __init__(self, linter: Linter) -> None:
-        self.config = linter.config
-        self._follow = linter.follow
-        self._followed: Followed | None = None
-
-    def lint(self, unit: Unit) -> Result:
-        self._followed = self._follow(unit)
-        return self._followed.result
-
-    def taken(self) -> Followed | None:
-        """What was kept, once; None when no unit has been judged since."""
-        followed, self._followed = self._followed, None
-        return followed
-
-
 class Limits(Struct, frozen=True):
     """What a unit may take: seconds, and bytes of memory beyond those of a process at rest."""
 
@@ -182,7 +163,6 @@ def main() -> None:
     faulthandler.enable()
     gc.set_threshold(500_000)  # as the command line does, and for its reason
     linter, limits = pickle.loads(requests.recv_bytes()), Limits(float(sys.argv[3]), int(sys.argv[4]))
-    following = _Following(linter)
     refusals_known = selected(linter.config.select, linter.config.ignore, linter.config.extend_select) >= WRITE_RULES
     encode = msgspec.msgpack.Encoder().encode
     decoder: msgspec.msgpack.Decoder[Asked] = msgspec.msgpack.Decoder(Asked)
@@ -211,15 +191,14 @@ def main() -> None:
 
     def lint(unit: Request) -> Reply:
         begun = perf_counter()
-        following.taken()  # of a unit that was judged, and failed after that
         files = tuple(
             File(os.fsdecode(file.location or b""), file.label, file.problem, file.content, file.view)
             for file in unit.files
         )
-        judged = lint_files(Plan(unit.name, files, unit.habit, "", postgres=unit.majors), following, excerpts=False)
+        judged = lint_files(Plan(unit.name, files, unit.habit, "", postgres=unit.majors), linter, follow=True)
         faults = list(judged.faults)
         rows: tuple[Published, ...] = ()
-        followed = following.taken()
+        followed = judged.followed
         of_reading = (*judged.diagnostics, *(followed.of_reading if followed is not None else ()))
         aside = {
             id(each.span.source): Unread(each.span.source.label, _ASIDE[each.rule], each.message)

@@ -9,7 +9,6 @@ from msgspec import Struct
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from pubcheck.config import Config
 from pubcheck.diagnostics import SEVERITIES
 from pubcheck.spark.incremental import RepositoryDiff
 from pubcheck.spark.inputs import Input
@@ -116,12 +115,3 @@ def _hold(metrics: dict[str, float], name: str, other: float, what: str) -> None
             f"the audit lost something: {counts}. Where the cluster lost a worker meanwhile, or another audit wrote a"
             " run of the same id, it is to be run again; else this is a bug in pubcheck, please report it"
         )
-
-
-def fails(rules: list[tuple[str, str, str, int]], config: Config) -> bool:
-    """Whether something that was found fails the run, as `pubcheck lint` would say."""
-    least = SEVERITIES.index(config.fail_on)
-    return any(
-        severity in SEVERITIES[least:] and (certainty == "certain" or config.fail_on_assumed)
-        for _, severity, certainty, _ in rules
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,12 @@ def test_a_symbolic_link_stays_one_and_what_cannot_be_written_stops_no_other_rep
     assert Path("report.json").is_symlink()
     assert json.loads(Path("there/report.json").read_text())["files"] == 1
     assert os.listdir("there") == ["report.json"]
+
+
+def test_a_report_keeps_the_mode_of_the_file_that_it_replaces(schema: str) -> None:
+    Path("a.sarif").touch(mode=0o640)
+    assert run(["lint", schema, "--output", "sarif:a.sarif"]) == 1
+    assert stat.S_IMODE(os.stat("a.sarif").st_mode) == 0o640
 
 
 def test_a_report_that_fails_leaves_what_stood_there(

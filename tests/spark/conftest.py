@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from pubcheck.discovery.units import find_plans
 from pubcheck.engine.linter import Linter
-from pubcheck.lint_files import SupportsLint, lint_files
+from pubcheck.lint_files import lint_files
 from tests.spark.audits import Audits
 
 PROJECT = Path(__file__).parent.parent.parent
@@ -65,7 +65,7 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
     return written
 
 
-def linted(*where: str, linter: SupportsLint = Linter()) -> list[dict[str, Any]]:
+def linted(*where: str, linter: Linter = Linter()) -> list[dict[str, Any]]:
     """The findings of `pubcheck lint` over each of the paths, as its JSON has them, in order."""
     entries = [
         msgspec.to_builtins(finding.entry)
