@@ -99,6 +99,9 @@ def test_a_page_is_taken_apart() -> None:
         ("## Why", "## Reason", "the sections must be"),
         ("### Good", "### Better", "`### Bad`, then `### Good`"),
         ("```text 18\nOK\n```\n", "", "needs the answer of each"),
+        ("^ PUB120", "^ PUB121", "does not mark a finding of PUB120 in the line above it"),
+        ("^ PUB120", "^" * 60 + " PUB120", "does not mark a finding"),
+        ("^ PUB120", "^PUB120", "needs a comment such as"),
         ("ERROR 42601: unrecognized", "ERROR 42602: unrecognized", "does not declare the SQLSTATE 42602"),
         ("ERROR 42601: unrecognized", "ERROR: unrecognized", "cannot read the server's answer"),
     ],
@@ -119,8 +122,8 @@ def test_a_page_that_breaks_the_format_is_refused(before: str, after: str, compl
 )
 def test_codes_names_and_specifications_are_unique(tmp_path: Path, again: tuple[str, str], complaint: str) -> None:
     code, _, name = again[1].partition("-")
-    text = PAGE.replace("# option-unknown (PUB120)", f"# {name} ({code})")
-    text = text.replace("code: PUB120", f"code: {code}").replace("name: option-unknown", f"name: {name}")
+    text = PAGE.replace("PUB120", code)
+    text = text.replace("# option-unknown", f"# {name}").replace("name: option-unknown", f"name: {name}")
     (tmp_path / NAME).write_text(PAGE)
     (tmp_path / f"{again[1]}.md").write_text(text)
     with pytest.raises(PageError, match=complaint):

@@ -10,7 +10,7 @@ _TOKEN = re.compile(
        | (?P<text>[eE]'(?:[^'\\]++|\\.|'')*+'|(?:[uU]&|[nNbBxX])?'(?:[^']++|'')*+'
            |(?P<quote>\$(?:[A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*)?\$).*?(?P=quote))
        | (?P<name>(?:[uU]&)?"(?:[^"]++|"")*+"|[A-Za-z_\x80-\xff][A-Za-z0-9_$\x80-\xff]*)
-       | (?P<number>[0-9][0-9a-zA-Z_.]*)
+       | (?P<number>\$?[0-9][0-9a-zA-Z_.]*)
        | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )

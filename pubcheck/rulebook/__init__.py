@@ -157,6 +157,7 @@ SECTIONS = ("What happens", "Why", "Example", "How to fix", "Source")
 
 _FIELDS = ("code", "name", "phase", "severity", "postgres", "sqlstate", "spec", "fix", "default")
 _FENCE = lazy_compile(r"^```(\w*)[ ]*([^\n]*)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+_MARK = lazy_compile(r"--( *)(\^+) (PUB\d{3})")
 _ANSWER = lazy_compile(r"ERROR (?P<sqlstate>[0-9A-Z]{5}): (?P<message>.*)")
 
 
@@ -167,11 +168,28 @@ class PageError(ValueError):
 _Fail = Callable[[str], PageError]
 
 
+class Place(Struct, frozen=True, order=True):
+    """Where an example has a finding: line and columns count from 1, ``end`` is exclusive.
+
+    A finding of several lines is marked up to the end of its first one.
+    """
+
+    line: int
+    column: int
+    end: int
+
+
 class BadExample(Struct, frozen=True):
-    """Statements of which the last is refused, and by major the claimed answer; None: all are accepted."""
+    """SQL with findings of the page's rule.
+
+    ``answers``: by major, what the server answers to the last statement; None when it accepts them all. Empty when no
+    server can be asked, for example because the SQL needs an extension. ``places``: by major, where the linter reports
+    the rule.
+    """
 
     sql: str
     answers: Mapping[int, ServerAnswer | None]
+    places: Mapping[int, tuple[Place, ...]]
 
 
 class Page(Struct, frozen=True):
@@ -205,8 +223,8 @@ def parse_page(text: str, filename: str) -> Page:
         raise fail(f"the sections must be {', '.join(SECTIONS)}, and are {', '.join(parts[::2])}")
     if empty := [heading for heading, section in sections.items() if not section]:
         raise fail(f"nothing is written under {empty[0]}")
-    if not (rule.spec or rule.sqlstate):
-        return Page(rule, sections, (), ())  # families of our own need not be about SQL
+    if "```sql" not in sections["Example"] and not (rule.spec or rule.sqlstate):
+        return Page(rule, sections, (), ())  # about files, not about SQL
     bad_text, found, good_text = sections["Example"].partition("### Good\n")
     if not found or not bad_text.startswith("### Bad\n"):
         raise fail("Example must hold `### Bad`, then `### Good`")
@@ -254,20 +272,47 @@ def _declaration(head: str, fail: _Fail) -> Rule:
 def _bad_examples(rule: Rule, text: str, fail: _Fail) -> Iterator[BadExample]:
     blocks = _FENCE.findall(text)
     while blocks:
-        language, _, sql = blocks.pop(0)
+        language, _, marked = blocks.pop(0)
         if language != "sql":
             raise fail("an answer without the statements before it")
+        sql, places = _marked_places(marked, rule, fail)
         answers: dict[int, ServerAnswer | None] = {}
         while blocks and blocks[0][0] == "text":
             _, majors, said = blocks.pop(0)
             answer = _parse_answer(said, fail)
-            if answer and answer.sqlstate not in rule.sqlstate:
+            if answer and rule.sqlstate and answer.sqlstate not in rule.sqlstate:
                 raise fail(f"the front matter does not declare the SQLSTATE {answer.sqlstate} that an example claims")
             for major in [int(word) for word in re.findall(r"\d+", majors)] or rule.postgres:
                 answers[major] = answer
-        if tuple(sorted(answers)) != rule.postgres:
+        if (answers or rule.sqlstate) and tuple(sorted(answers)) != rule.postgres:
             raise fail(f"a bad example needs the answer of each of {rule.postgres}, and has {tuple(sorted(answers))}")
-        yield BadExample(sql, answers)
+        # Where only other majors refuse the statement, this one has nothing to report.
+        refusal = bool(rule.sqlstate) and rule.phase in ("ddl", "write")
+        by_major = {major: () if refusal and answers.get(major) is None else places for major in rule.postgres}
+        yield BadExample(sql, answers, by_major)
+
+
+def _marked_places(text: str, rule: Rule, fail: _Fail) -> tuple[str, tuple[Place, ...]]:
+    """Split an example into its SQL and the places that comments below its lines mark, in their order.
+
+    ``--    ^^^^^^ PUB301`` marks what is above the carets. Carets that follow ``--`` directly mark from the line's
+    first column on: nothing else can be marked there.
+    """
+    lines: list[str] = []
+    places: list[Place] = []
+    for line in text.splitlines(keepends=True):
+        mark = _MARK.fullmatch(line.rstrip("\n"))
+        if mark is None:
+            lines.append(line)
+            continue
+        column = len("--") + len(mark[1]) + 1 if mark[1] else 1
+        end = len("--") + len(mark[1]) + len(mark[2]) + 1
+        if mark[3] != rule.code or not lines or end > len(lines[-1]):
+            raise fail(f"`{line.strip()}` does not mark a finding of {rule.code} in the line above it")
+        places.append(Place(len(lines), column, end))
+    if not places:
+        raise fail(f"a bad example needs a comment such as `--   ^^^^ {rule.code}` below each finding")
+    return "".join(lines), tuple(sorted(places))
 
 
 def _parse_answer(text: str, fail: _Fail) -> ServerAnswer | None:
