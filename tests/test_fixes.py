@@ -20,7 +20,8 @@ from pubcheck.autofix import Changes, Editing, add_ignores, fix
 from pubcheck.diagnostics import Edit, Span
 from pubcheck.discovery.file_types import File, Plan
 from pubcheck.lint_files import lint_files
-from pubcheck.rulebook import RULES, read_pages
+from pubcheck.rulebook import RULES
+from pubcheck.rulebook.pages import read_pages
 from pubcheck.source import Source
 from tests.conformance.judging import DATABASE, text_of
 from tests.support.cases import DDL_PHASES, MAJORS, Case

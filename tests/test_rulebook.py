@@ -11,7 +11,9 @@ import pytest
 import pubcheck
 from pubcheck import rulebook
 from pubcheck.postgres.versions import MAJORS
-from pubcheck.rulebook import RULES, PageError, index_source, parse_page, read_pages, selected
+from pubcheck.rulebook import RULES, selected
+from pubcheck.rulebook.compile import index_source
+from pubcheck.rulebook.pages import SECTIONS, PageError, parse_page, read_pages
 
 PAGES = Path(__file__).parent.parent / "rules"
 COVERAGE: dict[str, str] = tomllib.loads((PAGES / "coverage.toml").read_text())
@@ -75,7 +77,7 @@ def test_a_page_is_taken_apart() -> None:
     page = parse_page(PAGE, NAME)
     assert page.rule is not RULES["PUB120"]
     assert page.rule == RULES["PUB120"]
-    assert list(page.sections) == list(rulebook.SECTIONS)
+    assert list(page.sections) == list(SECTIONS)
     first, by_major = page.bad
     assert first.sql.startswith("CREATE TABLE orders")
     assert {answer.message for answer in first.answers.values() if answer} == {

@@ -10,7 +10,7 @@ import pytest
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Linter, Unit
-from pubcheck.rulebook import read_pages
+from pubcheck.rulebook.pages import read_pages
 from pubcheck.source import Source
 
 PAGES = read_pages(str(Path(__file__).parents[2] / "rules"))

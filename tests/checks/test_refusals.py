@@ -16,7 +16,8 @@ from pubcheck.checks.messages.refusals import explain, explain_unseen
 from pubcheck.checks.messages.template import MessageTemplate
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.errors import ServerError
-from pubcheck.rulebook import RULES, read_pages, rule_for_spec
+from pubcheck.rulebook import RULES, rule_for_spec
+from pubcheck.rulebook.pages import read_pages
 
 PACKAGE = Path(pubcheck.__file__).parent
 SPECS = {spec for rule in RULES.values() for spec in rule.spec}

@@ -8,19 +8,24 @@ import pglast
 import pytest
 
 from pubcheck import Config, Diagnostic, Linter, ServerAnswer, Source, Span, Unit
-from pubcheck.rulebook import BadExample, Place, Rule, read_pages
+from pubcheck.rulebook import Rule
+from pubcheck.rulebook.pages import BadExample, Place, read_pages
 from tests.support.servers import Answer, Servers, execute, prepare
 from tests.support.subscribing import no_subscription_left
 
 _PAGES = read_pages(str(Path(__file__).parent.parent.parent / "rules"))
 
+EXAMPLES = [(page.rule, number, example) for page in _PAGES for number, example in enumerate(page.bad, 1)]
 BAD = [
-    pytest.param(page.rule, example, major, id=f"{page.rule.code}-bad{number}-{major}")
-    for page in _PAGES
-    for number, example in enumerate(page.bad, 1)
-    for major in page.rule.postgres
+    pytest.param(rule, example, major, id=f"{rule.code}-bad{number}-{major}")
+    for rule, number, example in EXAMPLES
+    for major in rule.postgres
 ]
-ANSWERED = [case for case in BAD if case.values[1].answers]
+ANSWERED = [
+    pytest.param(rule, example, major, id=f"{rule.code}-bad{number}-{major}")
+    for rule, number, example in EXAMPLES
+    for major in example.answers
+]
 GOOD = [
     pytest.param(page.rule, sql, major, id=f"{page.rule.code}-good{number}-{major}")
     for page in _PAGES
@@ -50,7 +55,7 @@ def words(answer: Answer | ServerAnswer | None) -> tuple[str | None, ...] | None
 
 
 def place(span: Span) -> Place:
-    """Where a finding is, as a page can mark it: the first line of several, and three columns or more from the first."""
+    """Where a finding is, as a page can mark it: on one line, and at least three columns if it begins the line."""
     text = span.source.text
     line = text.rfind("\n", 0, span.start) + 1
     end = min(max(span.end, span.start + 1), text.index("\n", span.start))
