@@ -57,14 +57,14 @@ class _Commands(click.Group):
     epilog="""\b
 Examples:
   pubcheck lint schema.sql            one file, checked as PostgreSQL 18
-  pubcheck lint --postgres 15,18 db/  each migration history is one database
+  pubcheck lint --postgres 15,18 db/  each migration history is one unit
   pg_dump -s shop | pubcheck lint -   standard input
   pubcheck explain schema.sql         what a subscriber will see of each table
   pubcheck rule PUB301                what a rule means and how to fix it""",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="pubcheck", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Says what PostgreSQL will do with a publication before PostgreSQL does it."""
+    """Check what PostgreSQL will do with a publication before PostgreSQL does it."""
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -127,10 +127,10 @@ fail_on_option = click.option(
     "--fail-on",
     type=click.Choice(SEVERITIES),
     default=None,
-    help="The least severity that fails the run.  [default: warning]",
+    help="Lowest severity that fails the run.  [default: warning]",
 )
 fail_on_assumed_option = click.option(
-    "--fail-on-assumed/--no-fail-on-assumed", default=None, help="Let assumed findings fail the run too."
+    "--fail-on-assumed/--no-fail-on-assumed", default=None, help="Assumed findings fail the run too."
 )
 color_option = click.option(
     "--color",

@@ -40,7 +40,7 @@ def _size(given: str) -> int:
 
 
 @click.command(
-    short_help="The linter over a corpus of repositories, as a Spark job.",
+    short_help="Lint many repositories as a Spark job.",
     epilog="""\b
 Examples:
   pubcheck audit repositories/ --output audit
@@ -54,39 +54,42 @@ read or is not text is one (PUB001, PUB002), unless its repository has nothing
 to lint; other quarantined items do not fail a run.""",
 )
 @click.argument("input_", metavar="INPUT")
-@click.option("--output", required=True, metavar="DIR", help="Where the tables are written: DIR/<table>/run=<id>/.")
+@click.option("--output", required=True, metavar="DIR", help="Folder for the tables: DIR/<table>/run=<id>/.")
 @click.option(
     "--format",
     "format_",
     default="files",
     metavar="FORMAT",
     show_default=True,
-    help="What INPUT is: files (a folder of repositories, or a pattern that matches them), table (a catalog table), or"
-    " a data source of Spark, such as parquet, json, csv or delta.",
+    help="Kind of INPUT: files (a folder of repositories, or a pattern that matches them), table (a catalog "
+    "table), or a Spark data source such as parquet, json, csv or delta.",
 )
-@click.option("--repo-column", metavar="NAME", help="Column that names the repository.  [default: repository]")
-@click.option("--path-column", metavar="NAME", help="Column with the file's path.  [default: path]")
-@click.option("--content-column", metavar="NAME", help="Column with its content.  [default: content]")
+@click.option("--repo-column", metavar="NAME", help="Column with the name of the repository.  [default: repository]")
+@click.option("--path-column", metavar="NAME", help="Column with the path of the file.  [default: path]")
+@click.option("--content-column", metavar="NAME", help="Column with the content of the file.  [default: content]")
 @click.option(
     "--preset", metavar="NAME", help="Columns of a well-known corpus: the-stack, github-code or bigquery-github."
 )
-@click.option("--option", "options", type=pair, multiple=True, metavar="K=V", help="An option of the data source.")
+@click.option(
+    "--option", "options", type=pair, multiple=True, metavar="K=V", help="Option of the data source. Repeatable."
+)
 @click.option(
     "--since",
     metavar="RUN",
-    help="Carry over what has not changed since that run in DIR, or since latest, the last run of INPUT, or of any if"
-    " there is none. A repository whose files have the names, sizes, times and inodes of then is not read.",
+    help="Copy the findings of repositories that have not changed since this run in DIR. latest selects the most recent"
+    " run of INPUT, or the most recent run of any input. A repository is not read if its files have the same names,"
+    " sizes, times and inodes.",
 )
 @click.option(
     "--run",
     metavar="ID",
-    help="What this run is called; one of that name is replaced.  [default: the time, and a random number]",
+    help="Run ID. An existing run with the same ID is replaced.  [default: the time, and a random number]",
 )
 @click.option(
     "--max-file-size", type=_size, default="32M", show_default=True, metavar="SIZE", help="Largest file to lint."
 )
 @click.option(
-    "--max-unit-size", type=_size, default="128M", show_default=True, metavar="SIZE", help="Largest database to lint."
+    "--max-unit-size", type=_size, default="128M", show_default=True, metavar="SIZE", help="Largest unit to lint."
 )
 @click.option(
     "--unit-timeout",
@@ -94,15 +97,15 @@ to lint; other quarantined items do not fail a run.""",
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="Longest time for a database.",
+    help="Longest time for one unit.",
 )
 @click.option(
-    "--unit-memory", type=_size, default="2G", show_default=True, metavar="SIZE", help="Most memory for a database."
+    "--unit-memory", type=_size, default="2G", show_default=True, metavar="SIZE", help="Most memory for one unit."
 )
-@click.option("--postgres", metavar="MAJORS", help="Majors to judge for, as in `pubcheck lint`.")
-@click.option("--select", multiple=True, metavar="CODE", help="Report these rules only.")
+@click.option("--postgres", metavar="MAJORS", help="PostgreSQL versions to check, as in `pubcheck lint`.")
+@click.option("--select", multiple=True, metavar="CODE", help="Report only these rules.")
 @click.option("--ignore", multiple=True, metavar="CODE", help="Do not report these rules.")
-@click.option("--complete/--no-complete", default=None, help="Each input is the whole database.")
+@click.option("--complete/--no-complete", default=None, help="Each unit is a complete database.")
 @fail_on_option
 @fail_on_assumed_option
 @config_option
@@ -110,10 +113,10 @@ to lint; other quarantined items do not fail a run.""",
 @remote_option
 @conf_option
 @click.option(
-    "--report", metavar="FILE", help="Write the report here, a page.  [default: DIR/report.html if DIR is local]"
+    "--report", metavar="FILE", help="Write the HTML report to this file.  [default: DIR/report.html if DIR is local]"
 )
 @click.option("--no-report", is_flag=True, help="Write no report.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def command(
     input_: str,
     output: str,
@@ -143,11 +146,11 @@ def command(
     no_report: bool,
     quiet: bool,
 ) -> int:
-    """Lints the databases of many repositories and writes what it found as Parquet tables, and as a report to look at.
+    """Lint the units of many repositories and write the findings as Parquet tables and as an HTML report.
 
-    Every file and every database ends in one of linted, nothing to lint (its repository names no publication,
-    subscription or replica identity) and quarantined (with the reason: one that crashes, takes too long or is too large
-    harms no other).
+    Every file and every unit ends as linted, nothing to lint (its repository names no publication, subscription or
+    replica identity) or quarantined (with the reason). A unit that crashes, takes too long or is too large does not
+    affect the others.
     """
     given = {
         "postgres": postgres,
@@ -161,11 +164,13 @@ def command(
         {key: value for key, value in given.items() if value is not None}, load(path=config_path), where="--"
     )
     if run is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", run):
-        raise ConfigError(f"--run: {run!r} is no id: letters, digits, dots, hyphens and underscores, 100 at the most")
+        raise ConfigError(
+            f"--run: {run!r} is not a valid ID: use at most 100 letters, digits, dots, hyphens and underscores"
+        )
     if report is not None and no_report:
-        raise click.UsageError("--report and --no-report exclude each other")
+        raise click.UsageError("--report and --no-report cannot be combined")
     if report is not None and not os.path.isdir(os.path.dirname(report) or "."):
-        raise click.FileError(report, "there is no such folder")
+        raise click.FileError(report, "the folder does not exist")
     if report is not None and os.path.isdir(report):
         raise click.FileError(report, "it is a folder")
     if not output.removeprefix("file://"):
@@ -173,12 +178,12 @@ def command(
     try:
         output.encode()
     except UnicodeEncodeError:
-        raise ConfigError(f"--output: {output!r} is no UTF-8, and Spark knows no other names") from None
+        raise ConfigError(f"--output: {output!r} is not valid UTF-8; Spark requires UTF-8 paths") from None
     if os.path.isfile(output.removeprefix("file://")):
-        raise ConfigError(f"--output: {output} is a file, and no folder")
+        raise ConfigError(f"--output: {output} is a file, not a folder")
     check_installed("the audit")
     if config.units and not quiet:
-        click.echo("pubcheck: [[unit]] says nothing of the repositories of a corpus: it is left out", err=True)
+        click.echo("pubcheck: ignoring [[unit]]: it applies to one repository, not to a corpus", err=True)
     columns = (repo_column, path_column, content_column)
     source = _input(input_, format_, columns, preset, dict(options), config)
 
@@ -232,7 +237,7 @@ def command(
     if not quiet:
         show(f"{line}\n" for line in summarised(summary, output, page, document))
     if unwritten is not None:
-        return complain(f"the run is complete, but its report could not be made: {unwritten}")
+        return complain(f"the run is complete, but its report could not be written: {unwritten}")
     failing = any(config.fails_run(severity, certainty) for _, severity, certainty, _ in summary.rules)
     return FOUND if failing else 0
 
@@ -251,16 +256,18 @@ def _input(
 
     if format_ == "files":
         if preset or any(columns) or options:
-            raise ConfigError("columns, presets and options are of tables: say what INPUT is with --format")
+            raise ConfigError("columns, presets and options apply to tables: name the kind of INPUT with --format")
         if not os.path.exists(where) and fixed_part(where) is None:
             raise NoInput(f"no input: there is no {where}")
         if os.path.isfile(where) and not readable([os.path.basename(where)]):
-            raise ConfigError(f"{where} is no file of SQL: if its rows are files, say --format, such as parquet or csv")
+            raise ConfigError(
+                f"{where} is not an SQL file: if its rows are files, add --format, such as --format parquet"
+            )
         return Folders(where, config)
     base = Columns("repository", "path", "content")
     if preset is not None:
         if preset not in PRESETS:
-            raise ConfigError(f"--preset: there is no {preset}; there are {', '.join(PRESETS)}")
+            raise ConfigError(f"--preset: there is no preset {preset}; choose from {', '.join(PRESETS)}")
         base = PRESETS[preset]
     repository, path, content = columns
     chosen = Columns(repository or base.repository, path or base.path, content or base.content)
@@ -298,7 +305,7 @@ def summarised(summary: Summary, output: str, page: str | None = None, document:
     for why, (units, files) in summary.quarantine.items():
         lines.append(f"    {why:14}{units:>10,} units {files:>10,} files")
     if passed_over := count.get("rows_passed_over"):
-        lines.append(f"{passed_over:,} rows of the input are no files to read")
+        lines.append(f"{passed_over:,} rows of the input are not files to read")
     lines += summary.notes
     severities = ((severity, count[f"{severity}s"]) for severity in reversed(SEVERITIES))
     lines.append(", ".join(f"{times:,} {severity}{'s' if times != 1 else ''}" for severity, times in severities))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="What a subscriber will see of each table.",
+    short_help="Show what a subscriber will see of each table.",
     epilog="""\b
 Examples:
   pubcheck explain schema.sql
@@ -55,7 +55,7 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
 @click.option(
     "--postgres",
     metavar="MAJOR",
-    help="The major to judge for.  [default: the configuration's last, what a pg_dump header says, or 18]",
+    help="PostgreSQL version to check.  [default: the configuration's last, what a pg_dump header says, or 18]",
 )
 @click.option("--publication", "publications", multiple=True, metavar="NAME", help="This publication; repeatable.")
 @click.option(
@@ -79,7 +79,7 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
     type=click.Choice(["text", "json", "html"]),
     default="text",
     show_default=True,
-    help="How to explain; html is one page with a drawing.",
+    help="Format; html is one page with a drawing.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write to this file instead of standard output.")
 @complete_option
@@ -92,7 +92,7 @@ Exit status: 0 if `lint` would find nothing that fails the run; 1 if it would;
     default=1,
     metavar="N",
     show_default=True,
-    help="Databases to explain at a time; 0 means one a core.",
+    help="Number of units to explain in parallel; 0 means one per core.",
 )
 @fail_on_option
 @fail_on_assumed_option
@@ -120,10 +120,10 @@ def command(
     config_path: str | None,
     color: str,
 ) -> int:
-    """Says for each publication and table what a subscriber will see: operations, rows, columns, names.
+    """Show what a subscriber will see of each publication and table: operations, rows, columns and names.
 
-    A PATH is a folder, in which the habits of migration tools tell what files build a database (`pubcheck files` shows
-    it); a file, which is explained in the history that it lies in, or else on its own; or - for standard input.
+    A PATH is a folder, a file, or - for standard input. In a folder, migration files form units by their tool's naming
+    conventions (`pubcheck files` shows them). A file is explained as part of its migration history if it has one.
     """
     given = {
         "postgres": postgres,
@@ -137,7 +137,7 @@ def command(
     )
     config = with_variables(config, variables)
     if postgres is not None and len(config.postgres) > 1:
-        raise click.UsageError("--postgres: one major at a time can be explained")
+        raise click.UsageError("--postgres: explain takes one version at a time")
     from pubcheck.explain.build import Wanted
 
     named = tuple(tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions)
@@ -203,7 +203,7 @@ def _check(explanation: Explanation, wanted: Wanted) -> None:
     tables = {table.name for unit in explanation.units for table in unit.tables}
     for name in wanted.tables:
         if not any(name in (table, table.partition(".")[2]) for table in tables):
-            raise click.UsageError(f"no publication sends anything of a table {name}")
+            raise click.UsageError(f"no publication publishes a table {name}")
 
 
 def _rendered(explanation: Explanation, format_: str, color: str, *, to_file: bool) -> Iterator[str]:

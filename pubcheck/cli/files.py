@@ -1,4 +1,4 @@
-"""`pubcheck files`: what would be read, as which database, in which order, and why."""
+"""`pubcheck files`: the files that would be read, as which unit, in which order, and why."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pubcheck.report.text import escape
 
 
 @click.command(
-    short_help="What would be read, as which database, and why.",
+    short_help="Show which files are read, as which unit, and why.",
     epilog="""\b
 Examples:
   pubcheck files
@@ -48,7 +48,7 @@ configuration.""",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How to show it.",
+    help="Output format.",
 )
 @stdin_option
 @config_option
@@ -63,11 +63,11 @@ def command(
     config_path: str | None,
     color: str,
 ) -> int:
-    """Shows the files that `lint`, given the same arguments, would read: the databases that they build, the order in
-    which they are run, and the reason; without a PATH those of the current folder, or of the
-    configuration's where that names units.
+    """Show the files that `lint` would read with the same arguments: their units, their order and the reason.
 
-    Context is read to be followed and is not reported about. Passed over is what takes back what other files do.
+    Without a PATH, the units of the configuration are shown, or those of the current folder.
+
+    Context files are replayed but not reported on. Rollback files are skipped.
     """
     config = load(path=config_path)
     if force_exclude is not None:
@@ -156,7 +156,7 @@ def _text(found: Survey, *, color: bool) -> Iterator[str]:
             remark = f"  ({escape(', '.join(remarks))})" if remarks else ""
             yield f"  {number:{width}}  {styled(escape(file.label), dim=file.context)}{remark}\n"
     if found.passed_over:
-        yield f"{styled('passed over', bold=True)}\n"
+        yield f"{styled('skipped', bold=True)}\n"
         for label, reason in found.passed_over:
             yield f"  {escape(label)}  ({escape(reason)})\n"
     yield _closing(found.plans, len(found.passed_over))
@@ -164,5 +164,5 @@ def _text(found: Survey, *, color: bool) -> Iterator[str]:
 
 def _closing(plans: list[Plan], passed_over: int) -> str:
     files = len({file.path for plan in plans for file in plan.files})
-    more = f", {passed_over} passed over" if passed_over else ""
-    return f"{count(files, 'file', 'd')} in {count(len(plans), 'database', 'd')}{more}\n"
+    more = f", {passed_over} skipped" if passed_over else ""
+    return f"{count(files, 'file', 'd')} in {count(len(plans), 'unit', 'd')}{more}\n"

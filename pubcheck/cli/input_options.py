@@ -27,18 +27,17 @@ if TYPE_CHECKING:
 
     from pubcheck.cli.process_pool import Workers
 
-together_option = click.option("--together", is_flag=True, help="All paths are one database, in the order given.")
+together_option = click.option("--together", is_flag=True, help="All paths form one unit, in the order given.")
 schema_option = click.option(
     "--schema",
     multiple=True,
     metavar="CONTEXT",
-    help="A file or folder that is run first in every database, and only followed: what concerns it alone is not"
-    " reported. Repeatable.",
+    help="A file or folder that is replayed before every unit. Findings about it are not reported. Repeatable.",
 )
 complete_option = click.option(
     "--complete/--no-complete",
     default=None,
-    help="The input is the whole database: what it does not make does not exist.",
+    help="The input is a complete database: anything missing from it does not exist.",
 )
 statement_size_option = click.option(
     "--max-statement-size",
@@ -49,13 +48,13 @@ config_option = click.option(
     "--config",
     "config_path",
     metavar="FILE",
-    help="Configuration to read instead of the nearest pubcheck.toml or pyproject.toml.",
+    help="Configuration file, instead of the nearest pubcheck.toml or pyproject.toml.",
 )
 stdin_option = click.option(
     "--stdin-filename",
     metavar="NAME",
     default=UNNAMED,
-    help="The file whose content comes from standard input; it is linted in that file's history.",
+    help="The file whose content standard input holds; it is linted as part of that file's migration history.",
 )
 
 
@@ -76,14 +75,14 @@ variables_option = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     callback=_variables,
-    help="The value of a psql variable, as psql's own -v sets it. Repeatable.",
+    help="Set a psql variable, like psql -v. Repeatable.",
 )
 
 
 force_exclude_option = click.option(
     "--force-exclude/--no-force-exclude",
     default=None,
-    help="Pass over what the configuration excludes or git ignores also where it is given by name.",
+    help="Skip files that the configuration excludes or Git ignores, even if they are given by name.",
 )
 
 
@@ -119,12 +118,12 @@ def read_plans(
 
 
 def no_input(found: Survey, paths: tuple[str, ...]) -> str:
-    """What is said where there is nothing to read."""
+    """Return the message for a run without input."""
     return f"no input: {'; '.join(skipped_messages(found.passed_over)) or 'no .sql file under ' + ', '.join(paths)}"
 
 
 def skipped_messages(passed_over: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """What is said of paths given by name that are passed over, by the reasons."""
+    """Yield a message per reason for paths that are given by name and skipped."""
     from pubcheck.report.text import escape
 
     reasons: dict[str, list[str]] = {}
@@ -132,7 +131,7 @@ def skipped_messages(passed_over: Sequence[tuple[str, str]]) -> Iterator[str]:
         reasons.setdefault(why, []).append(label)
     for why, labels in reasons.items():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
-        yield f"{escape(labels[0])}{more} passed over: {why}"
+        yield f"{escape(labels[0])}{more} skipped: {why}"
 
 
 def look(
@@ -152,9 +151,9 @@ def look(
     if not paths:
         raise NoInput("no input: give files, folders, or - for standard input")
     if "" in (*paths, *schema):
-        raise click.UsageError("a PATH is empty; is a variable of the shell not set?")
+        raise click.UsageError("a PATH is empty; is a shell variable not set?")
     if STDIN in paths and STDIN in schema:
-        raise click.UsageError("standard input is either a path or --schema, not both")
+        raise click.UsageError("standard input cannot be both a PATH and --schema")
     stdin = _standard_input() if STDIN in (*paths, *schema) else None
     if majors and config.units:
         config = replace(config, units=tuple(replace(unit, postgres=()) for unit in config.units))

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="What the server will refuse, now or later.",
+    short_help="Check which statements and later writes PostgreSQL refuses.",
     epilog="""\b
 Examples:
   pubcheck lint schema.sql
@@ -68,35 +68,36 @@ Examples:
   pubcheck lint --write-baseline known.json db/
 
 \b
-Exit status: 0 nothing found that fails the run; 1 something certain was
-found that is at least --fail-on, or --diff shows a change; 2 bad arguments or
+Exit status: 0 no finding fails the run; 1 a certain finding is at least as
+severe as --fail-on, or --diff shows a change; 2 bad arguments or
 configuration, no input, or an internal error.""",
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
     "--postgres",
     metavar="MAJORS",
-    help="Majors to judge for, such as 16 or 15,18.  [default: 18, or what a pg_dump header says]",
+    help="PostgreSQL versions to check, such as 16 or 15,18.  [default: the version in a pg_dump header, or 18]",
 )
-@click.option("--format", "format_", type=click.Choice(FORMATS), default=None, help="How to report.  [default: text]")
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), default=None, help="Format of the report.  [default: text]"
+)
 @click.option(
     "--output",
     "outputs",
     type=OutputType(),
     multiple=True,
     metavar="FORMAT:FILE",
-    help="Write a report of that format to a file as well, or with - to standard output instead of the text; may be"
-    " repeated.",
+    help="Also write a report to a file, or with - to standard output instead of the text. Repeatable.",
 )
 @click.option(
     "--select",
     multiple=True,
     metavar="CODE",
-    help="Report these rules only: codes or beginnings (PUB3), repeated or joined by commas.",
+    help="Report only these rules: codes or prefixes (PUB3), separated by commas. Repeatable.",
 )
-@click.option("--extend-select", multiple=True, metavar="CODE", help="Report these rules as well.")
+@click.option("--extend-select", multiple=True, metavar="CODE", help="Report these rules too.")
 @click.option(
-    "--ignore", multiple=True, metavar="CODE", help="Do not report these rules; the longer of two codes wins."
+    "--ignore", multiple=True, metavar="CODE", help="Do not report these rules; the longer of two matching codes wins."
 )
 @complete_option
 @together_option
@@ -109,25 +110,23 @@ configuration, no input, or an internal error.""",
     default=1,
     metavar="N",
     show_default=True,
-    help="Databases to lint at a time; 0 means one a core.",
+    help="Number of units to lint in parallel; 0 means one per core.",
 )
 @fail_on_option
 @fail_on_assumed_option
 @statement_size_option
 @stdin_option
 @config_option
-@click.option("--statistics", is_flag=True, help="Show how many findings there are of each rule, as text or json.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
-@click.option("--fix", is_flag=True, help="Apply the safe fixes to the files; report what is left.")
-@click.option(
-    "--unsafe-fixes", is_flag=True, help="With --fix or --diff: those fixes too that may not be what is meant."
-)
-@click.option("--diff", is_flag=True, help="Show what --fix or --add-ignore would change, and write nothing.")
-@click.option("--add-ignore", is_flag=True, help="Write comments into the files that ignore what is found.")
-@click.option("--baseline", metavar="FILE", help="Do not report the findings that this file knows.")
-@click.option("--write-baseline", metavar="FILE", help="Make everything that is found known, in this file.")
+@click.option("--statistics", is_flag=True, help="Print the number of findings per rule, as text or json.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the findings are.")
+@click.option("--fix", is_flag=True, help="Apply safe fixes to the files and report the remaining findings.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: include fixes that may not be intended.")
+@click.option("--diff", is_flag=True, help="Show what --fix or --add-ignore would change, without writing.")
+@click.option("--add-ignore", is_flag=True, help="Write comments that ignore the findings into the files.")
+@click.option("--baseline", metavar="FILE", help="Do not report findings recorded in this file.")
+@click.option("--write-baseline", metavar="FILE", help="Write all current findings to this baseline file.")
 @color_option
-@click.option("-q", "--quiet", is_flag=True, help="No closing line, no progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no summary and no progress.")
 def command(
     paths: tuple[str, ...],
     postgres: str | None,
@@ -158,14 +157,13 @@ def command(
     color: str,
     quiet: bool,
 ) -> int:
-    """Says what PostgreSQL will refuse because of a publication: the statement itself, or a later UPDATE or DELETE.
+    """Check which statements PostgreSQL refuses because of a publication, and which later UPDATEs and DELETEs.
 
-    A PATH is a folder, in which the habits of migration tools tell what files build a database (`pubcheck files` shows
-    it); a file, which is linted in the history that it lies in, or else on its own; or - for standard input. Without
-    a PATH the configuration's folder is meant where that names units.
+    A PATH is a folder, a file, or - for standard input. In a folder, migration files form units by their tool's naming
+    conventions (`pubcheck files` shows them). A file is linted as part of its migration history if it has one. Without
+    a PATH, the units of the configuration are linted.
 
-    A statement that is refused is taken as if it were left out, and what follows it is judged all the same, in the same
-    transaction too.
+    A refused statement changes nothing, and the statements after it are still checked, even in the same transaction.
     """
     given = {
         "postgres": postgres,
@@ -185,12 +183,12 @@ def command(
         config = replace(config, extend_select=base.extend_select + config.extend_select)
     format_, outputs = _reports(format_, outputs)
     if statistics and format_ not in ("text", "json"):
-        raise click.UsageError("--statistics goes with --format text or json")
+        raise click.UsageError("--statistics needs --format text or json")
     change = _change(fix, unsafe_fixes, diff, add_ignore)
     if change and write_baseline:
-        raise click.UsageError("--write-baseline goes with neither --fix nor --add-ignore")
+        raise click.UsageError("--write-baseline cannot be combined with --fix or --add-ignore")
     if change and not diff and STDIN in paths:
-        raise click.UsageError("standard input cannot be changed; --diff shows what would be")
+        raise click.UsageError("standard input cannot be changed; use --diff to see the changes")
     known = None if write_baseline else _baseline(baseline, config)
     with Workers(jobs) as workers:
         met = look(
@@ -243,7 +241,7 @@ def _make_known(outcomes: Sequence[Outcome], path: str, quiet: bool) -> int:
     if not crashes:
         number = _write_baseline(path, outcomes)
         if not quiet:
-            click.echo(f"{path}: {count(number, 'finding', 'd')} known from now on", err=True)
+            click.echo(f"{path}: {count(number, 'finding', 'd')} written", err=True)
     return _complain_of(crashes)
 
 
@@ -277,11 +275,11 @@ def _reports(format_: str | None, outputs: tuple[Output, ...]) -> tuple[str, tup
 def _change(fix: bool, unsafe_fixes: bool, diff: bool, add_ignore: bool) -> Change | None:
     """What these options ask to be done to the files."""
     if add_ignore and (fix or unsafe_fixes):
-        raise click.UsageError("--add-ignore ignores what --fix would fix: run one after the other")
+        raise click.UsageError("--add-ignore cannot be combined with --fix: run one after the other")
     if add_ignore:
         return "ignore"
     if unsafe_fixes and not (fix or diff):
-        raise click.UsageError("--unsafe-fixes goes with --fix or --diff")
+        raise click.UsageError("--unsafe-fixes needs --fix or --diff")
     if fix or diff:
         return "unsafe-fix" if unsafe_fixes else "fix"
     return None
@@ -357,11 +355,11 @@ def _remarks(
         reported = rulebook.selected(config.select, config.ignore, config.extend_select)
         stale = known.stale(met, labels, reported, found.postgres) if change is None else []
         if met:
-            yield f"Not shown: {count(len(met), 'finding', 'd')} that {known.path} knows."
+            yield f"Not shown: {count(len(met), 'finding', 'd')} recorded in {known.path}."
         if stale:
             yield (
-                f"No longer found: {count(len(stale), 'finding', 'd')} that {known.path} knows;"
-                f" --write-baseline {known.path} forgets them."
+                f"No longer found: {count(len(stale), 'finding', 'd')} recorded in {known.path};"
+                f" --write-baseline {known.path} removes them."
             )
 
 

@@ -43,7 +43,7 @@ _TOLD = 10
 
 
 @click.command(
-    short_help="What the publications would send of a table's data.",
+    short_help="Count the rows of a table that its publications would send.",
     epilog="""\b
 Examples:
   pubcheck measure schema.sql --data app.orders=orders.parquet
@@ -67,12 +67,17 @@ input, or data that do not fit the table.""",
     " Spark's catalog. Repeatable.",
 )
 @click.option(
-    "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to report."
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the report.",
 )
 @click.option(
     "--postgres",
     metavar="MAJOR",
-    help="The major to judge for.  [default: the configuration's last, what a pg_dump header says, or 18]",
+    help="PostgreSQL version to check.  [default: the configuration's last, what a pg_dump header says, or 18]",
 )
 @complete_option
 @together_option
@@ -82,7 +87,7 @@ input, or data that do not fit the table.""",
 @master_option
 @remote_option
 @conf_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
 def command(
     paths: tuple[str, ...],
     given: tuple[tuple[str, str], ...],
@@ -98,18 +103,19 @@ def command(
     conf: tuple[tuple[str, str], ...],
     quiet: bool,
 ) -> int:
-    """Counts the rows that each publication would send of a table, from the table's data, with Spark.
+    """Count the rows of a table that each publication would send, from the table's data, with Spark.
 
-    Says for each publication how many rows the initial copy and INSERTs send, how many are held back because the row
-    filter is NULL, and of the publications together what several send and none does. A filter is run only where Spark
-    gives for every row what the server gives; of others it is said why not.
+    For each publication the report gives the rows of the initial copy and of INSERT, and the rows that are held back
+    because the row filter is NULL. For all publications together it gives the rows that several of them send, and the
+    rows that none sends. A filter is evaluated only if Spark gives the server's answer for every row; otherwise the
+    report gives the reason.
     """
     options = {"postgres": postgres, "complete": complete}
     config = from_options(
         {key: value for key, value in options.items() if value is not None}, load(path=config_path), where="--"
     )
     if postgres is not None and len(config.postgres) > 1:
-        raise click.UsageError("--postgres: one major at a time can be measured")
+        raise click.UsageError("--postgres: measure takes one version at a time")
     for path in paths:
         if path != STDIN and not os.path.exists(path):
             raise NoInput(f"no input: there is no {path}")
@@ -123,7 +129,7 @@ def command(
     )
     if len(plans) > 1:
         names = ", ".join(plan.name for plan in plans[:_TOLD])
-        raise click.UsageError(f"SCHEMA holds {len(plans)} databases ({names}): name one, or use --together")
+        raise click.UsageError(f"SCHEMA holds {len(plans)} units ({names}): name one, or use --together")
     from msgspec.structs import replace
 
     from pubcheck.engine.linter import Linter

@@ -14,7 +14,7 @@ _BOLD, _DIM, _CODE, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
 
 
 @click.command(
-    short_help="What a rule means and how to fix it.",
+    short_help="Show what a rule means and how to fix it.",
     epilog="""\b
 Examples:
   pubcheck rule PUB301
@@ -23,13 +23,13 @@ Examples:
 @click.argument("code", metavar="CODE", required=False)
 @color_option
 def command(code: str | None, color: str) -> None:
-    """Shows the page of a rule, given by its code or its name; in a pipe as the Markdown that it is written in."""
+    """Show the page of a rule, given by its code or its name. In a pipe the page is Markdown."""
     if code is None:
-        raise click.UsageError("the code or the name of a rule is needed; `pubcheck rules` lists them")
+        raise click.UsageError("missing rule code or name; `pubcheck rules` lists them")
     rule = rulebook.find(code) or rulebook.find(f"PUB{code}")
     family = [known for known in rulebook.RULES if known.startswith(code.upper())]
     if rule is None and family:
-        raise click.UsageError(f"{code} is several rules: {', '.join(family)}")
+        raise click.UsageError(f"{code} matches several rules: {', '.join(family)}")
     if rule is None:
         from pubcheck.config import suggestion
 

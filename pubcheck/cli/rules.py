@@ -8,12 +8,12 @@ from pubcheck.cli.app import show
 from pubcheck.rulebook import RULES
 
 
-@click.command(short_help="The list of rules.")
+@click.command(short_help="List the rules.")
 @click.option(
-    "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to list."
+    "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
 )
 def command(format_: str) -> None:
-    """Lists every rule: its code, severity, phase and name; a + marks those that lint reports unless told otherwise."""
+    """List every rule with its code, severity, phase and name; + marks the rules that lint reports by default."""
     if format_ == "json":
         import msgspec
 

@@ -29,7 +29,7 @@ master_option = click.option(
     "--master", metavar="URL", help="Spark master, such as local[4].  [default: spark-submit's, or local[*]]"
 )
 remote_option = click.option("--remote", metavar="URL", help="Spark Connect server, such as sc://host.")
-conf_option = click.option("--conf", type=pair, multiple=True, metavar="K=V", help="A setting of Spark.")
+conf_option = click.option("--conf", type=pair, multiple=True, metavar="K=V", help="Spark setting. Repeatable.")
 
 
 def check_installed(what: str) -> None:

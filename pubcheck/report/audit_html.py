@@ -28,9 +28,9 @@ _ROWS, _COLUMNS = 15, 12
 REASONS = {
     "unreadable": "the file could not be opened or read",
     "not-text": "the file holds what no SQL file holds, or is in an unknown encoding",
-    "too-large": "over --max-file-size, or the database over --max-unit-size",
+    "too-large": "over --max-file-size, or the unit over --max-unit-size",
     "duplicate": "the path stands twice in its repository; the first one counts",
-    "not-postgresql": "most of its statements are of another database",
+    "not-postgresql": "most of its statements are for another database system",
     "time-out": "not done within --unit-timeout",
     "memory": "needed more than --unit-memory",
     "crashed": "the process that linted it died",
@@ -184,22 +184,22 @@ def _link(code: str) -> str:
 
 def _ends(audit: Audit) -> Iterator[str]:
     carried = (
-        f" {count(audit.carried, 'database')} unchanged since the run before, carried over." if audit.carried else ""
+        f" {count(audit.carried, 'unit')} unchanged since the previous run, copied from it." if audit.carried else ""
     )
 
     def row(label: str, ends: Ends) -> Bar:
         return Bar(label, (ends.linted, ends.nothing_to_lint, ends.quarantined))
 
-    rows = [row("databases", audit.units), row("files", audit.files)]
-    drawing = plots.shares("What became of databases and files, in percent", _ENDS, rows)
+    rows = [row("units", audit.units), row("files", audit.files)]
+    drawing = plots.shares("Results for units and files, in percent", _ENDS, rows)
     heads = ("", *(f"#{part.name}" for part in _ENDS), "#all")
     table = _table(
         "ends",
-        "Every database and every file ends in one of these",
+        "Every unit and every file ends as one of these",
         heads,
         [[bar.label, *map(_number, bar.counts), _number(sum(bar.counts))] for bar in rows],
     )
-    lead = f"A repository without a publication has nothing to lint, nor has a file that builds no database.{carried}"
+    lead = f"Repositories without a publication have nothing to lint; neither do files that belong to no unit.{carried}"
     yield from _section("coverage", "What was looked at", lead, _figure(drawing, _ENDS), table)
 
 
@@ -393,7 +393,7 @@ def _quarantine(audit: Audit) -> Iterator[str]:
     ]
     heads = ("Reason", "Which means", "#Databases", "#Files", "For example")
     table = _table("reasons", "Databases, and files that alone are quarantined", heads, rows)
-    parts = (Part("databases", "warning"), Part("files", "line"))
+    parts = (Part("units", "warning"), Part("files", "line"))
     bars = [Bar(each.reason, (each.units, each.files)) for each in audit.quarantine]
     drawing = plots.bars("Quarantined, by reason", parts, bars)
     lead = "What is here was not judged, or not wholly; the rest is not touched by it."

@@ -109,16 +109,16 @@ def test_a_diff_of_standard_input(pubcheck: Call) -> None:
     assert "--- x.sql\n+++ x.sql\n" in called.out
     refused = pubcheck("lint", "--fix", "-", stdin=FIXABLE.encode())
     assert (refused.status, refused.out) == (2, "")
-    assert "standard input cannot be changed; --diff shows what would be" in refused.err
+    assert "standard input cannot be changed; use --diff to see the changes" in refused.err
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("--unsafe-fixes",), "--unsafe-fixes goes with --fix or --diff"),
+        (("--unsafe-fixes",), "--unsafe-fixes needs --fix or --diff"),
         (("--fix", "--add-ignore"), "run one after the other"),
-        (("--fix", "--write-baseline", "b.json"), "--write-baseline goes with neither"),
-        (("--statistics", "--format", "sarif"), "--statistics goes with --format text or json"),
+        (("--fix", "--write-baseline", "b.json"), "--write-baseline cannot be combined with"),
+        (("--statistics", "--format", "sarif"), "--statistics needs --format text or json"),
         (("--baseline", "none.json"), "baseline none.json: cannot be read: No such file or directory; make it with"),
     ],
 )
@@ -252,10 +252,10 @@ def test_add_ignore_can_be_shown_first(pubcheck: Call) -> None:
 def test_a_baseline_knows_what_was_found_and_not_what_comes_after(pubcheck: Call) -> None:
     Path("a.sql").write_text(TABLE + BAD)
     written = pubcheck("lint", "--write-baseline", "known.json", "a.sql")
-    assert (written.status, written.out, written.err) == (0, "", "known.json: 2 findings known from now on\n")
+    assert (written.status, written.out, written.err) == (0, "", "known.json: 2 findings written\n")
     known = pubcheck("lint", "--baseline", "known.json", "a.sql")
     assert (known.status, known.out.count("PUB301")) == (0, 0)
-    assert known.out.endswith("Not shown: 2 findings that known.json knows.\n")
+    assert known.out.endswith("Not shown: 2 findings recorded in known.json.\n")
     # Lines above do not matter, and neither does the folder that it is called from.
     Path("a.sql").write_text("\n\n-- more\n" + TABLE + BAD + OTHER + WORSE)
     called = pubcheck("lint", "--baseline", "known.json", os.path.abspath("a.sql"))
@@ -283,7 +283,7 @@ def test_what_is_no_longer_found_is_said(pubcheck: Call) -> None:
     assert called.status == 0
     # Of a.sql, and of c.sql which is gone; b.sql was not read.
     assert called.out.endswith(
-        "No longer found: 4 findings that known.json knows; --write-baseline known.json forgets them.\n"
+        "No longer found: 4 findings recorded in known.json; --write-baseline known.json removes them.\n"
     )
     for options in (("--ignore", "PUB3"), ("--postgres", "17")):
         assert "No longer" not in pubcheck("lint", "--baseline", "known.json", *options, "b.sql", "a.sql").out

@@ -18,22 +18,25 @@ from tests.cli.conftest import Call
     [
         (("none", "--output", "out"), "no input: there is no none"),
         ((".",), "Missing option '--output'"),
-        ((".", "--output", "out", "--run", "a/b"), "--run: 'a/b' is no id"),
+        ((".", "--output", "out", "--run", "a/b"), "--run: 'a/b' is not a valid ID"),
         ((".", "--output", "out", "--max-file-size", "much"), "'much' is not a size; write bytes, or such as 512K"),
         ((".", "--output", "out", "--conf", "x"), "'x' must be KEY=VALUE"),
-        ((".", "--output", "out", "--repo-column", "x"), "columns, presets and options are of tables"),
-        (("t", "--format", "table", "--preset", "x", "--output", "out"), "there is no x; there are the-stack, github"),
-        ((".", "--output", "out", "--run", "a" * 101), "is no id: letters, digits, dots, hyphens and underscores, 100"),
-        ((".", "--output", __file__), f"{__file__} is a file, and no folder"),
+        ((".", "--output", "out", "--repo-column", "x"), "columns, presets and options apply to tables"),
+        (
+            ("t", "--format", "table", "--preset", "x", "--output", "out"),
+            "there is no preset x; choose from the-stack, github",
+        ),
+        ((".", "--output", "out", "--run", "a" * 101), "is not a valid ID: use at most 100 letters"),
+        ((".", "--output", __file__), f"{__file__} is a file, not a folder"),
         ((".", "--output", ""), "--output: say into which folder"),
-        ((".", "--output", "\udce9"), "--output: '\\udce9' is no UTF-8"),
+        ((".", "--output", "\udce9"), "--output: '\\udce9' is not valid UTF-8"),
         ((".", "--output", "out", "--report", "."), "Could not open file '.': it is a folder"),
         ((".", "--output", "out", "--postgres", "19"), "PostgreSQL 19 is not supported"),
         ((".", "--output", "out", "--unit-timeout", "0"), "Invalid value for '--unit-timeout'"),
-        ((".", "--output", "out", "--report", "a.html", "--no-report"), "--report and --no-report exclude each other"),
+        ((".", "--output", "out", "--report", "a.html", "--no-report"), "--report and --no-report cannot be combined"),
         (
             (".", "--output", "out", "--report", "none/a.html"),
-            "Could not open file 'none/a.html': there is no such folder",
+            "Could not open file 'none/a.html': the folder does not exist",
         ),
     ],
 )
@@ -49,7 +52,7 @@ def test_a_file_of_rows_is_not_taken_for_one_of_sql(pubcheck: Call, name: str) -
     Path(name).write_text("repository,path,content\n")
     called = pubcheck("audit", name, "--output", "out")
     assert (called.status, called.out) == (2, "")
-    assert f"{name} is no file of SQL: if its rows are files, say --format" in called.err
+    assert f"{name} is not an SQL file: if its rows are files, add --format" in called.err
 
 
 def test_without_pyspark_it_says_what_to_install(pubcheck: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,11 +85,11 @@ def test_no_publication_is_said(pubcheck: Call) -> None:
     ("arguments", "reason"),
     [
         ((), "no input: give files, folders, or -"),
-        (("--postgres", "15,18", "shop.sql"), "one major at a time can be explained"),
+        (("--postgres", "15,18", "shop.sql"), "explain takes one version at a time"),
         (("--postgres", "19", "shop.sql"), "PostgreSQL 19 is not supported"),
         (("--publication", "eux", "shop.sql"), "there is no publication eux; did you mean eu?"),
         (("--subscription", "eu,uk", "shop.sql"), "there is no publication uk"),
-        (("--table", "order", "shop.sql"), "no publication sends anything of a table order"),
+        (("--table", "order", "shop.sql"), "no publication publishes a table order"),
         (("--format", "pdf", "shop.sql"), "Invalid value for '--format'"),
         (("-o", "no/such/folder/x", "shop.sql"), "Could not open file 'no/such/folder/x'"),
         (("--config", "none.toml", "shop.sql"), "none.toml: cannot be read"),

@@ -37,7 +37,7 @@ def test_units_are_shown_with_their_order_and_the_reason(pubcheck: Call) -> None
         "migrations  migrations: numbered files in order\n"
         "  1  migrations/1_table.sql\n"
         "  2  migrations/2_publication.sql\n"
-        "3 files in 2 databases\n",
+        "3 files in 2 units\n",
     )
 
 
@@ -51,14 +51,13 @@ def test_names_that_a_terminal_would_obey_are_shown(pubcheck: Call) -> None:
 def test_context_and_what_is_passed_over_are_shown(pubcheck: Call) -> None:
     history(**{"_1_a.up": TABLE, "_1_a.down": "DROP TABLE t;", "_2_b.up": PUBLICATION})
     assert pubcheck("files", "migrations/2_b.up.sql").out == (
-        "migrations  up-down: the ways up in order\n"
+        "migrations  up-down: up migrations in order\n"
         "  1  migrations/1_a.up.sql  (context)\n"
         "  2  migrations/2_b.up.sql\n"
-        "2 files in 1 database\n"
+        "2 files in 1 unit\n"
     )
     assert pubcheck("files", "migrations").out.endswith(
-        "passed over\n  migrations/1_a.down.sql  (it takes back what another file does)\n"
-        "2 files in 1 database, 1 passed over\n"
+        "skipped\n  migrations/1_a.down.sql  (it is a rollback file)\n2 files in 1 unit, 1 skipped\n"
     )
 
 
@@ -85,7 +84,7 @@ def test_the_same_as_json(pubcheck: Call) -> None:
 
 
 def test_nothing_to_read_is_no_error(pubcheck: Call) -> None:
-    assert pubcheck("files").out == "0 files in 0 databases\n"
+    assert pubcheck("files").out == "0 files in 0 units\n"
 
 
 def test_a_file_given_by_name_is_judged_in_its_history(pubcheck: Call) -> None:
@@ -142,22 +141,22 @@ def test_what_is_undone_is_passed_over_when_given_by_name(pubcheck: Call) -> Non
     called = pubcheck("lint", "migrations/U1__a.sql")
     assert (called.status, called.out.splitlines()[-1]) == (
         0,
-        "migrations/U1__a.sql passed over: Flyway runs it only to undo.",
+        "migrations/U1__a.sql skipped: Flyway runs it only to undo.",
     )
     called = pubcheck("lint", "--format", "json", "migrations/U1__a.sql")
     assert (called.status, json.loads(called.out)["files"]) == (0, 0)
-    assert "passed over: Flyway" in called.err
+    assert "skipped: Flyway" in called.err
     called = pubcheck("explain", "migrations/U1__a.sql")
     assert (called.status, called.err) == (
         2,
-        "pubcheck: no input: migrations/U1__a.sql passed over: Flyway runs it only to undo\n",
+        "pubcheck: no input: migrations/U1__a.sql skipped: Flyway runs it only to undo\n",
     )
 
 
 def test_a_history_of_ways_back_alone_holds_nothing(pubcheck: Call) -> None:
     history(_U1__a="DROP PUBLICATION p;", _U2__b="DROP TABLE t;")
     assert pubcheck("lint", "migrations").err == (
-        "pubcheck: no input: migrations/U1__a.sql and 1 more passed over: Flyway runs it only to undo\n"
+        "pubcheck: no input: migrations/U1__a.sql and 1 more skipped: Flyway runs it only to undo\n"
     )
 
 
@@ -174,7 +173,7 @@ def test_what_is_excluded_is_passed_over_by_name_only_when_asked(pubcheck: Call)
     called = pubcheck("lint", "--force-exclude", "gen/a.sql", "seed.sql")
     assert (called.status, called.out.splitlines()[1:]) == (
         0,
-        ["gen/a.sql passed over: git ignores it.", "seed.sql passed over: the configuration excludes it."],
+        ["gen/a.sql skipped: git ignores it.", "seed.sql skipped: the configuration excludes it."],
     )
     Path("pubcheck.toml").write_text('exclude = ["seed*"]\nforce-exclude = true\nrespect-gitignore = false\n')
     assert {path for path, *_ in linted(pubcheck, *given)} == {"gen/a.sql", "gen/kept.sql"}

@@ -93,7 +93,7 @@ def test_a_value_that_means_nothing_is_one_clear_line(pubcheck: Call, content: s
 def test_valid_patterns_with_brackets_and_escapes_are_taken(pubcheck: Call) -> None:
     Path("a.sql").write_text(TABLE)
     Path("pubcheck.toml").write_text(r'exclude = ["[]a].sql", "[!]]", "\\[b", "\\!x", "/c/[0-9]"]')
-    assert pubcheck("files").out.endswith("0 files in 0 databases\n")
+    assert pubcheck("files").out.endswith("0 files in 0 units\n")
 
 
 def test_a_pyproject_that_does_not_parse_is_one_clear_line(pubcheck: Call) -> None:
@@ -109,7 +109,7 @@ def test_a_line_of_gitignore_that_is_not_valid_matches_nothing_as_for_git(pubche
     Path(".gitignore").write_text("[z-a]\nb.sql\nb\\\n")
     for name in "ab":
         Path(f"{name}.sql").write_text(TABLE)
-    assert pubcheck("files").out == ".  folder: the only file of its folder\n  1  a.sql\n1 file in 1 database\n"
+    assert pubcheck("files").out == ".  folder: the only file of its folder\n  1  a.sql\n1 file in 1 unit\n"
 
 
 @pytest.mark.parametrize("arguments", [("lint", "."), ("lint", "{file}"), ("files",), ("explain", "{file}")])
@@ -202,9 +202,9 @@ def test_help_fits_a_terminal(pubcheck: Call, command: tuple[str, ...]) -> None:
     ("arguments", "reason"),
     [
         (("a.sql",), "there is no command 'a.sql'; did you mean `pubcheck lint a.sql`?"),
-        (("lint", ""), "a PATH is empty; is a variable of the shell not set?"),
+        (("lint", ""), "a PATH is empty; is a shell variable not set?"),
         (("explain", "a.sql", ""), "a PATH is empty"),
-        (("rule", "PUB30"), "PUB30 is several rules: PUB301, PUB302, PUB303"),
+        (("rule", "PUB30"), "PUB30 matches several rules: PUB301, PUB302, PUB303"),
         (("explain", "--publication", "x", "a.sql"), "there is no publication x: the input creates none"),
     ],
 )

@@ -25,9 +25,9 @@ def schema() -> None:
         (("schema.sql", "--data", "u=u.csv"), "--data: the schema makes no table u; there are public.t"),
         (
             ("schema.sql", "other.sql", "--data", "t=t.csv"),
-            "SCHEMA holds 2 databases (schema.sql, other.sql): name one",
+            "SCHEMA holds 2 units (schema.sql, other.sql): name one",
         ),
-        (("schema.sql", "--data", "t=t.csv", "--postgres", "15,18"), "one major at a time can be measured"),
+        (("schema.sql", "--data", "t=t.csv", "--postgres", "15,18"), "measure takes one version at a time"),
     ],
 )
 def test_wrong_arguments_end_with_2_and_the_reason(

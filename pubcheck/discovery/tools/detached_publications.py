@@ -134,4 +134,6 @@ def _near(group: UnitCandidate, other: UnitCandidate, *, together: bool = False)
 
 def _merged(last: UnitCandidate, before: list[UnitCandidate], makers: list[str]) -> UnitCandidate:
     members = tuple(member for group in [*before, last] for member in group.members)
-    return replace(last, members=members, convention="references", reason="its tables are made by", after=tuple(makers))
+    return replace(
+        last, members=members, convention="references", reason="its tables are created by", after=tuple(makers)
+    )

@@ -73,7 +73,7 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]
             if found is not None and found[1] == "U":
                 tree.drop(folder, [file], "Flyway runs it only to undo")
             elif not concerned and file in tree.programs.get(folder, ()):
-                tree.drop(folder, [file], "no file of its history is about publications")
+                tree.drop(folder, [file], "no file of its history concerns publications")
             elif found is not None and found[2]:
                 version = tuple(int(part) for part in re.split(r"[._]", found[2]))
                 baseline = max(baseline, version) if found[1] == "B" else baseline
@@ -87,9 +87,9 @@ def _group(tree: Tree, name: str, folders: list[str]) -> Iterator[UnitCandidate]
     files = []
     for key, (folder, file) in ordered:
         if baseline and key[0] == 1 and key[1:3] < (baseline, False):
-            tree.drop(folder, [file], "a later baseline stands for it")
+            tree.drop(folder, [file], "a later baseline replaces it")
         elif baseline and key[0] == 1 and key[1] == baseline and not file.startswith("B"):
-            tree.drop(folder, [file], "the baseline of its version stands for it")
+            tree.drop(folder, [file], "the baseline of its version replaces it")
         else:
             files.append((folder, file))
     if files:

@@ -63,9 +63,9 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
             shown(folder) if whole or not about or _main(units, concerned) is names else tree.path(folder, names[0])
         )
         if len(names) == 1:
-            habit, reason = "file", "it makes what it needs, or nothing else in its folder does"
+            habit, reason = "file", "it creates its own tables, or no other file of its folder does"
         elif about:
-            habit, reason = "references", "files of a folder that name each other's tables"
+            habit, reason = "references", "files that refer to each other's tables"
         else:
             habit, reason = "folder", "the other files of a folder"
         yield tree.group(called, [(folder, name) for name in names], habit, reason)

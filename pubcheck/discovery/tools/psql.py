@@ -25,7 +25,9 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
     for path, order in scripts.items():
         # What several scripts run they may run for a database each.
         if all(runs[each] == 1 for each in order):
-            yield tree.group(path, [there[each] for each in order], "psql", "what a script of psql includes, then it")
+            yield tree.group(
+                path, [there[each] for each in order], "psql", "the files that a psql script includes, then the script"
+            )
 
 
 def _resolved(written: str, folder: str, there: dict[str, tuple[str, str]]) -> str | None:

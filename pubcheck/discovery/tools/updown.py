@@ -11,7 +11,7 @@ from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, last, natura
 UP = frozenset(["up", "do", "apply", "forward", "forwards", "upgrade", "deploy"])
 DOWN = frozenset(["down", "undo", "rollback", "revert", "reverse", "backward", "backwards", "downgrade", "unapply"])
 _WAY = re.compile(r"(?:^|[._-])(%s)(?=\.[^.]+$|\.[^.]+\.[^.]+$)" % "|".join(UP | DOWN), re.I)  # noqa: UP031
-_WHY = "it takes back what another file does"
+_WHY = "it is a rollback file"
 
 
 def way(name: str) -> tuple[str, str] | None:
@@ -44,7 +44,7 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
             if name not in undone and (name in certain or name in plain or (name[:1].isdigit() and name not in downs))
         ]
         ordered = sorted(files, key=lambda name: (natural(name.partition(".")[0]), name))
-        yield tree.group(shown(folder), [(folder, name) for name in ordered], "up-down", "the ways up in order")
+        yield tree.group(shown(folder), [(folder, name) for name in ordered], "up-down", "up migrations in order")
 
 
 def _folders(tree: Tree) -> Iterator[UnitCandidate]:
