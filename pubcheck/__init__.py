@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pubcheck.diagnostics import ServerAnswer as ServerAnswer
     from pubcheck.diagnostics import Span as Span
     from pubcheck.engine.linter import Linter as Linter
-    from pubcheck.engine.linter import Result as Result
-    from pubcheck.engine.linter import Unit as Unit
+    from pubcheck.engine.unit import Result as Result
+    from pubcheck.engine.unit import Unit as Unit
     from pubcheck.source import Source as Source
 
 _HOMES = {

@@ -17,7 +17,8 @@ from msgspec.structs import replace
 
 from pubcheck.diagnostics import Applicability, Diagnostic, Edit, Fix, Span
 from pubcheck.discovery.file_types import SUFFIXES, File, Plan, view_of
-from pubcheck.engine.suppressions import UNCLEAR, UNUSED, Comment, comments
+from pubcheck.engine.suppressions.apply import UNCLEAR, UNUSED
+from pubcheck.engine.suppressions.comments import Comment, comments
 from pubcheck.findings import Finding
 from pubcheck.lint_files import LintedUnit
 from pubcheck.rulebook import INTERNAL_ERROR

@@ -15,7 +15,8 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import Plan
 from pubcheck.discovery.read import Reading, read_unit
-from pubcheck.engine.linter import Followed, Linter, Unit
+from pubcheck.engine.linter import Followed, Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.faults import Fault, fault_of
 from pubcheck.findings import Finding, Resolver
 from pubcheck.gitignore import top_of
@@ -58,7 +59,7 @@ def lint_files(plan: Plan, linter: Linter, *, excerpts: bool = False, follow: bo
             result = linter.lint(unit)
     except Exception as error:
         # Loaded only where nothing was linted.
-        from pubcheck.engine.suppressions import apply_config
+        from pubcheck.engine.suppressions.severities import apply_config
 
         faults = (fault_of(error, plan.title),)
         diagnostics = tuple(apply_config(reading.diagnostics, config))

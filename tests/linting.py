@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.engine.linter import Linter, Result, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Result, Unit
 from pubcheck.source import Source
 
 

@@ -15,7 +15,8 @@ from pubcheck.checks.write import filter_runtime_errors
 from pubcheck.cli.app import run as command
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.engine.linter import Linter, Result, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Result, Unit
 from pubcheck.measure.plan import measurable
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.rulebook import INTERNAL_ERROR

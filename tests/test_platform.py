@@ -9,8 +9,9 @@ import pytest
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import File, Plan
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
 from pubcheck.engine.platform_objects import platform_of
+from pubcheck.engine.unit import Unit
 from pubcheck.lint_files import lint_files
 from pubcheck.source import Source
 

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.engine.linter import Linter, Unit
-from pubcheck.engine.suppressions import Comment, Unclear, comments
-from pubcheck.engine.unit_run import MARK
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.suppressions import MARK
+from pubcheck.engine.suppressions.comments import Comment, Unclear, comments
+from pubcheck.engine.unit import Unit
 from pubcheck.source import Source
 from tests.linting import covered
 
@@ -126,7 +127,7 @@ def test_the_mark_in_a_text_is_no_comment() -> None:
 
 
 def test_without_the_mark_nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pubcheck.engine.suppressions.apply_suppressions", None)
+    monkeypatch.setattr("pubcheck.engine.suppressions.apply.apply_suppressions", None)
     assert MARK not in TABLE
     assert rules(TABLE + BAD) == {"PUB301"}
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.source import Source
 
 GROUND = """

@@ -11,7 +11,6 @@ from pubcheck.lazy_regex import lazy_compile
 STRUCTURE, SCHEMA = "structure.sql", "schema.rb"
 """What Rails keeps of its migrations."""
 _OTHERWISE = lazy_compile(r"<!--.*?-->|<rollback\b.*?</rollback\s*>", re.S | re.I)
-
 _OTHERWISE_YAML = lazy_compile(r"^\s*#.*$|^(\s*)(?:- )?rollback:.*\n(?:\1 +.*\n|\s*\n)*", re.M)
 _XML = lazy_compile(r"<(include|includeAll|sqlFile)\b[^>]*?\b(?:file|path)\s*=\s*[\"']([^\"'\n]+)")
 _KEYS = lazy_compile(

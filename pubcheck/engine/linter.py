@@ -7,33 +7,10 @@ from msgspec import Struct
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.replay import Replay
+from pubcheck.engine.unit import Result, Unit
 from pubcheck.engine.unit_run import Run
-from pubcheck.faults import Fault
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements
-
-
-class Unit(Struct, frozen=True):
-    """The ordered sources that together build one database."""
-
-    sources: tuple[Source, ...]
-    postgres: tuple[int, ...] = ()
-    """The majors to judge it for, empty for those of the configuration."""
-    habit: str = ""
-    """The habit by which it was found, which may say what platform is below it: `supabase`."""
-    remarks: tuple[Diagnostic, ...] = ()
-    """What is to be said of reading its files; reported with what is found in them."""
-
-
-class Result(Struct, frozen=True):
-    """What was found in a unit: diagnostics in the order of design section 5, the majors judged, statements counted,
-    these in each source, and pubcheck's own errors, which are among the diagnostics too."""
-
-    diagnostics: tuple[Diagnostic, ...]
-    postgres: tuple[int, ...]
-    statements: int
-    counts: tuple[int, ...] = ()
-    faults: tuple[Fault, ...] = ()
 
 
 class Followed(Struct, frozen=True):

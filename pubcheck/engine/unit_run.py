@@ -15,6 +15,7 @@ from pubcheck.engine.connections import Databases
 from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.replay import Replay
 from pubcheck.engine.reruns import RunObjects
+from pubcheck.engine.suppressions import may_hold_comments
 from pubcheck.engine.unit_notes import Notes
 from pubcheck.engine.unknown_names import MISSING, UnknownNames
 from pubcheck.faults import Fault, Faults
@@ -33,17 +34,9 @@ from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
 
 if TYPE_CHECKING:
-    from pubcheck.engine.linter import Unit
     from pubcheck.engine.syntax_errors import SyntaxErrorReporter
+    from pubcheck.engine.unit import Unit
     from pubcheck.lexing.psql import Branches
-
-MARK = "pubcheck:"
-"""What comments begin with that are for pubcheck, in any case."""
-
-
-def may_hold_comments(text: str) -> bool:
-    """Whether a text may hold such comments."""
-    return any(mark in text for mark in (MARK, "PUBCHECK:", "Pubcheck:", "PubCheck:"))
 
 
 # First words of statements that change no catalog kept here. Their syntax is not ours to judge and they are not parsed;
@@ -191,7 +184,7 @@ class Run:
         ):
             return found
         # Loaded only where there is something to leave out.
-        from pubcheck.engine.suppressions import apply_suppressions
+        from pubcheck.engine.suppressions.apply import apply_suppressions
 
         chosen = apply_suppressions(found, sources, self.statements, config, self.majors)
         return tuple(sorted(chosen, key=Diagnostic.sort_key))

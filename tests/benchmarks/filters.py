@@ -7,7 +7,8 @@ import time
 from collections.abc import Sequence
 
 from pubcheck.config import Config
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.source import Source
 

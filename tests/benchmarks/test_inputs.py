@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.engine.linter import Linter, Result, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Result, Unit
 from pubcheck.source import Source
 from tests.benchmarks.dimensions import DIMENSIONS
 from tests.benchmarks.dimensions.parts import Dimension

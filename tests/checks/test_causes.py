@@ -17,10 +17,13 @@ import pytest
 from pubcheck import baseline
 from pubcheck.autofix import fix
 from pubcheck.checks.write import replica_identity as write
+from pubcheck.checks.write.identity_causes import Cause as IdentityCause
+from pubcheck.checks.write.identity_causes import causes_in
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import File, Plan
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.findings import Finding, Resolver, report
 from pubcheck.lint_files import lint_files
 from pubcheck.postgres.versions import MAJORS
@@ -154,12 +157,12 @@ def test_a_publication_is_not_checked_again_for_each_other_one_of_its_table(
 ) -> None:
     checked = 0
 
-    def counted(*given: object) -> tuple[write.Cause, ...]:
+    def counted(*given: object) -> tuple[IdentityCause, ...]:
         nonlocal checked
         checked += 1
         return original(*given)  # type: ignore[arg-type]
 
-    original = write.causes_in
+    original = causes_in
     monkeypatch.setattr(write, "causes_in", counted)
     made = "".join(f"CREATE PUBLICATION p{number} FOR TABLE t WHERE (c = 'x');" for number in range(200))
     changed = "".join(f"ALTER PUBLICATION p{number} SET (publish = 'update');" for number in range(200))

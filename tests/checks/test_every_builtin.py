@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.explain.build import Wanted, explained
 from pubcheck.explain.row_samples import sampler
 from pubcheck.postgres.builtins import builtins

@@ -9,7 +9,8 @@ import pytest
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.rulebook.pages import read_pages
 from pubcheck.source import Source
 

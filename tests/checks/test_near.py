@@ -7,7 +7,8 @@ import pytest
 from pubcheck.checks import misspelt_names
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.source import Source
 
 MADE = """\

@@ -12,7 +12,8 @@ from pglast.parser import split
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.source import Source
 from tests.differential.compare import answer_alone, without_roles

@@ -14,7 +14,7 @@ from msgspec import Struct
 from pubcheck.cli.app import run
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
-from pubcheck.engine.linter import Result, Unit
+from pubcheck.engine.unit import Result, Unit
 
 
 class Called(Struct, frozen=True):

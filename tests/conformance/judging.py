@@ -19,7 +19,8 @@ from pglast.parser import parse_sql_json
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Operation, ServerAnswer
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.source import Source
 from tests.support.cases import DDL_PHASES, Case, Recorded
 

@@ -8,7 +8,7 @@ import pytest
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Operation, Phase, ServerAnswer, Span, StatementRef
-from pubcheck.engine.linter import Result, Unit
+from pubcheck.engine.unit import Result, Unit
 from tests.conformance import judging
 from tests.conformance.judging import judge, operations_of, text_of, written_tables
 from tests.support.cases import Case, Recorded

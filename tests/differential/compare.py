@@ -14,7 +14,8 @@ from msgspec import Struct
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.blocks import BlockRunner
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.host import Raised

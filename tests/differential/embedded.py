@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from pubcheck.config import Config
 from pubcheck.engine.blocks import BlockRunner
-from pubcheck.engine.linter import Followed, Linter, Unit
+from pubcheck.engine.linter import Followed, Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.host import Raised

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.source import Source
 from tests.differential import folded, followed, histories

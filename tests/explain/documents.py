@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pubcheck import __version__
 from pubcheck.config import Config
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.explain.build import Wanted, explained
 from pubcheck.explain.document import SCHEMA_VERSION, Answer, Explanation, Publication, UnitExplained
 from pubcheck.explain.row_samples import sampler

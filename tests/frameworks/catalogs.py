@@ -9,7 +9,7 @@ from pathlib import Path
 from pubcheck.config import Config
 from pubcheck.discovery.file_types import File
 from pubcheck.discovery.read import read_unit
-from pubcheck.engine.linter import Unit
+from pubcheck.engine.unit import Unit
 from pubcheck.engine.unit_run import Run
 from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.splitter import Splitter

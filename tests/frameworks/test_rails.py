@@ -9,7 +9,8 @@ import pytest
 from pubcheck import extract
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.source import Source
 from tests.frameworks.catalogs import answered, facts, followed, sources, statements
 from tests.support.servers import Servers

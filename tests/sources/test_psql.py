@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.lexing.items import PsqlCommand
 from pubcheck.lexing.psql import Branches, Connection, assign, connection, included
 from pubcheck.lexing.splitter import Splitter

@@ -8,7 +8,8 @@ import re
 import signal
 
 from pubcheck.discovery.file_facts import Traits, traits
-from pubcheck.engine.linter import Followed, Linter, Result, Unit
+from pubcheck.engine.linter import Followed, Linter
+from pubcheck.engine.unit import Result, Unit
 from pubcheck.spark import unit_discovery
 
 _FAULT = re.compile(r"-- fault: ([\w-]+)")

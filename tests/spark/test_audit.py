@@ -16,7 +16,8 @@ from pyspark.sql import SparkSession
 
 from corpus.generate import Shape, planted, repositories, write
 from pubcheck.discovery.units import find_plans
-from pubcheck.engine.linter import Followed, Unit
+from pubcheck.engine.linter import Followed
+from pubcheck.engine.unit import Unit
 from pubcheck.spark import costs
 from pubcheck.spark.inputs import Columns, EmptyInput, Folders, Input, Rows
 from pubcheck.spark.lint_process import Limits

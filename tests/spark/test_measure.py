@@ -11,7 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pubcheck
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.measure.plan import Measurable, NoTable, measurable
 from pubcheck.report import measure as report
 from pubcheck.report.measure import Measurement, Nulls, Overlap, TableRows

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.source import Source
 from tests.checks.chain.finding import of, only, places
 from tests.linting import covered, lint

@@ -14,7 +14,8 @@ from psycopg.pq import DiagnosticField, ExecStatus
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import ServerAnswer
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.process_utility import apply_with_triggers

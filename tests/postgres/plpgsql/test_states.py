@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from pubcheck.config import Config
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.source import Source
 from tests.conformance.judging import FOLLOWED
 from tests.differential.state import shown

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from pubcheck import extract
 from pubcheck.config import Config
-from pubcheck.engine.linter import Linter, Unit
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
 from pubcheck.lexing.items import Statement
 from pubcheck.lexing.placeholder_values import filled
 from pubcheck.lexing.splitter import Splitter

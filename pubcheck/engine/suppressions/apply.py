@@ -8,18 +8,16 @@ takes nothing away, or is not understood, is reported itself.
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from pubcheck import rulebook
-from pubcheck.config import Config, suggestion
-from pubcheck.diagnostics import SEVERITIES, Diagnostic, Edit, Fix, Severity, Span
-from pubcheck.engine.unit_run import may_hold_comments
+from pubcheck.config import Config
+from pubcheck.diagnostics import Diagnostic, Edit, Fix, Span
+from pubcheck.engine.suppressions import may_hold_comments
+from pubcheck.engine.suppressions.comments import Code, Comment, Unclear, comments
+from pubcheck.engine.suppressions.severities import apply_config
 from pubcheck.source import Source
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -28,104 +26,7 @@ if TYPE_CHECKING:
 
 UNUSED, UNCLEAR = "PUB011", "PUB012"
 
-_IN_SQL = r"--+|/\*+"
-_ELSEWHERE = rf"{_IN_SQL}|\#+|//+|<!--+|%+"
-_COMMENT = r"(?P<sign>{signs})[ \t]*+pubcheck:[ \t]*+(?P<rest>[^\n\r]*+)"
-_VERB = re.compile(r"(?P<verb>[\w-]*)(?:[ \t]*\[(?P<codes>[^\]]*)(?P<closed>\]?))?(?P<reason>.*)", re.DOTALL)
-_CODE = re.compile(r"[^\s,]+")
-_LIKE_A_CODE = re.compile(r"[\s:=(]*PUB\d", re.IGNORECASE)
-_ENDS = {"/*": "*/", "<!--": "-->"}
 _CLOSING = re.compile(r"[\s\"'`)\]},;.]*")
-
-
-class Code(Struct, frozen=True):
-    """A code in a comment, or the beginning of one, and where it stands."""
-
-    text: str
-    start: int
-    end: int
-
-
-class Comment(Struct, frozen=True):
-    """An ignore comment: from its sign (`--`) to its end. ``codes`` None stands for all; ``inner`` is where they stand
-    between the brackets. ``file``: it is about the whole file."""
-
-    start: int
-    end: int
-    file: bool
-    codes: tuple[Code, ...] | None
-    inner: tuple[int, int] = (0, 0)
-
-
-class Unclear(Struct, frozen=True):
-    """A comment, or a code in one, that is not understood, and why."""
-
-    start: int
-    end: int
-    message: str
-    help: str
-
-
-def comments(source: Source) -> Iterator[Comment | Unclear]:
-    """The ignore comments of a source, in the order of the text, and what in them is not understood."""
-    text = source.shown
-    if not may_hold_comments(text):
-        return
-    signs = _IN_SQL if source.original is None else _ELSEWHERE
-    pattern, end = re.compile(_COMMENT.format(signs=signs), re.IGNORECASE), 0
-    while (found := pattern.search(text, end)) is not None:
-        rest, begin = found["rest"], found.start("rest")
-        sign = found["sign"]
-        closing = _ENDS.get(sign[:2]) or _ENDS.get(sign[:4])
-        if closing is not None and closing in rest:
-            rest = rest[: rest.index(closing)]
-            end = begin + len(rest) + len(closing)
-        else:
-            end = begin + len(rest.rstrip())
-        yield from _read(found.start(), end, rest, begin)
-
-
-def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Unclear]:
-    """One comment; ``rest`` is what it says after the mark, from the offset ``begin``."""
-    given = _VERB.match(rest)
-    assert given is not None  # all of it is optional
-    verb, written = given["verb"].lower(), given["codes"]
-    usage = "write `pubcheck: ignore[PUB301] why`, or `ignore-file[PUB301]` for the whole file"
-    if verb not in ("ignore", "ignore-file"):
-        hint = suggestion(verb, ("ignore", "ignore-file")) if verb else ""
-        if "; there are" in hint:
-            hint = ""
-        yield Unclear(start, end, f"this comment is not understood{hint}", usage)
-    elif written is None and _LIKE_A_CODE.match(given["reason"]):
-        code = given["reason"].strip(" \t:=(").split()[0].rstrip(",)")
-        yield Unclear(start, end, "this comment names a rule outside of brackets", f"write `{verb}[{code}]`")
-    elif written is None:
-        yield Comment(start, end, verb == "ignore-file", None)
-    elif not given["closed"]:
-        yield Unclear(start, end, "the list of codes in this comment is not closed", usage)
-    elif not written.strip(", \t"):
-        yield Unclear(start, end, "this comment names no rule", f"{usage}; `{verb}` alone ignores every rule")
-    else:
-        at = begin + given.start("codes")
-        known = []
-        for each in _CODE.finditer(written):
-            code = Code(each[0].upper(), at + each.start(), at + each.end())
-            if rulebook.is_selector(code.text):
-                known.append(code)
-                continue
-            rule = rulebook.find(each[0])
-            near = f"; ignore by code: {rule.code}" if rule else suggestion(code.text, rulebook.RULES)
-            if near.startswith("; there are"):
-                near = ""
-            yield Unclear(
-                code.start, code.end, f"no rule has the code {each[0]}{near}", "`pubcheck rules` lists all rules"
-            )
-        if known:
-            inner = (at, at + len(written))
-            yield Comment(start, end, verb == "ignore-file", tuple(known), inner)
-
-
-# --- Comments and diagnostics -------------------------------------------------------------------------------------
 
 
 class _File:
@@ -308,66 +209,3 @@ def _shortening(source: Source, comment: Comment, idle: Collection[Code]) -> Fix
     kept = [source.shown[code.start : code.end] for code in comment.codes or () if code not in idle]
     title = f"remove {', '.join(code.text for code in idle)} from the comment"
     return Fix(title, "safe", (Edit(Span(source, *comment.inner), ", ".join(kept)),))
-
-
-# --- The configuration's say --------------------------------------------------------------------------------------
-
-
-def apply_config(diagnostics: Iterable[Diagnostic], config: Config) -> Iterator[Diagnostic]:
-    """The diagnostics that the ignores by file leave, with the severities of the configuration.
-
-    A severity raises those diagnostics only that have their rule's own: what is a note because it is not known to be
-    so (a name that is not visible) stays one.
-    """
-    if not config.per_file_ignores and not config.severity:
-        yield from diagnostics
-        return
-    ignored = _IgnoredByFile(config)
-    for found in diagnostics:
-        if config.per_file_ignores and ignored(found):
-            continue
-        severity = severity_of(found, config)
-        yield found if severity == found.severity else replace(found, severity=severity)
-
-
-def severity_of(diagnostic: Diagnostic, config: Config) -> Severity:
-    """How severe a diagnostic is under the configuration; of several codes that begin like its own the longest wins."""
-    given = max(
-        ((len(code), severity) for code, severity in config.severity if diagnostic.rule.startswith(code)),
-        key=lambda pair: pair[0],
-        default=None,
-    )
-    if given is None:
-        return diagnostic.severity
-    severity = given[1]
-    raised = SEVERITIES.index(severity) > SEVERITIES.index(diagnostic.severity)
-    if raised and diagnostic.severity != rulebook.RULES[diagnostic.rule].severity:
-        return diagnostic.severity
-    return severity
-
-
-class _IgnoredByFile:
-    """Whether a diagnostic is ignored in its file; patterns are relative to the configuration's folder."""
-
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        self._codes: dict[str, tuple[str, ...]] = {}
-
-    def __call__(self, diagnostic: Diagnostic) -> bool:
-        label = diagnostic.span.source.label
-        codes = self._codes.get(label)
-        if codes is None:
-            codes = self._codes[label] = tuple(self._of(label))
-        return diagnostic.rule.startswith(codes) if codes else False
-
-    def _of(self, label: str) -> Iterator[str]:
-        # Loaded only where the configuration ignores by file.
-        from pathspec import GitIgnoreSpec
-
-        path = label
-        if self._config.root:
-            with_root = os.path.relpath(label, self._config.root).replace(os.sep, "/")
-            path = label if with_root.startswith("../") else with_root
-        for pattern, codes in self._config.per_file_ignores:
-            if GitIgnoreSpec.from_lines([pattern]).match_file(path):
-                yield from codes

@@ -1,0 +1,108 @@
+"""Ignore comments: `-- pubcheck: ignore[PUB301] why`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from pubcheck import rulebook
+from pubcheck.config import suggestion
+from pubcheck.engine.suppressions import may_hold_comments
+from pubcheck.source import Source
+
+_IN_SQL = r"--+|/\*+"
+_ELSEWHERE = rf"{_IN_SQL}|\#+|//+|<!--+|%+"
+_COMMENT = r"(?P<sign>{signs})[ \t]*+pubcheck:[ \t]*+(?P<rest>[^\n\r]*+)"
+_VERB = re.compile(r"(?P<verb>[\w-]*)(?:[ \t]*\[(?P<codes>[^\]]*)(?P<closed>\]?))?(?P<reason>.*)", re.DOTALL)
+_CODE = re.compile(r"[^\s,]+")
+_LIKE_A_CODE = re.compile(r"[\s:=(]*PUB\d", re.IGNORECASE)
+_ENDS = {"/*": "*/", "<!--": "-->"}
+
+
+class Code(Struct, frozen=True):
+    """A code in a comment, or the beginning of one, and where it stands."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Comment(Struct, frozen=True):
+    """An ignore comment: from its sign (`--`) to its end. ``codes`` None stands for all; ``inner`` is where they stand
+    between the brackets. ``file``: it is about the whole file."""
+
+    start: int
+    end: int
+    file: bool
+    codes: tuple[Code, ...] | None
+    inner: tuple[int, int] = (0, 0)
+
+
+class Unclear(Struct, frozen=True):
+    """A comment, or a code in one, that is not understood, and why."""
+
+    start: int
+    end: int
+    message: str
+    help: str
+
+
+def comments(source: Source) -> Iterator[Comment | Unclear]:
+    """The ignore comments of a source, in the order of the text, and what in them is not understood."""
+    text = source.shown
+    if not may_hold_comments(text):
+        return
+    signs = _IN_SQL if source.original is None else _ELSEWHERE
+    pattern, end = re.compile(_COMMENT.format(signs=signs), re.IGNORECASE), 0
+    while (found := pattern.search(text, end)) is not None:
+        rest, begin = found["rest"], found.start("rest")
+        sign = found["sign"]
+        closing = _ENDS.get(sign[:2]) or _ENDS.get(sign[:4])
+        if closing is not None and closing in rest:
+            rest = rest[: rest.index(closing)]
+            end = begin + len(rest) + len(closing)
+        else:
+            end = begin + len(rest.rstrip())
+        yield from _read(found.start(), end, rest, begin)
+
+
+def _read(start: int, end: int, rest: str, begin: int) -> Iterator[Comment | Unclear]:
+    """One comment; ``rest`` is what it says after the mark, from the offset ``begin``."""
+    given = _VERB.match(rest)
+    assert given is not None  # all of it is optional
+    verb, written = given["verb"].lower(), given["codes"]
+    usage = "write `pubcheck: ignore[PUB301] why`, or `ignore-file[PUB301]` for the whole file"
+    if verb not in ("ignore", "ignore-file"):
+        hint = suggestion(verb, ("ignore", "ignore-file")) if verb else ""
+        if "; there are" in hint:
+            hint = ""
+        yield Unclear(start, end, f"this comment is not understood{hint}", usage)
+    elif written is None and _LIKE_A_CODE.match(given["reason"]):
+        code = given["reason"].strip(" \t:=(").split()[0].rstrip(",)")
+        yield Unclear(start, end, "this comment names a rule outside of brackets", f"write `{verb}[{code}]`")
+    elif written is None:
+        yield Comment(start, end, verb == "ignore-file", None)
+    elif not given["closed"]:
+        yield Unclear(start, end, "the list of codes in this comment is not closed", usage)
+    elif not written.strip(", \t"):
+        yield Unclear(start, end, "this comment names no rule", f"{usage}; `{verb}` alone ignores every rule")
+    else:
+        at = begin + given.start("codes")
+        known = []
+        for each in _CODE.finditer(written):
+            code = Code(each[0].upper(), at + each.start(), at + each.end())
+            if rulebook.is_selector(code.text):
+                known.append(code)
+                continue
+            rule = rulebook.find(each[0])
+            near = f"; ignore by code: {rule.code}" if rule else suggestion(code.text, rulebook.RULES)
+            if near.startswith("; there are"):
+                near = ""
+            yield Unclear(
+                code.start, code.end, f"no rule has the code {each[0]}{near}", "`pubcheck rules` lists all rules"
+            )
+        if known:
+            inner = (at, at + len(written))
+            yield Comment(start, end, verb == "ignore-file", tuple(known), inner)
