@@ -82,7 +82,7 @@ def _placeholder_name(sql: str, start: int, end: int) -> str:
     name = site[1:]
     if _in_name(sql, start):
         return "_" + name  # "part_:year" is one name once the value is in
-    if f" {name.lower()} " in RESERVED:
+    if name.lower() in RESERVED:
         return f'"{name[:-1]}"'
     if not NAME_START.match(name) and not name.isdecimal():
         return " _" + name[1:]

@@ -9,7 +9,7 @@ from pubcheck.lexing.keywords import RESERVED
 from pubcheck.postgres.tokens import tokens
 
 _NAME = r"[^\s(),]+"
-_ANY_RESERVED = "|".join(RESERVED.split())
+_ANY_RESERVED = "|".join(sorted(RESERVED))
 _NINETEEN = "this is PostgreSQL 19 syntax"
 _LOOK_FIRST = "or look first whether it is there (SELECT FROM"
 _ONE_LIST = r"publish takes one text: publish = 'insert, update'"

@@ -6,12 +6,13 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from pubcheck.checks.remedies.remedy import Keys, Remedy
+from pubcheck.checks.table_names import table_name
 from pubcheck.checks.write.published_table import PublishedTable
 from pubcheck.postgres.catalog import CONSTRAINT, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, Index, Relation
 from pubcheck.postgres.ddl.generated_names import choose_relation_name
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.identifiers import identifier, table_name
+from pubcheck.postgres.identifiers import identifier
 
 
 class IdentityRemedies:

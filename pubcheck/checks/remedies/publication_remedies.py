@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 
 from pubcheck.checks.remedies.remedy import Remedy
 from pubcheck.checks.remedies.written_filters import without
+from pubcheck.checks.table_names import table_name
 from pubcheck.checks.write.identity_causes import COLUMN_LIST, FILTER, GENERATED
 from pubcheck.checks.write.published_table import Membership, PublishedTable
 from pubcheck.checks.write.replica_identity import Refusal
 from pubcheck.postgres.catalog.rows import Column, PublicationRel
-from pubcheck.postgres.identifiers import identifier, table_name
+from pubcheck.postgres.identifiers import identifier
 
 Written = Callable[[PublicationRel], "str | None"]
 """The row filter of a membership as it is written, without its parentheses; None if it is unknown."""

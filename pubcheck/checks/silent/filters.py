@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pubcheck.checks.context import Filtered, RuleContext, RuleFinding, listed, others, quoted
 from pubcheck.checks.silent.three_valued_logic import NULL, TRUE, possible
 from pubcheck.checks.silent.toast import can_be_toasted
+from pubcheck.checks.table_names import table_name
 from pubcheck.postgres.catalog.rows import Filter, Place, Publication, Relation
-from pubcheck.postgres.identifiers import identifier, table_name
+from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.publication_lookup import mapped, sent_columns
 from pubcheck.postgres.replication.replica_identity import ReplicaIdentity, replica_identity

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.builtins import builtins
 from pubcheck.postgres.catalog import (
     CAST,
@@ -24,6 +23,7 @@ from pubcheck.postgres.catalog import (
     Object,
 )
 from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.identifiers import quote_identifier
 from pubcheck.postgres.session import Session
 
 KINDS = {
@@ -42,8 +42,6 @@ KINDS = {
 
 ON_TABLE = ("trigger", "rule", "policy")
 """Kinds of Other whose ``namespace`` is the oid of the relation they belong to."""
-
-_PLAIN = lazy_compile(r"[a-z_][a-z0-9_]*\Z")
 
 # format_type.c: the types that SQL has its own words for.
 _SQL_NAMES = {
@@ -65,32 +63,9 @@ _SQL_NAMES = {
 }
 
 
-# What quote_identifier quotes: every keyword but the unreserved ones (pg_get_keywords), by the first major that has it.
-_KEYWORDS = {
-    15: """
-    all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case
-    cast char character check coalesce collate collation column concurrently constraint create cross current_catalog
-    current_date current_role current_schema current_time current_timestamp current_user dec decimal default
-    deferrable desc distinct do else end except exists extract false fetch float for foreign freeze from full grant
-    greatest group grouping having ilike in initially inner inout int integer intersect interval into is isnull join
-    lateral leading least left like limit localtime localtimestamp national natural nchar none normalize not notnull
-    null nullif numeric offset on only or order out outer overlaps overlay placing position precision primary real
-    references returning right row select session_user setof similar smallint some substring symmetric table
-    tablesample then time timestamp to trailing treat trim true union unique user using values varchar variadic
-    verbose when where window with xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse
-    xmlpi xmlroot xmlserialize xmltable
-    """,
-    16: "json_array json_arrayagg json_object json_objectagg system_user",
-    17: "json json_exists json_query json_scalar json_serialize json_table json_value merge_action",
-}
-_FIRST_MAJOR = {word: major for major, words in _KEYWORDS.items() for word in words.split()}
-
-
 def quote(session: Session, name: str) -> str:
-    """quote_identifier."""
-    if _PLAIN.match(name) and session.catalog.major.number < _FIRST_MAJOR.get(name, 1000):
-        return name
-    return '"' + name.replace('"', '""') + '"'
+    """quote_identifier of the session's server."""
+    return quote_identifier(name, session.catalog.major.number)
 
 
 def relation_name(session: Session, row: Relation) -> str:

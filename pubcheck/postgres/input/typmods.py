@@ -12,47 +12,17 @@ from pubcheck.postgres.input.common import InputContext
 from pubcheck.postgres.input.numbers import read_int4
 from pubcheck.postgres.oids import (
     BIT,
-    BPCHAR,
     INTERVAL,
     NUMERIC,
-    TIME,
-    TIMESTAMP,
-    TIMESTAMPTZ,
-    TIMETZ,
     VARBIT,
-    VARCHAR,
 )
 from pubcheck.postgres.parse import Node
+from pubcheck.postgres.typmod_text import CLOCKS, FULL_PRECISION, FULL_RANGE, HEADER, INTERVAL_FIELDS, LENGTHS
 
-_HEADER = 4
-"""VARHDRSZ, which the typmods of texts and numeric are greater by."""
 _GREATEST_LENGTH = 10485760
 _GREATEST_PRECISION, _GREATEST_SCALE = 1000, 1000
 _GREATEST_FRACTION = 6
-_LENGTHS = {BPCHAR: "char", VARCHAR: "varchar"}
 _BIT_LENGTHS = {BIT: "bit", VARBIT: "varbit"}
-_CLOCKS = {
-    TIME: ("TIME", "", " without time zone"),
-    TIMETZ: ("TIME", " WITH TIME ZONE", " with time zone"),
-    TIMESTAMP: ("TIMESTAMP", "", " without time zone"),
-    TIMESTAMPTZ: ("TIMESTAMP", " WITH TIME ZONE", " with time zone"),
-}
-
-_UNITS = {"year": 1 << 2, "month": 1 << 1, "day": 1 << 3, "hour": 1 << 10, "minute": 1 << 11, "second": 1 << 12}
-_FULL_RANGE, _FULL_PRECISION = 0x7FFF, 0xFFFF
-
-
-def _fields() -> dict[int, str]:
-    units = list(_UNITS)
-    found = {_FULL_RANGE: "", **{mask: f" {unit}" for unit, mask in _UNITS.items()}}
-    for first, last in (("year", "month"), *((a, b) for a in units[2:] for b in units[units.index(a) + 1 :])):
-        mask = sum(_UNITS[unit] for unit in units[units.index(first) : units.index(last) + 1])
-        found[mask] = f" {first} to {last}"
-    return found
-
-
-_FIELDS = _fields()
-"""What an interval can be restricted to: the mask and how it is written."""
 
 
 class _Wrong(Exception):
@@ -107,7 +77,7 @@ def _constant(node: Node, location: int | None) -> str:
 
 def _length(type_oid: int, given: list[int]) -> int:
     """anychar_typmodin (varchar.c)."""
-    return _HEADER + _within(_LENGTHS[type_oid], given, _GREATEST_LENGTH)
+    return HEADER + _within(LENGTHS[type_oid], given, _GREATEST_LENGTH)
 
 
 def _bit_length(type_oid: int, given: list[int]) -> int:
@@ -134,7 +104,7 @@ def _numeric(type_oid: int, given: list[int]) -> int:
         raise _Wrong(f"NUMERIC precision {precision} must be between 1 and {_GREATEST_PRECISION}")
     if not -_GREATEST_SCALE <= scale <= _GREATEST_SCALE:
         raise _Wrong(f"NUMERIC scale {scale} must be between {-_GREATEST_SCALE} and {_GREATEST_SCALE}")
-    return (precision << 16 | scale & 0x7FF) + _HEADER
+    return (precision << 16 | scale & 0x7FF) + HEADER
 
 
 def _clock(type_oid: int, given: list[int]) -> int:
@@ -142,46 +112,26 @@ def _clock(type_oid: int, given: list[int]) -> int:
     if len(given) != 1:
         raise _Wrong("invalid type modifier")
     if given[0] < 0:
-        name, zone, _ = _CLOCKS[type_oid]
+        name, zone, _ = CLOCKS[type_oid]
         raise _Wrong(f"{name}({given[0]}){zone} precision must not be negative")
     return min(given[0], _GREATEST_FRACTION)
 
 
 def _interval(type_oid: int, given: list[int]) -> int:
     """intervaltypmodin (timestamp.c): fields and precision, as the grammar writes them."""
-    if given[0] not in _FIELDS or len(given) > 2:
+    if given[0] not in INTERVAL_FIELDS or len(given) > 2:
         raise _Wrong("invalid INTERVAL type modifier")
     if len(given) == 1:
-        return -1 if given[0] == _FULL_RANGE else given[0] << 16 | _FULL_PRECISION
+        return -1 if given[0] == FULL_RANGE else given[0] << 16 | FULL_PRECISION
     if given[1] < 0:
         raise _Wrong(f"INTERVAL({given[1]}) precision must not be negative")
     return given[0] << 16 | min(given[1], _GREATEST_FRACTION)
 
 
 _READERS = {
-    **dict.fromkeys(_LENGTHS, _length),
+    **dict.fromkeys(LENGTHS, _length),
     **dict.fromkeys(_BIT_LENGTHS, _bit_length),
-    **dict.fromkeys(_CLOCKS, _clock),
+    **dict.fromkeys(CLOCKS, _clock),
     NUMERIC: _numeric,
     INTERVAL: _interval,
 }
-
-
-def display(type_oid: int, typmod: int) -> str:
-    """What the typmodout function writes behind the type's name; empty where there is no typmod."""
-    if typmod < 0:
-        return ""
-    if type_oid in _CLOCKS:
-        return f"({typmod}){_CLOCKS[type_oid][2]}"
-    if type_oid in _LENGTHS:
-        return f"({typmod - _HEADER})" if typmod > _HEADER else ""
-    if type_oid == NUMERIC:
-        if typmod < _HEADER:
-            return ""
-        packed = typmod - _HEADER
-        return f"({packed >> 16 & 0xFFFF},{((packed & 0x7FF) ^ 1024) - 1024})"
-    if type_oid == INTERVAL:
-        precision = typmod & 0xFFFF
-        fields = _FIELDS.get(typmod >> 16 & _FULL_RANGE, "")
-        return fields if precision == _FULL_PRECISION else f"{fields}({precision})"
-    return f"({typmod})"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -26,9 +25,9 @@ from pubcheck.postgres.catalog import (
 from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.catalog.rows import Cast, Collation, Column, Operator, Proc, Type
 from pubcheck.postgres.errors import ServerError, Unknowable
-
-if TYPE_CHECKING:
-    from pubcheck.postgres.session import Session
+from pubcheck.postgres.identifiers import quote_identifier
+from pubcheck.postgres.session.relations import Relations
+from pubcheck.postgres.typmod_text import display
 
 LESS, EQUAL, GREATER, NOT_EQUAL = 1, 3, 5, 6
 """Strategies of btree (access/stratnum.h); 6 is ROWCOMPARE_NE, which no index has."""
@@ -94,7 +93,7 @@ _built_in_type_caches: dict[tuple[int, int], TypeCache] = {}
 class SysCache:
     """Look-ups over one session's catalog and the major's built-in objects. Cheap to make."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Relations) -> None:
         self.session = session
         self.catalog = session.catalog
         self._casts: dict[tuple[int, int], Cast] = {}
@@ -173,19 +172,16 @@ class SysCache:
         elif with_typmod:
             name = _PRECISION_WITHIN.get(oid, name)
         if typmod is not None and with_typmod:
-            from pubcheck.postgres.input.typmods import display
-
             name += display(oid, typmod)
         return name + brackets
 
     def _quoted(self, row: Type) -> str:
-        from pubcheck.postgres.ddl.object_descriptions import quote
-
-        name = quote(self.session, row.name)
+        major = self.catalog.major.number
+        name = quote_identifier(row.name, major)
         if self.type_is_visible(row):
             return name
         schema = "pg_temp" if row.namespace == TEMPORARY else self.catalog.namespaces[row.namespace].name
-        return f"{quote(self.session, schema)}.{name}"
+        return f"{quote_identifier(schema, major)}.{name}"
 
     def type_is_visible(self, row: Type) -> bool:
         """TypeIsVisible: the unqualified name leads to this type."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.input.typmods import display, typmod_of
+from pubcheck.postgres.input.typmods import typmod_of
 from pubcheck.postgres.parse import parse
+from pubcheck.postgres.typmod_text import display
 from tests.postgres.literals.fakes import Cache
 
 ACCEPTED = {

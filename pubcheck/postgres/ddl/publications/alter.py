@@ -7,11 +7,11 @@ from __future__ import annotations
 from pubcheck.postgres.catalog.rows import Publication
 from pubcheck.postgres.ddl.publications import about, check_text, denied
 from pubcheck.postgres.ddl.publications.objects import Objects, look_up
+from pubcheck.postgres.ddl.publications.options import PublicationOptions, parse_options
 from pubcheck.postgres.ddl.publications.schemas import alter_schemas
 from pubcheck.postgres.ddl.publications.tables import alter_tables
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.publication_options import PublicationOptions, parse_options
 from pubcheck.postgres.session import Session
 
 

@@ -6,11 +6,11 @@ from pubcheck.postgres.catalog import PUBLICATION_NAMESPACE, PUBLICATION_REL
 from pubcheck.postgres.catalog.rows import Publication
 from pubcheck.postgres.ddl.publications import about, check_text, denied
 from pubcheck.postgres.ddl.publications.objects import check_column_lists, look_up, open_tables, transform_filters
+from pubcheck.postgres.ddl.publications.options import parse_options
 from pubcheck.postgres.ddl.publications.schemas import add_schemas
 from pubcheck.postgres.ddl.publications.tables import add_tables
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.publication_options import parse_options
 from pubcheck.postgres.session import Session
 
 
