@@ -50,6 +50,20 @@ def fault_of(error: BaseException, where: str = "") -> Fault:
     return Fault(where, f"{type(error).__name__}: {first}", trace, isinstance(error, MemoryError))
 
 
+def internal_error(
+    error: Exception, cost: str, span: Span, majors: tuple[int, ...], statement: StatementRef | None = None
+) -> Diagnostic:
+    """The finding about an internal error. ``cost``: what could not be done."""
+    return RULES[INTERNAL_ERROR].diagnostic(
+        "certain",
+        majors,
+        f"an internal error of pubcheck cost {cost}: {fault_of(error).text} ({_origin(error)})",
+        span,
+        help=f"report it with this {'file' if statement is None else 'statement'}; everything else was checked",
+        statement=statement,
+    )
+
+
 def failure_text(faults: Iterable[Fault]) -> str | None:
     """Return the text about internal errors for a user: one line, and the tracebacks when PUBCHECK_TRACEBACK is set."""
     every = list({(fault.where, fault.text): fault for fault in faults}.values())
@@ -87,22 +101,12 @@ class Faults:
         span, statement = self._located(where)
         line = span.source.text.count("\n", 0, span.start) + 1
         fault = fault_of(error, f"{span.source.label}:{line}")
-        origin = _origin(error)
-        key = (span.source.label, span.start, origin, fault.text)
+        key = (span.source.label, span.start, _origin(error), fault.text)
         if key in self._known:
             return
         self._known.add(key)
         self.faults.append(fault)
-        self.diagnostics.append(
-            RULES[INTERNAL_ERROR].diagnostic(
-                "certain",
-                self._majors,
-                f"an internal error of pubcheck cost a finding here: {fault.text} ({origin})",
-                span,
-                help="report it with this statement; everything else was checked",
-                statement=statement,
-            )
-        )
+        self.diagnostics.append(internal_error(error, "a finding here", span, self._majors, statement))
 
     def _located(self, where: Where) -> tuple[Span, StatementRef | None]:
         if isinstance(where, Span):

@@ -15,6 +15,7 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.discovery.file_types import Plan
 from pubcheck.discovery.read import Reading, read_unit
+from pubcheck.discovery.supabase_project import project_on_disk
 from pubcheck.engine.linter import Followed, Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.faults import Fault, fault_of
@@ -64,7 +65,7 @@ def lint_files(plan: Plan, linter: Linter, *, excerpts: bool = False, follow: bo
         faults = (fault_of(error, plan.title),)
         diagnostics = tuple(apply_config(reading.diagnostics, config))
     else:
-        diagnostics, majors, faults = result.diagnostics, result.postgres, result.faults
+        diagnostics, majors, faults = result.diagnostics, result.postgres, reading.faults + result.faults
         counted = zip(reading.sources, result.counts, strict=True)
         statements = sum(count for source, count in counted if source.label not in context)
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
@@ -85,23 +86,15 @@ def _platform_of(plan: Plan) -> str:
     """Return the convention of a unit. It is "supabase" if a file of it is in a folder of that name, or if a folder
     above it in its repository holds a Supabase project."""
     inside = any("supabase" in file.label.split("/")[:-1] for file in plan.files)
-    on_disk = {os.path.dirname(os.path.abspath(file.path)) for file in plan.files if file.content is None}
-    return "supabase" if inside or any(map(_in_supabase_project, on_disk)) else plan.habit
+    folders = {os.path.dirname(os.path.abspath(file.path)) for file in plan.files if file.content is None}
+    return "supabase" if inside or any(map(_in_supabase_project, folders)) else plan.habit
 
 
 @cache
 def _in_supabase_project(folder: str) -> bool:
-    """Whether a folder, or one above it in the same Git repository, has a subfolder that is a Supabase project."""
-    top = top_of(folder)
     # Outside of a repository the folders above are somebody else's.
-    return top is not None and _has_supabase(folder, top)
-
-
-@cache
-def _has_supabase(folder: str, top: str) -> bool:
-    if any(os.path.exists(os.path.join(folder, "supabase", name)) for name in ("config.toml", "migrations")):
-        return True
-    return folder != top and _has_supabase(os.path.dirname(folder), top)
+    top = top_of(folder)
+    return top is not None and project_on_disk(folder, top) is not None
 
 
 def _concerns(diagnostic: Diagnostic, context: frozenset[str]) -> bool:

@@ -263,3 +263,29 @@ def test_what_can_be_measured_is_measured_of_the_other_publications(monkeypatch:
     table = measurable(followed.folds[-1], followed.statements, "t")
     assert [(each.publication, each.reason) for each in table.sendings] == [("p", "pubcheck failed at it"), ("q", None)]
     assert [each.where for each in followed.folds[-1].faults.faults] == ["1.sql:2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("setup.py", "pubcheck.extract.embedded_sql.program"),
+        ("setup.sh", "pubcheck.extract.shell.shell"),
+        ("setup.yml", "pubcheck.extract.yaml.yaml"),
+        ("changelog.xml", "pubcheck.extract.xml.xml"),
+    ],
+)
+def test_a_file_in_which_no_sql_can_be_looked_for_costs_itself_alone(
+    name: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "shop.sql").write_text("CREATE TABLE t (id int);\nCREATE PUBLICATION p FOR TABLE t;\n")
+    (tmp_path / name).write_text("x = 'CREATE PUBLICATION p FOR ALL TABLES'\n")
+    monkeypatch.setattr(what, fail)
+    files = [str(tmp_path / name), str(tmp_path / "shop.sql")]
+    assert command(["lint", "--format", "json", "--together", *files]) == 2
+    out, err = capsys.readouterr()
+    assert "pubcheck: internal error in " in err
+    found = json.loads(out)["diagnostics"]
+    assert [Path(each["path"]).name for each in found if each["rule"] == INTERNAL_ERROR] == [name]
+    assert [Path(each["path"]).name for each in found if each["rule"] == "PUB302"] == ["shop.sql", "shop.sql"]
+    assert command(["explain", *files]) == 2
+    assert "pubcheck: internal error in " in capsys.readouterr().err

@@ -164,7 +164,7 @@ def command(
         click.echo(f"pubcheck: left out: {entry.path}:{entry.line}: {entry.message} [{entry.rule}]", err=True)
     if len(missing) > _TOLD:
         click.echo(f"pubcheck: left out: {len(missing) - _TOLD} more; `pubcheck lint` tells them", err=True)
-    crash = failure_text((*followed.result.faults, *followed.folds[-1].faults.faults))
+    crash = failure_text((*linted.faults, *followed.folds[-1].faults.faults))
     return complain(crash) if crash else FOUND if missing else 0
 
 

@@ -12,15 +12,18 @@ from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.discovery.file_types import File, interpreter_of
 from pubcheck.discovery.opening import content_of
 from pubcheck.extract.frameworks.project import Project
+from pubcheck.faults import Fault, fault_of, internal_error
 from pubcheck.rulebook import remark
 from pubcheck.source import Source, decode
 
 
 class Reading(Struct, frozen=True):
-    """The sources of a unit that could be read, and what is to be said of reading them."""
+    """The sources of a unit that could be read, and what is to be said of reading them. ``faults`` are pubcheck's own
+    errors: each costs the file in which the SQL was looked for."""
 
     sources: tuple[Source, ...]
     diagnostics: tuple[Diagnostic, ...]
+    faults: tuple[Fault, ...] = ()
 
 
 _EIGHT_BIT = {"windows-1252": "Windows-1252", "iso-8859-1": "ISO 8859-1"}
@@ -28,7 +31,7 @@ _EIGHT_BIT = {"windows-1252": "Windows-1252", "iso-8859-1": "ISO 8859-1"}
 
 def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
     """Reads a unit's files; what cannot be read, or is no text, becomes a diagnostic for ``majors`` and is left out."""
-    sources, diagnostics = [], []
+    sources, diagnostics, faults = list[Source](), list[Diagnostic](), list[Fault]()
     project = Project()
     for file in files:
         try:
@@ -46,14 +49,20 @@ def read_unit(files: Sequence[File], majors: tuple[int, ...]) -> Reading:
         view = interpreter_of(decoded.text) if decoded.text.startswith("#!") else None
         # A file that is a row of a table has a label only.
         project.begin(os.path.abspath(file.path or file.label))
-        source = extract.source(file.label, decoded.text, view or file.view, project, sometime=file.sometime)
+        try:
+            source = extract.source(file.label, decoded.text, view or file.view, project, sometime=file.sometime)
+        except Exception as error:
+            faults.append(fault_of(error, file.label))
+            span = Span(Source(file.label, decoded.text), 0, 0)
+            diagnostics.append(internal_error(error, "this file", span, majors))
+            continue
         sources.append(source)
         if decoded.encoding in _EIGHT_BIT:
             start = next(at for at, char in enumerate(decoded.text) if char > "\x7f")
             message = f"this file is not UTF-8 and was read as {_EIGHT_BIT[decoded.encoding]}"
             help = "save it as UTF-8"
             diagnostics.append(remark("PUB003", message, Span(source, start, start + 1), majors, help))
-    return Reading(tuple(sources), tuple(diagnostics))
+    return Reading(tuple(sources), tuple(diagnostics), tuple(faults))
 
 
 def _content(file: File) -> bytes:

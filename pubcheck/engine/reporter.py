@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.checks.grounds import Grounds
 from pubcheck.checks.messages.refusals import (
-    NOT_CREATED,
     explain,
     explain_unseen,
     frozen_words,
@@ -57,6 +57,16 @@ class _Answer(TypedDict):
     assumptions: tuple[Assumption, ...]
 
 
+class _NotCreated(Struct, frozen=True):
+    """A note, by its number, that something is not created: its message, the names that are missing with the words for
+    them, and whether the statement writes one of them in the schema public."""
+
+    number: int
+    message: str
+    names: dict[Missing, str]
+    in_public: bool
+
+
 def _written(note: Diagnostic, name: str) -> Fix:
     """The fix that writes a name where a finding points at another one."""
     plain = note.span.source.view is None and note.statement is not None and not note.statement.embedded
@@ -73,8 +83,7 @@ class StatementReporter:
         self.diagnostics: list[Diagnostic] = []
         self.repeats: list[tuple[int, Place, str]] = []
         """Findings that point at what was said before, by their number: the place, and what is to be said of it."""
-        self.missing: list[tuple[int, str, dict[Missing, str]]] = []
-        """Notes that something is not created, by their number: what they say, and the names that are missing."""
+        self.missing: list[_NotCreated] = []
         self._rewritings = 0
 
     def refuse(self, statement: StatementText, error: ServerError) -> None:
@@ -204,7 +213,8 @@ class StatementReporter:
             statement.span(error.culprit, message=error.message) for error in errors[1:] if error.culprit is not None
         )
         missing = {error.missing: missing_name(error.message) for error in errors if error.missing}
-        self.missing.append((len(self.diagnostics), message, missing))
+        in_public = any(error.missing_schema == "public" for error in errors)
+        self.missing.append(_NotCreated(len(self.diagnostics), message, missing, in_public))
         self.diagnostics.append(
             rule.diagnostic(
                 "assumed",
@@ -246,12 +256,12 @@ class StatementReporter:
     def _complete_missing(self, statements: Statements) -> None:
         """Of names that are not created: where they are created later, or which others are near."""
         # Some were taken back since.
-        said = [
-            (number, missing)
-            for number, message, missing in self.missing
-            if number < len(self.diagnostics) and self.diagnostics[number].message == message
+        notes = [
+            note
+            for note in self.missing
+            if note.number < len(self.diagnostics) and self.diagnostics[note.number].message == note.message
         ]
-        wanted = {each for _, missing in said for each in missing}
+        wanted = {each for note in notes for each in note.names}
         if not wanted:
             return
         # Loaded only where something is missing.
@@ -259,28 +269,30 @@ class StatementReporter:
 
         catalog = self.session.catalog
         near = meant(catalog, wanted, self.session.platform)
-        for number, missing in said:
+        for note in notes:
+            missing = note.names
             created = [
                 catalog.relations[catalog.relation_names[namespace, name]].place
                 for kind, namespace, name in missing
                 if kind == RELATION and (namespace, name) in catalog.relation_names
             ]
             if len(missing) == 1 and created and created[0] is not None:
-                self._created_later(statements, number, created[0])
+                self._created_later(statements, note, created[0])
             elif found := [each for one in missing for each in near.get(one, ())]:
                 misspelt = [name for one, name in missing.items() if one in near]
                 # The message begins with the first name that is missing.
                 plain = misspelt == list(missing.values())[:1]
-                self._misspelt(statements, number, found, "" if plain else f" instead of {' and '.join(misspelt)}")
+                instead = "" if plain else f" instead of {' and '.join(misspelt)}"
+                self._misspelt(statements, note, found, instead)
 
-    def _misspelt(self, statements: Statements, number: int, near: Sequence[Meant], instead: str) -> None:
+    def _misspelt(self, statements: Statements, missing: _NotCreated, near: Sequence[Meant], instead: str) -> None:
         """Of a name that is not created: the near ones. Where all is followed, it is hardly created elsewhere."""
-        note = self.diagnostics[number]
-        public = "" if '"public.' in note.message else "public."  # as it is written there
+        note = self.diagnostics[missing.number]
+        public = "" if missing.in_public else "public."  # as it is written there
         names = list(dict.fromkeys(f'"{name.removeprefix(public)}"' for name, _ in near))
         offered = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
         places = tuple(statements.span(place, "created here") for _, place in near if place is not None)
-        self.diagnostics[number] = replace(
+        self.diagnostics[missing.number] = replace(
             note,
             severity="note" if self.session.blind else "warning",
             message=f"{note.message}; did you mean {offered}{instead}?",
@@ -288,16 +300,16 @@ class StatementReporter:
             fixes=(_written(note, names[0][1:-1]),) if len(names) == 1 and not note.related else (),
         )
 
-    def _created_later(self, statements: Statements, number: int, place: Place) -> None:
+    def _created_later(self, statements: Statements, missing: _NotCreated, place: Place) -> None:
         """Of a relation that was not created where it was named, and is later: where."""
-        message = self.diagnostics[number].message
+        number, (name,) = missing.number, missing.names.values()
         span = statements.span(place, "created here")
         here = self.diagnostics[number].span.source
         line = span.source.text.count("\n", 0, span.start) + 1
         where = f"on line {line}" if span.source is here else f"in {span.source.label}, line {line}"
         self.diagnostics[number] = replace(
             self.diagnostics[number],
-            message=f"{message.removesuffix(NOT_CREATED)} is created only later, {where}",
+            message=f"{name} is created only later, {where}",
             help="create it before this statement",
             related=(span,),
         )

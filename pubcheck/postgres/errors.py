@@ -36,6 +36,8 @@ class ServerError(Exception):
         self.publication: str | None = None
         self.missing: tuple[str, int, str] | tuple[()] = ()
         """Of a name that is not visible: its kind, its namespace and it."""
+        self.missing_schema: str | None = None
+        """The schema that the statement writes before that name."""
         self.evidence: object | None = None
         """Of a refused row filter: an ``expressions.filters.Evidence``, for who explains the refusal."""
 

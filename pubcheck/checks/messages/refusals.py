@@ -63,15 +63,12 @@ _UNSEEN_HELP = (
 )
 
 
-NOT_CREATED = " is not created in these files"
-
-
 def explain_unseen(error: ServerError, others: Sequence[str]) -> tuple[str, str | None]:
     """Headline and help for a name that the unit neither makes nor drops, so that it may exist all the same.
 
     ``others``: the server's messages for the further such names of the statement, in the order of the text.
     """
-    headline = missing_name(error.message) + NOT_CREATED
+    headline = f"{missing_name(error.message)} is not created in these files"
     if others:
         rest = [missing_name(message) for message in others[:2]]
         more = len(others) - len(rest)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from pubcheck.discovery.tools.file_tree import FileInspector, UnitCandidate
+from pubcheck.discovery.tools.file_tree import FileInspector, UnitCandidate, is_upgrade
 
 OPEN = frozenset(["file", "folder", "references"])
 """Habits of units that may lack what another one makes."""
@@ -35,8 +35,6 @@ ASIDE = frozenset(
         "docs",
     ]
 )
-_UPGRADES = re.compile(r"(?:upgrade|update|patch|upgrade[_-]?script|delta)e?s?", re.I)
-"""Folders with upgrades from an older schema to the complete one next to them: they do not run after that one."""
 _FAR = 5
 """Folders between two, up and down, beyond which they are taken for two projects of one repository."""
 _TEST = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)\.\w+|.*(?:Test|Tests|IT)\.\w+)", re.S)
@@ -52,7 +50,7 @@ def joined(
         number: wanted
         for number, group in enumerate(groups)
         if group.convention in OPEN
-        and not _upgrades(group)
+        and not is_upgrade(group.members[0])
         and _publishes(group, look)
         and (wanted := _missing(group, look))
     }
@@ -72,7 +70,7 @@ def joined(
     single = frozenset(name for name, numbers in makers.items() if len(numbers) == 1)
     changers: dict[str, set[int]] = defaultdict(set)
     for number, group in enumerate(groups) if single else ():
-        for member in group.members if not _upgrades(group) else ():
+        for member in group.members if not is_upgrade(group.members[0]) else ():
             for name in single & look.names(member, single).needs:
                 changers[name].add(number)
     # By unit those that make what it lacks, and those that change what these make: without the latter too much would
@@ -114,10 +112,6 @@ def _missing(group: UnitCandidate, look: FileInspector) -> frozenset[str]:
     known = [look.names(member) for member in group.members]
     made = frozenset[str]().union(*(names.makes for names in known))
     return frozenset[str]().union(*(names.needs for names in known)) - made
-
-
-def _upgrades(group: UnitCandidate) -> bool:
-    return any(_UPGRADES.fullmatch(part) for part in group.members[0].split("/")[-4:-1])
 
 
 def _near(group: UnitCandidate, other: UnitCandidate, *, together: bool = False) -> bool:

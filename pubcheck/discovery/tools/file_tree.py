@@ -129,6 +129,17 @@ def natural(name: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(part), "") if number % 2 else (-1, part) for number, part in enumerate(parts) if part or number)
 
 
+_UPGRADE_FOLDER = re.compile(r"(?:upgrade|update|patch|upgrade[_-]?script|delta)e?s?", re.I)
+_UPGRADE_FILE = re.compile(r"(?:.*[._ -])?upgrades?(?:[._ -].*)?\.\w+|.*\d--v?\d.*\.\w+", re.I | re.S)
+
+
+def is_upgrade(path: str) -> bool:
+    """Whether a script upgrades an older schema to the complete one next to it, by its name or that of a folder near
+    it. It does not run after that one."""
+    *folders, name = path.split("/")
+    return _UPGRADE_FILE.fullmatch(name) is not None or any(map(_UPGRADE_FOLDER.fullmatch, folders[-3:]))
+
+
 def parent(folder: str) -> str:
     return folder.rpartition("/")[0]
 

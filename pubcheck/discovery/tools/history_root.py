@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from pubcheck.discovery.file_types import SUFFIXES, language_of
+from pubcheck.discovery.supabase_project import project_on_disk
 from pubcheck.discovery.tools import annotated, flyway, initdb, numbered, updown
 from pubcheck.discovery.walk import INSTALLED
 
@@ -29,27 +30,15 @@ def history_of(path: str, kind_of: Callable[[str], str | None]) -> Iterator[tupl
             yield places
 
 
-def _supabase(folder: str) -> Iterator[str]:
-    """The migrations of the Supabase project that a folder is next to or within."""
-    at = folder
-    for _ in range(_DEEPEST):
-        for below in ("migrations",) if os.path.basename(at) == "supabase" else ("supabase/migrations",):
-            if os.path.isdir(migrations := os.path.join(at, below)):
-                yield migrations
-                return
-        if os.path.exists(os.path.join(at, ".git")) or at == os.path.dirname(at):
-            return
-        at = os.path.dirname(at)
-
-
 def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | None]) -> Iterator[tuple[str, ...]]:
     above, last = os.path.split(folder)
     if last == "migrations" and os.path.basename(above) == "supabase":
         # Not the whole of `supabase`, for its functions may bring a lot along.
         yield folder, os.path.join(above, "seed.sql"), os.path.join(above, "config.toml")
     if name.lower().endswith(SUFFIXES):
-        for migrations in _supabase(folder):
-            yield migrations, path, os.path.join(os.path.dirname(migrations), "config.toml")
+        project = project_on_disk(folder, _top(folder))
+        if project is not None and os.path.isdir(migrations := os.path.join(project, "migrations")):
+            yield migrations, path, os.path.join(project, "config.toml")
     if last == "schemas" and os.path.basename(above) == "supabase":
         yield folder, os.path.join(above, "config.toml")
     if name in ("migration.sql", "up.sql", "down.sql") and last[:1].isdigit():
@@ -85,6 +74,14 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
         else (program and numbered.TIMED.fullmatch(name))
     ):
         yield (folder,)
+
+
+def _top(folder: str) -> str:
+    """The folder above one beyond which no project is looked for: its repository's, or where it is in none, one that
+    is not too far up."""
+    from pubcheck.gitignore import top_of
+
+    return top_of(folder) or os.path.join(os.sep, *folder.split(os.sep)[1:-_DEEPEST])
 
 
 def _applications(folder: str) -> Iterator[str]:

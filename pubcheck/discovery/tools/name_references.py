@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 
 from pubcheck.discovery.file_facts import SCRIPT
 from pubcheck.discovery.file_types import language_of, may_be_script
-from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, shown
+from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, is_upgrade, shown
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ _TEARS_DOWN = re.compile(
     re.I | re.S,
 )
 """Scripts that take all back, by their names: run last they would leave nothing to judge."""
-
-
-_UPGRADES = re.compile(r"(?:.*[._ -])?upgrades?(?:[._ -].*)?\.\w+|.*\d--v?\d.*\.\w+", re.I | re.S)
-"""Scripts that upgrade an older schema to the complete one next to them."""
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:
@@ -84,7 +80,7 @@ def together(known: Mapping[str, Names], concerned: Container[str]) -> list[list
     """
     rivals = _rivals(known)
     last = {name for name in known if _TEARS_DOWN.fullmatch(name)}
-    upgrades = {name for name in known if _UPGRADES.fullmatch(name)}
+    upgrades = set(filter(is_upgrade, known))
     if any(names.makes for name, names in known.items() if name not in upgrades):
         last |= upgrades
     alone = rivals | last

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from pubcheck.discovery.supabase_project import project_above
 from pubcheck.discovery.tools import detached_publications
 from pubcheck.discovery.tools.file_tree import FileInspector, Tree, UnitCandidate, last, parent, shown
 from pubcheck.postgres.versions import nearest
@@ -53,24 +54,17 @@ def followed(groups: list[UnitCandidate], look: FileInspector) -> list[UnitCandi
     return [_following(group, projects, look) for group in groups] if projects else groups
 
 
-def _within(folder: str, project: str) -> bool:
-    """Whether scripts of a folder may be for a project, the path of its folder `supabase`: what lies next to or below
-    that, tests, examples and documentation apart."""
-    top = parent(project)
-    if folder != top and not folder.startswith(f"{top}/" if top.strip("/") else top):
-        return False
-    return detached_publications.ASIDE.isdisjoint(folder[len(top) :].lower().split("/"))
-
-
 def _following(group: UnitCandidate, projects: dict[str, UnitCandidate], look: FileInspector) -> UnitCandidate:
     folders = {parent(member) for member in group.members}
     if group.convention not in detached_publications.OPEN or len(folders) != 1:
         return group
     folder = folders.pop()
-    near = [one for project, one in projects.items() if _within(folder, project)]
-    before = near[0] if len(near) == 1 else None
-    if before is None or not any(look.traits(member).concerned for member in group.members):
+    project = project_above(folder, projects.__contains__)
+    if project is None or not any(look.traits(member).concerned for member in group.members):
         return group
+    if not detached_publications.ASIDE.isdisjoint(folder[len(parent(project)) :].lower().split("/")):
+        return group  # tests, examples and documentation
+    before = projects[project]
     names = [look.names(member) for member in group.members]
     wanted = frozenset[str]().union(*(each.needs for each in names)) - frozenset[str]().union(
         *(each.makes for each in names)

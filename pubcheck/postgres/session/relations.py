@@ -125,7 +125,9 @@ class Relations(Schemas):
             message = f'relation "{name}" does not exist'
         else:
             message = f'relation "{schema}.{name}" does not exist'
-        return ServerError("42P01", message, rule=rule, culprit=rv.get("location"))
+        error = ServerError("42P01", message, rule=rule, culprit=rv.get("location"))
+        error.missing_schema = schema
+        return error
 
     def _assume_relation(self, rv: Node, rule: str | None) -> Relation:
         error = self._missing(rv, rule)

@@ -1,0 +1,31 @@
+"""Where the Supabase project of a folder is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+
+
+def project_above(folder: str, is_project: Callable[[str], bool], top: str = "") -> str | None:
+    """The folder `supabase` of the nearest project that a folder is in or below, up to the folder ``top``. Paths are
+    joined by "/"."""
+    at = folder
+    while True:
+        above, _, name = at.rpartition("/")
+        project = at if name == "supabase" else f"{at}/supabase" if at.strip("/") else f"{at}supabase"
+        if is_project(project):
+            return project
+        if at in (top, above):
+            return None
+        at = above
+
+
+def project_on_disk(folder: str, top: str) -> str | None:
+    """The nearest project above a folder of this machine, as ``project_above`` has it."""
+    return project_above(folder.replace(os.sep, "/"), _is_project, top.replace(os.sep, "/"))
+
+
+@cache
+def _is_project(folder: str) -> bool:
+    return any(os.path.exists(os.path.join(folder, name)) for name in ("config.toml", "migrations"))
