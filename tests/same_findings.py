@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.generate import Shape, repositories, write
-from pubcheck.rulebook import read_pages
+from pubcheck.rulebook.pages import read_pages
 from tests.support.cases import load
 
 HERE = Path(__file__).parents[1]

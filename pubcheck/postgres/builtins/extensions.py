@@ -1,4 +1,4 @@
-"""What the extensions that come with the server make (contrib), from servers (see ``extension_snapshot``)."""
+"""What PostgreSQL's own extensions (contrib) create, taken from servers by ``tools/builtins/extension_snapshot.py``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 Reference = int | str
-"""As ``extension_snapshot`` says: an oid of initdb's, one of the extension's own below 0, a required extension's by
-name.
-"""
+"""An oid of initdb's, one of the extension's own below 0, or a required extension's by name."""
 
 
 class ExtensionType(Struct, frozen=True, array_like=True, gc=False):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pubcheck.postgres.builtins.merging import Merged, trimmed
+from tools.builtins.merging import Merged, trimmed
 
 # Of plpgsql, which initdb installs, nothing: what it made is initdb's.
 _MEMBERS = """

@@ -1,4 +1,4 @@
-"""Takes the snapshots: ``python -m pubcheck.postgres.builtins.snapshot CONNECTION...``, one server of each major.
+"""Takes the snapshots: ``python -m tools.builtins.snapshot CONNECTION...``, one server of each major.
 
 Needs psycopg (extra ``dev``), a superuser, and databases like template0: objects below FirstNormalObjectId only. Writes
 ``pgNN.json`` of the majors it is given, and enters them into the files that all majors share, where a row says in
@@ -15,10 +15,10 @@ from typing import Any
 
 from msgspec.json import encode
 
-from pubcheck.postgres.builtins.extension_snapshot import enter_extensions
-from pubcheck.postgres.builtins.merging import Merged, trimmed
+from tools.builtins.extension_snapshot import enter_extensions
+from tools.builtins.merging import Merged, trimmed
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[2] / "pubcheck" / "postgres" / "builtins"
 
 _TYPES = """
     SELECT n.nspname, t.typname, t.oid::int, t.typtype::text, t.typarray::int
