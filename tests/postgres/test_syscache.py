@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog.rows import Cast, Proc
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.session.syscache import NOT_EQUAL, SysCache, TypeCache
-from tests.postgres.ddl.support import cache
+from tests.postgres.ddl.support import cache, type_oid
 
 
 def type_named(over: SysCache, name: str) -> int:
-    return over.session.named_type(name.split("."))
+    return type_oid(over, *name.split("."))
 
 
 # Functions and operators.

@@ -55,6 +55,12 @@ def cache(sql: str = "", major: int = 18, complete: bool = True) -> SysCache:
     return SysCache(fold(sql, major, complete))
 
 
+def type_oid(over: SysCache, *names: str) -> int:
+    """The type of that name in the session of ``cache``."""
+    assert isinstance(over.session, Session)
+    return over.session.named_type([*names])
+
+
 def outcomes(sql: str, major: int = 18, complete: bool = True) -> list[Outcome]:
     """What becomes of each statement of a script, in an empty database."""
     return play(Session(Catalog(major), complete=complete), sql)

@@ -10,13 +10,13 @@ from pubcheck.postgres.ddl.extensions import set_schema
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.session.syscache import SysCache
 from pubcheck.postgres.versions import MAJORS
-from tests.postgres.ddl.support import cache, fold, outcomes, play
+from tests.postgres.ddl.support import cache, fold, outcomes, play, type_oid
 from tests.support.servers import Servers
 
 
 def test_a_contrib_type_is_a_type_of_the_unit() -> None:
     over = cache("CREATE EXTENSION citext; CREATE TABLE t (a citext, b citext[])")
-    oid = over.session.named_type(["citext"])
+    oid = type_oid(over, "citext")
     assert oid >= 16384
     assert over.type(oid).category == "S"
     assert over.type(over.array_type(oid)).element == oid
@@ -42,17 +42,17 @@ def test_its_functions_and_operators_are_found_where_it_is_put() -> None:
 
 def test_its_operator_classes_compare_its_values() -> None:
     over = cache("CREATE EXTENSION citext; CREATE EXTENSION seg; CREATE EXTENSION isn")
-    citext = over.type_cache(over.session.named_type(["citext"]))
+    citext = over.type_cache(type_oid(over, "citext"))
     assert over.operator(citext.lt).name == "<"
     assert over.proc(citext.cmp).name == "citext_cmp"
     assert citext.hash
-    different = next(row for _, row in over.operators(["<>"], False) if row.left == over.session.named_type(["citext"]))
-    family, _ = over.default_class(over.session.named_type(["citext"]), "b")
+    different = next(row for _, row in over.operators(["<>"], False) if row.left == type_oid(over, "citext"))
+    family, _ = over.default_class(type_oid(over, "citext"), "b")
     assert over.btree_interpretations(different.oid) == [(family, 6)]
-    seg = over.type_cache(over.session.named_type(["seg"]))
+    seg = over.type_cache(type_oid(over, "seg"))
     assert seg.eq
     assert not seg.hash
-    isbn, ean = (over.default_class(over.session.named_type([name]), "b") for name in ("isbn", "ean13"))
+    isbn, ean = (over.default_class(type_oid(over, name), "b") for name in ("isbn", "ean13"))
     assert isbn[0] == ean[0]
 
 
@@ -60,7 +60,7 @@ def test_majors_install_different_versions() -> None:
     hashed = []
     for major in MAJORS[:4]:
         over = cache("CREATE EXTENSION ltree", major)
-        hashed.append(bool(over.type_cache(over.session.named_type(["ltree"])).hash))
+        hashed.append(bool(over.type_cache(type_oid(over, "ltree")).hash))
     assert hashed == [False, False, True, True]
 
 
@@ -77,11 +77,11 @@ def test_another_extension_comes_with_cascade_only() -> None:
     assert outcomes("CREATE EXTENSION earthdistance") == ["42704"]
     assert outcomes("CREATE EXTENSION earthdistance", complete=False) == [None]
     over = cache("CREATE EXTENSION earthdistance CASCADE")
-    cube = over.session.named_type(["cube"])
-    assert over.base_type(over.session.named_type(["earth"]))[0] == cube
+    cube = type_oid(over, "cube")
+    assert over.base_type(type_oid(over, "earth"))[0] == cube
     alone = cache("CREATE EXTENSION earthdistance", complete=False)
     with pytest.raises(Unknowable):
-        alone.base_type(alone.session.named_type(["earth"]))
+        alone.base_type(type_oid(alone, "earth"))
 
 
 def test_schemas_are_honoured() -> None:
