@@ -27,7 +27,7 @@ from pubcheck.engine.assumptions import (
     names_taken,
     net_changes,
 )
-from pubcheck.engine.replay import WITH_FILTERS, Replay
+from pubcheck.engine.replay import WITH_FILTERS, Execution, Replay
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.routines import Routine
@@ -42,7 +42,6 @@ from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, R
 from pubcheck.postgres.plpgsql.interpret import Interpreter
 from pubcheck.postgres.plpgsql.parse import check_sql, program
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
-from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.source_text import Text, do_body, language_of
 from pubcheck.postgres.tokens import in_bytes
 from pubcheck.rulebook import RULES, rule_for_spec
@@ -155,62 +154,17 @@ class BlockRunner:
     # interpret.Host.
 
     def do(self, inner: Inner, name: str, node: Node, standing: ExecutionContext) -> bool | ServerError:
-        fold, session, journal = self.fold, self.session, self.fold.catalog.journal
-        text = self.statement_text(inner)
-        number = fold.statements.embed(self.source, text)
-        session.begin_statement(self.source, number, text.text)
-        session.conditional, session.rests_on_unseen = standing.doubtful, standing.unsure
-        if session.assumed:
-            session.because.append(Reason(MAY_NOT_RUN, (self.source, number)))
-        mark, undone = journal.mark(), len(journal.undone)
-        at: Inner | None = inner
-        if name in WRITING and fold.refuses_writes and not session.assumed:
-            self._written(inner, text, name, node)
+        run = _InnerExecution(self, inner, standing)
+        if name in WRITING and self.fold.refuses_writes and not (standing.doubtful or standing.unsure):
+            self._written(run, name, node)
         try:
-            if apply_with_triggers(session, name, node):
-                session.assumed = True
-            made = _made(fold, mark) if name == "CreateFunctionStmt" else None
-            failure = _refused_body(fold, made) if made is not None else None
-            if made is not None and failure is not None:
-                at, location = self._place_in(made.body.text, failure.location or 0, inner)
-                raise failure.error(location)
-        except ServerError as error:
-            journal.undo(mark)
-            session.forget_path()
-            if error.sqlstate in ALREADY and any(f'"{name}"' in error.message for name in fold.perhaps_made):
-                session.assume("it is unknown whether an earlier block, which may fail, has created it")
-            if not session.assumed:
-                raise Raised(error, at) from None
-            if error.rule is not None and not standing.excuse(error, False):
-                fold.at_hand.refuse(text, error)
-                assume_refused(session, name, node)
-            return error
+            self.fold.execute(run, name, node)
         except RecursionError:
-            journal.undo(mark)
-            self.unfollowed(inner, text.text)
+            self.unfollowed(inner, run.statement.text)
             return False
-        self.about = self.about or name in WITH_FILTERS
-        in_branch = standing.in_branch and name not in TO_DROP
-        # A statement of a branch that is perhaps skipped does not make what follows it uncertain.
-        sure = not (session.rests_on_unseen if in_branch else session.assumed)
-        sure = sure and not made_of_unseen(journal.entries[mark:])
-        if sure and fold.perhaps_made:
-            sure = fold.perhaps_made.isdisjoint(names_made(journal.entries[mark:]))
-        if not in_branch and (standing.doubtful or (standing.handled and not sure)):
-            assume_statement(fold.catalog, name, mark)
-        elif not standing.doubtful:
-            assume_unknown(session, name, node, journal.entries[mark:])
-        unseen = [error for error in session.unseen if not standing.excuse(error, True)]
-        if unseen:
-            fold.at_hand.report_unseen(text, unseen)
-        changes = journal.entries[mark:]
-        if name in WITH_FILTERS:
-            fold.at_hand.report_filters(text, changes)
-        if not self.rehearsing:
-            fold.follow(name, node, self.source, number, changes, journal.undone[undone:])
-        return sure
+        return run.answer
 
-    def _place_in(self, body: str, location: int, inner: Inner) -> tuple[Inner | None, int]:
+    def place_in(self, body: str, location: int, inner: Inner) -> tuple[Inner | None, int]:
         """Where the server points to in the body of a function (function_parse_error_transpose): in the statement that
         was sent, if the body stands there once as it is, or else in the body. In bytes."""
         sent, written = self.text.text, re.escape(body)
@@ -220,13 +174,14 @@ class BlockRunner:
         text = Text(body, (), inner.text.start, inner.text.end)
         return Inner(text, inner.number), in_bytes(body, location)
 
-    def _written(self, inner: Inner, text: StatementText, name: str, node: Node) -> None:
+    def _written(self, run: _InnerExecution, name: str, node: Node) -> None:
         """A statement that writes a table. Raises Raised where it is certainly refused."""
-        block = self.statement.text
+        block, text = self.statement.text, run.statement
+        self.session.begin_statement(run.source, run.number, text.text)
         stop = self.fold.stopped.stop(name, node, block.replace(text.text.strip(), "") if block != text.text else "")
         self.session.assumed = False
         if stop is not None and stop.certain:
-            raise Raised(self.fold.stopped.error(text, stop), inner)
+            raise Raised(self.fold.stopped.error(text, stop), run.inner)
 
     def unfollowed(self, inner: Inner | None, known: str | None) -> None:
         session = self.session
@@ -385,8 +340,7 @@ class BlockRunner:
         )
 
     def _refuse_syntax(self, statement: StatementText, error: ServerError, *, compiled: bool) -> None:
-        from pubcheck.checks.ddl.syntax_help import syntax_help
-        from pubcheck.engine.syntax_errors import spec_of_syntax_error
+        from pubcheck.checks.ddl.syntax_help import spec_of_syntax_error, syntax_help
 
         spec, error.detail = spec_of_syntax_error(error.message)
         told = statement.text if error.evidence is None else str(error.evidence)
@@ -426,15 +380,78 @@ def _compile_error(statement: str, body: Text, failure: NotParsed) -> ServerErro
     return failure.error(location)
 
 
-def check_body(fold: Replay, statement: StatementText) -> None:
-    """What CREATE FUNCTION checks of a body about publications (plpgsql_validator). Raises ServerError 42601."""
-    found = _made(fold, 0)
-    failure = _refused_body(fold, found) if found is not None and found.about else None
-    if found is not None and failure is not None:
-        error = _compile_error(statement.text, found.body, failure)
-        refused = Raised(error, None, compiled=True)
-        BlockRunner(fold, statement, fold.session.source)._refuse(refused, certain=not fold.session.assumed)
-        raise ServerError(error.sqlstate, error.message)
+class FunctionDefinition(Execution):
+    """CREATE FUNCTION by itself in a file: its body is checked if it is about publications (plpgsql_validator)."""
+
+    def check_body(self, name: str, mark: int, *, perhaps_refused: bool) -> None:
+        """Raises ServerError 42601."""
+        replay = self.replay
+        function = _made(replay, mark)
+        failure = _refused_body(replay, function) if function is not None and function.about else None
+        if function is not None and failure is not None:
+            error = _compile_error(self.statement.text, function.body, failure)
+            refused = Raised(error, None, compiled=True)
+            runner = BlockRunner(replay, self.statement, self.source)
+            runner._refuse(refused, certain=not replay.session.assumed)
+            raise ServerError(error.sqlstate, error.message)
+
+
+class _InnerExecution(Execution):
+    """How a statement inside a block is executed. ``answer`` is what the interpreter is told: whether the statement
+    rests on nothing unseen, or the refusal that is only assumed."""
+
+    def __init__(self, runner: BlockRunner, inner: Inner, context: ExecutionContext) -> None:
+        super().__init__(runner.fold, runner.statement_text(inner), runner.source, filled=context.unsure)
+        self.runner, self.inner, self.context = runner, inner, context
+        self.number = runner.fold.statements.embed(runner.source, self.statement)
+        self.conditional = context.doubtful
+        self.recorded = not runner.rehearsing
+        self.answer: bool | ServerError = False
+        self._raised_at: Inner | None = inner
+
+    def reason(self) -> Reason:
+        return Reason(MAY_NOT_RUN, (self.source, self.number))
+
+    def check_body(self, name: str, mark: int, *, perhaps_refused: bool) -> None:
+        if perhaps_refused:
+            self.replay.session.assumed = True
+        function = _made(self.replay, mark) if name == "CreateFunctionStmt" else None
+        failure = _refused_body(self.replay, function) if function is not None else None
+        if function is not None and failure is not None:
+            body, at = function.body.text, failure.location or 0
+            self._raised_at, location = self.runner.place_in(body, at, self.inner)
+            raise failure.error(location)
+
+    def refuse(self, error: ServerError, name: str, node: Node) -> None:
+        """Raises Raised where the refusal is certain."""
+        replay, session = self.replay, self.replay.session
+        if error.sqlstate in ALREADY and any(f'"{name}"' in error.message for name in replay.perhaps_made):
+            session.assume("it is unknown whether an earlier block, which may fail, has created it")
+        if not session.assumed:
+            raise Raised(error, self._raised_at) from None
+        if error.rule is not None and not self.context.excuse(error, False):
+            replay.at_hand.refuse(self.statement, error)
+            assume_refused(session, name, node)
+        self.answer = error
+
+    def assume(self, name: str, node: Node, mark: int, *, perhaps_refused: bool) -> None:
+        replay, session, context = self.replay, self.replay.session, self.context
+        changes = replay.catalog.journal.entries[mark:]
+        self.runner.about = self.runner.about or name in WITH_FILTERS
+        in_branch = context.in_branch and name not in TO_DROP
+        # A statement of a branch that is perhaps skipped does not make what follows it uncertain.
+        sure = not (session.rests_on_unseen if in_branch else session.assumed)
+        sure = sure and not made_of_unseen(changes)
+        if sure and replay.perhaps_made:
+            sure = replay.perhaps_made.isdisjoint(names_made(changes))
+        if not in_branch and (context.doubtful or (context.handled and not sure)):
+            assume_statement(replay.catalog, name, mark)
+        elif not context.doubtful:
+            assume_unknown(session, name, node, changes)
+        self.answer = sure
+
+    def excuses(self, error: ServerError) -> bool:
+        return self.context.excuse(error, True)
 
 
 def _made(fold: Replay, since: int) -> Routine | None:

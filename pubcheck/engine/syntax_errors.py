@@ -22,14 +22,6 @@ from pubcheck.statement_index import Statements, StatementText
 
 # Templates and placeholders: what stands there when the text is run is not known.
 _PLACEHOLDER = re.compile(r"\{\{|\$\{|#\{|<%|%\(|%[sIqL]\b|@\w+@|:\w|:[\"']")
-_LIST_ERRORS = {
-    "invalid publication object list": "bad-object-list",
-    "invalid table name": "continuation-kind",
-    "invalid schema name": "continuation-kind",
-    "WHERE clause not allowed for schema": "continuation-kind",
-    "column specification not allowed for schema": "continuation-kind",
-}
-_LIST_DETAIL = "One of TABLE or TABLES IN SCHEMA must be specified before a standalone table or schema name."
 
 
 class SyntaxErrorReporter:
@@ -164,7 +156,7 @@ class SyntaxErrorReporter:
         in the body of a function."""
         certainty: Certainty = "assumed" if unknown else "certain"
         # Loaded only where a statement about publications is refused.
-        from pubcheck.checks.ddl.syntax_help import syntax_help
+        from pubcheck.checks.ddl.syntax_help import spec_of_syntax_error, syntax_help
         from pubcheck.checks.remedies import edits
         from pubcheck.checks.remedies.syntax_fixes import correction
 
@@ -203,12 +195,6 @@ def _sent(statement: StatementText) -> bool:
     """Whether nothing is added at run time to the string of a program that holds a statement."""
     view = statement.source.view
     return view is not None and any(start <= statement.start < end for start, end in view.sent)
-
-
-def spec_of_syntax_error(message: str) -> tuple[str, str | None]:
-    """The specification's rule for what the grammar says of a statement about publications, and its DETAIL."""
-    spec = _LIST_ERRORS.get(message, "relation-missing" if message.startswith("improper") else "syntax-error")
-    return spec, _LIST_DETAIL if spec == "bad-object-list" else None
 
 
 _INNER = (b"create", b"alter", b"drop")

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
+from pubcheck.engine import top_level
 from pubcheck.engine.connections import Databases
 from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.replay import Replay
@@ -135,7 +136,7 @@ class Run:
         diagnostics = self.notes.diagnostics
         for fold in self.databases.all():
             with self._faults.guard(None):
-                fold.end(reported)
+                top_level.end(fold, reported)
             diagnostics.extend(fold.diagnostics)
         chosen = [each for each in _merged(diagnostics) if each.rule in reported]
         if not self.speaks_of_replication:
@@ -235,7 +236,7 @@ class Run:
                         before = StatementText(source, item.index, item.start, item.text)
                     self.databases.at((number, item.index), "")
                     for fold in self.databases.folds:
-                        fold.pass_over(source, number, item, conditional=runs is None)
+                        top_level.pass_over(fold, source, number, item, conditional=runs is None)
             if guard.failed:
                 self.databases.unfollowed(item.text)
         if named:
@@ -361,7 +362,7 @@ class Run:
                 self._transaction(statement, source, kind)
         try:
             for fold in self.databases.folds:
-                fold.apply(statement, source, name, node, filled=unsure)
+                top_level.run_statement(fold, statement, source, name, node, filled=unsure)
         except TooDeep as error:
             self._too_deep(statement, error)
         return True

@@ -16,6 +16,7 @@ from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.blocks import BlockRunner
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
+from pubcheck.postgres.catalog.rows import EMBEDDED
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.host import Raised
@@ -198,7 +199,7 @@ def _watched() -> Iterator[_Watched]:
         try:
             perhaps_refused = apply_with_triggers(session, name, node)
         except ServerError as error:
-            if error.rule is None:
+            if error.rule is None and session.statement < EMBEDDED:
                 seen.left_out[session.statement] = f"{error.sqlstate} {error.message}"
             raise
         seen.notices[session.statement] = list(session.notices)

@@ -18,6 +18,7 @@ from pubcheck.config import Config
 from pubcheck.engine.blocks import BlockRunner
 from pubcheck.engine.linter import Followed, Linter
 from pubcheck.engine.unit import Unit
+from pubcheck.postgres.catalog.rows import EMBEDDED
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.host import Raised
@@ -105,7 +106,7 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
         try:
             perhaps_refused = apply_with_triggers(session, name, node)
         except ServerError as error:
-            if error.rule is None:
+            if error.rule is None and session.statement < EMBEDDED:
                 silent[session.statement] = f"{error.sqlstate} {error.message}"
             raise
         return perhaps_refused

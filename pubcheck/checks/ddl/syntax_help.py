@@ -205,3 +205,20 @@ def _group(group: Sequence[str]) -> str:
     if len(names) == (len(group) + 1) // 2 and all(re.fullmatch(r"[\w.\"]+", word) for word in names):
         return "(.)" if any("." in word for word in names) else "(_)"
     return "(_)"
+
+
+_LIST_ERRORS = {
+    "invalid publication object list": "bad-object-list",
+    "invalid table name": "continuation-kind",
+    "invalid schema name": "continuation-kind",
+    "WHERE clause not allowed for schema": "continuation-kind",
+    "column specification not allowed for schema": "continuation-kind",
+}
+
+_LIST_DETAIL = "One of TABLE or TABLES IN SCHEMA must be specified before a standalone table or schema name."
+
+
+def spec_of_syntax_error(message: str) -> tuple[str, str | None]:
+    """The specification's rule for what the grammar says of a statement about publications, and its DETAIL."""
+    spec = _LIST_ERRORS.get(message, "relation-missing" if message.startswith("improper") else "syntax-error")
+    return spec, _LIST_DETAIL if spec == "bad-object-list" else None

@@ -1,14 +1,13 @@
-"""Folding a unit's statements into the catalog of one major, and what is found on the way.
+"""The statements of a unit, run against the catalog of one major.
 
-One ``Fold`` a major. It applies each statement as the server would, and keeps for every table the statement after which
-its UPDATE or DELETE became refused. Beside: what is said of the statement at hand, what is there by assumption only,
-and what is said of the final state.
+There is one ``Replay`` for each major. It executes each statement as the server would, and keeps for every table the
+statement after which its UPDATE or DELETE is refused. ``top_level`` decides what runs by itself and what has others
+inside (``blocks``).
 """
 
 from __future__ import annotations
 
 import itertools
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,9 +18,8 @@ from pubcheck.config import Config
 from pubcheck.engine.assumptions import assume_changes, assume_refused, assume_statement, assume_targets, assume_unknown
 from pubcheck.engine.reporter import StatementReporter
 from pubcheck.faults import Faults
-from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import Catalog
-from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN
+from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
@@ -38,17 +36,58 @@ if TYPE_CHECKING:
     from pubcheck.lexing.items import Statement
     from pubcheck.postgres.session.platform import Platform
 
-_CALLING = frozenset(("DoStmt", "SelectStmt", "CallStmt"))
 WITH_FILTERS = ("CreatePublicationStmt", "AlterPublicationStmt")
-_MAY_CALL = frozenset(
-    ("copy", "declare", "delete", "explain", "insert", "merge", "prepare", "refresh", "update", "values", "with")
-)
 _MAY_WRITE = frozenset(
     ("copy", "deallocate", "delete", "execute", "explain", "insert", "merge", "prepare", "update", "with")
 )
 _PREPARING = ("prepare", "deallocate")
 _FOR_WANT_OF_IDENTITY = ("PUB302", "PUB301", "PUB304")
-_ANALYZES = lazy_compile(r"analy[sz]e", re.IGNORECASE)
+
+
+class Execution:
+    """How a statement that stands by itself in a file is executed; blocks execute those inside them otherwise.
+
+    ``source`` and ``number`` are those by which the unit's statements give it. ``conditional``: whether it runs is not
+    known; ``rests_on_unseen``: its answer may be otherwise. ``recorded``: its changes belong to the unit's history.
+    """
+
+    conditional = False
+    recorded = True
+
+    def __init__(self, replay: Replay, statement: StatementText, source: int, *, filled: bool) -> None:
+        self.replay, self.statement, self.source = replay, statement, source
+        self.number = statement.index
+        self.rests_on_unseen = filled
+
+    def reason(self) -> Reason:
+        """Why the statement is assumed from its beginning."""
+        return self.replay.catalog.reasons.here(MAY_NOT_RUN)
+
+    def check_body(self, name: str, mark: int, *, perhaps_refused: bool) -> None:
+        """Check the body of a function that the statement has created since ``mark``. Raises ServerError."""
+
+    def refuse(self, error: ServerError, name: str, node: Node) -> None:
+        """Report that the server refuses the statement."""
+        session = self.replay.session
+        if error.rule is not None:
+            self.replay.at_hand.refuse(self.statement, error)
+            if session.assumed:
+                assume_refused(session, name, node)
+        elif session.assumed:
+            assume_targets(session, name, node)
+
+    def assume(self, name: str, node: Node, mark: int, *, perhaps_refused: bool) -> None:
+        """Mark as assumed what the statement has changed since ``mark``, as far as that is not certain."""
+        session, catalog = self.replay.session, self.replay.catalog
+        if perhaps_refused:
+            assume_statement(catalog, name, mark)
+        elif self.rests_on_unseen:
+            assume_changes(catalog, catalog.journal.entries[mark:])
+        assume_unknown(session, name, node, catalog.journal.entries[mark:])
+
+    def excuses(self, error: ServerError) -> bool:
+        """Whether a name that is not visible is not reported."""
+        return False
 
 
 class Replay:
@@ -81,78 +120,69 @@ class Replay:
         self.outcome: Outcome | None = None
         """What is said of the final state, once the unit is over."""
 
-    def apply(self, statement: StatementText, source: int, name: str, node: Node, *, filled: bool = False) -> None:
-        """Do one statement. ``source`` numbers the unit's sources.
+    def apply(
+        self,
+        statement: StatementText,
+        source: int,
+        name: str,
+        node: Node,
+        *,
+        filled: bool = False,
+        execution: type[Execution] | None = None,
+    ) -> None:
+        """Run one statement of a file, without those inside it. ``source`` numbers the unit's sources.
 
         ``filled``: a placeholder in it was filled in, or whether it runs is not known.
         """
-        if name in _CALLING and (name == "DoStmt" or self.catalog.routines):
-            # Loaded only where there are DO blocks, or calls of functions whose bodies may matter.
-            from pubcheck.postgres.plpgsql.routines import calls
-
-            if name == "DoStmt" or calls(self.session, node):
-                from pubcheck.engine.blocks import BlockRunner
-
-                BlockRunner(self, statement, source, filled=filled).run(name, node)
-                return
         if name in WRITING and self._refused_writes and not filled:
             with self.faults.guard(statement):
                 self.stopped.check(statement, source, name, node)
         session, journal = self.session, self.catalog.journal
-        session.begin_statement(source, statement.index, statement.text)
-        session.assumed = filled
-        if filled:
-            session.because.append(self.catalog.reasons.here(MAY_NOT_RUN))
-        mark = journal.mark() if session.transaction is not None else 0
-        if not mark:
+        if session.transaction is None:
             journal.entries.clear()
         journal.undone.clear()
+        mark = journal.mark()
         with self.faults.guard(statement, TooDeep) as guard:
-            perhaps_refused = self._applied(statement, name, node, mark)
-            if perhaps_refused is None:
-                return
-            if perhaps_refused:
-                assume_statement(self.catalog, name, mark)
-            elif filled:
-                assume_changes(self.catalog, journal.entries[mark:])
-            assume_unknown(session, name, node, journal.entries[mark:])
+            try:
+                self.execute((execution or Execution)(self, statement, source, filled=filled), name, node)
+            except RecursionError:
+                raise TooDeep from None
         if guard.failed:
             journal.undo(mark)
             session.forget_path()
             session.unfollowed(statement.text)
-            return
-        if session.unseen:
-            self.at_hand.report_unseen(statement, session.unseen)
-        if name in WITH_FILTERS:
-            self.at_hand.report_filters(statement, journal.entries[mark:])
-        if self._history is not None or self.catalog.publications or self.catalog.subscriptions:
-            self.follow(name, node, source, statement.index, journal.entries[mark:], journal.undone)
 
-    def _applied(self, statement: StatementText, name: str, node: Node, mark: int) -> bool | None:
-        """Change the catalog as the server would; None where it refuses, and else whether an event trigger perhaps
-        does. ``mark``: the journal's before it."""
-        session, journal = self.session, self.catalog.journal
+    def execute(self, run: Execution, name: str, node: Node) -> None:
+        """Execute one statement as the server would: change the catalog, mark as assumed what is not certain, report,
+        and take the changes into the history. Raises RecursionError where it is nested too deeply; then, and where the
+        server refuses it, it changes nothing."""
+        session, journal, statement = self.session, self.catalog.journal, run.statement
+        session.begin_statement(run.source, run.number, statement.text)
+        session.conditional, session.rests_on_unseen = run.conditional, run.rests_on_unseen
+        if session.assumed:
+            session.because.append(run.reason())
+        mark, undone = journal.mark(), len(journal.undone)
         try:
             perhaps_refused = apply_with_triggers(session, name, node)
-            if name == "CreateFunctionStmt" and self.catalog.routines and "publication" in statement.text.lower():
-                from pubcheck.engine.blocks import check_body
-
-                check_body(self, statement)
+            run.check_body(name, mark, perhaps_refused=perhaps_refused)
         except ServerError as error:
             journal.undo(mark)
             session.forget_path()
-            if error.rule is not None:
-                self.at_hand.refuse(statement, error)
-                if session.assumed:
-                    assume_refused(session, name, node)
-            elif session.assumed:
-                assume_targets(session, name, node)
-            return None
+            run.refuse(error, name, node)
+            return
         except RecursionError:
             journal.undo(mark)
             session.forget_path()
-            raise TooDeep from None
-        return perhaps_refused
+            raise
+        run.assume(name, node, mark, perhaps_refused=perhaps_refused)
+        unseen = [error for error in session.unseen if not run.excuses(error)]
+        if unseen:
+            self.at_hand.report_unseen(statement, unseen)
+        changes = journal.entries[mark:]
+        if name in WITH_FILTERS:
+            self.at_hand.report_filters(statement, changes)
+        if run.recorded:
+            self.follow(name, node, run.source, run.number, changes, journal.undone[undone:])
 
     @cached_property
     def stopped(self) -> RefusedDmlCollector:
@@ -167,23 +197,12 @@ class Replay:
         return bool(self._refused_writes)
 
     def pass_over(self, source: Source, number: int, item: Statement, *, conditional: bool) -> None:
-        """A statement that changes no catalog, but for the functions that it calls: they are not followed.
+        """A statement that is not parsed: it changes no catalog, and may write a table.
 
-        ``perhaps``: whether it runs at all is not known.
+        ``conditional``: whether it runs at all is not known.
         """
         if item.keyword in _MAY_WRITE and not conditional and (self._refused_writes or item.keyword in _PREPARING):
             self.stopped.skip(source, number, item)
-        if not self.catalog.routines or item.keyword not in _MAY_CALL:
-            return
-        if item.keyword == "explain" and not _ANALYZES.search(item.text):
-            return
-        # Loaded only where there are functions whose bodies may matter.
-        from pubcheck.engine.blocks import BlockRunner
-        from pubcheck.postgres.plpgsql.routines import called_in
-
-        for routine in called_in(self.catalog, item.text):
-            statement = StatementText(source, item.index, item.start, item.text)
-            BlockRunner(self, statement, number).unfollowed(None, routine.body.text)
 
     def follow(
         self, name: str, node: Node, source: int, number: int, changes: list[Change], undone: list[Change]
@@ -230,11 +249,6 @@ class Replay:
 
     def end(self, wanted: frozenset[str]) -> None:
         """The unit is over: say what that comes to; of silent losses, what the rules of these codes find."""
-        if any(routine.about for routine in self.catalog.routines.values()):
-            # What stands in functions that nothing called may be run some day.
-            from pubcheck.engine.blocks import rehearse
-
-            rehearse(self)
         self.at_hand.complete(self.statements)
         refused = [each for each in self._refused_writes.refused() if not self._identity_unknown(each[0])]
         stopped = self.stopped if "stopped" in self.__dict__ else None
