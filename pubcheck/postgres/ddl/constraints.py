@@ -11,7 +11,8 @@ from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTIT
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.check_expressions import refuse_check
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, choose_constraint_name
-from pubcheck.postgres.ddl.indexes import IndexSpec, define_index
+from pubcheck.postgres.ddl.index_spec import IndexSpec
+from pubcheck.postgres.ddl.indexes import define_index
 from pubcheck.postgres.ddl.not_null import add_not_null, column_constrained, require_not_null
 from pubcheck.postgres.ddl.object_address import functions_called
 from pubcheck.postgres.errors import ServerError

@@ -13,6 +13,7 @@ from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Index, Relation
 from pubcheck.postgres.ddl.check_expressions import shows_boolean
 from pubcheck.postgres.ddl.columns import renamed
+from pubcheck.postgres.ddl.index_keys import classless
 from pubcheck.postgres.ddl.object_address import all_seen
 from pubcheck.postgres.ddl.stored_expressions import analyzed
 from pubcheck.postgres.ddl.type_modifiers import collation_of
@@ -87,8 +88,6 @@ def refuse_expression(session: Session, relation: Relation, element: Node, metho
     tree = element["expr"]
     if _is_plain(relation, tree) and "opclass" not in element:
         return
-    from pubcheck.postgres.ddl.indexes import classless
-
     with only_certain(session):
         p, expr = analyzed(session, relation, tree, "index expressions")
         _planned_parts(p, expr, "expression")

@@ -4,70 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_NORMAL_OID, INTERNAL, NORMAL, PARTITION, PROC, RELATION
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Constraint, Index, Relation
 from pubcheck.postgres.ddl.generated_names import addition, choose_relation_name, index_column_names, truncate
+from pubcheck.postgres.ddl.index_keys import bare_column, key_columns, refuse_classless
+from pubcheck.postgres.ddl.index_spec import IndexSpec
 from pubcheck.postgres.ddl.not_null import require_not_null
 from pubcheck.postgres.ddl.object_address import functions_called
-from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.oids import (
-    BOOL,
-    BOX,
-    BPCHAR,
-    BYTEA,
-    CIRCLE,
-    DATE,
-    FLOAT4,
-    FLOAT8,
-    INT2,
-    INT4,
-    INT8,
-    JSONB,
-    NAME,
-    NUMERIC,
-    POINT,
-    POLYGON,
-    TEXT,
-    TIMESTAMP,
-    TIMESTAMPTZ,
-    TSQUERY,
-    TSVECTOR,
-    UUID,
-    VARCHAR,
-)
+from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, refuse_unknown_columns, require_column
+from pubcheck.postgres.session.columns import refuse_unknown_columns
 
 INDEXABLE = "rmp"
-
-
-class IndexSpec(Struct, frozen=True):
-    """What an index is to be: ``elements`` and ``included`` are IndexElem bodies, ``kind`` the constraint's, if any."""
-
-    elements: tuple[Node, ...]
-    included: tuple[Node, ...] = ()
-    name: str = ""
-    unique: bool = False
-    primary: bool = False
-    exclusion: bool = False
-    without_overlaps: bool = False
-    deferrable: bool = False
-    nulls_not_distinct: bool = False
-    where: Node | None = None
-    method: str = "btree"
-    kind: str = ""
-    only: bool = False
-    parent: int = 0
-    parent_constraint: int = 0
-    copied: bool = False
-    """It is that of an index that exists, so that its expressions are known to be accepted."""
-    always: bool | None = False
-    """Of a copied one, ``Index.always``."""
 
 
 def create_index(session: Session, node: Node) -> None:
@@ -93,7 +45,7 @@ def create_index(session: Session, node: Node) -> None:
     refuse_unknown_columns(session, relation, _mentioned(elements, node.get("whereClause")))
     existing = session.relation_in(relation.namespace, name) if name else None
     if existing is not None and existing.seen and node.get("if_not_exists"):
-        _keys(session, relation, elements)
+        key_columns(session, relation, elements)
         session.notices.append(f'relation "{name}" already exists, skipping')
         return
     if existing is not None:
@@ -140,16 +92,16 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         from pubcheck.postgres.ddl.access_methods import refuse_unsupported
 
         refuse_unsupported(spec)
-    if any("expr" in element and _bare_column(session, relation, element) is None for element in spec.included):
+    if any("expr" in element and bare_column(session, relation, element) is None for element in spec.included):
         raise ServerError("0A000", "expressions are not supported in included columns")
     if spec.primary and any(catalog.indexes[oid].primary for oid in catalog.indexes_of.get(relation.oid)):
         raise ServerError("42P16", f'multiple primary keys for table "{relation.name}" are not allowed')
-    keys = _keys(session, relation, spec.elements, unique=spec.unique)
-    included = _keys(session, relation, spec.included) if spec.included else ()
+    keys = key_columns(session, relation, spec.elements, unique=spec.unique)
+    included = key_columns(session, relation, spec.included) if spec.included else ()
     relation = catalog.relations[relation.oid]
-    _refuse_classless(session, relation, spec.method, spec.elements, keys)
+    refuse_classless(session, relation, spec.method, spec.elements, keys)
     computed = (element for element in spec.elements if "expr" in element)
-    expressions = [element["expr"] for element in computed if _bare_column(session, relation, element) is None]
+    expressions = [element["expr"] for element in computed if bare_column(session, relation, element) is None]
     if relation.kind == "p":
         _refuse_in_partitions(session, relation, spec, keys)
     name = spec.name or _choose_name(session, relation, spec)
@@ -214,7 +166,7 @@ def _look_closer(session: Session, relation: Relation, spec: IndexSpec) -> None:
             continue
         from pubcheck.postgres.ddl.index_elements import refuse_column, refuse_expression
 
-        name = element.get("name") or _bare_column(session, relation, element)
+        name = element.get("name") or bare_column(session, relation, element)
         column = relation.column(name) if name else None
         if column is not None:
             refuse_column(session, element, column.type, spec.method)
@@ -249,120 +201,6 @@ def _choose_name(session: Session, relation: Relation, spec: IndexSpec) -> str:
     return choose_relation_name(
         session.catalog, relation.namespace, relation.name, middle, label, constraint=bool(spec.kind)
     )
-
-
-def _keys(session: Session, relation: Relation, elements: Sequence[Node], *, unique: bool = False) -> tuple[int, ...]:
-    """Attribute numbers of an index's columns. A unique one over a system column could be an identity: judged."""
-    keys = []
-    for element in elements:
-        name = element.get("name") or _bare_column(session, relation, element)
-        if name is None:
-            keys.append(0)
-        elif name in SYSTEM_COLUMNS:
-            raise ServerError(
-                "0A000",
-                "index creation on system columns is not supported",
-                rule="replica-identity-ddl" if unique else None,
-            )
-        else:
-            column = relation.column(name)
-            if column is None:
-                if relation.seen:
-                    raise ServerError("42703", f'column "{name}" does not exist')
-                column = require_column(session, relation.oid, name)
-            if column.generated == "v":
-                raise ServerError("0A000", "indexes on virtual generated columns are not supported")
-            keys.append(column.number)
-    return tuple(keys)
-
-
-ORDERED = frozenset(
-    (
-        BOOL,
-        BPCHAR,
-        BYTEA,
-        DATE,
-        FLOAT4,
-        FLOAT8,
-        INT2,
-        INT4,
-        INT8,
-        JSONB,
-        NAME,
-        NUMERIC,
-        TEXT,
-        TIMESTAMP,
-        TIMESTAMPTZ,
-        UUID,
-        VARCHAR,
-    )
-)
-"""Types of most keys, all with a default operator class: for them the snapshot of pg_opclass is not opened."""
-_CLASSES = {"gin": frozenset((JSONB, TSVECTOR)), "gist": frozenset((POINT, BOX, POLYGON, CIRCLE, TSVECTOR, TSQUERY))}
-"""Scalar types with a default operator class; besides, gin has one for arrays (as gist has with
-intarray), and gist for ranges and multiranges."""
-
-
-def _refuse_classless(
-    session: Session, relation: Relation, method: str, elements: Sequence[Node], keys: Sequence[int]
-) -> None:
-    """Raises ServerError 42704 for a key of a built-in type without a default operator class: json in btree, or text in
-    gin, as long as there is no extension that has one (btree_gin).
-    """
-    if method != "btree" and (
-        method not in _CLASSES
-        or not session.syscache.complete_names
-        or ("extension", 0, f"btree_{method}") in session.catalog.other_names
-    ):
-        return
-    for element, key in zip(elements, keys, strict=True):
-        oid = relation.columns[key - 1].type if key else 0
-        if not oid or (method == "btree" and oid in ORDERED) or "opclass" in element:
-            continue
-        try:
-            base = session.syscache.base_type(oid)[0]
-        except Unknowable:
-            continue
-        if base and base < FIRST_NORMAL_OID and not _has_class(session, method, base):
-            raise classless(session, oid, method)
-
-
-def classless(session: Session, oid: int, method: str) -> ServerError:
-    """The refusal of a key of a type that an access method has no default operator class for (GetIndexOpClass)."""
-    shown = session.syscache.format_type(oid)
-    return ServerError(
-        "42704",
-        f'data type {shown} has no default operator class for access method "{method}"',
-        hint="You must specify an operator class for the index or define a default operator class for the data type.",
-    )
-
-
-def _has_class(session: Session, method: str, oid: int) -> bool:
-    if method == "btree":
-        return bool(session.syscache.default_class(oid, "b")[0])
-    row = session.syscache.type(oid)
-    if oid in _CLASSES[method] or row.category == "A" or (method == "gist" and row.kind in "rm"):
-        return True
-    return bool(session.syscache.default_class(oid, method)[0])
-
-
-def _bare_column(session: Session, relation: Relation, element: Node) -> str | None:
-    """A column in parentheses is not an expression to the server, COLLATE or a cast to its own type or not
-    (ComputeIndexAttrs); a whole row is, and so is a function of it, which is written like a column of the table."""
-    expression = element.get("expr", {})
-    while "CollateClause" in expression:
-        expression = expression["CollateClause"].get("arg", {})
-    cast = expression.get("TypeCast")
-    if cast is not None and "typmods" not in cast["typeName"]:
-        inner = _bare_column(session, relation, {"expr": cast["arg"]})
-        column = relation.column(inner) if inner is not None else None
-        own = column is not None and column.type != 0 and session.type_oid(cast["typeName"]) == column.type
-        return inner if own else None
-    fields = expression.get("ColumnRef", {}).get("fields", ())
-    name: str | None = fields[-1].get("String", {}).get("sval") if fields else None
-    if name is None or relation.column(name) is not None:
-        return name
-    return None if name == relation.name or (len(fields) > 1 and relation.seen) else name
 
 
 def _constraint(session: Session, relation: Relation, spec: IndexSpec, name: str, index: Index) -> Constraint:

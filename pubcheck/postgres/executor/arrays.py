@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.compare import Order, array_equal, array_order, equality_of, order_of
+from pubcheck.postgres.executor.compare import array_equal, array_order, equality_of, order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.values import Array, failed
+from pubcheck.postgres.executor.values import Array, Order, failed
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pubcheck.postgres import oids
+from pubcheck.postgres.budget import room
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compare import DEFAULT, POSIX, C
 from pubcheck.postgres.executor.values import Context
+from pubcheck.postgres.primnodes import Expr
 
 _LAST_CERTAIN = "\u04ff"
 _ASCII_ONLY = frozenset((C, POSIX, 962))
@@ -60,3 +63,14 @@ def title(context: Context, collation: int, text: str) -> str:
         found.append(one.lower() if inside else one.upper())
         inside = one.isalnum()
     return "".join(found)
+
+
+def as_stored(expr: Expr) -> Callable[[str], str]:
+    """What gives an argument of type character its blanks back. Raises Unknowable where its length is not known."""
+    if expr.type != oids.BPCHAR:
+        return lambda text: text
+    if expr.typmod < 4:
+        raise Unknowable("the trailing blanks of a value of type character")
+    length = expr.typmod - 4
+    room(length)
+    return lambda text: text.ljust(length)

@@ -11,9 +11,9 @@ from typing import Any
 
 from pubcheck.postgres import oids
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.values import Array, Context, span
+from pubcheck.postgres.executor.range_order import multirange_order, range_order
+from pubcheck.postgres.executor.values import Array, Context, Order, span
 
-Order = Callable[[Any, Any], int]
 Test = Callable[[Any, Any], bool]
 
 DEFAULT, C, POSIX = 100, 950, 951
@@ -117,12 +117,8 @@ def order_of(context: Context, type_oid: int, collation: int = 0) -> Order:
         return json_order
     row = context.cache.type(type_oid)
     if row.kind == "r":
-        from pubcheck.postgres.executor.ranges import range_order
-
         return range_order(order_of(context, row.base, row.bounds))
     if row.kind == "m":
-        from pubcheck.postgres.executor.ranges import multirange_order
-
         subrow = context.cache.type(row.base)
         return multirange_order(order_of(context, subrow.base, subrow.bounds))
     element = context.cache.element_type(type_oid)

@@ -6,16 +6,14 @@ Single characters are matched by Python's regular expressions, where these mean 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.characters import lower
+from pubcheck.postgres.executor.characters import as_stored, lower
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.linear_matching import Choice, Edge, One, Part, Repeated, Row, Search, like
 from pubcheck.postgres.executor.values import failed
-from pubcheck.postgres.primnodes import Expr
 
 
 def escaped_pattern(pattern: str, escape: str) -> str:
@@ -40,17 +38,10 @@ def escaped_pattern(pattern: str, escape: str) -> str:
     return "".join(found)
 
 
-def stored(expr: Expr) -> Callable[[str], str]:
-    """An argument of type character as it is stored, with its blanks."""
-    from pubcheck.postgres.executor.text import as_stored
-
-    return as_stored(expr)
-
-
 def _like(negated: bool, folding: bool) -> Maker:
     def make(call: Call) -> Function:
         context, collation = call.context, call.collation
-        whole = stored(call.expr.args[0])
+        whole = as_stored(call.expr.args[0])
 
         def test(text: str, pattern: str) -> bool:
             text = whole(text)
@@ -303,7 +294,7 @@ def search(pattern: str, folding: bool, text: str, budget: Budget) -> bool:
 
 def _regex(negated: bool, folding: bool) -> Maker:
     def make(call: Call) -> Function:
-        whole, budget = stored(call.expr.args[0]), call.context.budget
+        whole, budget = as_stored(call.expr.args[0]), call.context.budget
         return lambda text, pattern: search(pattern, folding, whole(text), budget) is not negated
 
     return make

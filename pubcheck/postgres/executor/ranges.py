@@ -7,102 +7,26 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import cmp_to_key
 from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.compare import Order, order_of
+from pubcheck.postgres.executor.compare import order_of
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
-from pubcheck.postgres.executor.values import failed
+from pubcheck.postgres.executor.range_order import (
+    bound_order,
+    high,
+    low,
+    multirange_order,
+    normalised,
+    range_order,
+    touch,
+)
+from pubcheck.postgres.executor.values import Order, failed
 from pubcheck.postgres.input.ranges import Range, canonical
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {}
-
-Bound = tuple[Any, bool, bool]
-
-
-def _lower(value: Range) -> Bound:
-    return value.lower, True, value.lower_in
-
-
-def _upper(value: Range) -> Bound:
-    return value.upper, False, value.upper_in
-
-
-def _bound_order(order: Order) -> Callable[[Bound, Bound], int]:
-    """range_cmp_bounds."""
-
-    def compare(left: Bound, right: Bound) -> int:
-        one, is_lower, inside = left
-        other, other_lower, other_inside = right
-        if one is None and other is None:
-            return 0 if is_lower == other_lower else -1 if is_lower else 1
-        if one is None:
-            return -1 if is_lower else 1
-        if other is None:
-            return 1 if other_lower else -1
-        found = order(one, other)
-        if found:
-            return found
-        if not inside and not other_inside:
-            return 0 if is_lower == other_lower else 1 if is_lower else -1
-        if not inside:
-            return 1 if is_lower else -1
-        if not other_inside:
-            return -1 if other_lower else 1
-        return 0
-
-    return compare
-
-
-def range_order(order: Order) -> Order:
-    """range_cmp: an empty range comes before all others."""
-    bounds = _bound_order(order)
-
-    def compare(left: Range, right: Range) -> int:
-        if left.empty or right.empty:
-            return int(right.empty) - int(left.empty)
-        return bounds(_lower(left), _lower(right)) or bounds(_upper(left), _upper(right))
-
-    return compare
-
-
-def multirange_order(order: Order) -> Order:
-    """multirange_cmp: range by range, then by their number."""
-    each = range_order(order)
-
-    def compare(left: list[Range], right: list[Range]) -> int:
-        left, right = normalised(order, left), normalised(order, right)
-        for one, other in zip(left, right, strict=False):
-            found = each(one, other)
-            if found:
-                return found
-        return len(left) - len(right)
-
-    return compare
-
-
-def normalised(order: Order, ranges: list[Range]) -> list[Range]:
-    """multirange_canonicalize: in order, those that touch made one."""
-    bounds = _bound_order(order)
-    found: list[Range] = []
-    for one in sorted((one for one in ranges if not one.empty), key=cmp_to_key(range_order(order))):
-        last = found[-1] if found else None
-        if last is not None and (bounds(_lower(one), _upper(last)) <= 0 or _touch(order, _upper(last), _lower(one))):
-            if bounds(_upper(one), _upper(last)) > 0:
-                found[-1] = Range(False, last.lower, one.upper, last.lower_in, one.upper_in)
-        else:
-            found.append(one)
-    return found
-
-
-def _touch(order: Order, upper: Bound, lower: Bound) -> bool:
-    """bounds_adjacent, of bounds whose discrete ones are canonical."""
-    if upper[0] is None or lower[0] is None:
-        return False
-    return order(upper[0], lower[0]) == 0 and upper[2] != lower[2]
 
 
 class _Operations:
@@ -110,7 +34,7 @@ class _Operations:
 
     def __init__(self, order: Order) -> None:
         self.order = order
-        self.bounds = _bound_order(order)
+        self.bounds = bound_order(order)
 
     def contains_value(self, one: Range, value: Any) -> bool:
         if one.empty:
@@ -130,39 +54,39 @@ class _Operations:
             return True
         if one.empty:
             return False
-        return self.bounds(_lower(one), _lower(other)) <= 0 and self.bounds(_upper(one), _upper(other)) >= 0
+        return self.bounds(low(one), low(other)) <= 0 and self.bounds(high(one), high(other)) >= 0
 
     def overlaps(self, one: Range, other: Range) -> bool:
         if one.empty or other.empty:
             return False
-        return self.bounds(_lower(one), _upper(other)) <= 0 and self.bounds(_lower(other), _upper(one)) <= 0
+        return self.bounds(low(one), high(other)) <= 0 and self.bounds(low(other), high(one)) <= 0
 
     def before(self, one: Range, other: Range) -> bool:
-        return not (one.empty or other.empty) and self.bounds(_upper(one), _lower(other)) < 0
+        return not (one.empty or other.empty) and self.bounds(high(one), low(other)) < 0
 
     def not_beyond(self, one: Range, other: Range) -> bool:
-        return not (one.empty or other.empty) and self.bounds(_upper(one), _upper(other)) <= 0
+        return not (one.empty or other.empty) and self.bounds(high(one), high(other)) <= 0
 
     def not_short_of(self, one: Range, other: Range) -> bool:
-        return not (one.empty or other.empty) and self.bounds(_lower(one), _lower(other)) >= 0
+        return not (one.empty or other.empty) and self.bounds(low(one), low(other)) >= 0
 
     def adjacent(self, one: Range, other: Range) -> bool:
         if one.empty or other.empty:
             return False
-        return _touch(self.order, _upper(one), _lower(other)) or _touch(self.order, _upper(other), _lower(one))
+        return touch(self.order, high(one), low(other)) or touch(self.order, high(other), low(one))
 
     def intersection(self, one: Range, other: Range) -> Range:
         if not self.overlaps(one, other):
             return Range(True)
-        lower = _lower(one) if self.bounds(_lower(one), _lower(other)) >= 0 else _lower(other)
-        upper = _upper(one) if self.bounds(_upper(one), _upper(other)) <= 0 else _upper(other)
+        lower = low(one) if self.bounds(low(one), low(other)) >= 0 else low(other)
+        upper = high(one) if self.bounds(high(one), high(other)) <= 0 else high(other)
         return Range(False, lower[0], upper[0], lower[2], upper[2])
 
     def hull(self, one: Range, other: Range) -> Range:
         if one.empty or other.empty:
             return other if one.empty else one
-        lower = _lower(one) if self.bounds(_lower(one), _lower(other)) <= 0 else _lower(other)
-        upper = _upper(one) if self.bounds(_upper(one), _upper(other)) >= 0 else _upper(other)
+        lower = low(one) if self.bounds(low(one), low(other)) <= 0 else low(other)
+        upper = high(one) if self.bounds(high(one), high(other)) >= 0 else high(other)
         return Range(False, lower[0], upper[0], lower[2], upper[2])
 
     def union(self, one: Range, other: Range) -> Range:

@@ -11,15 +11,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from pubcheck.postgres import oids
 from pubcheck.postgres.budget import replaced, room
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.executor.characters import lower, title, upper
+from pubcheck.postgres.executor.characters import as_stored, lower, title, upper
 from pubcheck.postgres.executor.compare import C, text_order
 from pubcheck.postgres.executor.function_lookup import Call, Function, Maker
 from pubcheck.postgres.executor.patterns import LIKE_MAKERS
 from pubcheck.postgres.executor.values import Array, Context, failed
-from pubcheck.postgres.primnodes import Expr
 
 FUNCTIONS: dict[str, Function] = {}
 MAKERS: dict[str, Maker] = {**LIKE_MAKERS}
@@ -201,17 +199,6 @@ def _limited(type_name: str) -> Function:
 
 def _name(text: str) -> str:
     return encoded(text)[:63].decode(errors="ignore")
-
-
-def as_stored(expr: Expr) -> Callable[[str], str]:
-    """What gives an argument of type character its blanks back. Raises Unknowable where its length is not known."""
-    if expr.type != oids.BPCHAR:
-        return lambda text: text
-    if expr.typmod < 4:
-        raise Unknowable("the trailing blanks of a value of type character")
-    length = expr.typmod - 4
-    room(length)
-    return lambda text: text.ljust(length)
 
 
 def _octets_of_character(call: Call) -> Function:

@@ -213,3 +213,6 @@ _AS_THEY_ARE = frozenset(
         5069,  # xid8
     )
 )  # fmt: skip
+
+
+Order = Callable[[Any, Any], int]

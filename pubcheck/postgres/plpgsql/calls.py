@@ -11,16 +11,16 @@ from pubcheck.postgres.ddl.settings import set_variable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.parse_tree import names, walk
-from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.declarations import first_refusal
-from pubcheck.postgres.plpgsql.evaluate import MISSING, Scope, query
+from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.frames import Frame
 from pubcheck.postgres.plpgsql.host import Exhausted, Inner
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
 from pubcheck.postgres.plpgsql.parse import Program, program
+from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows
 from pubcheck.postgres.plpgsql.statement_sequence import do, script
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
+from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Scope, Value, coerced
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.source_text import Text
 from pubcheck.postgres.tokens import in_bytes
@@ -36,10 +36,10 @@ def _wrong_kind(machine: Machine, row: Proc, call: Node, said: str, instead: str
     return ServerError("42809", f"{signature} {said}", hint=f"To call {instead}.", location=call.get("location"))
 
 
-def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> queries.Rows | None:
+def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> Rows | None:
     """Runs the functions that a statement calls, and gives its rows; None where none is run."""
     if name == "CallStmt":
-        return queries.UNKNOWN_ROWS if _call(machine, inner, node["funccall"]) else None
+        return UNKNOWN_ROWS if _call(machine, inner, node["funccall"]) else None
     called = [call for kind, call in walk(node) if kind in ("FuncCall", "funccall")]
     candidates = [candidate_for(machine, call) for call in called]
     if not any(candidates):
@@ -48,7 +48,7 @@ def calls_of(machine: Machine, inner: Inner, name: str, node: Node) -> queries.R
     for call, found in zip(called, candidates, strict=True):
         if found is not None and found[0].kind == "p":
             machine.refuse(_wrong_kind(machine, found[0], call, "is a procedure", "a procedure, use CALL"), inner)
-            return queries.UNKNOWN_ROWS
+            return UNKNOWN_ROWS
     alone = _call_alone(node)
     if alone is not None and (found := candidate_for(machine, alone)) is not None:
         with machine.trial.following((found[0].oid,)):
@@ -94,13 +94,13 @@ def _is_called_alone(node: Node) -> bool:
     )
 
 
-def _projected(node: Node, routine: Routine, rows: Sequence[tuple[Value, ...]] | None) -> queries.Rows:
+def _projected(node: Node, routine: Routine, rows: Sequence[tuple[Value, ...]] | None) -> Rows:
     """What a query gives that reads nothing but one function, which gives these rows."""
     function = node["fromClause"][0]["RangeFunction"] if "fromClause" in node else {}
     names_ = routine.results or (function.get("alias", {}).get("aliasname", routine.name),)
     renamed = "coldeflist" in function or "colnames" in function.get("alias", {})
     if rows is None or renamed or any(len(row) != len(names_) for row in rows):
-        return queries.UNKNOWN_ROWS
+        return UNKNOWN_ROWS
     columns: list[int] = []
     for target in node["targetList"]:
         fields = target["ResTarget"].get("val", {}).get("ColumnRef", {}).get("fields", ())
@@ -109,8 +109,8 @@ def _projected(node: Node, routine: Routine, rows: Sequence[tuple[Value, ...]] |
         elif fields and fields[-1]["String"]["sval"] in names_:
             columns.append(names_.index(fields[-1]["String"]["sval"]))
         else:
-            return queries.UNKNOWN_ROWS
-    return queries.Rows(tuple(names_[at] for at in columns), [(tuple(row[at] for at in columns), True) for row in rows])
+            return UNKNOWN_ROWS
+    return Rows(tuple(names_[at] for at in columns), [(tuple(row[at] for at in columns), True) for row in rows])
 
 
 def _call(machine: Machine, inner: Inner, call: Node) -> bool:
@@ -192,7 +192,7 @@ def not_followed(machine: Machine, inner: Inner, called: Sequence[Node]) -> None
             machine.host.unfollowed(inner, routine.body.text)
 
 
-def calls_only(machine: Machine, inner: Inner, node: Node) -> queries.Rows | None:
+def calls_only(machine: Machine, inner: Inner, node: Node) -> Rows | None:
     """What a query does by the functions that it calls, and its rows; None where it calls none whose body is known."""
     if not any(candidate_for(machine, call) for kind, call in walk(node) if kind == "FuncCall"):
         return None
@@ -409,7 +409,7 @@ def sql_body(machine: Machine, routine: Routine, bound: dict[str, Value], at: In
         inner = Inner(body, ()) if at is None else Inner(Text(body.text, (), at.text.start, at.text.end), at.number)
         script(machine, inner)
         last = query(routine.last_statement())
-        found = machine.rows(last) if last is not None else queries.UNKNOWN_ROWS
+        found = machine.rows(last) if last is not None else UNKNOWN_ROWS
         machine.emitted = [values for values, _ in found.rows] if found.known and routine.returns_set else None
         if routine.returns == "void":
             return None

@@ -7,13 +7,13 @@ from typing import Any
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.calls import calls_only
 from pubcheck.postgres.plpgsql.control_flow import ON, Completion, Signal, everything
 from pubcheck.postgres.plpgsql.evaluate import expression, query
 from pubcheck.postgres.plpgsql.exceptions import guarded
 from pubcheck.postgres.plpgsql.guards import assumptions
 from pubcheck.postgres.plpgsql.machine import Machine
+from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
 
 
@@ -166,7 +166,7 @@ def returned(machine: Machine, node: Node) -> Completion:
 
 def return_query(machine: Machine, node: Node) -> Completion:
     statement = query(node["query"]["PLpgSQL_expr"]["query"]) if "query" in node else None
-    found = queries.UNKNOWN_ROWS
+    found = UNKNOWN_ROWS
     if statement is not None:
         called = calls_only(machine, machine.inner(node, "query"), statement)
         if called is None:

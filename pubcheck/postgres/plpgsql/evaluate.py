@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
-
-from msgspec import Struct
 
 from pubcheck.postgres.budget import Budget, room
 from pubcheck.postgres.catalog import NAMESPACE, PG_CATALOG
@@ -17,10 +15,13 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
 from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.plpgsql.functions import FUNCTIONS, concatenated, is_number
+from pubcheck.postgres.plpgsql.rows import Rows
 from pubcheck.postgres.plpgsql.values import (
+    MISSING,
     UNKNOWN,
     Failed,
     Relid,
+    Scope,
     Value,
     array,
     both,
@@ -39,25 +40,24 @@ from pubcheck.postgres.sql_value_functions import name_of
 _PLAIN_NAME: Final = re.compile("[a-z_][a-z0-9_]*")
 """A name that stands in a text as it does without quotes."""
 
-MISSING: Final = object()
-"""What a look-up says of a name that is no variable."""
 
 _DEPTH = 60
 """How deeply an expression may be nested before it is given up."""
 
 
-class Scope(Struct):
-    """The rows that are at hand in a query: by alias, the columns (None where they are not known) and the row."""
-
-    tables: dict[str, tuple[tuple[str, ...] | None, Mapping[str, Value]]]
-    outer: Scope | None = None
-
-
 class Evaluator:
-    """Works out expressions for a session; ``variable`` gives the value of a (qualified) variable, or MISSING."""
+    """Works out expressions for a session; ``variable`` gives the value of a (qualified) variable, or MISSING, and
+    ``run_query`` the rows of a sub-select."""
 
-    def __init__(self, session: Session, variable: Callable[[tuple[str, ...]], Value], budget: Budget) -> None:
+    def __init__(
+        self,
+        session: Session,
+        variable: Callable[[tuple[str, ...]], Value],
+        budget: Budget,
+        run_query: Callable[[Evaluator, Node, Scope | None], Rows],
+    ) -> None:
         self.session = session
+        self.run_query = run_query
         self.variable = variable
         self.caller: Callable[[Node, Scope | None], Value] | None = None
         """Runs the function of a call, where an expression stands alone or is ``projecting`` the rows of a query."""
@@ -343,9 +343,9 @@ class Evaluator:
             return session.role.name if session.complete else UNKNOWN
         if name == "CURRENT_CATALOG":
             return session.catalog.database if session.catalog.database_known else UNKNOWN
-        return self._current_schema() if name == "CURRENT_SCHEMA" else UNKNOWN
+        return self.current_schema() if name == "CURRENT_SCHEMA" else UNKNOWN
 
-    def _current_schema(self) -> Value:
+    def current_schema(self) -> Value:
         session = self.session
         oid = session.visible_namespace()
         return UNKNOWN if session.blind else session.catalog.namespaces[oid].name if oid else None
@@ -353,10 +353,8 @@ class Evaluator:
     # Queries and functions.
 
     def _sublink(self, node: Node, scope: Scope | None) -> Value:
-        from pubcheck.postgres.plpgsql.queries import run
-
         kind = node["subLinkType"]
-        found = run(self, node["subselect"]["SelectStmt"], scope)
+        found = self.run_query(self, node["subselect"]["SelectStmt"], scope)
         if kind == "EXISTS_SUBLINK":
             return found.exists()
         if kind == "EXPR_SUBLINK":

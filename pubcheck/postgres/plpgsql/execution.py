@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.opaque_sql import concerns_nothing_published, wording
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, parse
-from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.calls import calls_of, calls_only, cannot_be_read
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.control_flow import ON, Completion
 from pubcheck.postgres.plpgsql.evaluate import expression, query
 from pubcheck.postgres.plpgsql.host import Inner, Raised
 from pubcheck.postgres.plpgsql.machine import MAX_DEPTH, Machine
+from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows
 from pubcheck.postgres.plpgsql.statement_sequence import do, parameters, script, seen
 from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, text
 from pubcheck.postgres.source_text import Text, do_body, literal_at
@@ -61,7 +61,7 @@ def select_into(machine: Machine, node: Node, name: str, body: Node) -> None:
         if node.get("strict") and not found.known:
             machine.doubt.risk()
     else:
-        found = queries.UNKNOWN_ROWS
+        found = UNKNOWN_ROWS
     target = node.get("target")
     if not found.known and not (found.rows and found.rows[0][1] and not found.open):
         machine.assign_to(target, (), ())
@@ -124,7 +124,7 @@ def execute(machine: Machine, node: Node) -> Completion:
 
 def execute_into(machine: Machine, node: Node, value: str) -> None:
     statement = query(value)
-    found = machine.rows(statement) if statement is not None else queries.UNKNOWN_ROWS
+    found = machine.rows(statement) if statement is not None else UNKNOWN_ROWS
     values: Sequence[Value] = ()
     if statement is not None:
         machine.attempt(statement, None, node.get("target"))
@@ -138,7 +138,7 @@ def execute_into(machine: Machine, node: Node, value: str) -> None:
         machine.assign_to(node.get("target"), values, found.columns)
 
 
-def strictly(machine: Machine, found: queries.Rows) -> None:
+def strictly(machine: Machine, found: Rows) -> None:
     """INTO STRICT: exactly one row."""
     if not found.known:
         machine.doubt.risk()

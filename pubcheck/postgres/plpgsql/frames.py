@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
-from pubcheck.postgres.plpgsql.evaluate import MISSING
 from pubcheck.postgres.plpgsql.host import Inner
 from pubcheck.postgres.plpgsql.parse import Program
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced, unknown
+from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Value, coerced, unknown
 from pubcheck.postgres.plpgsql.variable_binding import Type
 from pubcheck.postgres.source_text import Text
 

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pubcheck.postgres.budget import joined, replaced, room
 from pubcheck.postgres.catalog import TEMPORARY
 from pubcheck.postgres.ddl.object_descriptions import quote
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
-from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Value, array, text, unknown
+from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Failed, Scope, Value, array, text, unknown
+from pubcheck.postgres.session import Session
 
-if TYPE_CHECKING:
-    from pubcheck.postgres.plpgsql.evaluate import Evaluator, Scope
+
+class Evaluation(Protocol):
+    """What functions ask of the evaluator that calls them."""
+
+    session: Session
+
+    def value(self, node: Node, scope: Scope | None = None) -> Value: ...
+
+    def current_schema(self) -> Value: ...
+
+    def regnamespace(self, value: Value) -> Value: ...
+
+    def to_regclass(self, said: Value) -> Value: ...
 
 
 def is_number(value: Value) -> bool:
@@ -45,7 +57,7 @@ def literal(value: str) -> str:
     return "E" + quoted if "\\" in value else quoted
 
 
-def _format(self: Evaluator, template: Value, *arguments: Value) -> Value:
+def _format(self: Evaluation, template: Value, *arguments: Value) -> Value:
     """format() (utils/adt/varlena.c: text_format). Raises Failed 22023, 22004."""
     template = text(template)
     if template is None or template is UNKNOWN:
@@ -98,7 +110,7 @@ def _no_specifier(said: str) -> Failed:
 def _texts(function: Callable[..., Value]) -> Callable[..., Value]:
     """A strict function of texts."""
 
-    def call(self: Evaluator, *arguments: Value) -> Value:
+    def call(self: Evaluation, *arguments: Value) -> Value:
         if any(argument is None for argument in arguments):
             return None
         said = [text(argument) for argument in arguments]
@@ -111,31 +123,31 @@ def _folded(function: Callable[[str], str]) -> Callable[..., Value]:
     return _texts(lambda said: function(said) if said.isascii() else UNKNOWN)
 
 
-def _concat(self: Evaluator, *arguments: Value) -> Value:
+def _concat(self: Evaluation, *arguments: Value) -> Value:
     said = [text(argument, cast=False) for argument in arguments if argument is not None]
     return UNKNOWN if unknown(*said) else joined("", said)
 
 
-def _concat_ws(self: Evaluator, separator: Value, *arguments: Value) -> Value:
+def _concat_ws(self: Evaluation, separator: Value, *arguments: Value) -> Value:
     said = [text(argument, cast=False) for argument in arguments if argument is not None]
     if separator is None or unknown(separator, *said):
         return separator if separator is None else UNKNOWN
     return joined(str(text(separator)), said)
 
 
-def _array_length(self: Evaluator, items: Value, dimension: Value = 1) -> Value:
+def _array_length(self: Evaluation, items: Value, dimension: Value = 1) -> Value:
     items = array(items)
     if not isinstance(items, list) or dimension != 1:
         return items if items is None else UNKNOWN
     return len(items) or None
 
 
-def _cardinality(self: Evaluator, items: Value) -> Value:
+def _cardinality(self: Evaluation, items: Value) -> Value:
     items = array(items)
     return len(items) if isinstance(items, list) else items if items is None else UNKNOWN
 
 
-def _array_to_string(self: Evaluator, items: Value, separator: Value, null: Value = None) -> Value:
+def _array_to_string(self: Evaluation, items: Value, separator: Value, null: Value = None) -> Value:
     items = array(items)
     if items is None or separator is None:
         return None
@@ -144,18 +156,18 @@ def _array_to_string(self: Evaluator, items: Value, separator: Value, null: Valu
     return joined(str(separator), [str(text(item, cast=False)) for item in items if item is not None])
 
 
-def _string_to_array(self: Evaluator, said: Value, separator: Value) -> Value:
+def _string_to_array(self: Evaluation, said: Value, separator: Value) -> Value:
     if said is None or separator is None or unknown(said, separator):
         return None if said is None else UNKNOWN
     return [] if said == "" else [said] if separator == "" else said.split(separator)
 
 
-def _append(self: Evaluator, items: Value, item: Value) -> Value:
+def _append(self: Evaluation, items: Value, item: Value) -> Value:
     known = [] if items is None else array(items)
     return [*known, item] if isinstance(known, list) else UNKNOWN
 
 
-def _remove(self: Evaluator, items: Value, item: Value) -> Value:
+def _remove(self: Evaluation, items: Value, item: Value) -> Value:
     known = array(items)
     if not isinstance(known, list) or unknown(known, item):
         return UNKNOWN
@@ -180,7 +192,7 @@ def _padded(left: bool) -> Callable[..., Value]:
     return _texts(pad)
 
 
-def _to_regnamespace(self: Evaluator, said: Value) -> Value:
+def _to_regnamespace(self: Evaluation, said: Value) -> Value:
     """The schema of a name; NULL where there certainly is none."""
     return self.regnamespace(said) if said is None or isinstance(said, str) else UNKNOWN
 
@@ -208,7 +220,7 @@ def _regexp_split(said: str, pattern: str) -> Value:
     return UNKNOWN if not pattern or _PATTERN.search(pattern) else said.split(pattern)
 
 
-def _current_setting(self: Evaluator, name: Value, missing_ok: Value = False) -> Value:
+def _current_setting(self: Evaluation, name: Value, missing_ok: Value = False) -> Value:
     if not isinstance(name, str):
         return UNKNOWN
     name = name.lower()
@@ -218,21 +230,21 @@ def _current_setting(self: Evaluator, name: Value, missing_ok: Value = False) ->
     return UNKNOWN
 
 
-def _database(self: Evaluator) -> Value:
+def _database(self: Evaluation) -> Value:
     catalog = self.session.catalog
     return catalog.database if catalog.database_known else UNKNOWN
 
 
-def _temporary_schema(self: Evaluator) -> Value:
+def _temporary_schema(self: Evaluation) -> Value:
     return TEMPORARY if TEMPORARY in self.session.catalog.namespaces else 0 if not self.session.blind else UNKNOWN
 
 
-def _quote_ident(self: Evaluator, name: Value) -> Value:
+def _quote_ident(self: Evaluation, name: Value) -> Value:
     said = text(name)
     return quote(self.session, said) if isinstance(said, str) else said
 
 
-def _quote_nullable(self: Evaluator, value: Value) -> Value:
+def _quote_nullable(self: Evaluation, value: Value) -> Value:
     said = text(value, cast=False)
     return "NULL" if said is None else literal(said) if isinstance(said, str) else UNKNOWN
 
@@ -250,7 +262,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "concat": _concat,
     "concat_ws": _concat_ws,
     "current_database": _database,
-    "current_schema": lambda self: self._current_schema(),
+    "current_schema": lambda self: self.current_schema(),
     "current_setting": _current_setting,
     "format": _format,
     "initcap": lambda self, said: UNKNOWN,
@@ -279,7 +291,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 }
 
 
-def set_returning(self: Evaluator, node: Node, scope: Scope | None) -> list[Value] | None:
+def set_returning(self: Evaluation, node: Node, scope: Scope | None) -> list[Value] | None:
     """The rows of a function that returns a set, as values of one column; None where they are not known."""
     name = names(node["funcname"])[-1]
     arguments = [self.value(item, scope) for item in node.get("args", ())]

@@ -8,13 +8,13 @@ from typing import Any
 
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
-from pubcheck.postgres.plpgsql import queries
 from pubcheck.postgres.plpgsql.assignment import cursor_of
 from pubcheck.postgres.plpgsql.calls import calls_only
 from pubcheck.postgres.plpgsql.control_flow import Completion, Signal, everything
 from pubcheck.postgres.plpgsql.evaluate import query
 from pubcheck.postgres.plpgsql.host import Exhausted
 from pubcheck.postgres.plpgsql.machine import Machine
+from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows
 from pubcheck.postgres.plpgsql.statement_sequence import parameters
 from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Value, array, coerced, text
 from pubcheck.postgres.plpgsql.variable_binding import INTEGER
@@ -104,7 +104,7 @@ def bound_of(machine: Machine, node: Node, side: str) -> Value:
 
 
 def for_rows(machine: Machine, node: Node) -> Completion:
-    found = queries.UNKNOWN_ROWS
+    found = UNKNOWN_ROWS
     statement = query(node["query"]["PLpgSQL_expr"]["query"])
     if statement is not None:
         called = calls_only(machine, machine.inner(node, "query"), statement)
@@ -119,7 +119,7 @@ def for_dynamic(machine: Machine, node: Node) -> Completion:
     if said is None:
         return machine.fail(ServerError("22004", "query string argument of EXECUTE is null"))
     statement = query(said) if isinstance(said, str) else None
-    found = queries.UNKNOWN_ROWS
+    found = UNKNOWN_ROWS
     if statement is not None:
         with parameters(machine, node):
             machine.attempt(statement, None, node["var"])
@@ -132,12 +132,12 @@ def for_cursor(machine: Machine, node: Node) -> Completion:
     statement = query(said) if said and "argquery" not in node else None
     if statement is None:
         machine.doubt.risk()
-        return over(machine, node, queries.UNKNOWN_ROWS)
+        return over(machine, node, UNKNOWN_ROWS)
     machine.attempt(statement)
     return over(machine, node, machine.rows(statement))
 
 
-def over(machine: Machine, node: Node, found: queries.Rows) -> Completion:
+def over(machine: Machine, node: Node, found: Rows) -> Completion:
     """A loop over the rows of a query; the rows that may be there stand for those that are not known."""
     if found.known and len(found.rows) > LIMIT:
         raise Exhausted

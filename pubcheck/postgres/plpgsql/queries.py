@@ -16,42 +16,10 @@ from pubcheck.postgres.parse_tree import conjuncts, names, uncast, walk
 from pubcheck.postgres.plpgsql import catalogs
 from pubcheck.postgres.plpgsql.catalogs.scans import Row
 from pubcheck.postgres.plpgsql.columns import columns as columns_of
-from pubcheck.postgres.plpgsql.evaluate import Evaluator, Scope
+from pubcheck.postgres.plpgsql.evaluate import Evaluator
 from pubcheck.postgres.plpgsql.functions import set_returning
-from pubcheck.postgres.plpgsql.values import LIMIT, UNKNOWN, Relid, Value, array, both, coerced, unknown
-
-_Row = tuple[tuple[Value, ...], bool]
-"""The values of a row, and whether it is surely there."""
-
-
-class Rows(Struct):
-    """What a query gives: its columns, its rows with whether each is surely there, and whether there may be others."""
-
-    columns: tuple[str, ...]
-    rows: list[_Row]
-    open: bool = False
-
-    @property
-    def known(self) -> bool:
-        """Whether these rows are the result."""
-        return not self.open and all(sure for _, sure in self.rows)
-
-    def exists(self) -> Value:
-        if any(sure for _, sure in self.rows):
-            return True
-        return UNKNOWN if self.open or self.rows else False
-
-    def scalar(self) -> Value:
-        """The value of the query as an expression."""
-        if not self.known or len(self.rows) > 1:
-            return UNKNOWN
-        return self.rows[0][0][0] if self.rows else None
-
-    def column(self) -> list[Value]:
-        return [values[0] for values, _ in self.rows]
-
-
-UNKNOWN_ROWS = Rows((), [], open=True)
+from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows, SeenRow
+from pubcheck.postgres.plpgsql.values import LIMIT, MISSING, UNKNOWN, Relid, Scope, Value, array, both, coerced, unknown
 
 
 class _Item(Struct):
@@ -167,7 +135,7 @@ class _Query:
         one, other = (run(self.evaluator, node[side], self.outer) for side in ("larg", "rarg"))
         if node.get("op") != "SETOP_UNION":
             return self._common(one, other, node["op"] == "SETOP_INTERSECT")
-        rows: list[_Row] | None = one.rows + other.rows
+        rows: list[SeenRow] | None = one.rows + other.rows
         if not node.get("all"):
             rows = _distinct(one.rows + other.rows)
         return Rows(one.columns, rows, one.open or other.open) if rows is not None else UNKNOWN_ROWS
@@ -366,8 +334,6 @@ class _Query:
             return None
         if len(parts) > 1:
             return parts[-1] if parts[-2] == item.alias else None
-        from pubcheck.postgres.plpgsql.evaluate import MISSING
-
         if self.evaluator.variable(parts) is not MISSING:
             return None
         return parts[0] if not any(parts[0] in (columns or ()) for columns, _ in scope.tables.values()) else None
@@ -541,9 +507,9 @@ def _sortable(key: tuple[Value, ...]) -> bool:
     )
 
 
-def _distinct(rows: list[_Row]) -> list[_Row] | None:
+def _distinct(rows: list[SeenRow]) -> list[SeenRow] | None:
     """The rows without doubles, each sure if one of its like is; None where it is not known which are alike."""
-    found: dict[Value, _Row] = {}
+    found: dict[Value, SeenRow] = {}
     for row, sure in rows:
         if unknown(*row) or any(isinstance(value, dict) for value in row):
             return None

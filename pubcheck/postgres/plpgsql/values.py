@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -240,3 +241,14 @@ def _alike(one: Value, other: Value) -> tuple[Value, Value] | None:
     elif not (isinstance(one, int | float) and isinstance(other, int | float)):
         return None
     return None if unknown(one, other) else (one, other)
+
+
+MISSING: Final = object()
+"""What a look-up says of a name that is no variable."""
+
+
+class Scope(Struct):
+    """The rows that are at hand in a query: by alias, the columns (None where they are not known) and the row."""
+
+    tables: dict[str, tuple[tuple[str, ...] | None, Mapping[str, Value]]]
+    outer: Scope | None = None

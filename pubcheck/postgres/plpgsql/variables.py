@@ -12,13 +12,14 @@ from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.conditions import GUARDED
 from pubcheck.postgres.plpgsql.control_flow import Completion, Signal
 from pubcheck.postgres.plpgsql.declarations import are_declarable
-from pubcheck.postgres.plpgsql.evaluate import MISSING, Evaluator, expression, query
+from pubcheck.postgres.plpgsql.evaluate import Evaluator, expression, query
 from pubcheck.postgres.plpgsql.frames import Frame, Variables, unassigned
 from pubcheck.postgres.plpgsql.host import Exhausted, Host, Inner, Raised
 from pubcheck.postgres.plpgsql.parse import typname
 from pubcheck.postgres.plpgsql.query_check import QueryChecker
+from pubcheck.postgres.plpgsql.rows import Rows
 from pubcheck.postgres.plpgsql.uncertainty import Uncertainty
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Failed, Value, coerced
+from pubcheck.postgres.plpgsql.values import MISSING, UNKNOWN, Failed, Value, coerced
 from pubcheck.postgres.plpgsql.variable_binding import BOOLEAN, Type
 from pubcheck.postgres.source_text import Text
 from pubcheck.postgres.tokens import in_bytes
@@ -37,7 +38,7 @@ class Memory:
         self.budget = Budget()
         """For all that is run together."""
         self.trial = QueryChecker(self.session, self.budget)
-        self.evaluator = Evaluator(self.session, self.variable, self.budget)
+        self.evaluator = Evaluator(self.session, self.variable, self.budget, queries.run)
 
     def fail(self, error: ServerError, inner: Inner | None = None) -> Completion:
         """An error that the body raises itself: for certain, or else one that takes the rest with it perhaps."""
@@ -216,7 +217,7 @@ class Memory:
             scope.clear()
             scope.update(former)
 
-    def rows(self, statement: Node) -> queries.Rows:
+    def rows(self, statement: Node) -> Rows:
         return queries.run(self.evaluator, statement)
 
     def type_of(self, number: int) -> Type | None:

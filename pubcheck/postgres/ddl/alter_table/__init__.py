@@ -27,9 +27,11 @@ Subcommand = Callable[[Session, int, Node, bool], None]
 def alter_table(session: Session, node: Node) -> None:
     """ALTER TABLE | VIEW | SEQUENCE | INDEX | MATERIALIZED VIEW | FOREIGN TABLE | TYPE."""
     if node.get("objtype") == "OBJECT_TYPE":
+        # Loaded only for ALTER TYPE.
         from pubcheck.postgres.ddl.types.composites import alter_composite
 
-        alter_composite(session, node)
+        for table, command in alter_composite(session, node):
+            _alter_typed(session, table, command)
         return
     commands = [item["AlterTableCmd"] for item in node["cmds"]]
     rv = node["relation"]
@@ -57,7 +59,7 @@ def alter_table(session: Session, node: Node) -> None:
         raise
 
 
-def alter_typed(session: Session, relation: int, command: Node) -> None:
+def _alter_typed(session: Session, relation: int, command: Node) -> None:
     """What ALTER TYPE ... CASCADE says of an attribute, done to a table OF the type (ATTypedTableRecursion)."""
     _ACTIONS[command["subtype"]](session, relation, {**command, "through_type": True}, True)
 

@@ -11,7 +11,7 @@ from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.analysis.parse_state import NOTHING
 from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.immutability import refuse_mutable
-from pubcheck.postgres.ddl.indexes import classless
+from pubcheck.postgres.ddl.index_keys import classless
 from pubcheck.postgres.ddl.stored_expressions import analyzed, refuse_out_of_place
 from pubcheck.postgres.ddl.type_modifiers import type_collation
 from pubcheck.postgres.ddl.unjudged import only_certain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog.rows import Relation
-from pubcheck.postgres.ddl.indexes import ORDERED
+from pubcheck.postgres.ddl.index_keys import ORDERED
 from pubcheck.postgres.ddl.partition_bounds import STRATEGIES
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node

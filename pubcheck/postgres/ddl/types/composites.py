@@ -4,11 +4,12 @@ commands/tablecmds.c).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import INTERNAL, NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Column, Relation, Type
-from pubcheck.postgres.ddl.alter_table import alter_typed
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.type_modifiers import collation_of, typmod_of
 from pubcheck.postgres.ddl.types import new_type, new_type_oid
@@ -58,8 +59,9 @@ def _typed(session: Session, column: Column, body: Node) -> Column:
     return replace(column, type=oid, typmod=typmod, collation=collation_of(session, body.get("collClause"), oid))
 
 
-def alter_composite(session: Session, node: Node) -> None:
-    """ALTER TYPE ... ADD, DROP, ALTER ATTRIBUTE, with the tables OF the type under CASCADE (ATTypedTableRecursion)."""
+def alter_composite(session: Session, node: Node) -> Iterator[tuple[int, Node]]:
+    """ALTER TYPE ... ADD, DROP, ALTER ATTRIBUTE: the tables OF the type, each with the command that it gets as well
+    under CASCADE, as soon as the type has it."""
     row = session.relation(node["relation"])
     if not row.seen:
         return
@@ -73,7 +75,7 @@ def alter_composite(session: Session, node: Node) -> None:
         typed = typed_tables(session, row, cascade=cascade)
         _alter_attribute(session, command, row.oid, cascade)
         for table in typed:
-            alter_typed(session, table, command)
+            yield table, command
 
 
 def typed_tables(session: Session, composite: Relation, *, cascade: bool) -> list[int]:

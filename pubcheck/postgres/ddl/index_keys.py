@@ -1,0 +1,155 @@
+"""The columns that an index has, and the operator classes of their types (commands/indexcmds.c: ComputeIndexAttrs)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pubcheck.postgres.catalog import FIRST_NORMAL_OID
+from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.errors import ServerError, Unknowable
+from pubcheck.postgres.oids import (
+    BOOL,
+    BOX,
+    BPCHAR,
+    BYTEA,
+    CIRCLE,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    JSONB,
+    NAME,
+    NUMERIC,
+    POINT,
+    POLYGON,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    TSQUERY,
+    TSVECTOR,
+    UUID,
+    VARCHAR,
+)
+from pubcheck.postgres.parse import Node
+from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS, require_column
+
+
+def key_columns(
+    session: Session, relation: Relation, elements: Sequence[Node], *, unique: bool = False
+) -> tuple[int, ...]:
+    """Attribute numbers of an index's columns. A unique one over a system column could be an identity: judged."""
+    keys = []
+    for element in elements:
+        name = element.get("name") or bare_column(session, relation, element)
+        if name is None:
+            keys.append(0)
+        elif name in SYSTEM_COLUMNS:
+            raise ServerError(
+                "0A000",
+                "index creation on system columns is not supported",
+                rule="replica-identity-ddl" if unique else None,
+            )
+        else:
+            column = relation.column(name)
+            if column is None:
+                if relation.seen:
+                    raise ServerError("42703", f'column "{name}" does not exist')
+                column = require_column(session, relation.oid, name)
+            if column.generated == "v":
+                raise ServerError("0A000", "indexes on virtual generated columns are not supported")
+            keys.append(column.number)
+    return tuple(keys)
+
+
+_CLASSES = {"gin": frozenset((JSONB, TSVECTOR)), "gist": frozenset((POINT, BOX, POLYGON, CIRCLE, TSVECTOR, TSQUERY))}
+"""Scalar types with a default operator class; besides, gin has one for arrays (as gist has with
+intarray), and gist for ranges and multiranges."""
+
+
+def refuse_classless(
+    session: Session, relation: Relation, method: str, elements: Sequence[Node], keys: Sequence[int]
+) -> None:
+    """Raises ServerError 42704 for a key of a built-in type without a default operator class: json in btree, or text in
+    gin, as long as there is no extension that has one (btree_gin).
+    """
+    if method != "btree" and (
+        method not in _CLASSES
+        or not session.syscache.complete_names
+        or ("extension", 0, f"btree_{method}") in session.catalog.other_names
+    ):
+        return
+    for element, key in zip(elements, keys, strict=True):
+        oid = relation.columns[key - 1].type if key else 0
+        if not oid or (method == "btree" and oid in ORDERED) or "opclass" in element:
+            continue
+        try:
+            base = session.syscache.base_type(oid)[0]
+        except Unknowable:
+            continue
+        if base and base < FIRST_NORMAL_OID and not _has_class(session, method, base):
+            raise classless(session, oid, method)
+
+
+def classless(session: Session, oid: int, method: str) -> ServerError:
+    """The refusal of a key of a type that an access method has no default operator class for (GetIndexOpClass)."""
+    shown = session.syscache.format_type(oid)
+    return ServerError(
+        "42704",
+        f'data type {shown} has no default operator class for access method "{method}"',
+        hint="You must specify an operator class for the index or define a default operator class for the data type.",
+    )
+
+
+def _has_class(session: Session, method: str, oid: int) -> bool:
+    if method == "btree":
+        return bool(session.syscache.default_class(oid, "b")[0])
+    row = session.syscache.type(oid)
+    if oid in _CLASSES[method] or row.category == "A" or (method == "gist" and row.kind in "rm"):
+        return True
+    return bool(session.syscache.default_class(oid, method)[0])
+
+
+def bare_column(session: Session, relation: Relation, element: Node) -> str | None:
+    """A column in parentheses is not an expression to the server, COLLATE or a cast to its own type or not
+    (ComputeIndexAttrs); a whole row is, and so is a function of it, which is written like a column of the table."""
+    expression = element.get("expr", {})
+    while "CollateClause" in expression:
+        expression = expression["CollateClause"].get("arg", {})
+    cast = expression.get("TypeCast")
+    if cast is not None and "typmods" not in cast["typeName"]:
+        inner = bare_column(session, relation, {"expr": cast["arg"]})
+        column = relation.column(inner) if inner is not None else None
+        own = column is not None and column.type != 0 and session.type_oid(cast["typeName"]) == column.type
+        return inner if own else None
+    fields = expression.get("ColumnRef", {}).get("fields", ())
+    name: str | None = fields[-1].get("String", {}).get("sval") if fields else None
+    if name is None or relation.column(name) is not None:
+        return name
+    return None if name == relation.name or (len(fields) > 1 and relation.seen) else name
+
+
+ORDERED = frozenset(
+    (
+        BOOL,
+        BPCHAR,
+        BYTEA,
+        DATE,
+        FLOAT4,
+        FLOAT8,
+        INT2,
+        INT4,
+        INT8,
+        JSONB,
+        NAME,
+        NUMERIC,
+        TEXT,
+        TIMESTAMP,
+        TIMESTAMPTZ,
+        UUID,
+        VARCHAR,
+    )
+)
+"""Types of most keys, all with a default operator class: for them the snapshot of pg_opclass is not opened."""

@@ -1,0 +1,31 @@
+"""What an index is to be."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from pubcheck.postgres.parse import Node
+
+
+class IndexSpec(Struct, frozen=True):
+    """What an index is to be: ``elements`` and ``included`` are IndexElem bodies, ``kind`` the constraint's, if any."""
+
+    elements: tuple[Node, ...]
+    included: tuple[Node, ...] = ()
+    name: str = ""
+    unique: bool = False
+    primary: bool = False
+    exclusion: bool = False
+    without_overlaps: bool = False
+    deferrable: bool = False
+    nulls_not_distinct: bool = False
+    where: Node | None = None
+    method: str = "btree"
+    kind: str = ""
+    only: bool = False
+    parent: int = 0
+    parent_constraint: int = 0
+    copied: bool = False
+    """It is that of an index that exists, so that its expressions are known to be accepted."""
+    always: bool | None = False
+    """Of a copied one, ``Index.always``."""

@@ -1,0 +1,96 @@
+"""How ranges and multiranges are ordered (rangetypes.c: range_cmp, multirangetypes.c: multirange_cmp).
+
+A bound is (value, whether it is a lower one, whether it belongs to the range); a value of None is infinite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cmp_to_key
+from typing import Any
+
+from pubcheck.postgres.executor.values import Order
+from pubcheck.postgres.input.ranges import Range
+
+Bound = tuple[Any, bool, bool]
+
+
+def low(value: Range) -> Bound:
+    return value.lower, True, value.lower_in
+
+
+def high(value: Range) -> Bound:
+    return value.upper, False, value.upper_in
+
+
+def bound_order(order: Order) -> Callable[[Bound, Bound], int]:
+    """range_cmp_bounds."""
+
+    def compare(left: Bound, right: Bound) -> int:
+        one, is_lower, inside = left
+        other, other_lower, other_inside = right
+        if one is None and other is None:
+            return 0 if is_lower == other_lower else -1 if is_lower else 1
+        if one is None:
+            return -1 if is_lower else 1
+        if other is None:
+            return 1 if other_lower else -1
+        found = order(one, other)
+        if found:
+            return found
+        if not inside and not other_inside:
+            return 0 if is_lower == other_lower else 1 if is_lower else -1
+        if not inside:
+            return 1 if is_lower else -1
+        if not other_inside:
+            return -1 if other_lower else 1
+        return 0
+
+    return compare
+
+
+def range_order(order: Order) -> Order:
+    """range_cmp: an empty range comes before all others."""
+    bounds = bound_order(order)
+
+    def compare(left: Range, right: Range) -> int:
+        if left.empty or right.empty:
+            return int(right.empty) - int(left.empty)
+        return bounds(low(left), low(right)) or bounds(high(left), high(right))
+
+    return compare
+
+
+def multirange_order(order: Order) -> Order:
+    """multirange_cmp: range by range, then by their number."""
+    each = range_order(order)
+
+    def compare(left: list[Range], right: list[Range]) -> int:
+        left, right = normalised(order, left), normalised(order, right)
+        for one, other in zip(left, right, strict=False):
+            found = each(one, other)
+            if found:
+                return found
+        return len(left) - len(right)
+
+    return compare
+
+
+def normalised(order: Order, ranges: list[Range]) -> list[Range]:
+    """multirange_canonicalize: in order, those that touch made one."""
+    bounds = bound_order(order)
+    found: list[Range] = []
+    for one in sorted((one for one in ranges if not one.empty), key=cmp_to_key(range_order(order))):
+        last = found[-1] if found else None
+        if last is not None and (bounds(low(one), high(last)) <= 0 or touch(order, high(last), low(one))):
+            if bounds(high(one), high(last)) > 0:
+                found[-1] = Range(False, last.lower, one.upper, last.lower_in, one.upper_in)
+        else:
+            found.append(one)
+    return found
+
+
+def touch(order: Order, upper: Bound, lower: Bound) -> bool:
+    """bounds_adjacent, of bounds whose discrete ones are canonical."""
+    if upper[0] is None or lower[0] is None:
+        return False
+    return order(upper[0], lower[0]) == 0 and upper[2] != lower[2]
