@@ -51,3 +51,22 @@ def test_a_block_cannot_read_an_identity_that_was_perhaps_changed() -> None:
         )
     )
     assert not [one for one in found if one[2] == "certain"]
+
+
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize(
+    ("script", "certainty"),
+    [
+        ("SET ROLE x; CREATE PUBLICATION p; RESET ROLE; CREATE PUBLICATION p;", "assumed"),
+        ("SET SESSION AUTHORIZATION x; CREATE PUBLICATION p; SET ROLE NONE; SET ROLE y; CREATE PUBLICATION p", "assumed"),
+        ("BEGIN; SET LOCAL ROLE x; CREATE PUBLICATION p; COMMIT; CREATE PUBLICATION p;", "assumed"),
+        ("SET ROLE x; CREATE PUBLICATION p; CREATE PUBLICATION p;", "certain"),
+        ("SET ROLE x; RESET ROLE; CREATE PUBLICATION p; CREATE PUBLICATION p;", "certain"),
+        ("CREATE PUBLICATION p; ALTER PUBLICATION p OWNER TO x; CREATE PUBLICATION p;", "certain"),
+    ],
+)
+def test_a_role_of_unknown_rights_perhaps_could_not_create_the_publication(
+    script: str, certainty: str, complete: bool
+) -> None:
+    """With a role x that may create nothing in the database PostgreSQL 15 to 18 accept the second CREATE."""
+    assert answers(lint(script, complete=complete))[-1] == ("42710", 'publication "p" already exists', certainty)

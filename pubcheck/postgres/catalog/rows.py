@@ -346,7 +346,10 @@ class Role(Struct, frozen=True, gc=False):
 
 
 class Publication(Struct, frozen=True, gc=False):
-    """pg_publication. ``generated`` is pubgencols: 'n' | 's'."""
+    """pg_publication. ``generated`` is pubgencols: 'n' | 's'.
+
+    ``creator`` is the role that created it if its rights are unknown, or else 0.
+    """
 
     oid: int
     name: str
@@ -360,6 +363,7 @@ class Publication(Struct, frozen=True, gc=False):
     generated: str = "n"
     seen: bool = True
     place: Place | None = None
+    creator: int = 0
 
 
 class Filter(Struct, frozen=True, gc=False):

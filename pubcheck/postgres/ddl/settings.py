@@ -16,6 +16,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find, uncast
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.privileges import MISSING_ROLE
 from pubcheck.postgres.session.connection import DEFAULT_PATH, READ_ONLY
 
 _READ_ONLY = (READ_ONLY, "default_transaction_read_only")
@@ -225,27 +226,35 @@ def _set_role(session: Session, name: str, role: str, local: bool) -> None:
     if name == "session_authorization":
         oid = _role(session, role)
         user = session.catalog.roles[SUPERUSER]
-        if _perhaps_missing(session, oid):
+        if _perhaps_missing(session, oid, local):
             return
         if oid != user.oid and not user.superuser:
             raise ServerError("42501", f'permission denied to set session authorization "{role}"')
         session.set(name, oid, local=local)
-        session.set("role", oid, local=local)
+        _become(session, oid, local)
         return
     user = session.catalog.roles[session.setting("session_authorization")]
     if role == "none":
-        session.set("role", user.oid, local=local)
+        _become(session, user.oid, local)
         return
     oid = _role(session, role)
-    if _perhaps_missing(session, oid):
+    if _perhaps_missing(session, oid, local):
         return
     if not session.member_of(oid, user):
         raise ServerError("42501", f'permission denied to set role "{role}"')
-    session.set("role", oid, local=local)
+    _become(session, oid, local)
 
 
-def _perhaps_missing(session: Session, role: int) -> bool:
-    return session.complete and not session.catalog.roles[role].seen
+def _become(session: Session, role: int, local: bool) -> None:
+    session.set("role", role, local=local)
+    session.set(MISSING_ROLE, 0, local=local)
+
+
+def _perhaps_missing(session: Session, role: int, local: bool) -> bool:
+    if session.complete and not session.catalog.roles[role].seen:
+        session.set(MISSING_ROLE, role, local=local)
+        return True
+    return False
 
 
 def _reset(session: Session, name: str, local: bool) -> None:
@@ -254,7 +263,7 @@ def _reset(session: Session, name: str, local: bool) -> None:
         return
     if name == "session_authorization":
         session.set(name, SUPERUSER, local=local)
-    session.set("role", session.setting("session_authorization"), local=local)
+    _become(session, session.setting("session_authorization"), local)
 
 
 def select(session: Session, node: Node) -> None:

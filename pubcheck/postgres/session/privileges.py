@@ -9,12 +9,22 @@ from pubcheck.postgres.catalog.rows import Namespace, Role
 from pubcheck.postgres.session.connection import Connection
 
 
+MISSING_ROLE = "missing role"
+"""The setting that holds a role that perhaps does not exist, and is perhaps the one at hand; 0 for none."""
+
+
 class Rights(Connection):
     """A connection's role and its rights. Nothing is held against a role that the unit did not make."""
 
     @property
     def role(self) -> Role:
         return self.catalog.roles[self.catalog.settings["role"]]
+
+    def unseen_role(self) -> int:
+        """The role at hand if the unit did not create it, so that its rights are unknown; or else 0."""
+        settings, role = self.catalog.settings, self.role
+        oid: int = settings.get(MISSING_ROLE, 0) if role.seen else role.oid
+        return oid
 
     def superuser(self) -> bool:
         """Also true of a role that the unit did not make: nothing is known of its rights, so nothing is held against

@@ -27,6 +27,9 @@ def create_publication(session: Session, node: Node) -> None:
         raise denied("must be superuser to create FOR ALL TABLES publication", name, location)
     existing = catalog.publication_names.get(name)
     if existing is not None and catalog.publications[existing].seen:
+        creator = catalog.publications[existing].creator
+        if creator not in (0, session.unseen_role()):
+            session.assume(f'role "{catalog.roles[creator].name}", which these files do not create, may create it')
         raise about(
             ServerError("42710", f'publication "{name}" already exists', rule="publication-exists", culprit=location),
             name,
@@ -45,6 +48,7 @@ def create_publication(session: Session, node: Node) -> None:
         all_tables=all_tables,
         place=session.place(location or 0, len(name.encode())),
         seen=not session.restless,
+        creator=session.unseen_role(),
     )
     publication = options.applied(defaults)
     catalog.add_publication(publication)
