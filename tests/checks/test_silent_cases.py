@@ -37,7 +37,9 @@ FIRES: dict[str, str] = {
     "sub-column-list-later-conflict-refresh sub-different-column-lists",
     "PUB510": "dec-gen-conflict dec-gen-conflict-virtual sub-gencols-conflict",
     "PUB605": "dec-error-after-fix dec-error-const-div-zero dec-error-div-zero dec-error-int-overflow "
-    "dec-error-jsonb-cast dec-gen-filter-virtual dec-virtual-dropped-filter-stays sub-copy-filter-runtime-error "
+    "dec-error-jsonb-cast dec-error-part-coalesce-const dec-error-part-coalesce-nullable "
+    "dec-error-part-const-and-false dec-error-part-null-and dec-gen-filter-virtual "
+    "dec-virtual-dropped-filter-stays sub-copy-filter-runtime-error "
     "sub-copy-filter-runtime-error-18",
     "PUB705": "chain-schema-made-anew dec-schema-moved-out dec-set-unlogged-member ddl-drop-and-recreate "
     "ddl-set-schema-leaves-schema-pub",

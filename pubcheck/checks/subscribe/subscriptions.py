@@ -19,6 +19,7 @@ from pubcheck.checks.context import (
 )
 from pubcheck.checks.publication_history import PublicationEvent
 from pubcheck.checks.silent.filters import analysed, once_a_place
+from pubcheck.checks.write.filter_reach import evaluated_part
 from pubcheck.checks.write.filter_runtime_errors import dangers
 from pubcheck.diagnostics import ServerAnswer
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation, Subscription
@@ -42,6 +43,9 @@ def filter_can_fail(context: RuleContext) -> Iterator[RuleFinding]:
         if expr is None:
             continue
         found = list(dangers(context.session.syscache, expr))
+        if found:
+            reached = evaluated_part(context.session, filtered.relation, expr)
+            found = list(dangers(context.session.syscache, reached))
         if not found:
             continue
         found.sort(key=lambda danger: (not danger.always, danger.guarded, danger.severity != "warning"))

@@ -8,7 +8,6 @@ from pubcheck.postgres.catalog import DATABASE_OWNER, TEMPORARY
 from pubcheck.postgres.catalog.rows import Namespace, Role
 from pubcheck.postgres.session.connection import Connection
 
-
 MISSING_ROLE = "missing role"
 """The setting that holds a role that perhaps does not exist, and is perhaps the one at hand; 0 for none."""
 
