@@ -73,3 +73,10 @@ def test_a_role_of_unknown_rights_perhaps_could_not_create_the_publication(
 ) -> None:
     """With a role x that may create nothing in the database PostgreSQL 15 to 18 accept the second CREATE."""
     assert answers(lint(script, complete=complete))[-1] == ("42710", 'publication "p" already exists', certainty)
+
+
+@pytest.mark.parametrize("predicate", ["'x' COLLATE elsewhere = 'x'", "NOT elsewhere(1)"])
+def test_an_index_whose_predicate_is_not_known_is_not_refused_as_partial(predicate: str) -> None:
+    """If the predicate is folded to TRUE, PostgreSQL 15 to 18 take the index as replica identity."""
+    script = f"CREATE TABLE t (a int NOT NULL); CREATE UNIQUE INDEX u ON t (a) WHERE {predicate};"
+    assert answers(lint(script + "ALTER TABLE t REPLICA IDENTITY USING INDEX u;")) == []

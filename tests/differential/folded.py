@@ -10,6 +10,8 @@ _ALWAYS = (
     "CASE 1 WHEN 2 THEN b > 0 ELSE 1 + 1 = 2 END", "coalesce(NULL, true, b > 0)", "(1 = 1) IS TRUE", "1 IS NOT NULL",
     "true OR now() IS NULL", "now() IS NULL OR true", "true = (b IS NULL OR true)", "lower('X') = 'x'",
     "ROW(1, 2) = ROW(1, 2)", "1 IN (1, 2)", "1 = ANY ('{1,2}')", "NULL IS NULL", "'t'::text::bool", "NULL OR 2 > 1",
+    "ROW(1, b) IS NULL IS FALSE", "NOT (ROW(1, b) IS NULL)", "NOT (ROW(NULL, b) IS NOT NULL)",
+    "ROW(1, 2) IS DISTINCT FROM NULL",
 )  # fmt: skip
 """Predicates that hold for every row once they are folded, and are stored as they are."""
 _LITERALS = ("true", "'t'", "true::bool", "'yes'::bool")
@@ -17,6 +19,7 @@ _LITERALS = ("true", "'t'", "true::bool", "'yes'::bool")
 _PARTIAL = (
     "1 = 2", "NULL", "a IS NOT NULL", "a = a", "b > 0 OR NOT b > 0", "(b > 0) = true", "true AND b > 0",
     "false OR b > 0", "NULL OR b > 0", "CASE WHEN b > 0 THEN true ELSE true END", "coalesce(b > 0, true)",
+    "ROW(1, 2) IS NOT NULL", "NOT (ROW(1, NULL) IS NULL)", "ROW() IS NULL", "ROW(1) IS NOT NULL",
 )  # fmt: skip
 _REFUSED = (
     "1 / 0 = 1", "'x'::text::bool OR true", "now() IS NULL", "now() IS NULL AND true", "b", "sum(a) > 1",

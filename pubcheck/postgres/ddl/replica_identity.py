@@ -51,8 +51,8 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
     if index.expressions:
         raise _refused(session, row, "0A000", f'cannot use expression index "{name}" as replica identity')
     if index.partial and index.always is None:
-        session.assume(f'whether the predicate of index "{name}" always holds')
-    if index.partial and not index.always:
+        session.assume(f'the predicate of index "{name}" always holds')
+    elif index.partial and not index.always:
         raise _refused(session, row, "0A000", f'cannot use partial index "{name}" as replica identity')
     for key in index.keys:
         column = row.columns[key - 1]

@@ -17,8 +17,8 @@ from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.compile import Builder, Constant, Row, Step
 from pubcheck.postgres.executor.values import Context
-from pubcheck.postgres.oids import BOOL, BPCHAR, TEXT, VARCHAR
-from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.oids import BOOL, BPCHAR, RECORD, TEXT, VARCHAR
+from pubcheck.postgres.primnodes import IMPLICIT, Expr
 
 _STRICT = frozenset(("FuncExpr", "OpExpr"))
 _KEPT = frozenset(("Var", "Const", "Param", "SubLink", "Aggref", "WindowFunc", "RowCompareExpr", "XmlExpr"))
@@ -70,6 +70,8 @@ class _Planner(Builder):
             found = self._coalesce(expr)
         elif expr.node == "CaseExpr":
             found = self._case(expr)
+        elif expr.node == "NullTest" and expr.form != IMPLICIT and self._is_row(expr.args[0]):
+            found = self._row_test(expr)
         elif expr.node == "CaseTestExpr" and self.tested:
             found = self._as_constant(expr, self.tested[-1])
         elif not expr.args or expr.node in _KEPT:
@@ -122,6 +124,22 @@ class _Planner(Builder):
         if not kept:
             return _constant(expr, None)
         return kept[0] if kept[0].node == "Const" else replace(expr, args=kept)
+
+    def _is_row(self, expr: Expr) -> bool:
+        return expr.node == "RowExpr" or expr.type == RECORD or self.cache.type(expr.type).kind == "c"
+
+    def _row_test(self, expr: Expr) -> Expr:
+        """A ROW() whose fields are not all constant is tested field by field; a constant row is not looked into."""
+        row = self.fold(expr.args[0])
+        if row.node != "RowExpr" or not row.args:
+            return replace(expr, args=[row])
+        kept: list[Expr] = []
+        for field in row.args:
+            if field.node != "Const":
+                kept.append(replace(expr, args=[field], form=IMPLICIT))
+            elif field.null is not (expr.value == "IS_NULL"):
+                return _constant(expr, False)
+        return kept[0] if len(kept) == 1 else Expr("BoolExpr", BOOL, kept, expr.location, value="AND")
 
     def _case(self, expr: Expr) -> Expr:
         """WHENs that never hold go, and all that comes after one that always does."""
