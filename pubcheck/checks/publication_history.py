@@ -169,19 +169,15 @@ class History:
             elif row.name != former.name:
                 self._dropped_in[former.name] = self.session.transaction
                 # One that takes another one's place was made for that, under a name that nobody reads.
-                if row.name not in self.gone_publications or former.name in self._subscribed():
+                if row.name not in self.gone_publications or self.session.catalog.subscriptions_to.has(former.name):
                     self.publication_events.append(PublicationEvent(former.name, former.oid, "renamed", place))
                     self.gone_publications[former.name] = place
                 self._is_recreated(row)
             return
         if row is None or isinstance(former, Publication) or self._is_recreated(row):
             return
-        if row.name in self._subscribed() and row.place is not None and row.seen:
+        if self.session.catalog.subscriptions_to.has(row.name) and row.place is not None and row.seen:
             self.publication_events.append(PublicationEvent(row.name, row.oid, "made", row.place))
-
-    def _subscribed(self) -> set[str]:
-        subscriptions = self.session.catalog.subscriptions.values()
-        return {name for one in subscriptions for name, _ in one.publications}
 
     def _is_recreated(self, row: Publication) -> bool:
         """Whether the transaction that dropped a publication makes it again; then nothing has happened."""

@@ -135,7 +135,7 @@ def names_made(changes: Iterable[Change]) -> Iterator[str]:
         row = heap.get(key)
         if isinstance(row, Relation):
             known = former.columns if isinstance(former, Relation) else ()
-            yield from (column.name for column in row.columns if column not in known)
+            yield from (column.name for column in _new(row.columns, known))
         if isinstance(row, Struct) and not isinstance(former, Struct):
             yield getattr(row, "name", "")
 
@@ -266,13 +266,15 @@ _DOUBTED = frozenset(
 def made_of_unseen(changes: Iterable[Change]) -> bool:
     """Whether what a statement changed has columns of types that are not visible, is there by assumption since, or has
     taken the place of something that was."""
+    compared: set[int] = set()
     for heap, key, former in changes:
         row = heap.get(key)
         if getattr(former, "seen", True) is False and getattr(row, "seen", True):
             return True
         if not isinstance(former, Struct) and getattr(row, "seen", True) is False:
             return True
-        if isinstance(row, Relation) and row.seen and row.kind in "rp":
+        if isinstance(row, Relation) and row.seen and row.kind in "rp" and row.oid not in compared:
+            compared.add(row.oid)  # the first former row is the one before the statement
             known = former.columns if isinstance(former, Relation) else ()
             if any(not column.type for column in _new(row.columns, known)):
                 return True
@@ -281,8 +283,8 @@ def made_of_unseen(changes: Iterable[Change]) -> bool:
 
 def _new(columns: tuple[Column, ...], known: tuple[Column, ...]) -> tuple[Column, ...]:
     """The columns that came or changed; each stays at the place of its number."""
-    if columns is known:
-        return ()
+    if columns[: len(known)] == known:
+        return tuple(column for column in columns[len(known) :] if not column.dropped)
     changed = (
         column for column, before in zip(columns, known, strict=False) if column is not before and column != before
     )

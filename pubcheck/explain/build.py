@@ -257,7 +257,8 @@ class _Builder:
         entry = first.entry
         listed = entry is not None and entry.columns is not None
         sent_names = self.facts.columns_of(first)
-        left_out = tuple([name for name in facts.columns if name not in set(sent_names)])
+        names = set(sent_names)
+        left_out = tuple([name for name in facts.columns if name not in names])
         identity = facts.identity
         if any(known[sent.relation].identity != identity for sent in members):
             identity = replace(identity, columns=())

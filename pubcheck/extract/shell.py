@@ -183,7 +183,8 @@ def _commands(text: str, found: list[SqlArgument]) -> tuple[list[tuple[int, str]
         command = text[each.start : each.end]
         if not _PSQL.search(command):
             continue
-        rest = "" if each.here else _REST.match(text, min(each.written.end + 1, len(text)))[0]  # type: ignore[index]
+        after = min(each.written.end + 1, len(text))
+        rest = "" if each.here else _REST.match(text, after, after + _LONGEST_COMMAND)[0]  # type: ignore[index]
         place = surroundings.place(f"{each.within}{command}x{rest}", each.start)
         number = places.setdefault(place, len(places))
         said = [f"\\set {one['name']} {one['value']}" for one in _VARIABLE.finditer(command)] if each.here else []

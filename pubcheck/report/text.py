@@ -246,11 +246,13 @@ def _excerpt(lines: list[Line], path: str, severity: Severity, width: int, palet
                 yield f"{frame}...{reset}"
             last = number
             # The same line may be cut differently for two marks; then it is shown once for each cut.
-            for text in dict.fromkeys(mark.text for mark in marks):
+            cuts: dict[str, list[Line]] = {}
+            for mark in marks:
+                cuts.setdefault(mark.text, []).append(mark)
+            for text, under in cuts.items():
                 yield f"{frame}{number:>{width}} |{reset} {_display(text)}".rstrip()
-                for mark in marks:
-                    if mark.text == text:
-                        yield f"{gutter} {frame}|{reset} {_mark(mark, severity, palette)}"
+                for mark in under:
+                    yield f"{gutter} {frame}|{reset} {_mark(mark, severity, palette)}"
         yield f"{gutter} {frame}|{reset}"
 
 

@@ -38,4 +38,4 @@ def index_gone(context: RuleContext) -> Iterator[RuleFinding]:
 
 def _has_one(context: RuleContext, relation: Relation) -> bool:
     catalog = context.catalog
-    return any(catalog.indexes[oid].identity for oid in catalog.indexes_of.get(relation.oid))
+    return any(catalog.indexes[oid].identity for oid in catalog.key_indexes_of.get(relation.oid))

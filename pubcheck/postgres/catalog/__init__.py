@@ -82,6 +82,8 @@ class Catalog:
         self.children: Multimap[int, int] = Multimap(journal)
         self.indexes: Heap[int, Index] = Heap(journal)
         self.indexes_of: Multimap[int, int] = Multimap(journal)
+        self.key_indexes_of: Multimap[int, int] = Multimap(journal)
+        """Of a table, the primary key and the index that REPLICA IDENTITY names."""
         self.constraints: Heap[int, Constraint] = Heap(journal)
         self.constraints_of: Multimap[int, int] = Multimap(journal)
         self.constraint_names: Multimap[tuple[int, str], int] = Multimap(journal)
@@ -112,6 +114,8 @@ class Catalog:
         self.schemas_of: Multimap[int, int] = Multimap(journal)
         self.schema_publications: Multimap[int, int] = Multimap(journal)
         self.subscriptions: Heap[str, Subscription] = Heap(journal)
+        self.subscriptions_to: Multimap[str, str] = Multimap(journal)
+        """The names of subscriptions by the names of their publications."""
         self.dependents: Multimap[tuple[str, int], tuple[Object, int, str]] = Multimap(journal)
         self.dependencies: Multimap[tuple[str, int], tuple[tuple[str, int], tuple[Object, int, str]]]
         self.dependencies = Multimap(journal)
@@ -228,8 +232,15 @@ class Catalog:
         return new
 
     def add_index(self, row: Index) -> None:
-        self.indexes.put(row.oid, row)
+        self.put_index(row)
         self.indexes_of.add(row.table, row.oid)
+
+    def put_index(self, row: Index) -> None:
+        self.indexes.put(row.oid, row)
+        if row.primary or row.identity:
+            self.key_indexes_of.add(row.table, row.oid)
+        else:
+            self.key_indexes_of.remove(row.table, row.oid)
 
     def _remove_relation_and_index(self, oid: int) -> None:
         self.remove_relation(self.relations[oid])
@@ -237,6 +248,7 @@ class Catalog:
         if index is not None:
             self.indexes.remove(oid)
             self.indexes_of.remove(index.table, oid)
+            self.key_indexes_of.remove(index.table, oid)
 
     def add_constraint(self, row: Constraint) -> None:
         self.constraints.put(row.oid, row)
@@ -411,6 +423,19 @@ class Catalog:
         self.gone.put((PUBLICATION_NAMESPACE, row.publication, row.namespace), True)
         self.schemas_of.remove(row.publication, oid)
         self.schema_publications.remove(row.namespace, oid)
+
+    def put_subscription(self, row: Subscription) -> None:
+        former = self.subscriptions.get(row.name)
+        for publication, _ in () if former is None else former.publications:
+            self.subscriptions_to.remove(publication, row.name)
+        self.subscriptions.put(row.name, row)
+        for publication, _ in row.publications:
+            self.subscriptions_to.add(publication, row.name)
+
+    def remove_subscription(self, name: str) -> None:
+        for publication, _ in self.subscriptions[name].publications:
+            self.subscriptions_to.remove(publication, name)
+        self.subscriptions.remove(name)
 
     def remove(self, kind: str, oid: int) -> None:
         """Delete one object with its name, its index entries and its own dependencies; what depends on it is not

@@ -329,7 +329,7 @@ class Role(Struct, frozen=True, gc=False):
     """pg_authid with pg_auth_members folded in: ``member_of`` are direct memberships. ``seen``: made by the unit.
 
     ``without_inherit`` and ``without_set`` are those of them granted WITH INHERIT FALSE or SET FALSE (16 and later),
-    ``admin_of`` those WITH ADMIN OPTION.
+    ``admin_of`` those WITH ADMIN OPTION. ``has_members`` stays True after the last of them is gone.
     """
 
     oid: int
@@ -343,6 +343,7 @@ class Role(Struct, frozen=True, gc=False):
     without_inherit: tuple[int, ...] = ()
     without_set: tuple[int, ...] = ()
     admin_of: tuple[int, ...] = ()
+    has_members: bool = False
 
 
 class Publication(Struct, frozen=True, gc=False):

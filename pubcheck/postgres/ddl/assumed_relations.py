@@ -61,7 +61,7 @@ def adopt_keys(session: Session, assumed: Relation, row: Relation) -> Relation:
         index = catalog.indexes[oid]
         if all(key in numbers for key in (*index.keys, *index.included)):
             keys, included = (tuple(numbers[key] for key in group) for group in (index.keys, index.included))
-            catalog.indexes.put(oid, replace(index, keys=keys, included=included))
+            catalog.put_index(replace(index, keys=keys, included=included))
         elif catalog.owner_of_index(oid) is None:
             lost.append((RELATION, oid, 0))
     _forget(session, lost)

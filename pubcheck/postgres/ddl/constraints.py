@@ -132,7 +132,7 @@ def require_key_column(session: Session, relation: int, name: str) -> Column:
 
 def _refuse_second_primary_key(session: Session, row: Relation) -> None:
     catalog = session.catalog
-    if any(catalog.indexes[oid].primary for oid in catalog.indexes_of.get(row.oid)):
+    if any(catalog.indexes[oid].primary for oid in catalog.key_indexes_of.get(row.oid)):
         raise ServerError("42P16", f'multiple primary keys for table "{row.name}" are not allowed')
 
 
@@ -161,7 +161,7 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
         session.free_name(row.namespace, wanted)
         catalog.rename_relation(found, wanted, row.namespace)
     deferrable = node.get("deferrable", False)
-    catalog.indexes.put(index.oid, replace(index, primary=kind == "p", immediate=not deferrable))
+    catalog.put_index(replace(index, primary=kind == "p", immediate=not deferrable))
     constraint = Constraint(catalog.new_oid(), wanted, relation, kind, index.keys, index.oid, deferrable=deferrable)
     catalog.add_constraint(constraint)
     catalog.forget_dependencies((RELATION, index.oid))

@@ -94,7 +94,7 @@ def define_index(session: Session, relation: Relation, spec: IndexSpec) -> Index
         refuse_unsupported(spec)
     if any("expr" in element and bare_column(session, relation, element) is None for element in spec.included):
         raise ServerError("0A000", "expressions are not supported in included columns")
-    if spec.primary and any(catalog.indexes[oid].primary for oid in catalog.indexes_of.get(relation.oid)):
+    if spec.primary and any(catalog.indexes[oid].primary for oid in catalog.key_indexes_of.get(relation.oid)):
         raise ServerError("42P16", f'multiple primary keys for table "{relation.name}" are not allowed')
     keys = key_columns(session, relation, spec.elements, unique=spec.unique)
     included = key_columns(session, relation, spec.included) if spec.included else ()
@@ -322,7 +322,7 @@ def attach_index(
 ) -> None:
     """IndexSetParentIndex, and ConstraintSetParentConstraint where both are constraints'."""
     catalog = session.catalog
-    catalog.indexes.put(part.oid, replace(part, parent=index.oid))
+    catalog.put_index(replace(part, parent=index.oid))
     catalog.relations.put(part.oid, replace(catalog.relations[part.oid], partition=True))
     catalog.depend((RELATION, part.oid, 0), (RELATION, index.oid, 0), PARTITION)
     if constraint is not None and held is not None:
@@ -341,7 +341,7 @@ def validate_partitioned(session: Session, oid: int) -> None:
         parts = (catalog.indexes[part] for part in catalog.indexes_of.get(child))
         if not any(part.parent == oid and part.valid for part in parts):
             return
-    catalog.indexes.put(oid, replace(index, valid=True))
+    catalog.put_index(replace(index, valid=True))
     if index.parent:
         validate_partitioned(session, index.parent)
 
@@ -352,7 +352,7 @@ def rebuild_indexes(session: Session, relation: int) -> None:
     if catalog.relations[relation].kind != "p":
         for oid in catalog.indexes_of.get(relation):
             if not catalog.indexes[oid].valid:
-                catalog.indexes.put(oid, replace(catalog.indexes[oid], valid=True))
+                catalog.put_index(replace(catalog.indexes[oid], valid=True))
 
 
 def spec_of(session: Session, relation: Relation, index: Index, constraint: Constraint | None) -> IndexSpec:

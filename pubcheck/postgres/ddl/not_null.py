@@ -234,7 +234,7 @@ def _forget_flag(session: Session, relation: int, name: str, going: Collection[i
 def _refuse_needed(session: Session, row: Relation, column: Column) -> None:
     """Refused for a column of the primary key or of the index that REPLICA IDENTITY names."""
     catalog = session.catalog
-    for oid in catalog.indexes_of.get(row.oid):
+    for oid in catalog.key_indexes_of.get(row.oid):
         index = catalog.indexes[oid]
         if index.primary and column.number in index.keys:
             raise ServerError("42P16", f'column "{column.name}" is in a primary key')

@@ -151,7 +151,7 @@ def detach_partition(session: Session, parent_oid: int, child_oid: int) -> None:
     for oid in catalog.indexes_of.get(child_oid):
         index = catalog.indexes[oid]
         if index.parent:
-            catalog.indexes.put(oid, replace(index, parent=0))
+            catalog.put_index(replace(index, parent=0))
             catalog.relations.put(oid, replace(catalog.relations[oid], partition=False))
             catalog.forget_dependencies((RELATION, oid), how=PARTITION)
     for oid in catalog.constraints_of.get(child_oid):

@@ -72,17 +72,18 @@ def _mark(session: Session, row: Relation, kind: str, chosen: Index | None) -> N
     catalog = session.catalog
     if row.identity != kind:
         catalog.relations.put(row.oid, replace(row, identity=kind))
-    for oid in catalog.indexes_of.get(row.oid):
+    for oid in catalog.key_indexes_of.get(row.oid):
         index = catalog.indexes[oid]
-        wanted = chosen is not None and chosen.oid == oid
-        if index.identity != wanted:
-            catalog.indexes.put(oid, replace(index, identity=wanted))
+        if index.identity and index != chosen:
+            catalog.put_index(replace(index, identity=False))
+    if chosen is not None and not chosen.identity:
+        catalog.put_index(replace(chosen, identity=True))
 
 
 def refuse_nullable(session: Session, row: Relation, column: Column) -> None:
     """DROP NOT NULL: refused for a column of the index that REPLICA IDENTITY names."""
     catalog = session.catalog
-    for oid in catalog.indexes_of.get(row.oid):
+    for oid in catalog.key_indexes_of.get(row.oid):
         index = catalog.indexes[oid]
         if index.identity and column.number in index.keys:
             raise _refused(session, row, "42P16", f'column "{column.name}" is in index used as replica identity')

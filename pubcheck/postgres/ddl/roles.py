@@ -256,7 +256,7 @@ def _add_member(
     row, target = catalog.roles[member], catalog.roles[role]
     if member == DATABASE_OWNER:
         raise ServerError("0A000", f'role "{row.name}" cannot be a member of any role')
-    if member == role or _reaches(session, target, member):
+    if member == role or (row.has_members and _reaches(session, target, member)):
         raise ServerError("0LP01", f'role "{row.name}" is a member of role "{target.name}"')
     new = role not in row.member_of
     changes: dict[str, tuple[int, ...]] = {"member_of": (*row.member_of, role)} if new else {}
@@ -267,6 +267,8 @@ def _add_member(
     if set_ is not None:
         changes["without_set"] = _with(row.without_set, role, not set_)
     catalog.roles.put(member, replace(row, **changes))
+    if not target.has_members:
+        catalog.roles.put(role, replace(target, has_members=True))
     session.forget_path()
 
 

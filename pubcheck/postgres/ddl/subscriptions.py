@@ -67,7 +67,7 @@ def create_subscription(session: Session, node: Node) -> None:
         owner=session.setting("role"),
         password_required=password_required,
     )
-    catalog.subscriptions.put(name, row)
+    catalog.put_subscription(row)
 
 
 def alter_subscription(session: Session, node: Node) -> None:
@@ -89,7 +89,7 @@ def alter_subscription(session: Session, node: Node) -> None:
     changed = _ALTER[kind](session, node, row)
     if changed is not row:
         # What a statement that perhaps runs did is perhaps so.
-        session.catalog.subscriptions.put(name, replace(changed, seen=row.seen and certain))
+        session.catalog.put_subscription(replace(changed, seen=row.seen and certain))
 
 
 def drop_subscription(session: Session, node: Node) -> None:
@@ -105,28 +105,28 @@ def drop_subscription(session: Session, node: Node) -> None:
     if row.slot:
         _rests_on(session, row)
         _outside_transaction(session, "DROP SUBSCRIPTION")
-    catalog.subscriptions.remove(name)
+    catalog.remove_subscription(name)
     # One with a slot goes only if the publisher is reached.
     catalog.gone.put((_KIND, 0, name), not row.slot)
 
 
 def rename_subscription(session: Session, node: Node) -> None:
     """ALTER SUBSCRIPTION ... RENAME TO (AlterObjectRename_internal). Raises ServerError 42704 and 42710."""
-    subscriptions, name, new = session.catalog.subscriptions, node["object"]["String"]["sval"], node["newname"]
-    row = subscriptions.get(name)
+    catalog, name, new = session.catalog, node["object"]["String"]["sval"], node["newname"]
+    row = catalog.subscriptions.get(name)
     if row is None:
         _require(session, name)
         return
     _require_owner(session, row)
     refuse_without_password(session, row.password_required)
     refuse_renaming(session)
-    held = subscriptions.get(new)
+    held = catalog.subscriptions.get(new)
     if held is not None:
         _rests_on(session, row)
         _taken(session, held)
         raise _refused("42710", f'subscription "{new}" already exists', session.place(session.find_name(new) or 0))
-    subscriptions.remove(name)
-    subscriptions.put(new, replace(row, name=new))
+    catalog.remove_subscription(name)
+    catalog.put_subscription(replace(row, name=new))
 
 
 # What a statement rests on.
@@ -160,7 +160,7 @@ def change_owner(session: Session, name: str, owner: Role) -> None:
         return
     _require_owner(session, row)
     refuse_owner(session, row, owner)
-    session.catalog.subscriptions.put(name, replace(row, owner=owner.oid))
+    session.catalog.put_subscription(replace(row, owner=owner.oid))
 
 
 def _require(session: Session, name: str) -> None:

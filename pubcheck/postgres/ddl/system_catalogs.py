@@ -53,7 +53,7 @@ def _marked(session: Session, node: Node) -> bool:
     relation = session.regclass(constants[0])
     index = session.catalog.indexes.get(relation.oid) if relation is not None else None
     if index is not None:
-        session.catalog.indexes.put(index.oid, replace(index, valid=value.get("boolval", False)))
+        session.catalog.put_index(replace(index, valid=value.get("boolval", False)))
         return True
     if session.complete and relation is None:
         raise ServerError("42P01", f'relation "{constants[0]}" does not exist')

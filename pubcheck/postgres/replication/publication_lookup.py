@@ -125,7 +125,8 @@ def sent_columns(relation: Relation, listed: tuple[int, ...] | None, generated: 
     Virtual columns never are.
     """
     if listed is not None:
-        return tuple(column.number for column in relation.columns if not column.dropped and column.number in listed)
+        numbers = set(listed)
+        return tuple(column.number for column in relation.columns if not column.dropped and column.number in numbers)
     return tuple(
         column.number
         for column in relation.columns

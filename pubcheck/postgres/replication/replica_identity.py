@@ -39,7 +39,7 @@ def replica_identity(catalog: Catalog, relation: Relation) -> ReplicaIdentity:
     if kind == "f":
         return ReplicaIdentity(kind, frozenset(column.number for column in relation.live()))
     if kind in "di":
-        for oid in catalog.indexes_of.get(relation.oid):
+        for oid in catalog.key_indexes_of.get(relation.oid):
             index = catalog.indexes[oid]
             wanted = index.primary if kind == "d" else index.identity
             if wanted and index.valid and index.unique and index.immediate and not index.partial:

@@ -81,13 +81,13 @@ def _rebuild_keys(session: Session, relation: int, number: int) -> None:
         index = catalog.indexes[oid]
         if number in (*index.keys, *index.included) and not index.valid and catalog.relations[oid].kind == "i":
             index = replace(index, valid=True)
-            catalog.indexes.put(oid, index)
+            catalog.put_index(index)
         owner = catalog.owner_of_index(oid) if index.parent and number in index.keys else None
         if owner is not None and not owner.local:
             above = catalog.indexes[index.parent]
             if (index.primary, index.immediate) != (above.primary, above.immediate):
                 kind = "p" if above.primary else "u"
-                catalog.indexes.put(oid, replace(index, primary=above.primary, immediate=above.immediate))
+                catalog.put_index(replace(index, primary=above.primary, immediate=above.immediate))
                 catalog.constraints.put(owner.oid, replace(owner, kind=kind, deferrable=not above.immediate))
 
 

@@ -36,7 +36,7 @@ def drop(session: Session, node: Node) -> None:
 
         dropped = [item["String"]["sval"] for item in node["objects"]]
         forget_event_triggers(session, dropped, missing_ok=missing_ok)
-    objects: list[Object] = []
+    objects: dict[Object, None] = {}
     for item in node["objects"]:
         if kind in RELATION_KINDS:
             found = _relation_to_drop(session, kind, item, missing_ok)
@@ -44,10 +44,10 @@ def drop(session: Session, node: Node) -> None:
             found = _object_to_drop(session, kind, item, missing_ok)
         if found is None and not missing_ok:
             session.assumed = True
-        if found is not None and found not in objects:
-            objects.append(found)
+        if found is not None:
+            objects[found] = None
     if objects:
-        perform_deletion(session, objects, cascade)
+        perform_deletion(session, list(objects), cascade)
 
 
 def _relation_to_drop(session: Session, kind: str, item: Node, missing_ok: bool) -> Object | None:

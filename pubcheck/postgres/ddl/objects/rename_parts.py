@@ -84,7 +84,7 @@ def _rename_in_trees(session: Session, relation: int, number: int, old: str, new
         if index.trees:
             expressions = tuple(renamed(tree, old, new) for tree in index.expressions)
             predicate = renamed(index.predicate, old, new)
-            catalog.indexes.put(oid, replace(index, expressions=expressions, predicate=predicate))
+            catalog.put_index(replace(index, expressions=expressions, predicate=predicate))
 
 
 def rename_constraint(session: Session, node: Node) -> None:

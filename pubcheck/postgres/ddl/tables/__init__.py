@@ -126,9 +126,11 @@ def _parents(session: Session, node: Node, former: Relation | None, namespace: i
         raise ServerError("42P01", f'relation "{name}" does not exist')
     if former is not None and any(former.oid in session.catalog.ancestors(parent.oid) for parent in parents):
         raise ServerError("42P07", f'relation "{name}" already exists')  # its parent could not be made before it
-    for at, parent in enumerate(parents):
-        if parent in parents[:at]:
+    distinct: set[int] = set()
+    for parent in parents:
+        if parent.oid in distinct:
             raise ServerError("42P07", f'relation "{parent.name}" would be inherited from more than once')
+        distinct.add(parent.oid)
     for parent in parents:
         check_parent(session, parent, "partbound" in node, persistence)
     return parents
