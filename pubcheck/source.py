@@ -194,7 +194,7 @@ class LineIndex:
     """
 
     __slots__ = ("_before", "_text")
-    _BLOCK = 4096
+    _BLOCK = 512
 
     def __init__(self, text: str) -> None:
         if "\r" in text and text.count("\r") != text.count("\r\n"):

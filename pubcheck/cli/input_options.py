@@ -188,20 +188,35 @@ _SENT = 1 << 20
 
 
 class _Progress:
-    """The bar that shows how many of the files of a folder were read, once it is known that there are many."""
+    """What a terminal shows while a large folder is read: how many entries were listed, then how many of the files that
+    may matter were read."""
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
+        self._listed = self._next = 0
         self._bar: ProgressBar[int] | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_raised: object) -> None:
+        self._end_listing()
         if self._bar is not None:
             self._bar.render_finish()
 
+    def _end_listing(self) -> None:
+        if self._next:
+            click.echo(err=True)  # what follows has a line of its own
+        self._listed = self._next = 0
+
+    def list(self, number: int) -> None:
+        self._listed += number
+        if self._shown and self._listed >= self._next + _MANY:
+            self._next = self._listed
+            click.echo(f"\rListing  {self._listed:,} files and folders", nl=False, err=True)
+
     def expect(self, number: int) -> None:
+        self._end_listing()
         if self._shown and number >= _MANY:
             self.__exit__()
             self._bar = click.progressbar(
@@ -220,6 +235,9 @@ class _WatchedDisk(CachedFileInspector):
     def __init__(self, progress: _Progress) -> None:
         super().__init__(progress.advance)
         self._progress = progress
+
+    def listed(self, number: int) -> None:
+        self._progress.list(number)
 
     def expect(self, paths: Sequence[str]) -> None:
         self._progress.expect(len(paths))

@@ -82,7 +82,7 @@ _OF_DBMATE = b"-- Dbmate schema migrations"
 """What dbmate writes into its dump, off which it cuts the header."""
 _DUMP = lazy_compile(rb"^-- (?:Dumped from database version (\d+)|PostgreSQL database (?:cluster )?dump\s*$)", re.M)
 _IDENTITY = lazy_compile(rb"replica\s+identity")
-_INCLUDE = lazy_compile(rb"^\s*\\(?:i|ir|include|include_relative)[ \t]+'?([^\s';]+)", re.M)
+_INCLUDE = lazy_compile(rb"^[^\S\n]*\\(?:i|ir|include|include_relative)[ \t]+'?([^\s';]+)", re.M)
 SCRIPT = "script"
 """The kind of a script whose name does not say that it is one."""
 _FIRST_LINE = 100
@@ -110,7 +110,8 @@ def traits(path: str, content: bytes) -> Traits:
     dump = dump_of(head)
     if dump is None and b"SET statement_timeout" in head and _OF_DBMATE in content:
         dump = 0
-    publishes, matters = may_publish(content, lower), may_matter(name, content, lower)
+    publishes = may_publish(content, lower)
+    matters = may_matter(name, content, lower, publishes=publishes)
     if name in (STRUCTURE, SCHEMA):
         order = schema_versions(name, content)
     scripted = may_be_script(name) and interpreter_of(head[:_FIRST_LINE].decode("latin-1")) is not None

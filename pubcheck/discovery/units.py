@@ -163,7 +163,7 @@ class _UnitCollector:
             self.plans.append(replace(plan, files=tuple(files)))
 
     def folder(self, path: str) -> None:
-        found = walk(path, self._config)
+        found = walk(path, self._config, listed=self._look.listed)
         self._distinct = self._distinct and not found.links
         top, given = os.path.abspath(path), len(join(path, ""))
         below = join(top, "")
@@ -361,6 +361,9 @@ class CachedFileInspector:
         """Contents by path: of files of SQL, and of others that are about replication."""
         self._room = room
         self._opened = read
+
+    def listed(self, number: int) -> None:
+        """A folder with so many entries was listed."""
 
     def expect(self, paths: Sequence[str]) -> None:
         """Files of which it is likely that ``traits`` will be asked."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -28,9 +28,17 @@ class Found(Struct, frozen=True):
     problems: list[tuple[str, str]]
 
 
-def walk(top: str, config: Config, *, into: bool = True, tops: dict[str, str | None] | None = None) -> Found:
+def walk(
+    top: str,
+    config: Config,
+    *,
+    into: bool = True,
+    tops: dict[str, str | None] | None = None,
+    listed: Callable[[int], object] = lambda _number: None,
+) -> Found:
     """The files below a folder that are SQL by their names, may hold SQL, or are the lists of tools; not going ``into``
-    the folders in it, its own ones. Takes time in proportion to what is there; ``tops`` as in ``ignoring.top_of``.
+    the folders in it, its own ones. Takes time in proportion to what is there; ``tops`` as in ``gitignore.top_of``.
+    ``listed`` is called with the number of entries of each folder.
 
     Passed over are folders whose names begin with a dot, links to folders (so that loops end), pipes and devices, what
     git ignores, and what the configuration excludes; with ``include`` other files are met as well.
@@ -44,9 +52,10 @@ def walk(top: str, config: Config, *, into: bool = True, tops: dict[str, str | N
         folder, absolute, ignoring = waiting.pop()
         files: list[str] = []
         folders: list[str] = []
+        number = 0
         try:
             with os.scandir(folder) as entries:
-                for entry in entries:
+                for number, entry in enumerate(entries, 1):  # noqa: B007 - how many there are
                     name = entry.name
                     if name == ".git" and folder != top:
                         found.tops.append(folder)
@@ -60,6 +69,7 @@ def walk(top: str, config: Config, *, into: bool = True, tops: dict[str, str | N
         except OSError as error:
             found.problems.append((folder, error.strerror or str(error)))
             continue
+        listed(number)
         if config.respect_gitignore:
             ignoring = ignoring.below(absolute, files)
         files = ignoring.kept(absolute, files, folders=False)

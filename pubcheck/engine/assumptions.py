@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
+from operator import is_not
 from typing import Any
 
 from msgspec import Struct
@@ -285,9 +287,8 @@ def _new(columns: tuple[Column, ...], known: tuple[Column, ...]) -> tuple[Column
     """The columns that came or changed; each stays at the place of its number."""
     if columns[: len(known)] == known:
         return tuple(column for column in columns[len(known) :] if not column.dropped)
-    changed = (
-        column for column, before in zip(columns, known, strict=False) if column is not before and column != before
-    )
+    pairs = compress(zip(columns, known, strict=False), map(is_not, columns, known))
+    changed = (column for column, before in pairs if column != before)
     return tuple(column for column in (*changed, *columns[len(known) :]) if not column.dropped)
 
 

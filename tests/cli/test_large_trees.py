@@ -74,7 +74,7 @@ def test_no_file_is_opened_twice(tree: Path, arguments: tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     ("arguments", "shown"), [(("files", "."), True), (("lint", "."), True), (("lint", "--quiet", "."), False)]
 )
-def test_a_terminal_shows_how_many_files_were_read(tree: Path, arguments: tuple[str, ...], shown: bool) -> None:
+def test_a_terminal_shows_what_was_listed_and_read(tree: Path, arguments: tuple[str, ...], shown: bool) -> None:
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "pubcheck", *arguments]
     child = subprocess.Popen(command, cwd=tree, stdout=subprocess.DEVNULL, stderr=theirs)
@@ -85,6 +85,7 @@ def test_a_terminal_shows_how_many_files_were_read(tree: Path, arguments: tuple[
             seen += piece
     os.close(ours)
     child.wait()
+    assert (b"Listing" in seen) is shown
     assert (b"Reading" in seen) is shown
 
 

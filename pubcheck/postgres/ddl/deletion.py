@@ -336,20 +336,18 @@ def drop_column(session: Session, relation: int, number: int) -> None:
     catalog = session.catalog
     row = catalog.relations[relation]
     columns = list(row.columns)
-    for at, column in enumerate(columns):
-        if column.number == number:
-            columns[at] = replace(
-                column,
-                name=f"........pg.dropped.{number}........",
-                type=0,
-                not_null=False,
-                identity="",
-                generated="",
-                has_default=False,
-                dropped=True,
-                expression=(),
-                tree=None,
-            )
+    columns[number - 1] = replace(
+        columns[number - 1],
+        name=f"........pg.dropped.{number}........",
+        type=0,
+        not_null=False,
+        identity="",
+        generated="",
+        has_default=False,
+        dropped=True,
+        expression=(),
+        tree=None,
+    )
     catalog.relations.put(relation, replace(row, columns=tuple(columns)))
     catalog.forget_dependencies((RELATION, relation), number)
 

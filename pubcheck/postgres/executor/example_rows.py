@@ -18,7 +18,7 @@ from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.executor.compile import Prepared, prepare
 from pubcheck.postgres.executor.sample_values import Hints, texts_for
 from pubcheck.postgres.executor.values import Context
-from pubcheck.postgres.primnodes import Expr
+from pubcheck.postgres.primnodes import Expr, nodes
 
 _ROWS = 400
 """Rows that are tried at most."""
@@ -64,18 +64,19 @@ def example_rows(expr: Expr, columns: Sequence[Column], context: Context) -> Exa
     numbers = sorted(hints.columns)
     known = {column.number: column for column in columns}
     try:
-        choices = [_choices(known[number], expr, hints, context) for number in numbers]
+        parts = _parts_by_column(expr)
+        choices = [_choices(known[number], parts.get(number, []), hints, context) for number in numbers]
     except Unknowable as unknown:
         return Examples(unknown=unknown.reason)
     return _tried(run, numbers, choices)
 
 
-def _choices(column: Column, expr: Expr, hints: Hints, context: Context) -> list[_Candidate]:
+def _choices(column: Column, parts_of_column: list[Expr], hints: Hints, context: Context) -> list[_Candidate]:
     """Values of a column, the ones that more parts of the filter are true for before the others."""
     candidates = list(_readable(column, texts_for(column, hints, context), context))
     if not column.not_null:
         candidates.append(_Candidate(None, None))
-    parts = [prepare(part, context) for part in _parts_of(expr, column.number)]
+    parts = [prepare(part, context) for part in parts_of_column]
     kept: dict[tuple[str, ...], _Candidate] = {}
     doubles: dict[tuple[str, ...], _Candidate] = {}
     for candidate in candidates:
@@ -118,23 +119,40 @@ def _answer(part: Prepared, row: dict[int, Any]) -> str:
         return "unknown"
 
 
-def _parts_of(expr: Expr, number: int) -> list[Expr]:
-    """The greatest conditions within a filter that read this one column only."""
-    found: list[Expr] = []
+_PARTS = 8
+"""Parts of a filter that the values of a column are tried on at most."""
+_NO_COLUMN, _SEVERAL = 0, -1
+
+
+def _parts_by_column(expr: Expr) -> dict[int, list[Expr]]:
+    """By attribute number, the greatest conditions within a filter that read this one column only."""
+    read = _columns_read(expr)
+    found: dict[int, list[Expr]] = {}
     todo = [expr]
     while todo:
         at = todo.pop()
-        read = Hints.columns_of(at)
-        if number not in read:
+        number = read[id(at)]
+        if number == _NO_COLUMN:
             continue
-        if at.type == oids.BOOL and read == {number} and at.node not in ("Var", "BoolExpr"):
-            found.append(at)
-        elif at.node == "Var":
-            if at.type == oids.BOOL:
-                found.append(at)
+        if at.type == oids.BOOL and number != _SEVERAL and at.node != "BoolExpr":
+            found.setdefault(number, []).append(at)
         else:
             todo.extend(at.args)
-    return [part for part in found if not Hints.tests_a_case(part)][:8]
+    return {
+        number: [part for part in parts if not Hints.tests_a_case(part)][:_PARTS] for number, parts in found.items()
+    }
+
+
+def _columns_read(expr: Expr) -> dict[int, int]:
+    """By the id of each node, the one column that is read in it and below it, or ``_NO_COLUMN`` or ``_SEVERAL``."""
+    read: dict[int, int] = {}
+    for at in reversed(list(nodes(expr))):  # what is below a node comes before it
+        numbers = {read[id(below)] for below in at.args}
+        if at.node == "Var":
+            numbers.add(at.value)
+        numbers.discard(_NO_COLUMN)
+        read[id(at)] = next(iter(numbers), _NO_COLUMN) if len(numbers) < 2 else _SEVERAL
+    return read
 
 
 def _tried(run: Prepared, numbers: list[int], choices: list[list[_Candidate]]) -> Examples:

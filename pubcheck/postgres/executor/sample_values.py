@@ -29,7 +29,7 @@ class Hints:
     """What a filter is made of: the columns it reads, and its constants as numbers, texts, moments and others."""
 
     def __init__(self, expr: Expr) -> None:
-        self.columns = self.columns_of(expr)
+        self.columns = {at.value for at in nodes(expr) if at.node == "Var" and at.value}
         self.numbers: list[Decimal] = []
         self.strings: list[str] = []
         self.days: list[int] = []
@@ -37,10 +37,6 @@ class Hints:
         for at in nodes(expr):
             if at.node == "Const" and not at.null and at.value is not None:
                 self._note(at.type, at.value)
-
-    @staticmethod
-    def columns_of(expr: Expr) -> set[int]:
-        return {at.value for at in nodes(expr) if at.node == "Var" and at.value}
 
     @staticmethod
     def tests_a_case(expr: Expr) -> bool:
