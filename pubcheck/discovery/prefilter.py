@@ -33,18 +33,20 @@ _STATEMENT, _IDENTITY, _DONE = (
 )
 
 
-def may_publish(content: bytes, lower: bytes) -> bool:
+def may_publish(content: bytes, lower: bytes | None = None) -> bool:
     """Whether a file may hold a statement about a publication or a subscription as it is written; ``lower`` is its
     content in lower case. Of UTF-16 with a mark that is not known."""
+    lower = content.lower() if lower is None else lower
     return content.startswith(UTF16_MARKS) or (b"publication" in lower and _STATEMENT.search(lower) is not None)
 
 
-def may_matter(path: str, content: bytes, lower: bytes, *, publishes: bool) -> bool:
+def may_matter(path: str, content: bytes, lower: bytes | None = None, *, publishes: bool | None = None) -> bool:
     """Whether a file may have a finding; of ``path`` only the end counts. ``publishes`` is from ``may_publish``."""
+    lower = content.lower() if lower is None else lower
     if _in_utf16(content) or (b"replica" in lower and _IDENTITY.search(lower) is not None):
         return True
     if not path.lower().endswith(SUFFIXES):
-        return publishes
+        return may_publish(content, lower) if publishes is None else publishes
     return (b"publication" in lower or b"subscription" in lower) and _DONE.search(lower) is not None
 
 
