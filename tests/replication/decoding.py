@@ -17,8 +17,7 @@ from pubcheck.postgres.catalog import Catalog
 from pubcheck.postgres.catalog.rows import Filter, Relation
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.executor import Context, evaluate
-from pubcheck.postgres.input.common import InputContext
-from pubcheck.postgres.input.dispatch import read
+from pubcheck.postgres.input.dispatch import InputContext, read
 from pubcheck.postgres.parse import Node, parse
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.replication.publication_lookup import is_publishable

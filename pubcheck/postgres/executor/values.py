@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from pubcheck.postgres import oids
 from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import DAY_LENGTH, InputContext
+from pubcheck.postgres.input.common import DAY_LENGTH
+from pubcheck.postgres.input.dispatch import InputContext
 
 
 class Context:

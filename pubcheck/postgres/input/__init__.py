@@ -6,7 +6,6 @@ until a literal of its kind is met costs nothing.
 
 from __future__ import annotations
 
-from pubcheck.postgres.input.common import InputContext
-from pubcheck.postgres.input.dispatch import read
+from pubcheck.postgres.input.dispatch import InputContext, read
 
 __all__ = ["InputContext", "read"]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from pubcheck.postgres.errors import ServerError
-from pubcheck.postgres.input.common import SPACE, InputContext, refused
+from pubcheck.postgres.input.common import SPACE, refused
 from pubcheck.postgres.input.composite import malformed, read_element
+from pubcheck.postgres.input.dispatch import InputContext
 
 _GREATEST_DIMENSION = 6
 _GREATEST_ARRAY = 134217727

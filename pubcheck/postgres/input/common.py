@@ -1,13 +1,8 @@
-"""What every input function needs: the context it reads in and the errors it raises."""
+"""What input functions share: limits of times, and the errors that they raise."""
 
 from __future__ import annotations
 
 from pubcheck.postgres.errors import ServerError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 DAY_LENGTH = 86_400_000_000
 """In microseconds."""
@@ -17,23 +12,6 @@ FIRST_TIMESTAMP, END_TIMESTAMP = -211813488000000000, 9223371331200000000
 """The same of a timestamp, in microseconds since 2000 (IS_VALID_TIMESTAMP)."""
 SPACE = " \t\n\v\f\r"
 """What isspace() takes for a space in the C locale; input functions look at bytes, so that no other space counts."""
-
-
-class InputContext:
-    """What the reading of a literal rests on besides its text.
-
-    ``major`` is the server's. ``setting`` gives a run-time parameter, None where the unit does not set it. ``cache`` is
-    the SysCache, whose ``session`` reg* types look names up in. ``frozen`` collects what the value was fixed by when
-    it was read: "now", "zone" (TimeZone), "datestyle" (DateStyle).
-    """
-
-    __slots__ = ("cache", "frozen", "major", "setting")
-
-    def __init__(self, major: int, cache: Any, setting: Callable[[str], Any] = lambda name: None) -> None:
-        self.major = major
-        self.cache = cache
-        self.setting = setting
-        self.frozen: set[str] = set()
 
 
 def refused(sqlstate: str, message: str, detail: str | None = None, hint: str | None = None) -> ServerError:

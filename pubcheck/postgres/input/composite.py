@@ -11,8 +11,8 @@ from typing import Any
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, INFORMATION_SCHEMA
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, InputContext, refused
-from pubcheck.postgres.input.dispatch import read
+from pubcheck.postgres.input.common import SPACE, refused
+from pubcheck.postgres.input.dispatch import InputContext
 
 
 def malformed(kind: str, text: str, detail: str | None) -> ServerError:
@@ -22,7 +22,7 @@ def malformed(kind: str, text: str, detail: str | None) -> ServerError:
 def read_element(context: InputContext, type_oid: int, text: str | None, typmod: int) -> Any:
     """An element, bound or field; None is NULL, which only a domain may refuse."""
     if text is not None:
-        return read(context, type_oid, text, typmod)
+        return context.read(type_oid, text, typmod)
     row = context.cache.type(type_oid)
     if row.kind == "d":
         read_domain(context, row, None)
@@ -76,7 +76,7 @@ def read_enum(context: InputContext, row: Type, text: str) -> int:
 def read_domain(context: InputContext, row: Type, text: str | None) -> Any:
     """domain_in: the base type's input with the domain's typmod, then its constraints, NOT NULL first."""
     base, typmod = context.cache.base_type(row.oid)
-    value = None if text is None else read(context, base, text, typmod)
+    value = None if text is None else context.read(base, text, typmod)
     if value is None and _not_null(context, row):
         raise refused("23502", f"domain {context.cache.format_type(row.oid)} does not allow null values")
     if row.checked:

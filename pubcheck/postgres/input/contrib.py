@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, InputContext, refused
+from pubcheck.postgres.input.common import SPACE, refused
+from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.tokens import in_bytes
 
 _KEYS_15 = {

@@ -18,8 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pubcheck.postgres.input.common import InputContext
     from pubcheck.postgres.input.datetime_decode import Moment
+    from pubcheck.postgres.input.dispatch import InputContext
 
     Value = int | float | tuple[int, int]
     Reader = Callable[[str], tuple[Value, Moment]]

@@ -49,7 +49,7 @@ from pubcheck.postgres.input.julian import calendar, julian_day, month_length
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pubcheck.postgres.input.common import InputContext
+    from pubcheck.postgres.input.dispatch import InputContext
 
 
 def time_of_day(hour: int, minute: int, second: int, microsecond: int) -> int:

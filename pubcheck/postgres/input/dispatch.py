@@ -1,13 +1,16 @@
-"""Which input function reads a type."""
+"""Which input function reads a type, and the context it reads in."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pubcheck.postgres.catalog import EXTENSION, TYPE
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import InputContext, refused
+from pubcheck.postgres.input.common import refused
 from pubcheck.postgres.lazy_dispatch import Deferred
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _HOMES: dict[int, str] = {
     oid: home
@@ -78,6 +81,20 @@ _HOMES: dict[int, str] = {
     for oid in oids
 }
 _READERS: Deferred[int, Any] = Deferred("pubcheck.postgres.input", _HOMES)
+_READERS_OF_KINDS: Deferred[str, Any] = Deferred(
+    "pubcheck.postgres.input",
+    {
+        "c": "composite:read_composite",
+        "d": "composite:read_domain",
+        "e": "composite:read_enum",
+        "m": "ranges:read_multirange",
+        "r": "ranges:read_range",
+        "array": "arrays:read_array",
+        "extension": "contrib:read_contrib",
+    },
+)
+"""By pg_type.typtype, and of arrays and the types of extensions."""
+_OF_PARTS, _OF_RANGES = frozenset("cde"), frozenset("mr")
 
 _WITHOUT_INPUT = {
     194: "pg_node_tree", 3361: "pg_ndistinct", 3402: "pg_dependencies", 5017: "pg_mcv_list", 3642: "gtsvector",
@@ -93,6 +110,27 @@ _WITHOUT_INPUT = {
 _VOID = 2278
 _GTSVECTOR = 3642
 _RECORD = 2249
+
+
+class InputContext:
+    """What the reading of a literal rests on besides its text.
+
+    ``major`` is the server's. ``setting`` gives a run-time parameter, None where the unit does not set it. ``cache`` is
+    the SysCache, whose ``session`` reg* types look names up in. ``frozen`` collects what the value was fixed by when
+    it was read: "now", "zone" (TimeZone), "datestyle" (DateStyle).
+    """
+
+    __slots__ = ("cache", "frozen", "major", "setting")
+
+    def __init__(self, major: int, cache: Any, setting: Callable[[str], Any] = lambda name: None) -> None:
+        self.major = major
+        self.cache = cache
+        self.setting = setting
+        self.frozen: set[str] = set()
+
+    def read(self, type_oid: int, text: str, typmod: int = -1) -> Any:
+        """``read`` in this context, for the parts of a value."""
+        return read(self, type_oid, text, typmod)
 
 
 def read(context: InputContext, type_oid: int, text: str, typmod: int = -1) -> Any:
@@ -114,25 +152,15 @@ def _read_other(context: InputContext, type_oid: int, text: str, typmod: int) ->
         return None
     if type_oid == _RECORD:
         raise refused("0A000", "input of anonymous composite types is not implemented")
-    from pubcheck.postgres.input import arrays, composite, ranges
-
     cache = context.cache
     row = cache.type(type_oid)
-    if row.kind == "e":
-        return composite.read_enum(context, row, text)
-    if row.kind == "d":
-        return composite.read_domain(context, row, text)
-    if row.kind == "r":
-        return ranges.read_range(context, row, text, typmod)
-    if row.kind == "m":
-        return ranges.read_multirange(context, row, text, typmod)
-    if row.kind == "c":
-        return composite.read_composite(context, row, text)
+    if row.kind in _OF_PARTS:
+        return _READERS_OF_KINDS[row.kind](context, row, text)
+    if row.kind in _OF_RANGES:
+        return _READERS_OF_KINDS[row.kind](context, row, text, typmod)
     element = cache.element_type(type_oid)
     if element:
-        return arrays.read_array(context, element, text, typmod)
+        return _READERS_OF_KINDS["array"](context, element, text, typmod)
     if any(how == EXTENSION for _, (_, _, how) in cache.catalog.dependencies.get((TYPE, type_oid))):
-        from pubcheck.postgres.input.contrib import read_contrib
-
-        return read_contrib(context, row, text)
+        return _READERS_OF_KINDS["extension"](context, row, text)
     raise Unknowable(f"the input function of type {row.name}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import SPACE, InputContext, invalid, refused
+from pubcheck.postgres.input.common import SPACE, invalid, refused
+from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import leading_float8
 
 Point = tuple[float, float]

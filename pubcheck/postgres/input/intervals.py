@@ -46,7 +46,7 @@ from pubcheck.postgres.input.datetime_fields import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pubcheck.postgres.input.common import InputContext
+    from pubcheck.postgres.input.dispatch import InputContext
 
 _SECOND_LENGTH = 1_000_000
 _HOUR_LENGTH = 3_600_000_000

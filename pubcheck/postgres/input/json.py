@@ -6,7 +6,8 @@ import re
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import InputContext, refused
+from pubcheck.postgres.input.common import refused
+from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import parse_numeric
 
 _BLANK = lazy_compile(r"[ \t\n\r]*")

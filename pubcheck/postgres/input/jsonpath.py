@@ -10,7 +10,8 @@ from typing import NoReturn
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import InputContext, invalid, refused
+from pubcheck.postgres.input.common import invalid, refused
+from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import parse_numeric, read_int4
 
 _OTHER = r'[^?%$.\[\]{}()|&!=<>@#,*:\-+/\\" \t\n\r\f]'

@@ -6,7 +6,8 @@ import re
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import SPACE, InputContext, invalid, refused
+from pubcheck.postgres.input.common import SPACE, invalid, refused
+from pubcheck.postgres.input.dispatch import InputContext
 
 _CIDR_4 = lazy_compile(r"([0-9]+(?:\.[0-9]+){0,3})(?:/([0-9]+))?")
 _INET_4 = lazy_compile(r"([0-9]+(?:\.[0-9]+){0,3})\.?(?:/([0-9]+))?")

@@ -7,7 +7,8 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import SPACE, InputContext, invalid, out_of_range, refused
+from pubcheck.postgres.input.common import SPACE, invalid, out_of_range, refused
+from pubcheck.postgres.input.dispatch import InputContext
 
 _S = "[ \t\n\v\f\r]*"
 

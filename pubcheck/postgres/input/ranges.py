@@ -6,9 +6,9 @@ from typing import Any
 
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import END_DAY, SPACE, InputContext, refused
+from pubcheck.postgres.input.common import END_DAY, SPACE, refused
 from pubcheck.postgres.input.composite import bounded, malformed
-from pubcheck.postgres.input.dispatch import read
+from pubcheck.postgres.input.dispatch import InputContext
 
 
 class Range:
@@ -52,8 +52,8 @@ def read_range(context: InputContext, row: Type, text: str, typmod: int = -1) ->
     closing = text[at]
     if text[at + 1 :].strip(SPACE):
         raise malformed("range", text, "Junk after right parenthesis or bracket.")
-    lower = None if lower_text is None else read(context, row.base, lower_text, typmod)
-    upper = None if upper_text is None else read(context, row.base, upper_text, typmod)
+    lower = None if lower_text is None else context.read(row.base, lower_text, typmod)
+    upper = None if upper_text is None else context.read(row.base, upper_text, typmod)
     if lower is not None and upper is not None:
         order = _order(context, lower, upper, row)
         if order > 0:

@@ -11,7 +11,8 @@ from typing import Any
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.catalog import PG_CATALOG, SUPERUSER
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, InputContext, refused
+from pubcheck.postgres.input.common import SPACE, refused
+from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import read_oid
 
 _NAME_BYTES = 63

@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 
 from pubcheck.lazy_regex import lazy_compile
-from pubcheck.postgres.input.common import SPACE, InputContext, invalid, refused
+from pubcheck.postgres.input.common import SPACE, invalid, refused
+from pubcheck.postgres.input.dispatch import InputContext
 
 _BOOLEANS = {
     word[:length]: value

@@ -6,7 +6,8 @@ import re
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import ServerError, Unknowable
-from pubcheck.postgres.input.common import SPACE, InputContext, refused
+from pubcheck.postgres.input.common import SPACE, refused
+from pubcheck.postgres.input.dispatch import InputContext
 
 _GREATEST_WORD = 2046
 _GREATEST_POSITION = 16384

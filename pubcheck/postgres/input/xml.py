@@ -10,7 +10,8 @@ import re
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.postgres.errors import Unknowable
-from pubcheck.postgres.input.common import InputContext, refused
+from pubcheck.postgres.input.common import refused
+from pubcheck.postgres.input.dispatch import InputContext
 
 _BLANK = "[ \t\r\n]"
 _DECLARATION = lazy_compile(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
     from typing import Any
 
-    from pubcheck.postgres.input.common import InputContext
+    from pubcheck.postgres.input.dispatch import InputContext
 
 
 class Zone(NamedTuple):

@@ -15,7 +15,7 @@ import pytest
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input import datetime as literals
 from pubcheck.postgres.input import zones
-from pubcheck.postgres.input.common import InputContext
+from pubcheck.postgres.input.dispatch import InputContext
 from tests.postgres.literals.datetime_inputs import FIXTURE, base_type, typmod
 
 RECORDED = json.loads(gzip.decompress(FIXTURE.read_bytes()))
