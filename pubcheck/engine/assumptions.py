@@ -226,14 +226,16 @@ def _doubt_recreated(session: Session, changes: list[Change]) -> None:
         for heap, key, former in changes
         if isinstance(former, Relation) and not former.seen and former.place is not None
     }
-    for heap, key, _ in changes:
+    for heap, key, former in changes:
         row = heap.get(key)
         if isinstance(row, Relation):
             name = row.namespace, row.name
             if name in replaced or (RELATION, *name) in session.perhaps_there:
                 mark_unseen(catalog, heap, key)
-        elif isinstance(row, Publication) and (PUBLICATION, 0, row.name) in session.perhaps_there:
-            mark_unseen(catalog, heap, key)
+        elif isinstance(row, Publication):
+            perhaps_there = isinstance(former, Publication) and not former.seen and former.place is not None
+            if perhaps_there or (PUBLICATION, 0, row.name) in session.perhaps_there:
+                mark_unseen(catalog, heap, key)
 
 
 _OF_QUERIES = ("CreateTableAsStmt", "ViewStmt")

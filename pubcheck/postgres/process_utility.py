@@ -23,7 +23,9 @@ def apply_with_triggers(session: Session, name: str, node: Node) -> bool:
     if perhaps:
         session.assumed = True
         session.because.append(session.catalog.reasons.here(_MAY_BE_REFUSED))
+    journal = session.catalog.journal
+    mark = journal.mark()
     apply(session, name, node)
     if name == _CREATE:
         assume_effects(session, node["trigname"])
-    return refuse_end(session, name, node) or perhaps
+    return refuse_end(session, name, node, journal.entries[mark:]) or perhaps

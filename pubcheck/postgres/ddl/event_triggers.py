@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from pubcheck.postgres.catalog import NORMAL, OTHER, PROC
+from pubcheck.postgres.catalog.rows import Other
 from pubcheck.postgres.ddl.object_address import all_seen, functions_named
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -11,11 +14,15 @@ from pubcheck.postgres.parse_tree import names
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import EVENT_TRIGGERS
 
+KIND = "event trigger"
+
 
 class EventTrigger(Struct, frozen=True):
-    """An event trigger: for statements with one of ``tags``, or all where it names none."""
+    """An event trigger: for statements with one of ``tags``, or all where it names none. ``oid`` is that of its row
+    in ``Catalog.others``.
+    """
 
-    name: str
+    oid: int
     event: str
     tags: tuple[str, ...]
     function: int
@@ -27,7 +34,8 @@ def create_event_trigger(session: Session, node: Node) -> None:
     name = node["trigname"]
     if not session.superuser():
         raise ServerError("42501", f'permission denied to create event trigger "{name}"')
-    if any(one.name == name for one in event_triggers(session)):
+    catalog = session.catalog
+    if (KIND, 0, name) in catalog.other_names:
         raise ServerError("42710", f'event trigger "{name}" already exists')
     tags = [
         word["String"]["sval"].upper()
@@ -37,38 +45,37 @@ def create_event_trigger(session: Session, node: Node) -> None:
     functions = functions_named(session, names(node["funcname"]))
     if not functions and all_seen(session):
         raise ServerError("42883", f"function {'.'.join(names(node['funcname']))}() does not exist")
+    row = Other(catalog.new_oid(), KIND, name, 0, session.setting("role"))
+    catalog.add_other(row)
     for oid in functions[:1]:
-        trigger = EventTrigger(name, node["eventname"], tuple(tags), oid)
-        _put(session, (*event_triggers(session), trigger))
+        catalog.depend((OTHER, row.oid, 0), (PROC, oid, 0), NORMAL)
+        _put(session, (*event_triggers(session), EventTrigger(row.oid, node["eventname"], tuple(tags), oid)))
 
 
 def alter_event_trigger(session: Session, node: Node) -> None:
     """ALTER EVENT TRIGGER ... ENABLE or DISABLE."""
-    _put(
-        session,
-        tuple(
-            EventTrigger(one.name, one.event, one.tags, one.function, node["tgenabled"] not in ("D", "R"))
-            if one.name == node["trigname"]
-            else one
-            for one in event_triggers(session)
-        ),
-    )
+    changed, enabled = trigger_named(session, node["trigname"]), node["tgenabled"] not in ("D", "R")
+    if changed is not None:
+        triggers = event_triggers(session)
+        _put(session, tuple(replace(one, enabled=enabled) if one is changed else one for one in triggers))
 
 
-def forget_event_triggers(session: Session, dropped: list[str], *, missing_ok: bool = False) -> None:
-    """DROP EVENT TRIGGER. Raises ServerError 42704."""
-    known = {one.name for one in event_triggers(session)}
-    for name in dropped:
-        if name not in known and all_seen(session) and not missing_ok:
-            raise ServerError("42704", f'event trigger "{name}" does not exist')
-    if known:
-        _put(session, tuple(one for one in event_triggers(session) if one.name not in dropped))
+def require_event_trigger(session: Session, name: str) -> None:
+    """Raises ServerError 42704 where there certainly is none of this name."""
+    if (KIND, 0, name) not in session.catalog.other_names and all_seen(session):
+        raise ServerError("42704", f'event trigger "{name}" does not exist')
 
 
-def event_triggers(session: Session) -> tuple[EventTrigger, ...]:
-    """The event triggers that there are."""
-    found: tuple[EventTrigger, ...] = session.catalog.settings.get(EVENT_TRIGGERS, ())
-    return found
+def event_triggers(session: Session) -> list[EventTrigger]:
+    """Return the event triggers that there are, in the order of their names, in which they fire."""
+    others = session.catalog.others
+    found = [one for one in session.catalog.settings.get(EVENT_TRIGGERS, ()) if one.oid in others]
+    return sorted(found, key=lambda one: others[one.oid].name)
+
+
+def trigger_named(session: Session, name: str) -> EventTrigger | None:
+    oid = session.catalog.other_names.get((KIND, 0, name))
+    return next((one for one in event_triggers(session) if one.oid == oid), None)
 
 
 def _put(session: Session, triggers: tuple[EventTrigger, ...]) -> None:

@@ -6,8 +6,12 @@ each statement; of any other function that may raise an error it is only known t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+from pubcheck.postgres.catalog.rows import Namespace, Publication, PublicationNamespace, PublicationRel, Relation
 from pubcheck.postgres.command_tags import command_tag
-from pubcheck.postgres.ddl.event_triggers import EventTrigger, event_triggers
+from pubcheck.postgres.ddl.event_triggers import EventTrigger, event_triggers, trigger_named
 from pubcheck.postgres.ddl.functions import unfollowed_call
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.parse import Node
@@ -28,23 +32,30 @@ def refuse_start(session: Session, name: str, node: Node) -> bool:
     return _fire_all(session, name, node, (_START,))
 
 
-def refuse_end(session: Session, name: str, node: Node) -> bool:
-    """The same of those that come after it."""
-    return _fire_all(session, name, node, (_DROP, _END) if name in _DROPS else (_END,))
+def refuse_end(session: Session, name: str, node: Node, changes: Iterable[tuple[Any, Any, Any]]) -> bool:
+    """The same of those that come after it; ``changes`` are what it did, as the journal has it."""
+    gone = [former for heap, key, former in changes if key not in heap]
+    dropped = any(isinstance(row, _REPORTED) or (isinstance(row, Relation) and row.persistence != "t") for row in gone)
+    return _fire_all(session, name, node, (_DROP, _END) if name in _DROPS else (_END,), dropped=dropped)
 
 
-def _fire_all(session: Session, name: str, node: Node, events: tuple[str, ...]) -> bool:
+_REPORTED = (Namespace, Publication, PublicationNamespace, PublicationRel)
+"""Rows whose deletion a sql_drop trigger always hears of (EventTriggerSupportsObject); of a relation only if it is not
+another session's temporary one."""
+
+
+def _fire_all(session: Session, name: str, node: Node, events: tuple[str, ...], *, dropped: bool = False) -> bool:
     tag = command_tag(name, node)
     if not tag:
         return False
     perhaps = False
-    for one in sorted(event_triggers(session), key=lambda one: (one.event != _DROP, one.name)):
+    for one in sorted(event_triggers(session), key=lambda one: one.event != _DROP):
         if not one.enabled or one.event not in events or (one.tags and tag not in one.tags):
             continue
         try:
             _fire(session, one, tag)
         except ServerError as error:
-            if one.event == _DROP:
+            if one.event == _DROP and not dropped:
                 perhaps = True  # it fires only if something was dropped
                 continue
             error.rule = RULE if name in _ABOUT or _names_publication(node) else None
@@ -64,12 +75,12 @@ def _names_publication(node: Node) -> bool:
 
 def assume_effects(session: Session, name: str) -> None:
     """Mark as unknown what the function of a new event trigger may change."""
-    for trigger in event_triggers(session):
-        if trigger.name == name:
-            row = session.catalog.procs[trigger.function]
-            if row.effect and not _only_asks(session, trigger):
-                unfollowed_call(session, row)
-                session.restless = session.restless or row.effect == "t"
+    trigger = trigger_named(session, name)
+    if trigger is not None:
+        row = session.catalog.procs[trigger.function]
+        if row.effect and not _only_asks(session, trigger):
+            unfollowed_call(session, row)
+            session.restless = session.restless or row.effect == "t"
 
 
 def _only_asks(session: Session, trigger: EventTrigger) -> bool:

@@ -70,5 +70,39 @@ def test_other_statements_are_judged_as_ever(before: str) -> None:
 
 
 def test_what_was_perhaps_not_dropped_may_be_there() -> None:
-    dropped = TABLE + "CREATE PUBLICATION p FOR TABLE t;" + RAISES + AT_DROP + "DROP PUBLICATION p; DROP TABLE t;"
+    dropped = TABLE + "CREATE PUBLICATION p FOR TABLE t;" + PERHAPS + AT_DROP + "DROP PUBLICATION p; DROP TABLE t;"
     assert certainty(dropped + "ALTER PUBLICATION p ADD TABLE t;") == ["assumed"]
+
+
+def test_a_trigger_at_sql_drop_refuses_that_a_publication_or_a_member_goes() -> None:
+    """Servers of all majors gave the same answers."""
+    made = TABLE + "CREATE PUBLICATION p FOR TABLE t;" + RAISES + AT_DROP
+    members = "ALTER PUBLICATION p DROP TABLE t; ALTER PUBLICATION p ADD TABLE t; ALTER PUBLICATION p SET TABLE t;"
+    found = answers(lint(made + "DROP PUBLICATION p; CREATE PUBLICATION p; DROP TABLE t;" + members, complete=True))
+    assert found == [
+        ("P0001", "no", "certain"),
+        ("42710", 'publication "p" already exists', "certain"),
+        ("P0001", "no", "certain"),
+        ("42710", 'relation "t" is already member of publication "p"', "certain"),
+    ]
+
+
+def test_what_was_perhaps_not_dropped_keeps_its_members() -> None:
+    made = TABLE + "CREATE PUBLICATION p FOR TABLE t;" + PERHAPS + AT_DROP + "DROP PUBLICATION p; CREATE PUBLICATION p;"
+    assert "certain" not in certainty(made + "ALTER PUBLICATION p ADD TABLE t; ALTER PUBLICATION p DROP TABLE t;")
+
+
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        ("DROP FUNCTION f();", True),
+        ("DROP FUNCTION f() CASCADE;", False),
+        ("DROP EVENT TRIGGER e; DROP FUNCTION f();", False),
+        ("ALTER EVENT TRIGGER e RENAME TO g; DROP FUNCTION f();", True),
+        ("ALTER EVENT TRIGGER e RENAME TO g; DROP EVENT TRIGGER IF EXISTS e; DROP EVENT TRIGGER g;", False),
+    ],
+)
+def test_the_function_of_an_event_trigger_is_dropped_with_it_only(change: str, refused: bool) -> None:
+    """Servers of all majors gave the same answers."""
+    trigger = AT_END.replace("EXECUTE", "WHEN TAG IN ('CREATE PUBLICATION') EXECUTE")
+    assert certainty(RAISES + trigger + change + "CREATE PUBLICATION p;") == ["certain"] * refused

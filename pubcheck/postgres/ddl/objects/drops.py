@@ -30,12 +30,12 @@ def drop(session: Session, node: Node) -> None:
         if cascade:
             raise ServerError("0A000", "DROP INDEX CONCURRENTLY does not support CASCADE")
         session.refuse_in_transaction("DROP INDEX CONCURRENTLY")
-    if kind == "OBJECT_EVENT_TRIGGER":
+    if kind == "OBJECT_EVENT_TRIGGER" and not missing_ok:
         # Loaded only where it is met.
-        from pubcheck.postgres.ddl.event_triggers import forget_event_triggers
+        from pubcheck.postgres.ddl.event_triggers import require_event_trigger
 
-        dropped = [item["String"]["sval"] for item in node["objects"]]
-        forget_event_triggers(session, dropped, missing_ok=missing_ok)
+        for item in node["objects"]:
+            require_event_trigger(session, item["String"]["sval"])
     objects: dict[Object, None] = {}
     for item in node["objects"]:
         if kind in RELATION_KINDS:
