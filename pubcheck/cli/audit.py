@@ -250,7 +250,7 @@ def _input(
     options: dict[str, str],
     config: Config,
 ) -> Input:
-    from pubcheck.discovery.units import fixed_part
+    from pubcheck.discovery.repositories import fixed_part
     from pubcheck.discovery.walk import readable
     from pubcheck.spark.inputs import PRESETS, Columns, Folders, Rows
 

@@ -16,8 +16,9 @@ from pubcheck.cli.app import NoInput
 from pubcheck.cli.lint_unit import ready
 from pubcheck.config import Config
 from pubcheck.discovery.file_facts import Traits
+from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import STDIN, UNNAMED, Plan
-from pubcheck.discovery.units import CachedFileInspector, Survey, discover_units
+from pubcheck.discovery.units import Survey, discover_units
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:

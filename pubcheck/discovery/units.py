@@ -7,24 +7,20 @@ reported; any other file given by name is a unit of its own. The configuration m
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.config import Config
-from pubcheck.discovery.file_facts import HEAD, Traits, kind_of, traits
-from pubcheck.discovery.file_types import GUESSED, STDIN, SUFFIXES, UNNAMED, File, Plan, label_of, view_of
-from pubcheck.discovery.opening import content_of
+from pubcheck.discovery.file_inspector import CachedFileInspector
+from pubcheck.discovery.file_types import GUESSED, STDIN, UNNAMED, File, Plan, label_of, view_of
 from pubcheck.discovery.tools.history_root import history_of
-from pubcheck.discovery.walk import folders_of, join, walk
+from pubcheck.discovery.walk import join, walk
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from pubcheck.discovery.object_names import Names
     from pubcheck.discovery.tools.file_tree import FileInspector
 
 Identity = tuple[int, int] | str
@@ -346,93 +342,6 @@ def _as_given(path: str, relative: bool) -> File:
     return File(path, label_of(path), view=view_of(path))
 
 
-_KEPT = 16 << 20
-"""Bytes of contents that are kept while units are found: those of most repositories."""
-
-
-class CachedFileInspector:
-    """Opens files to answer questions about them, each once while there is room for its content. ``read`` is called
-    for each file that was opened."""
-
-    def __init__(self, read: Callable[[int], object] = lambda _number: None, room: int = _KEPT) -> None:
-        self._traits: dict[str, Traits] = {}
-        self._names: dict[str, Names] = {}
-        self.kept: dict[str, bytes] = {}
-        """Contents by path: of files of SQL, and of others that are about replication."""
-        self._room = room
-        self._opened = read
-
-    def listed(self, number: int) -> None:
-        """A folder with so many entries was listed."""
-
-    def expect(self, paths: Sequence[str]) -> None:
-        """Files of which it is likely that ``traits`` will be asked."""
-
-    def know(self, paths: Sequence[str], found: Sequence[tuple[Traits, bytes | None]]) -> None:
-        """Take over the traits, and the contents where they are sent, that somebody else found of files."""
-        for path, (known, content) in zip(paths, found, strict=True):
-            self._traits[path] = known
-            if content is not None:
-                self._keep(path, content)
-
-    def know_content(self, path: str, content: bytes) -> None:
-        """Content that replaces the one on the disk."""
-        self.kept[path] = content
-        self._traits[path] = traits(path, content)
-
-    def traits(self, path: str) -> Traits:
-        known = self._traits.get(path)
-        if known is None:
-            content = self._read(path)
-            known = self._traits[path] = Traits() if content is None else traits(path, content)
-            if not known.concerned and path in self.kept and not path.lower().endswith(SUFFIXES):
-                self._room += len(self.kept.pop(path))
-        return known
-
-    def kind(self, path: str) -> str | None:
-        """The kind alone, which the beginning of a file shows."""
-        known = self._traits.get(path)
-        if known is not None:
-            return known.kind
-        try:
-            if os.path.getsize(path) <= self._room:
-                content = self._read(path)
-                return None if content is None else kind_of(content[:HEAD])
-            with open(path, "rb") as file:
-                return kind_of(file.read(HEAD))
-        except (OSError, ValueError):
-            return None  # it is said where the unit is read
-
-    def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
-        # Loaded only where files of no habit are about publications.
-        from pubcheck.discovery.object_names import Names, mentions, names
-
-        known = self._names.get(path)
-        if known is None:
-            content = self._read(path)
-            if content is None or (wanted is not None and not mentions(content, wanted)):
-                return Names()
-            known = self._names[path] = names(content)
-        return known
-
-    def _read(self, path: str) -> bytes | None:
-        kept = self.kept.get(path)
-        if kept is not None:
-            return kept
-        try:
-            content = content_of(path)
-        except (OSError, ValueError):
-            return None  # it is said where the unit is read
-        self._opened(1)
-        self._keep(path, content)
-        return content
-
-    def _keep(self, path: str, content: bytes) -> None:
-        if len(content) <= self._room:
-            self._room -= len(content)
-            self.kept[path] = content
-
-
 def group_into_units(
     files: Sequence[tuple[str, File]], look: FileInspector, included: frozenset[str] = frozenset()
 ) -> tuple[list[Plan], list[tuple[str, str]]]:
@@ -477,67 +386,3 @@ def _name(name: str, paths: Sequence[str], files: Sequence[File]) -> str:
                 return file.label[: -len(rest)] or ("/" if file.label.startswith("/") else ".")
             return file.label.rpartition("/")[0] or "."
     return files[0].label.rpartition("/")[0] or "."
-
-
-def fixed_part(where: str) -> list[str] | None:
-    """What of a pattern stands before its first wildcard, folder by folder; None for a path that is no pattern."""
-    parts = where.replace(os.sep, "/").split("/")
-    found = list(takewhile(lambda part: not any(wildcard in part for wildcard in "*?["), parts))
-    return found if len(found) < len(parts) else None
-
-
-class Repository(Struct, frozen=True):
-    """A repository of a corpus: its files, by absolute path, and folders in it that cannot be listed."""
-
-    name: str
-    files: tuple[tuple[str, File], ...]
-
-
-def find_repositories(where: str, config: Config = Config()) -> Iterator[Repository]:
-    """The repositories of a corpus that hold a file to read, one at a time, so that a corpus may be of any size.
-
-    ``where`` is a pattern (`corpus/*/*`), each match of which, unless it lies in another one, is a repository, named
-    by the path below what stands before the first wildcard; or a folder, in which each folder is a repository and its
-    own files are one, named "."; a folder that holds `.git` is a repository itself. The labels of the files are those
-    of `pubcheck lint`.
-    """
-    tops: dict[str, str | None] = {}
-    fixed = fixed_part(where)
-    if fixed is not None:
-        from glob import iglob
-
-        taken: set[str] = set()
-        for path in sorted(iglob(where, recursive=True), key=lambda path: path.split(os.sep)):
-            matched = _called(path).rstrip("/").split("/")
-            if taken.isdisjoint("/".join(matched[:length]) for length in range(1, len(matched))):
-                taken.add("/".join(matched))
-                yield from _repository("/".join(matched[len(fixed) :]), path, config, tops)
-    elif not os.path.isdir(where) or os.path.exists(join(where, ".git")):
-        yield from _repository(_called(os.path.basename(os.path.abspath(where))), where, config, tops)
-    else:
-        yield from _repository(".", where, config, tops, into=False)
-        for name in folders_of(where, config):
-            yield from _repository(_called(name), join(where, name), config, tops)
-
-
-def _called(path: str) -> str:
-    """The name of a repository: as a label, but another one for each path, whatever bytes it holds."""
-    text = path.replace(os.sep, "/") if os.sep != "/" else path
-    return text.encode("utf-8", "surrogateescape").replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
-
-
-def _repository(
-    name: str, path: str, config: Config, tops: dict[str, str | None], *, into: bool = True
-) -> Iterator[Repository]:
-    if not os.path.isdir(path):
-        error = None if os.path.exists(path) else os.strerror(errno.ENOENT)
-        yield Repository(name, ((os.path.abspath(path), File(path, label_of(path), error=error)),))
-        return
-    found = walk(path, config, into=into, tops=tops)
-    top, given = os.path.abspath(path), len(join(path, ""))
-    files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
-    files += [
-        (os.path.abspath(folder), File(folder, label_of(folder), error=problem)) for folder, problem in found.problems
-    ]
-    if files:
-        yield Repository(name, tuple(sorted(files, key=lambda each: each[0])))

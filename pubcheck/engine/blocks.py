@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,8 +25,9 @@ from pubcheck.engine.assumptions import (
     names_taken,
     net_changes,
 )
+from pubcheck.engine.function_bodies import compile_error, function_made, refused_body
+from pubcheck.engine.inner_statements import embedded
 from pubcheck.engine.replay import WITH_FILTERS, Execution, Replay
-from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc, Publication, Relation, Type
@@ -37,11 +36,9 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.plpgsql.compile_errors import NotParsed
 from pubcheck.postgres.plpgsql.conditions import ALREADY
-from pubcheck.postgres.plpgsql.declarations import are_declarable, first_refusal
+from pubcheck.postgres.plpgsql.declarations import first_refusal
 from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, Raised
 from pubcheck.postgres.plpgsql.interpret import Interpreter
-from pubcheck.postgres.plpgsql.parse import check_sql, program
-from pubcheck.postgres.plpgsql.query_check import QueryChecker
 from pubcheck.postgres.source_text import Text, do_body, language_of
 from pubcheck.postgres.tokens import in_bytes
 from pubcheck.rulebook import RULES, rule_for_spec
@@ -141,7 +138,7 @@ class BlockRunner:
                 self.unfollowed(None, body.text)
                 return
             within = do_body(Text(self.text.text, ((0, 0),)), node)
-            raise Raised(_compile_error(self.text.text, within or body, failure), None, compiled=True) from None
+            raise Raised(compile_error(self.text.text, within or body, failure), None, compiled=True) from None
 
     def routine_of(self, row: Proc) -> Routine | None:
         found = self.fold.catalog.routines.get(row.oid)
@@ -356,40 +353,16 @@ class BlockRunner:
         )
 
 
-def embedded(outer: StatementText, inner: Inner) -> StatementText:
-    """A statement inside another one, with its exact place in the source."""
-    text, number = inner.text, (*outer.embedded, *inner.number)
-    if not text.sites:
-        start = text.start
-        edits: tuple[tuple[int, int, str], ...] = ((0, max(0, text.end - start), text.text),)
-        return StatementText(outer.source, outer.index, start, text.text, edits, number)
-    start = text.sites[0][1]
-    found: list[tuple[int, int, str]] = []
-    for (inside, outside), (after, then) in itertools.pairwise(text.sites):
-        # What stands between two pieces beyond what the text has of it, or what the text has beyond that.
-        end = outside + after - inside
-        found.append((min(end, then) - start, then - start, "?" * max(0, end - then)))
-    return StatementText(outer.source, outer.index, start, text.text, tuple(found), number)
-
-
-def _compile_error(statement: str, body: Text, failure: NotParsed) -> ServerError:
-    """What the server says of a body that it cannot read, with the position in the statement around it."""
-    location = None
-    if failure.location is not None and body.sites:
-        location = in_bytes(statement, body.outside(failure.location))
-    return failure.error(location)
-
-
 class FunctionDefinition(Execution):
     """CREATE FUNCTION by itself in a file: its body is checked if it is about publications (plpgsql_validator)."""
 
     def check_body(self, name: str, mark: int, *, perhaps_refused: bool) -> None:
         """Raises ServerError 42601."""
         replay = self.replay
-        function = _made(replay, mark)
-        failure = _refused_body(replay, function) if function is not None and function.about else None
+        function = function_made(replay, mark)
+        failure = refused_body(replay, function) if function is not None and function.about else None
         if function is not None and failure is not None:
-            error = _compile_error(self.statement.text, function.body, failure)
+            error = compile_error(self.statement.text, function.body, failure)
             refused = Raised(error, None, compiled=True)
             runner = BlockRunner(replay, self.statement, self.source)
             runner._refuse(refused, certain=not replay.session.assumed)
@@ -415,8 +388,8 @@ class _InnerExecution(Execution):
     def check_body(self, name: str, mark: int, *, perhaps_refused: bool) -> None:
         if perhaps_refused:
             self.replay.session.assumed = True
-        function = _made(self.replay, mark) if name == "CreateFunctionStmt" else None
-        failure = _refused_body(self.replay, function) if function is not None else None
+        function = function_made(self.replay, mark) if name == "CreateFunctionStmt" else None
+        failure = refused_body(self.replay, function) if function is not None else None
         if function is not None and failure is not None:
             body, at = function.body.text, failure.location or 0
             self._raised_at, location = self.runner.place_in(body, at, self.inner)
@@ -452,64 +425,3 @@ class _InnerExecution(Execution):
 
     def excuses(self, error: ServerError) -> bool:
         return self.context.excuse(error, True)
-
-
-def _made(fold: Replay, since: int) -> Routine | None:
-    """The function that a statement has made; ``since``: the journal's mark before it."""
-    catalog = fold.catalog
-    made = (key for heap, key, _ in reversed(catalog.journal.entries[since:]) if heap is catalog.routines)
-    return catalog.routines.get(next(made, 0))
-
-
-def _refused_body(fold: Replay, found: Routine) -> NotParsed | None:
-    """What is wrong with the body of the function that a statement has made."""
-    if fold.session.setting("check_function_bodies") == "off":
-        return None
-    trial = QueryChecker(fold.session, Budget())
-    try:
-        if found.language == "plpgsql":
-            are_declarable(trial, found.body.text, program(found.header(), found.body.text))
-        else:
-            check_sql(found.body.text)
-    except NotParsed as refusal:
-        return first_refusal(trial, found.body.text, refusal)
-    except TooDeep:
-        pass
-    return None
-
-
-_GIVEN_UP = (NotParsed, TooDeep, Exhausted, RecursionError, Raised)
-"""With what following a function that nothing calls may end."""
-
-
-def rehearse(fold: Replay) -> None:
-    """Runs what functions that nothing called say about publications, in doubt, and takes it all back."""
-    session, catalog = fold.session, fold.catalog
-    if session.transaction is not None:
-        session.commit()
-    for oid, found in list(catalog.routines.items()):
-        if not isinstance(found, Routine) or oid in fold.called or oid not in catalog.procs:
-            continue
-        if not found.about or found.source >= len(fold.statements.sources):
-            continue
-        statement = fold.statements[found.source, found.statement]
-        catalog.journal.entries.clear()
-        session.begin()
-        inside = BlockRunner(fold, statement, found.source)
-        inside.rehearsing = True
-        kept = session.blind, session.healed, session.identified, session.joined, set(session.doubted)
-        mark = inside.mark()
-        with fold.faults.guard(statement):
-            interpreter = Interpreter(inside, inside.routine_of)
-            interpreter.atomic = True
-            with suppress(*_GIVEN_UP):
-                interpreter.rehearse(_at_its_place(inside, found))
-        catalog.journal.undo(mark.entries)
-        catalog.journal.undone.clear()
-        session.rollback()
-        session.blind, session.healed, session.identified, session.joined, session.doubted = kept
-
-
-def _at_its_place(inside: BlockRunner, found: Routine) -> Routine:
-    """A routine whose body has offsets in the source."""
-    return replace(found, body=inside.text.within(found.body))

@@ -62,7 +62,7 @@ def pass_over(replay: Replay, source: Source, number: int, item: Statement, *, c
 def end(replay: Replay, wanted: frozenset[str]) -> None:
     """The unit is over: also what stands in functions that nothing called may be run some day."""
     if any(routine.about for routine in replay.catalog.routines.values()):
-        from pubcheck.engine.blocks import rehearse
+        from pubcheck.engine.rehearsal import rehearse
 
         rehearse(replay)
     replay.end(wanted)

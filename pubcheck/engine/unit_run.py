@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,9 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic, Span
 from pubcheck.engine import top_level
 from pubcheck.engine.connections import Databases
+from pubcheck.engine.dump_major import major_of_dump
+from pubcheck.engine.merged_findings import merged, without_repeated_notes
+from pubcheck.engine.parsed_statements import UNPARSED, checked_in_any_case, is_parsed
 from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.replay import Replay
 from pubcheck.engine.reruns import RunObjects
@@ -29,8 +31,8 @@ from pubcheck.postgres.ddl.generated_names import NAME_BYTES, truncate
 from pubcheck.postgres.opaque_sql import wording
 from pubcheck.postgres.parse import Node, SyntaxRefused, TooDeep, TooLarge, parse
 from pubcheck.postgres.tokens import tokens
-from pubcheck.postgres.versions import DEFAULT_MAJOR, MAJORS, nearest
-from pubcheck.rulebook import RULES, selected
+from pubcheck.postgres.versions import DEFAULT_MAJOR
+from pubcheck.rulebook import selected
 from pubcheck.source import Source, has_unknown_order
 from pubcheck.statement_index import Statements, StatementText
 
@@ -40,46 +42,6 @@ if TYPE_CHECKING:
     from pubcheck.lexing.psql import Branches
 
 
-# First words of statements that change no catalog kept here. Their syntax is not ours to judge and they are not parsed;
-# no word inside a statement is ever looked for.
-_PASSED_OVER = frozenset(
-    [
-        "analyse",
-        "analyze",
-        "checkpoint",
-        "close",
-        "cluster",
-        "comment",
-        "copy",
-        "deallocate",
-        "declare",
-        "delete",
-        "execute",
-        "explain",
-        "fetch",
-        "insert",
-        "listen",
-        "load",
-        "lock",
-        "merge",
-        "move",
-        "notify",
-        "prepare",
-        "refresh",
-        "reindex",
-        "security",
-        "show",
-        "table",
-        "truncate",
-        "unlisten",
-        "update",
-        "vacuum",
-        "values",
-        "with",
-    ]
-)
-_DUMP_HEADER = re.compile(r"^-- Dumped from database version (\d+)", re.MULTILINE)
-_HEADER_LENGTH = 2000
 _OF_READING = frozenset(("PUB003", "PUB004", "PUB005", "PUB006", "PUB007", "PUB008"))
 """Rules about how well a file was read, which matter only in a unit with something to check."""
 _REPLICATED = lazy_compile(r"(?i)(?:create|alter|drop)\s+(?:publication|subscription)\b|replica\s+identity")
@@ -91,7 +53,7 @@ class Run:
     def __init__(self, config: Config, unit: Unit, *, idle: bool = False) -> None:
         self.config, self.unit, self.idle = config, unit, idle
         told = unit.postgres or config.postgres
-        written, note = ((), ()) if told else _major_of_dump(unit.sources)
+        written, note = ((), ()) if told else major_of_dump(unit.sources)
         self.majors = told or written or (DEFAULT_MAJOR,)
         self.notes = Notes(self.majors)
         self.notes.diagnostics += [*unit.remarks, *note]
@@ -138,11 +100,11 @@ class Run:
             with self._faults.guard(None):
                 top_level.end(fold, reported)
             diagnostics.extend(fold.diagnostics)
-        chosen = [each for each in _merged(diagnostics) if each.rule in reported]
+        chosen = [each for each in merged(diagnostics) if each.rule in reported]
         if not self.speaks_of_replication:
             self.of_reading = tuple(each for each in chosen if each.rule in _OF_READING)
         useful = [each for each in chosen if not self._of_no_use(each)]
-        return tuple(sorted(_explained(useful), key=Diagnostic.sort_key))
+        return tuple(sorted(without_repeated_notes(useful), key=Diagnostic.sort_key))
 
     def _of_no_use(self, found: Diagnostic) -> bool:
         """Whether a finding is about what nobody knows, such as a name that a program does not create, which is not the
@@ -174,7 +136,7 @@ class Run:
 
     def internal(self) -> list[Diagnostic]:
         """The findings of internal errors."""
-        return _merged([each for one in self._all_faults() for each in one.diagnostics])
+        return merged([each for one in self._all_faults() for each in one.diagnostics])
 
     def _settled(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         config, sources = self.config, self.unit.sources
@@ -224,7 +186,7 @@ class Run:
             with self._faults.guard(Place(number, item.index, 0, 0)) as guard:
                 if named and named[-1][0] < item.start:
                     self._call(source, named, item.start)
-                if item.keyword not in _PASSED_OVER or _checked_in_any_case(item) or item.restartable():
+                if is_parsed(item):
                     before = StatementText(source, item.index, item.start, item.text)
                     if item.edits:
                         before = replace(before, text=item.sent(), edits=item.edits)
@@ -324,7 +286,7 @@ class Run:
             try:
                 parsed = parse(statement.text if item.edits else item.sql, self.config.max_statement_size)
             except SyntaxRefused:
-                if item.keyword in _PASSED_OVER and not _checked_in_any_case(item):
+                if item.keyword in UNPARSED and not checked_in_any_case(item):
                     raise
                 unsure, parsed = True, self._guessed(item)
                 if parsed is None:
@@ -418,21 +380,6 @@ _ANY_TABLE = "ALTER TABLE, PRIMARY KEY, UNIQUE INDEX, REPLICA IDENTITY"
 """What is known of a call for which a framework may change any table."""
 
 
-def _explained(found: list[Diagnostic]) -> Iterator[Diagnostic]:
-    """The findings, with the note that statements are in programs once, where it explains that one is assumed."""
-    assumed = {id(each.span.source) for each in found if each.certainty == "assumed" and each.rule != _NOT_SEEN}
-    said = False
-    for each in found:
-        if each.rule != _OF_A_PROGRAM:
-            yield each
-        elif not said and id(each.span.source) in assumed:
-            said = True
-            yield each
-
-
-_OF_A_PROGRAM, _NOT_SEEN = "PUB010", "PUB009"
-
-
 def _unknown_of(item: Statement) -> str:
     """What is unknown of a statement that perhaps runs, or not as it is written."""
     if item.placeholders:
@@ -440,27 +387,7 @@ def _unknown_of(item: Statement) -> str:
     return VARIABLE if item.variables else MAY_NOT_RUN
 
 
-_COMMENT = lazy_compile(r"comment\s+on\s+publication\b", re.IGNORECASE)
-_EXPLAINED = lazy_compile(
-    r"explain\b(?:(?!\b(?:insert|merge)\b).)*?\b(?:create|into)\b|\w+\b.*?\b(?:create|alter|drop)\s+publication\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_WRITING = ("delete", "insert", "merge", "truncate", "update")
-_OF_CATALOG = lazy_compile(
-    r"(?:update|delete\s+from|(?:insert|merge)\s+into|truncate(?:\s+table)?)\s+(?:only\s+)?(?:pg_catalog\s*\.\s*)?pg_",
-    re.IGNORECASE,
-)
 _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
-
-
-def _checked_in_any_case(item: Statement) -> bool:
-    """What writes a pg_ table, the one kind of plain DML that changes catalogs, EXPLAIN of what makes a table, and
-    whatever is said of publications."""
-    if item.keyword == "comment":
-        return _COMMENT.match(item.text) is not None
-    if item.keyword in ("explain", "prepare"):
-        return _EXPLAINED.match(item.text) is not None
-    return item.keyword in _WRITING and _OF_CATALOG.match(item.text) is not None
 
 
 _HEAD = 10_000
@@ -475,34 +402,3 @@ def _known_of(text: str) -> str | None:
 def _same_file(path: str, label: str) -> bool:
     """Whether the file that a script includes is probably the source of that label: their names are equal."""
     return path.replace("\\", "/").rpartition("/")[2] == label.replace("\\", "/").rpartition("/")[2]
-
-
-def _merged(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Equal findings of several majors as one, with all their majors."""
-    found: dict[Diagnostic, tuple[int, ...]] = {}
-    for diagnostic in diagnostics:
-        key = replace(diagnostic, postgres=())
-        found[key] = tuple(sorted({*found.get(key, ()), *diagnostic.postgres}))
-    return [replace(key, postgres=majors) for key, majors in found.items()]
-
-
-def _major_of_dump(sources: Sequence[Source]) -> tuple[tuple[int, ...], tuple[Diagnostic, ...]]:
-    """The major that a pg_dump header names, and what is to be said of it: another than the supported ones is judged as
-    the nearest."""
-    for source in sources:
-        header = _DUMP_HEADER.search(source.text, 0, _HEADER_LENGTH)
-        if header is None:
-            continue
-        number = int(header[1])
-        major = nearest(number)
-        if major == number:
-            return (major,), ()
-        note = RULES["PUB007"].diagnostic(
-            "certain",
-            (major,),
-            f"a dump of PostgreSQL {number} is judged as PostgreSQL {major}",
-            Span(source, header.start(), header.end()),
-            help=f"majors that can be judged: {', '.join(map(str, MAJORS))}; choose one with --postgres",
-        )
-        return (major,), (note,)
-    return (), ()

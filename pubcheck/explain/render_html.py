@@ -23,9 +23,7 @@ from pubcheck.explain.document import (
     Together,
     UnitExplained,
 )
-from pubcheck.explain.render_text import (
-    NO_PARTITION,
-    REASONS,
+from pubcheck.explain.phrases import (
     arrives,
     copied,
     filters_together,
@@ -42,6 +40,7 @@ from pubcheck.explain.render_text import (
     what_it_names,
     widened,
 )
+from pubcheck.explain.render_text import NO_PARTITION, REASONS
 from pubcheck.html import page
 from pubcheck.report import count
 

@@ -6,10 +6,6 @@ Both write the same blocks; `_blocks` says what stands in them and in which word
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from textwrap import wrap
-from typing import Literal
-
-from msgspec import Struct
 
 from pubcheck.explain.document import (
     Answer,
@@ -17,56 +13,33 @@ from pubcheck.explain.document import (
     InitialCopy,
     Note,
     Publication,
-    Refused,
     Row,
     Subscription,
     Together,
     UnitExplained,
 )
+from pubcheck.explain.phrases import (
+    NAMED,
+    columns_seen,
+    copied,
+    filters_together,
+    handled,
+    identity_of,
+    joined,
+    options,
+    refusals,
+    row_text,
+    rows_seen,
+    same,
+    sent_as,
+    shortened,
+    summary,
+    tables_of,
+    what_it_names,
+    widened,
+)
+from pubcheck.explain.text_layout import Block, Field, Grid, Heading, Paragraph, Style, plain_lines, print_rich
 from pubcheck.report import count
-from pubcheck.report.text import escape, len_display
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from rich.console import Console
-
-NAMED = 3
-"""Tables that a group names before it counts the rest."""
-WIDTH = 100
-"""Columns of plain text."""
-
-Style = Literal["", "good", "bad", "warn", "quiet", "code", "name"]
-
-
-class Heading(Struct, frozen=True):
-    """Begins a unit (level 0), a publication or subscription (1), or a group of tables (2)."""
-
-    level: int
-    text: str
-    remark: str = ""
-
-
-class Field(Struct, frozen=True):
-    """A labelled line."""
-
-    label: str
-    text: str
-    style: Style = ""
-
-
-class Grid(Struct, frozen=True):
-    """A table; the style of each row is that of its last cell."""
-
-    header: tuple[str, ...]
-    rows: tuple[tuple[tuple[str, ...], Style], ...]
-
-
-class Paragraph(Struct, frozen=True):
-    text: str
-    style: Style = ""
-
-
-Block = Heading | Field | Grid | Paragraph
 
 
 def render(explanation: Explanation) -> Iterator[str]:
@@ -75,7 +48,7 @@ def render(explanation: Explanation) -> Iterator[str]:
     for block in _blocks(explanation):
         if isinstance(block, Heading) and begun:
             yield "\n"
-        yield from _plain(block)
+        yield from plain_lines(block)
         begun = True
 
 
@@ -90,7 +63,7 @@ def render_rich(explanation: Explanation, width: int | None = None) -> Iterator[
     )
     for block in _blocks(explanation):
         with console.capture() as capture:
-            _rich(console, block)
+            print_rich(console, block)
         yield capture.get()
 
 
@@ -105,24 +78,6 @@ def _blocks(explanation: Explanation) -> Iterator[Block]:
         yield from _unit(unit)
     yield Paragraph("")
     yield Paragraph(summary(explanation), "quiet")
-
-
-def summary(explanation: Explanation) -> str:
-    """One sentence: of what all this was read."""
-    among = f"{count(explanation.statements, 'statement')} of {count(explanation.files, 'file')}"
-    publications = sum(len(unit.publications) for unit in explanation.units)
-    if not publications:
-        return f"No publication found in {among} (PostgreSQL {explanation.postgres})."
-    tables = sum(len(published(unit)) for unit in explanation.units)
-    return (
-        f"{count(publications, 'publication')} of {count(tables, 'table')}, from {among}"
-        f" (PostgreSQL {explanation.postgres})."
-    )
-
-
-def published(unit: UnitExplained) -> set[str]:
-    """The tables that some publication sends."""
-    return {name for publication in unit.publications for answer in publication.answers for name in answer.tables}
 
 
 def _unit(unit: UnitExplained) -> Iterator[Block]:
@@ -140,30 +95,6 @@ def _unit(unit: UnitExplained) -> Iterator[Block]:
             yield Field(f"{finding.severity}{assumed}", f"{place}: {finding.message} [{finding.rule}]", "bad")
         if len(told) > 10:
             yield Paragraph(f"and {len(told) - 10} more", "quiet")
-
-
-def what_it_names(publication: Publication) -> str:
-    """The members of a publication in words."""
-    if publication.kind == "all tables":
-        return "all tables of the database, those of the future too"
-    if publication.kind == "empty":
-        return "nothing: it has no member"
-    parts = []
-    if publication.schemas:
-        parts.append(f"all tables of schema {', '.join(publication.schemas)}, those of the future too")
-    if "tables" in publication.kind.split():
-        parts.append("tables by name")
-    return " and ".join(parts)
-
-
-def options(publication: Publication) -> str:
-    """The publish option in words, and the others where they are not as by default."""
-    upper = [operation.upper() for operation in publication.operations]
-    missing = [name for name in ("INSERT", "UPDATE", "DELETE", "TRUNCATE") if name not in upper]
-    text = ", ".join(upper) if upper else "nothing at all"
-    if missing and upper:
-        text += f" (not {', '.join(missing)})"
-    return text
 
 
 def _publication(given: Publication, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Block]:
@@ -195,114 +126,6 @@ REASONS = {
     "sequence": "a sequence",
     "information_schema": "made by initdb",
 }
-
-
-def tables_of(names: Sequence[str], most: int = NAMED) -> str:
-    """Names, and how many more."""
-    shown = ", ".join(names[:most])
-    rest = len(names) - most
-    return f"{shown} and {rest:,} more" if rest > 0 else shown
-
-
-def shortened(sql: str, most: int = 400) -> str:
-    """SQL for reading: a long list of values is cut."""
-    return sql if len(sql) <= most else f"{sql[:most]}… ({len(sql):,} characters)"
-
-
-def rows_seen(answer: Answer) -> str:
-    """Which rows a subscriber sees."""
-    if answer.filter is None:
-        return "all rows"
-    return f"only rows for which this is true: {shortened(answer.filter.sql)}"
-
-
-def columns_seen(answer: Answer, columns: Mapping[str, tuple[str, ...]]) -> str:
-    """Which columns a subscriber sees; ``columns`` are each table's own."""
-    if answer.columns is None:
-        all_but = f"all but the generated {', '.join(answer.left_out)}" if answer.left_out else "all"
-        if len(answer.tables) > 1:
-            return all_but
-        return f"{all_but}: {', '.join(name for name in columns[answer.tables[0]] if name not in answer.left_out)}"
-    text = ", ".join(answer.columns)
-    return f"{text} (not {', '.join(answer.left_out)})" if answer.left_out else text
-
-
-def identity_of(answer: Answer) -> str:
-    """The replica identity in words."""
-    identity = answer.identity
-    columns = f" ({', '.join(identity.columns)})" if identity.columns else ""
-    return {
-        "primary key": f"the primary key{columns}",
-        "index": f"an index that was chosen{columns}",
-        "full": "FULL: every column of the old row is logged",
-        "nothing": "NOTHING: old rows cannot be told",
-        "none": "none: the table has no key",
-        "not visible": "not visible in the files read",
-    }.get(identity.kind, identity.kind)
-
-
-def arrives(answer: Answer) -> str:
-    """The name that changes bear at the subscriber."""
-    if answer.arrives_as is not None:
-        return answer.arrives_as
-    return "its own name" if len(answer.tables) == 1 else "their own names"
-
-
-def handled(answer: Answer) -> Iterator[tuple[str, str]]:
-    """Each operation, and what becomes of it; a filtered UPDATE that the publisher accepts has a table of its own."""
-    filtered = answer.filter is not None
-    refused = {each.operation for each in answer.refused if each.certainty == "certain"}
-    doubted = {each.operation for each in answer.refused} - refused
-    if "insert" in answer.operations:
-        yield "INSERT", "sent if the new row matches" if filtered else "sent"
-    if "update" in answer.operations and "update" in refused:
-        yield "UPDATE", _NEVER_SENT
-    elif "update" in answer.operations and not filtered:
-        yield "UPDATE", f"sent{_UNLESS_REFUSED if 'update' in doubted else ''}"
-    if "delete" in answer.operations and "delete" in refused:
-        yield "DELETE", _NEVER_SENT
-    elif "delete" in answer.operations:
-        sent = "sent if the old row matches" if filtered else "sent"
-        yield "DELETE", f"{sent}{_UNLESS_REFUSED if 'delete' in doubted else ''}"
-    if "truncate" in answer.operations:
-        if answer.truncate:
-            yield "TRUNCATE", "always sent: no filter holds it back" if filtered else "sent"
-        else:
-            yield "TRUNCATE", f"sent if {answer.arrives_as} is truncated, not for the partition alone"
-
-
-_NEVER_SENT = "refused by the publisher, so that none is sent"
-_UNLESS_REFUSED = ", unless the publisher refuses it"
-
-
-def copied(copy: InitialCopy | None, filter_: str | None) -> str:
-    """Which rows the initial copy takes; ``filter_`` is the one that was told already."""
-    if copy is None:
-        return "nothing: no table of that name is asked for"
-    if copy.filter is None:
-        text = "all rows"
-    elif copy.filter == filter_:
-        text = "the rows that match"
-    else:
-        text = f"rows for which this is true: {shortened(copy.filter)}"
-    if copy.table is not None:
-        text += f", as those of {copy.table}"
-    return text
-
-
-def refusals(answer: Answer, publication: str) -> Iterator[tuple[str, str]]:
-    """What the publisher refuses, and its detail or hint; UPDATE and DELETE that one cause has refused together."""
-    found: dict[object, list[Refused]] = {}
-    for refused in answer.refused:
-        key = (refused.rule, refused.publications, refused.certainty)
-        found.setdefault(key, []).append(refused)
-    for causes in found.values():
-        first = causes[0]
-        verbs = " and ".join(refused.operation.upper() for refused in causes)
-        assumed = " (assumed)" if first.certainty == "assumed" else ""
-        others = "" if first.publications == (publication,) else f", because of {tables_of(first.publications)}"
-        why = first.detail or first.hint or ""
-        yield f"{verbs}, by the publisher{others}{assumed}", f"ERROR {first.sqlstate}: {why}"
 
 
 def _answer(given: Answer, publication: Publication, columns: Mapping[str, tuple[str, ...]]) -> Iterator[Block]:
@@ -358,19 +181,6 @@ def _copy(given: InitialCopy | None, filter_: str | None) -> Iterator[Block]:
 _SENT: dict[str, Style] = {"nothing": "quiet", "INSERT": "good", "UPDATE": "name", "DELETE": "bad"}
 
 
-def sent_as(outcome: str) -> str:
-    return {"nothing": "nothing", "INSERT": "an INSERT", "UPDATE": "an UPDATE", "DELETE": "a DELETE"}[outcome]
-
-
-def row_text(row: Row) -> str:
-    """An example row: ``a = 6, c = 'NSW'``; a long value is cut."""
-    return ", ".join(f"{value.column} = {_value(value.sql)}" for value in row)
-
-
-def _value(sql: str, most: int = 42) -> str:
-    return sql if len(sql) <= most else f"{sql[: most - 2]}…{sql[-1]}"
-
-
 def _row(row: Row | None, matches: bool) -> str:
     kind = "match" if matches else "no match"
     return f"{kind}: {row_text(row)}" if row is not None else f"{kind} (none found)"
@@ -394,29 +204,6 @@ def _filter(given: Answer) -> Iterator[Block]:
         yield Field("widened by", text, "warn")
     if given.not_compared:
         yield Field("", f"{count(given.not_compared, 'more publication')} of it not compared", "quiet")
-
-
-def same(given: Answer) -> Iterator[str]:
-    """Publications with the same filter, and those whose filter means the same."""
-    for identical, what in ((True, "the same filter"), (False, "a filter that means the same")):
-        names = [one.publication for one in given.same_filter if one.identical == identical]
-        if names:
-            noun = "publication" if len(names) == 1 else "publications"
-            yield f"{noun} {tables_of(names)} {'has' if len(names) == 1 else 'have'} {what}"
-
-
-def widened(given: Answer) -> Iterator[str]:
-    """Other publications that let more rows through, those without a filter together, and of the rest the first."""
-    open_ = [one.publication for one in given.widened_by if one.filter is None]
-    if open_:
-        have = "has" if len(open_) == 1 else "have"
-        yield f"{tables_of(open_)}, which {have} no filter: subscribed together, all rows are sent"
-    filtered = [one for one in given.widened_by if one.filter is not None]
-    for one in filtered[:NAMED]:
-        yield f"{one.publication}: subscribed together, rows for which {shortened(one.filter or '')} are sent too"
-    rest = [one.publication for one in filtered[NAMED:]]
-    if rest:
-        yield f"{tables_of(rest)}, which {'has a filter of its' if len(rest) == 1 else 'have filters of their'} own"
 
 
 def _notes(notes: Sequence[Note]) -> Iterator[Block]:
@@ -445,18 +232,6 @@ def _subscription(given: Subscription) -> Iterator[Block]:
         yield from _together(answer)
 
 
-def filters_together(given: Together) -> dict[str, list[str]]:
-    """What is sent, and for which operations."""
-    found: dict[str, list[str]] = {}
-    for sending in given.operations:
-        if sending.operation != "truncate":
-            text = (
-                " OR ".join(f"({shortened(part.sql)})" for part in sending.filters) if sending.filters else "all rows"
-            )
-            found.setdefault(text, []).append(sending.operation.upper())
-    return found
-
-
 def _together(given: Together) -> Iterator[Block]:
     number = f"{len(given.tables):,} tables" if len(given.tables) > 1 else ""
     yield Heading(2, tables_of(given.tables), number)
@@ -478,99 +253,7 @@ def _together(given: Together) -> Iterator[Block]:
         yield from _copy(given.initial_copy, joined(given))
 
 
-def joined(given: Together) -> str | None:
-    """The filters as one condition, written as that of the initial copy is, where all operations have the same."""
-    if len(filters_together(given)) != 1:
-        return None
-    parts = next((sending.filters for sending in given.operations if sending.filters), ())
-    return parts[0].sql if len(parts) == 1 else " OR ".join(f"({part.sql})" for part in parts) or None
-
-
 # --- Plain --------------------------------------------------------------------------------------------------------
-
-_LABEL = 16
-
-
-def _plain(block: Block) -> Iterator[str]:
-    if isinstance(block, Heading):
-        text = escape(block.text)
-        remark = f" ({escape(block.remark)})" if block.remark else ""
-        if block.level == 2:
-            yield f"  {text}{remark}\n"
-        else:
-            yield f"{text}{remark}\n"
-            if block.level == 0:
-                yield "=" * min(WIDTH, len_display(text)) + "\n"
-    elif isinstance(block, Field):
-        indent = " " * (4 + _LABEL)
-        width = WIDTH - len(indent)
-        lines = [part for line in block.text.split("\n") for part in _wrapped(escape(line), width)] or [""]
-        yield f"    {block.label:<{_LABEL}}{lines[0]}\n"
-        for line in lines[1:]:
-            yield f"{indent}{line}\n"
-    elif isinstance(block, Grid):
-        yield from _plain_grid(block)
-    else:
-        yield escape(block.text) + "\n"
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
-
-
-def _lines(text: str) -> str:
-    return "\n".join(map(escape, text.split("\n")))
-
-
-def _plain_grid(grid: Grid) -> Iterator[str]:
-    rows = [grid.header, *(tuple(map(escape, cells)) for cells, _ in grid.rows)]
-    widths = [max(len_display(row[at]) for row in rows) for at in range(len(grid.header))]
-    for row in rows:
-        cells = [cell + " " * (width - len_display(cell)) for cell, width in zip(row, widths, strict=True)]
-        yield f"      {'   '.join(cells)}".rstrip() + "\n"
 
 
 # --- On a terminal ------------------------------------------------------------------------------------------------
-
-_STYLES: dict[str, str] = {
-    "": "",
-    "good": "green",
-    "bad": "bold red",
-    "warn": "yellow",
-    "quiet": "dim",
-    "code": "cyan",
-    "name": "bold",
-}
-
-
-def _rich(console: Console, block: Block) -> None:
-    from rich import box
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    if isinstance(block, Heading):
-        text = Text(escape(block.text), "bold" if block.level == 2 else "bold magenta")
-        if block.remark:
-            text.append(f"  {escape(block.remark)}", "dim not bold")
-        if block.level == 2:
-            console.print(Padding(Text("▸ ", "magenta") + text, (1, 0, 0, 2)))
-        else:
-            console.print()
-            console.rule(text, align="left", style="magenta")
-    elif isinstance(block, Field):
-        table = Table.grid(padding=(0, 1))
-        table.add_column(width=_LABEL + 3, no_wrap=True)
-        table.add_column(overflow="fold")
-        table.add_row(Text(f"    {block.label}", "dim"), Text(_lines(block.text), _STYLES[block.style]))
-        console.print(table)
-    elif isinstance(block, Grid):
-        table = Table(box=box.ROUNDED, border_style="dim", header_style="dim")
-        for name in block.header:
-            table.add_column(name, overflow="fold")
-        for cells, style in block.rows:
-            *others, last = (escape(cell) for cell in cells)
-            table.add_row(*(Text(cell) for cell in others), Text(last, _STYLES[style]))
-        console.print(Padding(table, (0, 0, 0, 4)))
-    else:
-        console.print(Text(escape(block.text), _STYLES[block.style]))

@@ -26,7 +26,7 @@ from pubcheck.config import Config
 from pubcheck.discovery.file_facts import CHANGELOG, LISTS
 from pubcheck.discovery.file_types import ENDS, LANGUAGES, SUFFIXES, label_of
 from pubcheck.discovery.prefilter import DONE, IDENTITY, NAMED, STATEMENT, UTF16_MARKS, WORD
-from pubcheck.discovery.units import Repository, find_repositories, fixed_part
+from pubcheck.discovery.repositories import Repository, find_repositories, fixed_part
 from pubcheck.spark import worker
 from pubcheck.spark.costs import cost, part
 from pubcheck.spark.incremental import RepositoryDiff

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import File
 from pubcheck.discovery.read import Reading, read_unit
-from pubcheck.discovery.units import CachedFileInspector, find_plans, find_repositories, group_into_units
+from pubcheck.discovery.repositories import find_repositories
+from pubcheck.discovery.units import find_plans, group_into_units
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pubcheck.config import Config
-from pubcheck.discovery.units import find_repositories
+from pubcheck.discovery.repositories import find_repositories
 from pubcheck.spark.inputs import Columns, Folders, Input, Rows, state_of
 from pubcheck.spark.report_data import collect
 from tests.spark.audits import SMALL, Audits, exactly

@@ -1,0 +1,101 @@
+"""The facts of files, read once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from pubcheck.discovery.file_facts import HEAD, Traits, kind_of, traits
+from pubcheck.discovery.file_types import SUFFIXES
+from pubcheck.discovery.opening import content_of
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.discovery.object_names import Names
+
+
+_KEPT = 16 << 20
+"""Bytes of contents that are kept while units are found: those of most repositories."""
+
+
+class CachedFileInspector:
+    """Opens files to answer questions about them, each once while there is room for its content. ``read`` is called
+    for each file that was opened."""
+
+    def __init__(self, read: Callable[[int], object] = lambda _number: None, room: int = _KEPT) -> None:
+        self._traits: dict[str, Traits] = {}
+        self._names: dict[str, Names] = {}
+        self.kept: dict[str, bytes] = {}
+        """Contents by path: of files of SQL, and of others that are about replication."""
+        self._room = room
+        self._opened = read
+
+    def listed(self, number: int) -> None:
+        """A folder with so many entries was listed."""
+
+    def expect(self, paths: Sequence[str]) -> None:
+        """Files of which it is likely that ``traits`` will be asked."""
+
+    def know(self, paths: Sequence[str], found: Sequence[tuple[Traits, bytes | None]]) -> None:
+        """Take over the traits, and the contents where they are sent, that somebody else found of files."""
+        for path, (known, content) in zip(paths, found, strict=True):
+            self._traits[path] = known
+            if content is not None:
+                self._keep(path, content)
+
+    def know_content(self, path: str, content: bytes) -> None:
+        """Content that replaces the one on the disk."""
+        self.kept[path] = content
+        self._traits[path] = traits(path, content)
+
+    def traits(self, path: str) -> Traits:
+        known = self._traits.get(path)
+        if known is None:
+            content = self._read(path)
+            known = self._traits[path] = Traits() if content is None else traits(path, content)
+            if not known.concerned and path in self.kept and not path.lower().endswith(SUFFIXES):
+                self._room += len(self.kept.pop(path))
+        return known
+
+    def kind(self, path: str) -> str | None:
+        """The kind alone, which the beginning of a file shows."""
+        known = self._traits.get(path)
+        if known is not None:
+            return known.kind
+        try:
+            if os.path.getsize(path) <= self._room:
+                content = self._read(path)
+                return None if content is None else kind_of(content[:HEAD])
+            with open(path, "rb") as file:
+                return kind_of(file.read(HEAD))
+        except (OSError, ValueError):
+            return None  # it is said where the unit is read
+
+    def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
+        # Loaded only where files of no habit are about publications.
+        from pubcheck.discovery.object_names import Names, mentions, names
+
+        known = self._names.get(path)
+        if known is None:
+            content = self._read(path)
+            if content is None or (wanted is not None and not mentions(content, wanted)):
+                return Names()
+            known = self._names[path] = names(content)
+        return known
+
+    def _read(self, path: str) -> bytes | None:
+        kept = self.kept.get(path)
+        if kept is not None:
+            return kept
+        try:
+            content = content_of(path)
+        except (OSError, ValueError):
+            return None  # it is said where the unit is read
+        self._opened(1)
+        self._keep(path, content)
+        return content
+
+    def _keep(self, path: str, content: bytes) -> None:
+        if len(content) <= self._room:
+            self._room -= len(content)
+            self.kept[path] = content

@@ -1,0 +1,78 @@
+"""The repositories of a corpus."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from itertools import takewhile
+
+from msgspec import Struct
+
+from pubcheck.config import Config
+from pubcheck.discovery.file_types import File, label_of, view_of
+from pubcheck.discovery.walk import folders_of, join, walk
+
+
+def fixed_part(where: str) -> list[str] | None:
+    """What of a pattern stands before its first wildcard, folder by folder; None for a path that is no pattern."""
+    parts = where.replace(os.sep, "/").split("/")
+    found = list(takewhile(lambda part: not any(wildcard in part for wildcard in "*?["), parts))
+    return found if len(found) < len(parts) else None
+
+
+class Repository(Struct, frozen=True):
+    """A repository of a corpus: its files, by absolute path, and folders in it that cannot be listed."""
+
+    name: str
+    files: tuple[tuple[str, File], ...]
+
+
+def find_repositories(where: str, config: Config = Config()) -> Iterator[Repository]:
+    """The repositories of a corpus that hold a file to read, one at a time, so that a corpus may be of any size.
+
+    ``where`` is a pattern (`corpus/*/*`), each match of which, unless it lies in another one, is a repository, named
+    by the path below what stands before the first wildcard; or a folder, in which each folder is a repository and its
+    own files are one, named "."; a folder that holds `.git` is a repository itself. The labels of the files are those
+    of `pubcheck lint`.
+    """
+    tops: dict[str, str | None] = {}
+    fixed = fixed_part(where)
+    if fixed is not None:
+        from glob import iglob
+
+        taken: set[str] = set()
+        for path in sorted(iglob(where, recursive=True), key=lambda path: path.split(os.sep)):
+            matched = _called(path).rstrip("/").split("/")
+            if taken.isdisjoint("/".join(matched[:length]) for length in range(1, len(matched))):
+                taken.add("/".join(matched))
+                yield from _repository("/".join(matched[len(fixed) :]), path, config, tops)
+    elif not os.path.isdir(where) or os.path.exists(join(where, ".git")):
+        yield from _repository(_called(os.path.basename(os.path.abspath(where))), where, config, tops)
+    else:
+        yield from _repository(".", where, config, tops, into=False)
+        for name in folders_of(where, config):
+            yield from _repository(_called(name), join(where, name), config, tops)
+
+
+def _called(path: str) -> str:
+    """The name of a repository: as a label, but another one for each path, whatever bytes it holds."""
+    text = path.replace(os.sep, "/") if os.sep != "/" else path
+    return text.encode("utf-8", "surrogateescape").replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
+def _repository(
+    name: str, path: str, config: Config, tops: dict[str, str | None], *, into: bool = True
+) -> Iterator[Repository]:
+    if not os.path.isdir(path):
+        error = None if os.path.exists(path) else os.strerror(errno.ENOENT)
+        yield Repository(name, ((os.path.abspath(path), File(path, label_of(path), error=error)),))
+        return
+    found = walk(path, config, into=into, tops=tops)
+    top, given = os.path.abspath(path), len(join(path, ""))
+    files = [(join(top, each[given:]), File(each, label_of(each), view=view_of(each))) for each in found.files]
+    files += [
+        (os.path.abspath(folder), File(folder, label_of(folder), error=problem)) for folder, problem in found.problems
+    ]
+    if files:
+        yield Repository(name, tuple(sorted(files, key=lambda each: each[0])))

@@ -1,0 +1,24 @@
+"""Statements inside others, with their places in the source."""
+
+from __future__ import annotations
+
+import itertools
+
+from pubcheck.postgres.plpgsql.host import Inner
+from pubcheck.statement_index import StatementText
+
+
+def embedded(outer: StatementText, inner: Inner) -> StatementText:
+    """A statement inside another one, with its exact place in the source."""
+    text, number = inner.text, (*outer.embedded, *inner.number)
+    if not text.sites:
+        start = text.start
+        edits: tuple[tuple[int, int, str], ...] = ((0, max(0, text.end - start), text.text),)
+        return StatementText(outer.source, outer.index, start, text.text, edits, number)
+    start = text.sites[0][1]
+    found: list[tuple[int, int, str]] = []
+    for (inside, outside), (after, then) in itertools.pairwise(text.sites):
+        # What stands between two pieces beyond what the text has of it, or what the text has beyond that.
+        end = outside + after - inside
+        found.append((min(end, then) - start, then - start, "?" * max(0, end - then)))
+    return StatementText(outer.source, outer.index, start, text.text, tuple(found), number)
