@@ -16,6 +16,7 @@ class Major(Struct, frozen=True):
     ``own_generation``: a child's generated column may have its own expression, and only where its parent's is
     generated (16).
     ``attaches_same_kind``: ATTACH PARTITION takes a unique constraint's index for a primary key's no more (17).
+    ``distinct_primary_keys``: no primary key takes over an index with NULLS NOT DISTINCT (16).
     ``column_storage``: a new column may say its STORAGE (16). ``enforcement``: constraints may be [NOT] ENFORCED (18).
     ``opens_by_kind``: a relation that cannot be opened is reported with a DETAIL about its kind (16).
     """
@@ -32,6 +33,7 @@ class Major(Struct, frozen=True):
     exclusion_partitioned: bool = True
     own_generation: bool = True
     attaches_same_kind: bool = True
+    distinct_primary_keys: bool = True
     column_storage: bool = True
     enforcement: bool = False
 
@@ -45,6 +47,7 @@ _TABLE = (
         exclusion_partitioned=False,
         own_generation=False,
         attaches_same_kind=False,
+        distinct_primary_keys=False,
         column_storage=False,
     ),
     Major(16, partitions_inherit_identity=False, exclusion_partitioned=False, attaches_same_kind=False),

@@ -155,6 +155,8 @@ def _use_index(session: Session, relation: int, node: Node, kind: str, recurse: 
         message = f'index "{name}" cannot be used for this constraint'
         raise ServerError("42809", message, location=node.get("location"))
     if kind == "p":
+        if index.nulls_not_distinct and catalog.major.distinct_primary_keys:
+            raise ServerError("42P16", "primary keys cannot use NULLS NOT DISTINCT indexes")
         _refuse_second_primary_key(session, row)
     wanted = node.get("conname") or name
     if wanted != name:

@@ -28,3 +28,20 @@ def refuse_default_value(session: Session, relation: Relation, column: Column, e
                 hint="You will need to rewrite or cast the expression.",
             )
         assign_collations(p, expr)
+
+
+def refuse_default_of_rows(session: Session, relation: Relation, name: str, expression: Node) -> None:
+    """Raises ServerError where a new column's default, which the rows that there are get, fails: the server evaluates
+    its constants even if there is no row (ATExecAddColumn)."""
+    column = relation.column(name)
+    if column is None:
+        return
+    # Loaded only where it does not show at a glance.
+    from pubcheck.postgres.executor.planner_folding import planned
+
+    with only_certain(session):
+        p, expr = analyzed(session, relation, expression, "DEFAULT expressions")
+        made = coerce_to_target_type(p, expr, expr.type, column.type, column.typmod, "a", IMPLICIT, -1)
+        if made is not None:
+            assign_collations(p, made)
+            planned(p, made)

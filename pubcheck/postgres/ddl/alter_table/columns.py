@@ -16,6 +16,7 @@ from pubcheck.postgres.ddl.indexes import rebuild_indexes
 from pubcheck.postgres.ddl.not_null import add_not_null
 from pubcheck.postgres.ddl.tables.column_definition import define_column, depend_on_type, refuse_pseudo_type
 from pubcheck.postgres.ddl.tables.constraints import order_constraints
+from pubcheck.postgres.ddl.tables.default_types import is_simple
 from pubcheck.postgres.ddl.tables.default_values import attach_default
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -60,8 +61,19 @@ def add_column(session: Session, relation: int, command: Node, recurse: bool) ->
         add_not_null(session, relation, name, wanted, recurse)
     for owner, definition in owned:
         attach_default(session, relation, owner, definition)
+        if row.kind == "r" and definition.get("contype") == "CONSTR_DEFAULT" and _may_fail(definition["raw_expr"]):
+            # Loaded only where it does not show at a glance.
+            from pubcheck.postgres.ddl.defaults import refuse_default_of_rows
+
+            refuse_default_of_rows(session, catalog.relations[relation], owner, definition["raw_expr"])
     for constraint in order_constraints(deferred):
         add_constraint(session, relation, constraint, recurse)
+
+
+def _may_fail(default: Node) -> bool:
+    """Whether a default is more than a literal, a literal with its type or a call without arguments."""
+    inner = default["TypeCast"]["arg"] if "TypeCast" in default else default
+    return not is_simple(default) or "TypeCast" in inner
 
 
 def _add_inherited(session: Session, child: int, column: Column) -> None:
