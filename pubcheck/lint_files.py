@@ -52,7 +52,7 @@ def lint_files(plan: Plan, linter: Linter, *, excerpts: bool = False, follow: bo
     faults: tuple[Fault, ...] = ()
     try:
         reading = read_unit(plan.files, majors)
-        unit = Unit(reading.sources, _majors_of(plan, config), _platform_of(plan), reading.diagnostics)
+        unit = Unit(reading.sources, _majors_of(plan, config), _platform_of(plan), reading.diagnostics, plan.is_loose)
         if follow:
             followed = linter.follow(unit)
             result = followed.result

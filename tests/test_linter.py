@@ -39,11 +39,9 @@ def test_a_filter_outside_the_key_is_placed_on_its_column() -> None:
 
 class TestOpenWorld:
     def test_a_name_made_elsewhere_gives_one_note(self) -> None:
-        found = lint(
-            "ALTER PUBLICATION supabase_realtime ADD TABLE x, y; ALTER PUBLICATION supabase_realtime ADD TABLE z;"
-        )
+        found = lint("ALTER PUBLICATION elsewhere ADD TABLE x, y; ALTER PUBLICATION elsewhere ADD TABLE z;")
         assert [(one.severity, one.certainty, one.server and one.server.message) for one in found] == [
-            ("note", "assumed", 'publication "supabase_realtime" does not exist'),
+            ("note", "assumed", 'publication "elsewhere" does not exist'),
             ("note", "assumed", 'relation "z" does not exist'),
         ]
         assert [covered(span) for span in found[0].related] == ["x", "y"]

@@ -23,13 +23,31 @@ def lint(text: str, config: Config = Config(), convention: str = "") -> list[Dia
 MEMBER = "CREATE TABLE t (id int PRIMARY KEY);\nALTER PUBLICATION supabase_realtime ADD TABLE t;\n"
 
 
+AUTH = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t, auth.users;\n"
+
+
+def test_the_name_of_its_publication_shows_the_platform() -> None:
+    assert lint(MEMBER) == []
+    (found,) = lint(MEMBER + "ALTER PUBLICATION supabase_realtme ADD TABLE t;")
+    assert (found.rule, found.severity) == ("PUB106", "warning")
+    assert found.message.endswith('did you mean "supabase_realtime"?')
+
+
+def test_columns_of_the_platform_s_publication_may_be_called_otherwise() -> None:
+    renamed = "ALTER TABLE t RENAME COLUMN id TO key;"
+    assert lint(MEMBER + renamed) == []
+    assert [one.rule for one in lint(MEMBER.replace("ALTER", "CREATE PUBLICATION q FOR TABLE t; ALTER") + renamed)] == [
+        "PUB712"
+    ]
+
+
 def test_where_a_habit_shows_the_platform_its_publication_is_no_news() -> None:
     assert lint(MEMBER, convention="supabase") == []
 
 
 @pytest.mark.parametrize(("path", "there"), [("supabase/sql/a.sql", True), ("app/a.sql", False), ("supabase", False)])
 def test_a_folder_shows_the_platform_in_whatever_order_its_files_are(path: str, there: bool) -> None:
-    plan = Plan(path, (File("-", path, content=MEMBER.encode()),), "folder", "")
+    plan = Plan(path, (File("-", path, content=AUTH.encode()),), "folder", "")
     assert (lint_files(plan, Linter(), excerpts=False).diagnostics == ()) is there
 
 
@@ -113,6 +131,6 @@ def test_any_folder_of_a_repository_of_supabase_has_its_publication(tmp_path: Pa
     folder.mkdir(parents=True)
     (tmp_path / ".git").mkdir()
     (tmp_path / top / "supabase" / "migrations").mkdir(parents=True)
-    (folder / "a.sql").write_text(MEMBER)
+    (folder / "a.sql").write_text(AUTH)
     plan = Plan("a.sql", (File(str(folder / "a.sql"), "a.sql"),), "file", "")
     assert (lint_files(plan, Linter(), excerpts=False).diagnostics == ()) is there

@@ -165,7 +165,65 @@ def test_what_stands_in_a_condition_of_a_shell_script_runs_perhaps() -> None:
 
 
 def test_the_beginning_of_a_statement_is_no_syntax_error() -> None:
-    assert [one.rule for one in lint('assert "alter publication p add table" in text', "python")] == ["PUB009"]
+    assert [one.rule for one in lint('parts = ["alter publication p add table"]', "python")] == ["PUB009"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("python", 'print("{}")'),
+        ("python", 'logger.info("{}")'),
+        ("python", 'assert "{}" in text'),
+        ("python", 'parser.add_argument("--sql", help="{}")'),
+        ("python", 'parser = ArgumentParser(description="{}")'),
+        ("python", 'click.echo("{}")'),
+        ("python", 'raise ValueError("{}")'),
+        ("javascript", "console.log('{}');"),
+        ("javascript", "console.error(`Run this:\\n{}`);"),
+        ("javascript", "expect(sql).toBe('{}');".replace("toBe", "toEqual")),
+        ("javascript", "expect(sql).toMatchInlineSnapshot(`{}`);"),
+        ("javascript", "describe('{}', () => {{}});"),
+        ("go", 'fmt.Println("{}")'),
+        ("go", 'log.Printf("{}")'),
+        ("rust", 'println!("{}");'),
+        ("rust", 'tracing::warn!("{}");'),
+        ("python", "print(\"psql -c '{}'\")"),
+        ("ruby", 'puts "{}"'),
+        ("java", 'System.out.println("{}");'),
+        ("elixir", 'IO.puts("{}")'),
+        ("php", 'echo "{}";'),
+        ("csharp", 'Console.WriteLine("{}"); throw new Exception("{}");'),
+        ("make", 'help:\n\t@echo "{}"\n'),
+        ("shell", 'echo "{}"\n'),
+        ("shell", "printf '%s\\n' '{}'\n"),
+        ("shell", 'psql -c "SELECT 1" || echo "{}"\n'),
+        ("shell", 'log_info "{}"\n'),
+        ("shell", "cat <<EOF\n{}\nEOF\n"),
+    ],
+)
+def test_a_text_that_is_shown_is_no_statement(kind: str, text: str) -> None:
+    statement = "CREATE PUBLICATION p FOR TABLE t WHERE (random() > 1);"
+    assert lint(text.replace("{}", statement).replace("{{", "{").replace("}}", "}"), kind) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("python", 'changelog.run("{}")'),
+        ("python", 'message = "{}"\ncur.execute(message)'),
+        ("python", 'catalog("{}")'),
+        ("go", 'db.Exec(fmt.Sprintf("{}"))'),
+        ("shell", 'echo "{}" | psql app\n'),
+        ("shell", 'echo "{}" > /docker-entrypoint-initdb.d/init.sql\n'),
+        ("shell", '{ echo "{}"\n} | psql app\n'),
+        ("shell", "cat <<EOF | psql app\n{}\nEOF\n"),
+        ("shell", "cat <<EOF > init.sql\n{}\nEOF\n"),
+        ("shell", 'run_sql "{}"\n'),
+    ],
+)
+def test_a_text_that_goes_on_from_where_it_is_written_is_a_statement(kind: str, text: str) -> None:
+    statement = "CREATE PUBLICATION p FOR TABLE t WHERE (random() > 1);"
+    assert "PUB209" in [one.rule for one in lint(text.replace("{}", statement), kind)]
 
 
 def test_that_statements_stand_in_programs_is_said_once_for_all_files() -> None:

@@ -44,6 +44,13 @@ class Plan(Struct, frozen=True):
     habit: str
     reason: str
     postgres: tuple[int, ...] = ()
+    named: bool = False
+    """Whether it is a single file that was given by name."""
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether nothing shows that the files are the whole of a database."""
+        return self.habit in LOOSE and not self.named
 
     @property
     def context(self) -> frozenset[str]:
@@ -57,7 +64,9 @@ class Plan(Struct, frozen=True):
         return self.files[0].label + more
 
 
-GUESSED = frozenset(["file", "folder", "references", "numbered", "dump", "rails", "psql"])
+LOOSE = frozenset(["file", "folder", "references"])
+"""Habits of units that may lack what another one creates."""
+GUESSED = LOOSE | {"numbered", "dump", "rails", "psql"}
 """Habits that are of no tool: a file of such a unit that is given by name is a unit of its own."""
 
 SUFFIXES: tuple[str, ...] = (".sql", ".psql", ".pgsql")

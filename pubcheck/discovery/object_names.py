@@ -19,7 +19,8 @@ class Names(Struct, frozen=True, omit_defaults=True):
 
     ``makes`` are tables, views and types; ``makes_again`` those of them that it makes only where there is none (IF NOT
     EXISTS). ``publishes`` are the publications that it makes. ``needs`` are the relations that its DDL and its
-    publications name, ``uses`` those that its other statements name, ``alters`` the publications that it changes.
+    publications name, ``uses`` those that its other statements name, ``alters`` the publications that it changes,
+    ``adds`` those with the tables that it adds to them.
     ``everything``: it publishes all tables, or those of a schema, without naming them.
     """
 
@@ -29,6 +30,7 @@ class Names(Struct, frozen=True, omit_defaults=True):
     needs: frozenset[str] = frozenset()
     uses: frozenset[str] = frozenset()
     alters: frozenset[str] = frozenset()
+    adds: frozenset[tuple[str, str]] = frozenset()
     everything: bool = False
 
 
@@ -67,6 +69,7 @@ def names(content: bytes) -> Names:
     text = _ASIDE.sub(b" ", in_utf8(content))
     lower = text.lower()
     makes, again, publishes, needs, uses, alters = (set[str]() for _ in range(6))
+    adds: set[tuple[str, str]] = set()
     everything = False
 
     def written(found: re.Match[bytes], group: str) -> str:
@@ -83,10 +86,14 @@ def names(content: bytes) -> Names:
                 if found["guard"] is not None:
                     again.add(name)
         elif group == "rest":
-            (publishes if found["verb"] == b"create" else alters).add(written(found, "publication"))
+            publication = written(found, "publication")
+            (publishes if found["verb"] == b"create" else alters).add(publication)
             rest = found["rest"]
             everything = everything or _EVERYTHING.search(rest) is not None
-            needs |= _members(rest, text[found.start("rest") : found.end("rest")])
+            members = _members(rest, text[found.start("rest") : found.end("rest")])
+            needs |= members
+            if rest.lstrip().startswith(b"add"):
+                adds.update((publication, member) for member in members)
         elif group == "renamed":
             makes.add(written(found, "renamed"))
         elif group == "uses":
@@ -106,6 +113,7 @@ def names(content: bytes) -> Names:
         frozenset(needs),
         frozenset(uses),
         frozenset(alters),
+        frozenset(adds),
         everything,
     )
 

@@ -207,7 +207,7 @@ class _UnitCollector:
         if history is None:
             label = label_of(path)
             file = File(path, label, view=view_of(path))
-            self.add(Plan(label, (file,), "file", "given by name"))
+            self.add(Plan(label, (file,), "file", "given by name", named=True))
             return
         if _identity(File(path, "")) not in self._reported:
             self._report(history, {os.path.abspath(path): File(path, label_of(path), view=view_of(path))})

@@ -9,17 +9,16 @@ from pubcheck.postgres.session.platform import Platform
 
 _Names = tuple[str, ...]
 
-WELL_KNOWN: Mapping[str, tuple[_Names, _Names]] = {
-    "supabase": (
-        ("supabase_realtime", "supabase_realtime_messages_publication"),
-        ("auth.*", "storage.*", "realtime.*", "vault.*", "cron.*", "net.*", "graphql.*", "extensions.*"),
-    ),
+_PUBLICATIONS: _Names = ("supabase_realtime", "supabase_realtime_messages_publication")
+"""Publications whose names say which platform creates them."""
+_TABLES: Mapping[str, _Names] = {
+    "supabase": ("auth.*", "storage.*", "realtime.*", "vault.*", "cron.*", "net.*", "graphql.*", "extensions.*"),
 }
-"""By the convention of a unit, the publications and the tables that exist before its first file runs."""
+"""By the convention of a unit, the tables that exist before its first file runs."""
 
 
 def platform_of(config: Config, convention: str = "") -> Platform:
-    """Return the platform of a unit: the names in the configuration and those that are well known of its convention.
-    A complete dump has those of the configuration only."""
-    publications, tables = ((), ()) if config.complete else WELL_KNOWN.get(convention, ((), ()))
+    """Return the platform of a unit: the names in the configuration and those that are well known, of tables
+    those of its convention. A complete dump has those of the configuration only."""
+    publications, tables = ((), ()) if config.complete else (_PUBLICATIONS, _TABLES.get(convention, ()))
     return Platform(config.platform_publications + publications, config.platform_tables + tables)

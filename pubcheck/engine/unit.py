@@ -19,6 +19,8 @@ class Unit(Struct, frozen=True):
     """The habit by which it was found, which may say what platform is below it: `supabase`."""
     remarks: tuple[Diagnostic, ...] = ()
     """What is to be said of reading its files; reported with what is found in them."""
+    loose: bool = False
+    """Whether its files were found together, or alone, without any sign that they are the whole of a database."""
 
 
 class Result(Struct, frozen=True):

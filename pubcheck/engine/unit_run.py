@@ -111,9 +111,20 @@ class Run:
         whole database; or about how a unit was read that is not about replication."""
         if found.rule in _OF_READING and not self.speaks_of_replication:
             return True
-        if found.rule in MISSING and found.severity == "note" and has_unknown_order(found.span.source):
+        if self.unit.loose and found.rule in _OF_READING and not _REPLICATED.search(found.span.source.text):
+            return True
+        if (
+            found.rule in MISSING
+            and found.severity == "note"
+            # A loose script that creates no table is run where the tables are.
+            and (has_unknown_order(found.span.source) or (self.unit.loose and not self._creates_tables()))
+        ):
             return True
         return self.stand_ins.concerns(found)
+
+    def _creates_tables(self) -> bool:
+        catalog = self.databases.folds[0].session.catalog
+        return any(row.seen and row.place is not None for row in catalog.relations.values())
 
     def faults(self) -> tuple[Fault, ...]:
         """The internal errors so far."""

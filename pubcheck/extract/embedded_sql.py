@@ -84,11 +84,15 @@ _CALLS = (
 _GIVEN = r"\s*\(\s*(?:\w+(?:\.\w+)*(?:\(\))?\s*,\s*)?(?:(?:sa\.|sqlalchemy\.)?text\(\s*)?"
 _RUNS = re.compile(rf"{_CALLS}(?:{_GIVEN}|[ \t]+|(?=`))\Z")
 _RUNS_NAME = re.compile(rf"{_CALLS}(?:{_GIVEN}|[ \t]+)(?P<name>[$@]{{0,2}}\w+)[ \t]*[,)\n;]")
-# What shows a text to people, or compares it, up to the text.
-_SHOWS = re.compile(
-    r"(?i:log|print|echo|puts|warn|err|error|raise|throw|panic|fatal|debug|info|expect|assert|equal|match|contain|regex"
-    r"|hint|help|message|msg|desc|doc|title|label|placeholder|example)\w*[^\w\n(]{0,3}\(?\s*[rfbu]?\Z"
+_SHOWING = (
+    "log|print|eprint|fprint|echo|puts|warn|err|error|raise|throw|panic|fatal|debug|info|expect|assert|equal|match|contain"
+    "|regex|hint|help|message|msg|desc|doc|title|label|placeholder|example|usage|epilog|exception"
 )
+_SHOWS = re.compile(
+    rf"(?:(?<![A-Za-z])(?i:{_SHOWING})|(?<=[a-z0-9])(?:{_SHOWING.title()})"
+    r"|(?<!\w)(?:Console\.Write|(?:stdout|stderr)\.write))\w*[^\w\n(]{0,3}\(?\s*[rfbu]?\Z"
+)
+"""What shows a text to people, or compares it, up to the text: that is no statement, whatever it says."""
 _ELLIPSIS = re.compile(r"\.\.\.|\u2026")
 _ENDS_CALL = re.compile(
     r"\s*(?:[,;]|\)++(?!\s*(?:\+|<>|\|\||\.\s*(?:join|concat|append|format|replace)\b)))|[ \t]*(?:\#[^\n]*)?(?:\n|\Z)"
@@ -225,10 +229,14 @@ def _statements(
         if known:
             said = formatted(text, filled(text, said, known), literal.start, last.end, known)
         runs = not group.grows and _run(text, literal, last, run_names)
-        before = text[max(0, literal.start - BEFORE) : literal.start]
-        written.append(worked_out(text, said, group.end, runs=runs, shown=_SHOWS.search(before) is not None))
+        if runs or not _is_shown(text, literal):
+            written.append(worked_out(text, said, group.end, runs=runs))
         at = group.last + 1
     return written, used
+
+
+def _is_shown(text: str, literal: Literal) -> bool:
+    return _SHOWS.search(text, max(0, literal.start - BEFORE), literal.start) is not None
 
 
 def _run(text: str, first: Literal, last: Literal, names: frozenset[str]) -> bool:
@@ -260,9 +268,9 @@ def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     return place >= 0 and spans[place][0] <= at < spans[place][1]
 
 
-def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = False, shown: bool = False) -> Written:
+def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = False) -> Written:
     """What the pieces of some strings say, at their place; ``end`` is where the last one ends. ``runs``: they are
-    surely SQL, and whole; ``shown``: they may be for people."""
+    surely SQL, and whole."""
     if not group:
         return Written(end, end, "", [], [])
     parts = [filler(text[each.start : each.end]) if each.hole else each.said for each in group]
@@ -288,7 +296,7 @@ def worked_out(text: str, group: Sequence[Piece], end: int, *, runs: bool = Fals
             written.filled.append((piece.start, piece.end))
     written.filled += [(place(start), place(stop - 1) + 1) for start, stop in lexed.placeholders]
     holes = [(starts[number], starts[number] + len(parts[number])) for number, each in enumerate(group) if each.hole]
-    sql = _classified(lexed, written, [*holes, *lexed.placeholders], place, runs=runs, shown=shown)
+    sql = _classified(lexed, written, [*holes, *lexed.placeholders], place, runs=runs)
 
     rendered: list[str] = []
     for number, piece in enumerate(group):
@@ -377,12 +385,11 @@ def _classified(
     place: Callable[[int], int],
     *,
     runs: bool,
-    shown: bool,
 ) -> str:
     """The text without what only begins like a statement about a publication or a subscription, and without the rest
     of what has no end, unless it is known that nothing follows at run time."""
     sql = lexed.sql
-    ended = runs or (not shown and sql.rstrip().endswith(";"))
+    ended = runs or sql.rstrip().endswith(";")
     out: list[str] = []
     start = 0
     for number, end in enumerate([*lexed.ends, len(sql)]):
@@ -417,7 +424,7 @@ def _fragments(text: str, found: Sequence[Literal], used: set[int], down: Sequen
     """Strings that hold part of a statement about a publication, or a command that runs one."""
     places = []
     for number, literal in enumerate(found):
-        if number in used or _inside(literal.start, down):
+        if number in used or _inside(literal.start, down) or _is_shown(text, literal):
             continue
         spoken = _SPOKEN.search(text, literal.body, literal.close)
         if spoken is not None and (

@@ -41,6 +41,15 @@ _NAME = re.compile(r"\$(?:[A-Za-z_]\w*+|[@*#?0-9!-])")
 _INSIDE = re.compile(r"""[^(){}"'\\]++|"(?:[^"\\]++|\\.)*+"|'[^']*+'|\\(?s:.)|["']""")
 _PSQL = re.compile(r"\bpsql\b")
 _ARGUMENT = re.compile(r"(?:(?<=\s)-[A-Za-z0-9]*c|--command)[= \t]*(?:\\\r?\n[ \t]*)?$")
+_SHOWN = re.compile(
+    r"(?:^|[;&|{@]|\b(?:then|do|else)\s)\s*[@-]?\s*(?:(?:echo|printf|print|die|usage|help|fail|abort)\b[^;|&>]*"
+    r"|(?:\w+_)?(?:log|info|warn|warning|error|err|debug|msg|message|say)(?:_\w+)?[ \t][^;|&>]*|cat[ \t]*<<[^|>]*)\Z"
+)
+"""A command that shows a text to people, up to the text."""
+_ENDS = re.compile(r"[^\n;&|>]*+(?:\n|;|&&|\|\||\Z)")
+"""What follows the text: nothing that takes it."""
+_PIPED = re.compile(r"(?:[})]|\bdone)\s*(?:\|(?!\|)|>)")
+"""What takes the texts of all commands before it."""
 _STARTS = re.compile(
     r"(?:\s|--[^\n]*+\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|\\[a-z][^\n]*+\n)*+(?ai:create|alter|drop|do|begin|start|set|"
     r"select|insert|update|delete|grant|revoke|comment|truncate|copy|with|call|reset|reindex|vacuum|analyze)\b"
@@ -136,6 +145,12 @@ def sql_arguments(text: str, start: int, end: int, *, within: str = "", quoted: 
         before = _command_before(text, each.start, start)
         command = text[before : each.body if each.here else each.start]
         of_psql = _PSQL.search(command) is not None
+        if (
+            _SHOWN.search(command)
+            and _ENDS.match(text, each.start if each.here else each.end)
+            and not _PIPED.search(text, each.end, end)
+        ):
+            continue
         if each.here:
             if of_psql or _STARTS.match(text, each.body, each.close):
                 found.append(SqlArgument(_here(text, each), before, each.body, here=True, within=within))

@@ -12,7 +12,7 @@ from pubcheck.postgres.replication.publication_lookup import is_publishable, rou
 
 def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
     """Tables that publications name, and columns of theirs, that are called otherwise now: so are their changes."""
-    catalog = context.catalog
+    catalog, platform = context.catalog, context.session.platform
     for former in context.each(context.history.renamed.values()):
         relation = catalog.relations.get(former.relation)
         if relation is None or not is_publishable(relation):
@@ -22,6 +22,11 @@ def names_changed(context: RuleContext) -> Iterator[RuleFinding]:
         entries = [catalog.publication_rels[member] for member in catalog.memberships.get(relation.oid)]
         entries = [entry for entry in entries if entry.columns is None or former.column in (0, *entry.columns)]
         entries = [entry for entry in entries if _arrives_as_itself(catalog, entry, relation)]
+        if platform is not None:
+            # Who reads a platform's publication is the platform, which asks for no column by name.
+            entries = [
+                each for each in entries if not platform.has_publication(catalog.publications[each.publication].name)
+            ]
         if now == former.name or not entries or (column is not None and column.dropped):
             continue
         rows = [catalog.publications[entry.publication] for entry in entries]

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from pubcheck.discovery.file_types import LOOSE
 from pubcheck.discovery.tools.file_tree import FileInspector, UnitCandidate, is_upgrade
 
-OPEN = frozenset(["file", "folder", "references"])
-"""Habits of units that may lack what another one makes."""
 ASIDE = frozenset(
     [
         "test",
@@ -49,7 +48,7 @@ def joined(
     missing = {
         number: wanted
         for number, group in enumerate(groups)
-        if group.convention in OPEN
+        if group.convention in LOOSE
         and not is_upgrade(group.members[0])
         and _publishes(group, look)
         and (wanted := _missing(group, look))

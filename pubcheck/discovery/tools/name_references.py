@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 
+from msgspec.structs import replace
+
 from pubcheck.discovery.file_facts import SCRIPT
 from pubcheck.discovery.file_types import language_of, may_be_script
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, is_upgrade, shown
@@ -64,7 +66,28 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
             habit, reason = "references", "files that refer to each other's tables"
         else:
             habit, reason = "folder", "the other files of a folder"
-        yield tree.group(called, [(folder, name) for name in names], habit, reason)
+        others = _alternatives({name: known[name] for name in names})
+        rest = [name for name in names if name not in others]
+        group = tree.group(called, [(folder, name) for name in rest or names], habit, reason)
+        yield group
+        for name in others if rest else ():
+            path = tree.path(folder, name)
+            alone = tree.group(path, [(folder, name)], "references", "another script adds the same tables; after")
+            members, after = (*group.members, path), group.members[:1]
+            yield replace(alone, members=members, context=len(group.members), after=after)
+
+
+def _alternatives(known: Mapping[str, Names]) -> list[str]:
+    """The files of which only one is meant to be run: they create no table, and add the same ones to a publication that
+    is there already."""
+    created = frozenset[str]().union(*(names.publishes for names in known.values()))
+    adding: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, names in known.items():
+        for each in () if names.makes else names.adds:
+            if each[0] not in created:
+                adding[each].append(name)
+    found = {name for names in adding.values() if len(names) > 1 for name in names}
+    return [name for name in known if name in found]
 
 
 def _main(units: list[list[str]], concerned: set[str]) -> list[str] | None:

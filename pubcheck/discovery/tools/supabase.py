@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from pubcheck.discovery.file_types import LOOSE
 from pubcheck.discovery.supabase_project import project_above
 from pubcheck.discovery.tools import detached_publications
 from pubcheck.discovery.tools.file_tree import FileInspector, Tree, UnitCandidate, last, parent, shown
@@ -18,6 +19,10 @@ from pubcheck.postgres.versions import nearest
 
 _MIGRATION = re.compile(r"\d+[_-].*\.sql", re.S)
 """What the command line of Supabase runs, and `<time>-<uuid>.sql`, which tools on top of Supabase write."""
+
+
+_USUAL = 17
+"""The major of a project whose configuration names none: the one that Supabase creates projects with."""
 
 
 def plans(tree: Tree) -> Iterator[UnitCandidate]:
@@ -40,8 +45,9 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
 def _major(tree: Tree, project: str) -> tuple[int, ...]:
     """What `config.toml` says of the server: its major, or the nearest one that is known."""
     if "config.toml" not in tree.lists.get(project, ()):
-        return ()
-    return tuple(nearest(int(major)) for major in tree.look.traits(tree.path(project, "config.toml")).order)
+        return (_USUAL,)
+    named = tree.look.traits(tree.path(project, "config.toml")).order
+    return tuple(nearest(int(major)) for major in named) or (_USUAL,)
 
 
 def followed(groups: list[UnitCandidate], look: FileInspector) -> list[UnitCandidate]:
@@ -56,7 +62,7 @@ def followed(groups: list[UnitCandidate], look: FileInspector) -> list[UnitCandi
 
 def _following(group: UnitCandidate, projects: dict[str, UnitCandidate], look: FileInspector) -> UnitCandidate:
     folders = {parent(member) for member in group.members}
-    if group.convention not in detached_publications.OPEN or len(folders) != 1:
+    if group.convention not in LOOSE or len(folders) != 1:
         return group
     folder = folders.pop()
     project = project_above(folder, projects.__contains__)

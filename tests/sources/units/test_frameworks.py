@@ -53,8 +53,8 @@ def test_a_schema_of_rails_is_followed_rather_than_its_migrations(grow: Grow) ->
     [
         ("[db]\nport = 5432\nmajor_version = 15\n", (15,)),
         ("[db]\nmajor_version = 13\n", (15,)),
-        ("[api]\nmajor_version = 16\n", ()),
-        ("[db\n", ()),
+        ("[api]\nmajor_version = 16\n", (17,)),
+        ("[db\n", (17,)),
     ],
 )
 def test_the_major_of_supabase_is_that_of_its_configuration(grow: Grow, config: str, majors: tuple[int, ...]) -> None:

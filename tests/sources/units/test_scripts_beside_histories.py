@@ -82,3 +82,47 @@ def test_files_that_create_the_same_tables_are_no_history(grow: Grow, folder: st
     plant({f"repo/{folder}/{name}": table + PUBLICATION.format("t") for name in names})
     assert sorted(units().values(), key=lambda unit: unit[1]) == [("file", [f"{folder}/{name}"]) for name in names]
     assert lint() == []
+
+
+@pytest.mark.parametrize(
+    "script", [ADD.format("t, u"), "CREATE PUBLICATION p FOR TABLE t;", "ALTER PUBLICATION p ADD TABLE t;"]
+)
+def test_a_loose_script_that_creates_no_table_runs_where_the_tables_are(grow: Grow, script: str) -> None:
+    grow()
+    plant({"repo/enable.sql": script})
+    assert lint() == []
+    # A file that is given by name is meant to be checked: what is not in it is reported.
+    assert {rule for _, rule, _ in lint("repo/enable.sql")} <= {"PUB106", "PUB107"}
+    assert lint("repo/enable.sql")
+    plant({"repo/enable.sql": TABLE.format("own") + script})
+    assert {rule for _, rule, _ in lint()} <= {"PUB106", "PUB107"}
+    assert lint()
+
+
+def test_other_dialects_in_a_loose_folder_are_noted_in_the_files_about_replication(grow: Grow) -> None:
+    grow()
+    plant({"repo/a.sql": TABLE.format("t") + "DESCRIBE t FORMATTED;\n"})
+    plant({"repo/b.sql": PUBLICATION.format("t") + "DESCRIBE t FORMATTED;\n"})
+    assert [(path, rule) for path, rule, _ in lint()] == [("b.sql", "PUB004")]
+    plant({"repo/migrations/1_a.sql": TABLE.format("t") + "DESCRIBE t FORMATTED;\n"})
+    plant({"repo/migrations/2_b.sql": PUBLICATION.format("t")})
+    assert [path for path, rule, _ in lint() if rule == "PUB004"] == ["b.sql", "migrations/1_a.sql"]
+
+
+def test_scripts_that_add_the_same_tables_are_alternatives(grow: Grow) -> None:
+    grow()
+    plant({"repo/tables.sql": TABLE.format("t") + TABLE.format("u")})
+    change = "ALTER PUBLICATION p ADD TABLE {};\n"
+    plant({"repo/one.sql": change.format("t"), "repo/other.sql": change.format("public.t") + change.format("nowhere")})
+    assert sorted(shown("repo")) == [
+        ["(repo/tables.sql)", "repo/one.sql"],
+        ["(repo/tables.sql)", "repo/other.sql"],
+        ["repo/tables.sql"],
+    ]
+    assert lint() == [
+        ("one.sql", "PUB106", "assumed"),
+        ("other.sql", "PUB106", "assumed"),
+        ("other.sql", "PUB107", "assumed"),
+    ]
+    plant({"repo/other.sql": change.format("u")})
+    assert shown("repo") == [["repo/tables.sql", "repo/one.sql", "repo/other.sql"]]
