@@ -3,15 +3,18 @@ some tests before their other arguments are reached."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
-from pubcheck.postgres.analysis.row_filter import parse_state
 from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import BOOL
 from pubcheck.postgres.primnodes import Expr
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.syscache import SysCache
+
+if TYPE_CHECKING:
+    from pubcheck.postgres.session.syscache import SysCache
 
 _COMPARISONS = frozenset(("=", "<>", "<", ">", "<=", ">="))
 
@@ -20,6 +23,7 @@ def evaluated_part(session: Session, relation: Relation, expr: Expr) -> Expr:
     """Return the filter without the parts that are evaluated on no row; all of it where that is not known, or where
     the server fails before it looks at any row."""
     # Loaded only where a part of a filter can fail.
+    from pubcheck.postgres.analysis.row_filter import parse_state
     from pubcheck.postgres.executor.planner_folding import planned
 
     p = parse_state(session, relation)

@@ -17,6 +17,7 @@ from pubcheck.postgres.analysis.pathways import (
     is_complex,
 )
 from pubcheck.postgres.analysis.polymorphic import consistent
+from pubcheck.postgres.analysis.simple_filter import expr_location
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import (
@@ -256,8 +257,6 @@ def _record_to_complex(p: ParseState, node: Expr, target: int, context: str, for
 
 def location_of(node: Expr) -> int:
     """exprLocation: where the text of an expression begins, -1 where the server does not know."""
-    from pubcheck.postgres.analysis.simple_filter import expr_location
-
     return expr_location(node)
 
 

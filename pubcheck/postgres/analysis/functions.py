@@ -5,6 +5,7 @@ from __future__ import annotations
 from pubcheck.postgres.analysis.candidates import Candidate, function_candidates, matching, select
 from pubcheck.postgres.analysis.coerce import coerce_to_boolean, coerce_type, location_of
 from pubcheck.postgres.analysis.columns import relation_column
+from pubcheck.postgres.analysis.namespace_items import Nested
 from pubcheck.postgres.analysis.operators import coerce_arguments
 from pubcheck.postgres.analysis.parse_state import ParseState
 from pubcheck.postgres.analysis.pathways import find_pathway, is_complex
@@ -289,7 +290,6 @@ def _build_call(
             sqlstate, words = ("42P20", "window") if over else ("42803", "aggregate")
             raise p.error(sqlstate, f"{words} functions are not allowed in {p.clause}", location, "rf-clause-kind")
         from pubcheck.postgres.analysis import aggregates
-        from pubcheck.postgres.analysis.namespace_items import Nested
 
         assert isinstance(p, Nested)
         made = Expr("WindowFunc" if over else "Aggref", result, args, location, functions=(proc.oid,))

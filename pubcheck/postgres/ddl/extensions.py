@@ -26,6 +26,7 @@ from pubcheck.postgres.catalog import (
 from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES, OperatorClass
 from pubcheck.postgres.catalog.rows import Cast, Column, Operator, Other, Proc, Relation, Type
 from pubcheck.postgres.ddl.object_address import RELATION_KINDS, find_object, list_items, range_var, strings
+from pubcheck.postgres.ddl.types import free_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -145,8 +146,6 @@ class _Script:
         self.catalog.depend(member, (OTHER, self.extension.oid, 0), EXTENSION)
 
     def _make_type(self, place: int) -> None:
-        from pubcheck.postgres.ddl.types import free_type_name  # costs milliseconds that few extensions need
-
         catalog, made = self.catalog, self.known.types[place]
         free_type_name(self.session, self.namespace, made.name)
         relation = self._make_relation(made.name, "c") if made.kind == "c" else None
@@ -315,8 +314,6 @@ def set_schema(session: Session, name: str, schema: str) -> None:
 
 def _move(session: Session, kind: str, oid: int, namespace: int) -> None:
     """A member of an extension to the extension's new schema."""
-    from pubcheck.postgres.ddl.types import free_type_name
-
     catalog = session.catalog
     if kind == PROC:
         proc = catalog.procs[oid]

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pubcheck.postgres import oids
+from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+from pubcheck.postgres.analysis.collate import assign_collations
 from pubcheck.postgres.catalog.rows import Index, Relation
 from pubcheck.postgres.ddl.check_expressions import shows_boolean
 from pubcheck.postgres.ddl.columns import renamed
@@ -22,11 +24,11 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import TEXT, VARCHAR
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import names
+from pubcheck.postgres.primnodes import Expr, nodes
 from pubcheck.postgres.session import Session
 
 if TYPE_CHECKING:
     from pubcheck.postgres.analysis.parse_state import ParseState
-    from pubcheck.postgres.primnodes import Expr
 
 
 def read_predicate(session: Session, relation: Relation, tree: Node) -> tuple[Node | None, bool | None]:
@@ -38,7 +40,6 @@ def read_predicate(session: Session, relation: Relation, tree: Node) -> tuple[No
     if shows_boolean(relation, tree):
         return tree, False
     # Loaded only where it does not show at a glance.
-    from pubcheck.postgres.analysis.coerce import coerce_to_boolean
     from pubcheck.postgres.executor.planner_folding import always_true
 
     read: list[tuple[Node | None, bool | None]] = [(tree, None)]
@@ -60,8 +61,6 @@ def planned_form(session: Session, relation: Relation, index: Index) -> list[obj
 
 
 def _forms(session: Session, relation: Relation, index: Index) -> Iterator[object]:
-    from pubcheck.postgres.analysis.coerce import coerce_to_boolean
-    from pubcheck.postgres.analysis.collate import assign_collations
     from pubcheck.postgres.executor.planner_folding import always_true, planned
 
     for tree in index.expressions:
@@ -101,9 +100,7 @@ def refuse_expression(session: Session, relation: Relation, element: Node, metho
 
 def _planned_parts(p: ParseState, expr: Expr, what: str) -> Expr:
     """An expression or a predicate as the planner leaves it. Raises ServerError for what an index cannot have in it."""
-    from pubcheck.postgres.analysis.collate import assign_collations
     from pubcheck.postgres.ddl.immutability import refuse_mutable
-    from pubcheck.postgres.primnodes import nodes
 
     assign_collations(p, expr)
     if any(node.node == "Var" and node.value is not None and node.value < 0 for node in nodes(expr)):

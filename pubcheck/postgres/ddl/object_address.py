@@ -20,6 +20,7 @@ from pubcheck.postgres.catalog import (
     Object,
 )
 from pubcheck.postgres.catalog.rows import Operator, Proc, Relation
+from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find, names
@@ -240,8 +241,6 @@ def find_proc(session: Session, kind: str, node: Node, *, missing_ok: bool = Fal
         rows = [row for row in rows if row.arguments in (given, everything)]
     if not rows:
         if all_seen(session) and not missing_ok:
-            from pubcheck.postgres.ddl.object_descriptions import format_type
-
             word = (
                 "aggregate" if kind == "OBJECT_AGGREGATE" else "procedure" if kind == "OBJECT_PROCEDURE" else "function"
             )
@@ -325,8 +324,6 @@ def function_with(session: Session, parts: list[str], arguments: tuple[int, ...]
         if row.arguments == arguments:
             return row
     if all_seen(session) and not any(0 in row.arguments for row in rows):
-        from pubcheck.postgres.ddl.object_descriptions import format_type
-
         given = ", ".join(format_type(session, argument) for argument in arguments)
         raise ServerError("42883", f"function {'.'.join(parts)}({given}) does not exist")
     return None
@@ -376,8 +373,6 @@ def _find_cast(session: Session, node: Node, missing_ok: bool) -> Object | None:
         if (row.source, row.target) == types:
             return CAST, row.oid, 0
     if len(types) == 2 and 0 not in types and session.syscache.cast(*types) is not None:
-        from pubcheck.postgres.ddl.object_descriptions import format_type
-
         said = f"cast from {format_type(session, types[0])} to {format_type(session, types[1])}"
         raise ServerError("2BP01", f"cannot drop {said} because it is required by the database system")
     if not missing_ok and all_seen(session) and 0 not in types:

@@ -29,6 +29,7 @@ from pubcheck.postgres.catalog import (
 )
 from pubcheck.postgres.catalog.journaled_dict import Heap
 from pubcheck.postgres.catalog.rows import Role
+from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import options
@@ -382,8 +383,6 @@ def drop_owned(session: Session, node: Node) -> None:
 
     What a role owns that a whole unit did not create is perhaps still there. Raises ServerError 42501, 2BP01.
     """
-    from pubcheck.postgres.ddl.deletion import perform_deletion
-
     catalog = session.catalog
     roles = _own_roles(session, node, "drop objects")
     for entry in list(catalog.database_acl):

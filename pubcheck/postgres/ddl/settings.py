@@ -12,6 +12,7 @@ from typing import Any
 
 from pubcheck.postgres.catalog import SUPERUSER, TEMPORARY
 from pubcheck.postgres.ddl.generated_names import truncate
+from pubcheck.postgres.ddl.temporary_tables import drop_at_commit, drop_temporary
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import find, uncast
@@ -380,8 +381,6 @@ def transaction(session: Session, node: Node) -> None:
 def _commit(session: Session) -> None:
     """COMMIT; temporary tables made ON COMMIT DROP go."""
     if TEMPORARY in session.catalog.namespaces:
-        from pubcheck.postgres.ddl.temporary_tables import drop_at_commit
-
         drop_at_commit(session)
     session.commit()
 
@@ -397,6 +396,4 @@ def discard(session: Session, node: Node) -> None:
         _reset_all(session)
         session.prepared.clear()
     if TEMPORARY in session.catalog.namespaces:
-        from pubcheck.postgres.ddl.temporary_tables import drop_temporary
-
         drop_temporary(session)

@@ -5,6 +5,7 @@ catalog/namespace.c: RemoveTempRelations).
 from __future__ import annotations
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, PROC, RELATION, TEMPORARY, TYPE, Object
+from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.session import Session
 
 
@@ -32,8 +33,6 @@ def drop_temporary(session: Session) -> None:
 
 def _drop(session: Session, doomed: list[Object]) -> None:
     if doomed:
-        from pubcheck.postgres.ddl.deletion import perform_deletion
-
         notices = list(session.notices)
         perform_deletion(session, doomed, cascade=True)
         session.notices[:] = notices  # PERFORM_DELETION_QUIETLY

@@ -12,6 +12,7 @@ from pubcheck.postgres.ddl.columns import difference
 from pubcheck.postgres.ddl.object_address import all_seen
 from pubcheck.postgres.ddl.query_dependencies import Reading, read_query
 from pubcheck.postgres.ddl.query_dependencies.columns import Outputs
+from pubcheck.postgres.ddl.temporary_tables import drop_at_commit
 from pubcheck.postgres.ddl.types import free_row_type_name
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.oids import RECORD, RECORD_ARRAY
@@ -182,8 +183,6 @@ def create_table_as(session: Session, node: Node) -> None:
         _depend(session, row, reading)
     if drop and session.transaction is None:
         # The statement is a transaction of its own.
-        from pubcheck.postgres.ddl.temporary_tables import drop_at_commit
-
         drop_at_commit(session)
 
 

@@ -19,6 +19,7 @@ from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import DAY_LENGTH
 from pubcheck.postgres.input.dispatch import InputContext
+from pubcheck.postgres.input.ranges import Range
 
 
 class Context:
@@ -186,8 +187,6 @@ def _range_adoption(inner: Adopt | None) -> Adopt:
         return lambda value: value
 
     def adopt(value: Any) -> Any:
-        from pubcheck.postgres.input.ranges import Range
-
         lower = None if value.lower is None else inner(value.lower)
         upper = None if value.upper is None else inner(value.upper)
         return Range(value.empty, lower, upper, value.lower_in, value.upper_in)

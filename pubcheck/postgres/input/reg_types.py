@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from pubcheck.lazy_regex import lazy_compile
+from pubcheck.postgres import older_grammars
 from pubcheck.postgres.catalog import PG_CATALOG, SUPERUSER
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.input.common import SPACE, refused
 from pubcheck.postgres.input.dispatch import InputContext
 from pubcheck.postgres.input.numbers import read_oid
+from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
+from pubcheck.postgres.tokens import tokens
 
 _NAME_BYTES = 63
 """NAMEDATALEN, without the byte that ends a name."""
@@ -103,9 +106,6 @@ _TYPE_PREFIX = "SELECT CAST(NULL AS "
 
 def _type_node(major: int, text: str) -> dict[str, Any]:
     """The TypeName that a text is parsed to (RAW_PARSE_TYPE_NAME). Raises ServerError, Unknowable."""
-    from pubcheck.postgres import older_grammars
-    from pubcheck.postgres.parse import SyntaxRefused, TooDeep, parse
-
     closed = _closed(text)
     try:
         older_grammars.check(major, text.encode(errors="surrogatepass"))
@@ -130,8 +130,6 @@ def _type_node(major: int, text: str) -> dict[str, Any]:
 
 def _closed(text: str) -> int | None:
     """Where a parenthesis closes that none has opened."""
-    from pubcheck.postgres.tokens import tokens
-
     depth = 0
     for _, token, offset in tokens(text.encode(errors="surrogatepass")):
         depth += (token == b"(") - (token == b")")

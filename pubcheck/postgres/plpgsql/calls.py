@@ -7,6 +7,8 @@ from typing import Any
 
 from pubcheck.postgres.catalog.routines import Routine
 from pubcheck.postgres.catalog.rows import Proc
+from pubcheck.postgres.ddl.object_address import functions_named, takes
+from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.ddl.settings import set_variable
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
@@ -28,8 +30,6 @@ from pubcheck.postgres.tokens import in_bytes
 
 def _wrong_kind(machine: Machine, row: Proc, call: Node, said: str, instead: str) -> ServerError:
     """A function is called as a procedure, or a procedure selected (ParseFuncOrColumn)."""
-    from pubcheck.postgres.ddl.object_descriptions import format_type
-
     given = row.arguments[: len(call.get("args", ()))]
     types = ", ".join(format_type(machine.session, oid) for oid in given)
     signature = f"{'.'.join(names(call['funcname']))}({types})"
@@ -183,8 +183,6 @@ def _path(item: Node) -> tuple[str, ...]:
 
 def not_followed(machine: Machine, inner: Inner, called: Sequence[Node]) -> None:
     """Functions that speak of publications are called, and it is not known which, how often, or with what."""
-    from pubcheck.postgres.ddl.object_address import functions_named
-
     catalog = machine.session.catalog
     for oid in {oid for call in called for oid in functions_named(machine.session, names(call["funcname"]))}:
         routine = machine.routine_of(catalog.procs[oid]) if oid in catalog.procs else None
@@ -210,8 +208,6 @@ def followed_in(machine: Machine, statement: Node) -> list[int]:
 
 def candidate_for(machine: Machine, call: Node) -> tuple[Proc, Routine] | None:
     """The one function with a known body that a call can mean."""
-    from pubcheck.postgres.ddl.object_address import functions_named, takes
-
     catalog = machine.session.catalog
     found = [catalog.procs[oid] for oid in functions_named(machine.session, names(call["funcname"]))]
     count = len(call.get("args", ()))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pubcheck.lexing.items import PsqlCommand
+from pubcheck.lexing.splitter import Splitter
 from pubcheck.postgres.ddl.dml_targets import missing
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, SyntaxRefused, parse
@@ -14,6 +16,7 @@ from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, R
 from pubcheck.postgres.plpgsql.machine import Machine
 from pubcheck.postgres.plpgsql.values import Value
 from pubcheck.postgres.tokens import in_bytes
+from pubcheck.source import Source
 
 
 @contextmanager
@@ -46,10 +49,6 @@ READ = 8
 
 def script(machine: Machine, inner: Inner) -> None:
     """Every statement of a text. All of it is parsed first, and places are counted from its beginning."""
-    from pubcheck.lexing.items import PsqlCommand
-    from pubcheck.lexing.splitter import Splitter
-    from pubcheck.source import Source
-
     text = inner.text.text
     statements = [item for item in Splitter(Source("", text)) if not isinstance(item, PsqlCommand)]
     parsed: list[tuple[Inner, tuple[str, Node]]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pubcheck.postgres.catalog import FIRST_UNPINNED, NAMESPACE, PUBLICATION, RELATION, TYPE, Object
 from pubcheck.postgres.ddl.deletion import perform_deletion
+from pubcheck.postgres.ddl.event_triggers import require_event_trigger
 from pubcheck.postgres.ddl.object_address import (
     OTHER_KINDS,
     RELATION_KINDS,
@@ -31,9 +32,6 @@ def drop(session: Session, node: Node) -> None:
             raise ServerError("0A000", "DROP INDEX CONCURRENTLY does not support CASCADE")
         session.refuse_in_transaction("DROP INDEX CONCURRENTLY")
     if kind == "OBJECT_EVENT_TRIGGER" and not missing_ok:
-        # Loaded only where it is met.
-        from pubcheck.postgres.ddl.event_triggers import require_event_trigger
-
         for item in node["objects"]:
             require_event_trigger(session, item["String"]["sval"])
     objects: dict[Object, None] = {}

@@ -10,6 +10,7 @@ from pubcheck.postgres.ddl.columns import renamed
 from pubcheck.postgres.ddl.object_address import find_relation
 from pubcheck.postgres.ddl.objects import require_owner
 from pubcheck.postgres.ddl.objects.new_names import put_constraint, rename_relation
+from pubcheck.postgres.ddl.types.composites import typed_tables
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
@@ -37,8 +38,6 @@ def rename_column(session: Session, node: Node) -> None:
         raise ServerError("42P16", f'inherited column "{old}" must be renamed in child tables too')
     family = catalog.descendants(row.oid)
     if row.kind == "c":
-        from pubcheck.postgres.ddl.types.composites import typed_tables
-
         typed = typed_tables(session, row, cascade=node.get("behavior") == "DROP_CASCADE")
         family = [row.oid, *(oid for table in typed for oid in catalog.descendants(table))]
     for oid in family:

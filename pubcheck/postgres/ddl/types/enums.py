@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.ddl.creation_namespace import creation_name
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES
+from pubcheck.postgres.ddl.partition_bounds import relabel
 from pubcheck.postgres.ddl.types import new_type, new_type_oid
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -54,9 +55,6 @@ def alter_enum(session: Session, node: Node) -> None:
         if label in labels:
             raise ServerError("42710", f'enum label "{label}" already exists')
         labels[labels.index(old)] = label
-        # Loaded only where a label is renamed.
-        from pubcheck.postgres.ddl.partition_bounds import relabel
-
         relabel(session, row.oid, old, label)
     elif label in labels:
         if not node.get("skipIfNewValExists"):
