@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog import AUTO, CONSTRAINT, INTERNAL, NORMAL, PARTITION, PROC, RELATION
+from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_UNPINNED, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.check_expressions import refuse_check
 from pubcheck.postgres.ddl.foreign_keys import refuse_pair
@@ -195,6 +195,8 @@ def _add_foreign_key(session: Session, relation: int, node: Node, recurse: bool)
         )
     if target.kind not in "rp":
         raise ServerError("42809", f'referenced relation "{target.name}" is not a table')
+    if target.oid < FIRST_UNPINNED:
+        raise ServerError("42501", f'permission denied: "{target.name}" is a system catalog')
     names = [attribute["String"]["sval"] for attribute in node.get("fk_attrs", ())]
     columns = [_foreign_key_column(session, relation, name) for name in names]
     keys = tuple(column.number for column in columns)

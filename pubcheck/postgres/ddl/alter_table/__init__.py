@@ -18,7 +18,6 @@ from pubcheck.postgres.lazy_dispatch import Deferred
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.relkind import RELKIND_NOUN, not_supported_for
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.session.columns import require_column
 
 Subcommand = Callable[[Session, int, Node, bool], None]
 """(session, relation, AlterTableCmd, whether it goes down to children)."""
@@ -115,13 +114,19 @@ def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -
             raise ServerError("42601", "cannot have multiple SET TABLESPACE subcommands")
         for command in commands:
             if command["subtype"] == "AT_AlterColumnType":
-                require_column(session, relation, command["name"])
+                _prepare_type(session, relation, command, recurse)
         commands.sort(key=_pass)
         if session.catalog.major.named_not_null:
             _refuse_lost_not_null(session, relation, commands)
     retyped: dict[int, Relation] = {}
+    persistence = session.catalog.relations[relation].persistence
+    changed = False
     for command in commands:
         what = command["subtype"]
+        if what in _PERSISTENCE:
+            if changed:
+                raise ServerError("0A000", "cannot change persistence setting twice")
+            changed = _PERSISTENCE[what] != persistence
         if what == "AT_AlterColumnType":
             if not retyped:
                 rows = session.catalog.relations
@@ -133,6 +138,16 @@ def _run(session: Session, relation: int, commands: list[Node], recurse: bool) -
             _ACTIONS[what](session, relation, command, recurse)
     if retyped:
         _retyped(session, retyped)
+
+
+def _prepare_type(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    # Loaded only where a column gets another type.
+    from pubcheck.postgres.ddl.alter_table.column_types import prepare_type
+
+    prepare_type(session, relation, command, recurse)
+
+
+_PERSISTENCE = {"AT_SetLogged": "p", "AT_SetUnLogged": "u"}
 
 
 def _retyped(session: Session, former: dict[int, Relation]) -> None:

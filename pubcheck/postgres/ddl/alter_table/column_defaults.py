@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from pubcheck.postgres.catalog import DEFAULT, INTERNAL, RELATION
-from pubcheck.postgres.catalog.rows import Relation
+from pubcheck.postgres.catalog.rows import Column, Relation
 from pubcheck.postgres.ddl.columns import renamed
 from pubcheck.postgres.ddl.deletion import perform_deletion
 from pubcheck.postgres.ddl.indexes import rebuild_indexes
@@ -36,13 +36,25 @@ def _set_default_of(session: Session, relation: int, command: Node) -> None:
     column = require_column(session, relation, command["name"])
     row = catalog.relations[relation]
     if column.identity or column.generated:
-        raise ServerError("42601", f'column "{column.name}" of relation "{row.name}" is not an ordinary column')
+        kind = "an identity" if column.identity else "a generated"
+        message = f'column "{column.name}" of relation "{row.name}" is {kind} column'
+        raise ServerError("42601", message, hint=_instead(session, column, "def" in command))
     _forget_default(session, relation, column.number)
     of_type = default_type(session, command["def"], column.type) if "def" in command else 0
     if column.has_default != ("def" in command) or column.default_type != of_type:
         change_columns(session, relation, [column.number], has_default="def" in command, default_type=of_type)
     if "def" in command:
         attach_default(session, relation, column.name, {"contype": "CONSTR_DEFAULT", "raw_expr": command["def"]})
+
+
+def _instead(session: Session, column: Column, new: bool) -> str | None:
+    if column.identity:
+        action = None if new else "DROP IDENTITY"
+    elif new:
+        action = "SET EXPRESSION" if session.catalog.major.number >= _SET_EXPRESSION_SINCE else None
+    else:
+        action = "DROP EXPRESSION"
+    return action and f"Use ALTER TABLE ... ALTER COLUMN ... {action} instead."
 
 
 def _forget_default(session: Session, relation: int, number: int) -> None:

@@ -4,6 +4,8 @@ ATExecAlterColumnType). What rests on the old types is made anew by ``ddl.retypi
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import COLLATION, NORMAL, OTHER, PUBLICATION_REL, RELATION, TYPE
@@ -20,8 +22,14 @@ from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.columns import change_columns, having_column, require_column
 
 
-def alter_type(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    """ATPrepAlterColumnType, ATExecAlterColumnType: what depends on the column may forbid it."""
+class NewType(NamedTuple):
+    oid: int
+    typmod: int
+    collation: int
+
+
+def prepare_type(session: Session, relation: int, command: Node, recurse: bool) -> NewType:
+    """ATPrepAlterColumnType, which comes before any command of the statement is done. Raises ServerError."""
     catalog = session.catalog
     name = command["name"]
     column = require_column(session, relation, name)
@@ -41,12 +49,19 @@ def alter_type(session: Session, relation: int, command: Node, recurse: bool) ->
     collation = collation_of(session, definition.get("collClause"), oid)
     if column.identity:
         refuse_identity_type(replace(column, type=oid))
-    members = having_column(session, relation, name, recurse)
-    for member in members:
+    for member in having_column(session, relation, name, recurse):
         _refuse_partition_key(session, member, name, _place(session, definition))
     refuse_cast(session, row, column, oid, typmod, definition.get("raw_default"))
     if not recurse and catalog.children.has(relation):
         raise ServerError("42P16", f'type of inherited column "{name}" must be changed in child tables too')
+    return NewType(oid, typmod, collation)
+
+
+def alter_type(session: Session, relation: int, command: Node, recurse: bool) -> None:
+    """ATExecAlterColumnType: what depends on the column may forbid it."""
+    catalog, name = session.catalog, command["name"]
+    oid, typmod, collation = prepare_type(session, relation, command, recurse)
+    members = having_column(session, relation, name, recurse)
     refuse_renewal(session, members, name)
     for member in members:
         here = require_column(session, member, name)

@@ -10,6 +10,7 @@ from pubcheck.postgres.catalog import NORMAL, RELATION, TYPE
 from pubcheck.postgres.catalog.rows import Index
 from pubcheck.postgres.ddl.columns import difference
 from pubcheck.postgres.ddl.indexes import attach_index, match, validate_partitioned
+from pubcheck.postgres.ddl.objects import require_owner
 from pubcheck.postgres.ddl.partitions import add_inherit, attach_partition, detach_partition, drop_inherit
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -19,6 +20,7 @@ from pubcheck.postgres.session import Session
 def attach(session: Session, relation: int, command: Node, recurse: bool) -> None:
     child = session.relation(command["def"]["PartitionCmd"]["name"])
     index = session.catalog.indexes.get(relation)
+    require_owner(session, child)
     if index is None:
         attach_partition(session, relation, child.oid, command["def"]["PartitionCmd"].get("bound", {}))
         return
@@ -58,7 +60,9 @@ def detach(session: Session, relation: int, command: Node, recurse: bool) -> Non
 
 
 def inherit(session: Session, relation: int, command: Node, recurse: bool) -> None:
-    add_inherit(session, relation, session.relation(command["def"]["RangeVar"]).oid)
+    parent = session.relation(command["def"]["RangeVar"])
+    require_owner(session, parent)
+    add_inherit(session, relation, parent.oid)
 
 
 def no_inherit(session: Session, relation: int, command: Node, recurse: bool) -> None:
