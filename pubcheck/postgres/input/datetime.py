@@ -164,8 +164,9 @@ def _in_order(
 ) -> tuple[Value | ServerError, bool]:
     """The value or the error under one order, and whether the order mattered."""
     # Imported here: most literals are plain.
-    from pubcheck.postgres.input.datetime_decode import Moment, TimeOfDay
+    from pubcheck.postgres.input.datetime_decode import Moment
     from pubcheck.postgres.input.datetime_fields import Fault, refusal, split
+    from pubcheck.postgres.input.time_only import TimeOfDay
 
     moment = TimeOfDay(context, order) if time else Moment(context, order)
     try:

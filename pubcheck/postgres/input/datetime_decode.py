@@ -6,8 +6,6 @@ ValidateDate).
 
 from __future__ import annotations
 
-import re
-
 from pubcheck.postgres.input import zones
 from pubcheck.postgres.input.common import DAY_LENGTH
 from pubcheck.postgres.input.datetime_fields import (
@@ -16,6 +14,7 @@ from pubcheck.postgres.input.datetime_fields import (
     DATE,
     DAY,
     DAY_OF_YEAR,
+    DIGITS,
     DYNAMIC_ZONE,
     ERA,
     FIELD_OVERFLOW,
@@ -26,6 +25,7 @@ from pubcheck.postgres.input.datetime_fields import (
     MONTH,
     MONTH_DAY_OVERFLOW,
     NUMBER,
+    PART,
     PLUS_INFINITY,
     RESERVED,
     SECOND,
@@ -41,49 +41,18 @@ from pubcheck.postgres.input.datetime_fields import (
     ZONE,
     Fault,
     Fields,
+    atoi,
+    clock,
     fraction,
     leading_integer,
     microseconds,
+    time_of_day,
 )
 from pubcheck.postgres.input.julian import calendar, julian_day, month_length
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pubcheck.postgres.input.dispatch import InputContext
-
-
-def time_of_day(hour: int, minute: int, second: int, microsecond: int) -> int:
-    """In microseconds."""
-    return ((hour * 60 + minute) * 60 + second) * 1_000_000 + microsecond
-
-
-def clock(text: str, minutes_to_seconds: bool = False) -> tuple[int, int, int, int]:
-    """Hour, minute, second, microsecond of 12:34, 12:34:56.7, and 34:56.7, which has no hour (DecodeTimeCommon).
-
-    ``minutes_to_seconds``: 34:56 has no hour either. Raises Fault; the hour's range is the caller's to check.
-    """
-    hour, rest = leading_integer(text, 64)
-    if rest[:1] != ":":
-        raise Fault(BAD_FORMAT)
-    minute, rest = leading_integer(rest[1:])
-    second = microsecond = 0
-    shifted = minutes_to_seconds if not rest else rest[0] == "."
-    if rest[:1] == ".":
-        microsecond = microseconds(rest)
-    elif rest[:1] == ":":
-        second, rest = leading_integer(rest[1:])
-        if rest[:1] == ".":
-            microsecond = microseconds(rest)
-        elif rest:
-            raise Fault(BAD_FORMAT)
-    elif rest:
-        raise Fault(BAD_FORMAT)
-    if shifted:
-        leading_integer(str(hour))
-        hour, minute, second = 0, hour, minute
-    if hour < 0 or not 0 <= minute <= 59 or not 0 <= second <= 60:
-        raise Fault(FIELD_OVERFLOW)
-    return hour, minute, second, microsecond
 
 
 class Moment:
@@ -314,7 +283,7 @@ class Moment:
             return RESERVED if self.major < 16 else WHOLE_DATE | WHOLE_TIME | ZONE
         self.what = "date"
         self.now = True
-        days, time = divmod(_now(), DAY_LENGTH)
+        days, time = divmod(now(), DAY_LENGTH)
         days += {"yesterday": -1, "tomorrow": 1}.get(word, 0)
         self.year, self.month, self.day = calendar(days)
         if word != "now":
@@ -339,7 +308,7 @@ class Moment:
         place = 0
         # A character after each part is its delimiter, whatever it is.
         while place < len(text) and len(parts) < 25:
-            match = _PART.match(text, place)
+            match = PART.match(text, place)
             if match is None:
                 raise Fault(BAD_FORMAT)
             parts.append(match[1])
@@ -420,15 +389,15 @@ class Moment:
         if dot:
             if self.major < 18:
                 # Junk after the digits was overlooked.
-                part = _DIGITS.match(part)[0]  # type: ignore[index]  # it matches the empty string
+                part = DIGITS.match(part)[0]  # type: ignore[index]  # it matches the empty string
             self.microsecond = microseconds(dot + part)
         elif seen & WHOLE_DATE != WHOLE_DATE and len(whole) >= 6:
-            self.year, self.month, self.day = (_atoi(number) for number in (whole[:-4], whole[-4:-2], whole[-2:]))
+            self.year, self.month, self.day = (atoi(number) for number in (whole[:-4], whole[-4:-2], whole[-2:]))
             if len(whole) == 6:
                 self.two_digits = True
             return WHOLE_DATE
         if seen & WHOLE_TIME != WHOLE_TIME and len(whole) in (4, 6):
-            self.hour, self.minute, self.second = (_atoi(number) for number in (whole[:2], whole[2:4], whole[4:]))
+            self.hour, self.minute, self.second = (atoi(number) for number in (whole[:2], whole[2:4], whole[4:]))
             return WHOLE_TIME
         raise Fault(BAD_FORMAT)
 
@@ -504,86 +473,7 @@ class Moment:
             self.offset = zones.offset_at(zone, local)
 
 
-class TimeOfDay(Moment):
-    """A time of day, whose zone may need a date beside it (DecodeTimeOnly)."""
-
-    def _date_field(self, text: str) -> int:
-        fields = self.fields
-        if self.index == 0 and len(fields) >= 2 and (fields[-1][0] == DATE or fields[1][0] == TIME):
-            return self._delimited_date(text)
-        if text[0].isdecimal():
-            return self._time_and_displacement(text, self.seen | WHOLE_DATE)
-        return self._zone_name(text)
-
-    def _time_field(self, text: str) -> int:
-        if self.major >= 16:
-            if self.pending not in (None, "time"):
-                raise Fault(BAD_FORMAT)
-            self.pending = None
-        self._set_time(*clock(text))
-        return WHOLE_TIME
-
-    def _number_field(self, text: str) -> int:
-        if self.pending is not None:
-            return self._labelled(text)
-        whole, dot, _ = text.partition(".")
-        if dot:
-            if self.index == 0 and len(self.fields) >= 2 and self.fields[-1][0] == DATE:
-                return self._delimited_date(text)
-            if len(whole) <= 2:
-                raise Fault(BAD_FORMAT)
-            return self._run_together(text, self.seen | WHOLE_DATE)
-        if len(text) > 4:
-            return self._run_together(text, self.seen | WHOLE_DATE)
-        return self._number(text, False, self.seen | WHOLE_DATE)
-
-    def _reserved(self, word: str) -> int:
-        if word not in ("now", "allballs"):
-            raise Fault(BAD_FORMAT)
-        found = super()._reserved(word)
-        return WHOLE_TIME if word == "now" else found
-
-    def _month_name(self, number: int) -> int:
-        raise Fault(BAD_FORMAT)
-
-    def _word(self, text: str) -> int:
-        found = super()._word(text)
-        if found == WEEKDAY:
-            raise Fault(BAD_FORMAT)
-        return found
-
-    def _iso_time(self) -> int:
-        return self._expect_time()
-
-    def _finish(self) -> None:
-        self._check_date()
-        self._apply_meridiem()
-        self._check_time()
-        if not self._has(WHOLE_TIME):
-            raise Fault(BAD_FORMAT)
-        dated, partly = self._has(WHOLE_DATE), bool(self.seen & WHOLE_DATE)
-        zone = self.named_zone
-        if zone is not None and zone.offset is None and not (self.seen & SUMMER) and not dated:
-            raise Fault(BAD_FORMAT)
-        if partly and not dated and (self.dynamic_zone is not None or not self.seen & ZONE):
-            raise Fault(BAD_FORMAT)
-        if not dated:
-            self.year, self.month, self.day = calendar(_now() // DAY_LENGTH)
-        self._apply_zone()
-
-
-_DIGITS = re.compile("[0-9]*")
-_PART = re.compile(r"[^0-9A-Za-z]*([0-9]+|[A-Za-z]+)")
-
-
-def _atoi(text: str) -> int:
-    """atoi(): the digits at the beginning as a long of 64 bits, which stops at its last value, cut to 32."""
-    digits: str = _DIGITS.match(text)[0]  # type: ignore[index]  # it matches the empty string
-    value = min(int(digits or 0), (1 << 63) - 1) & 0xFFFFFFFF
-    return value - (1 << 32) if value >= 1 << 31 else value
-
-
-def _now() -> int:
+def now() -> int:
     """Microseconds since the beginning of Julian day 0 in UTC."""
     from time import time_ns
 

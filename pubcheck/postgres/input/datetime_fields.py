@@ -239,3 +239,48 @@ UNITS: dict[str, str] = {
 }
 """Words of intervals -> unit; the server compares ten characters ("microsecon")."""
 WORD_LENGTH = 10
+
+
+def time_of_day(hour: int, minute: int, second: int, microsecond: int) -> int:
+    """In microseconds."""
+    return ((hour * 60 + minute) * 60 + second) * 1_000_000 + microsecond
+
+
+def clock(text: str, minutes_to_seconds: bool = False) -> tuple[int, int, int, int]:
+    """Hour, minute, second, microsecond of 12:34, 12:34:56.7, and 34:56.7, which has no hour (DecodeTimeCommon).
+
+    ``minutes_to_seconds``: 34:56 has no hour either. Raises Fault; the hour's range is the caller's to check.
+    """
+    hour, rest = leading_integer(text, 64)
+    if rest[:1] != ":":
+        raise Fault(BAD_FORMAT)
+    minute, rest = leading_integer(rest[1:])
+    second = microsecond = 0
+    shifted = minutes_to_seconds if not rest else rest[0] == "."
+    if rest[:1] == ".":
+        microsecond = microseconds(rest)
+    elif rest[:1] == ":":
+        second, rest = leading_integer(rest[1:])
+        if rest[:1] == ".":
+            microsecond = microseconds(rest)
+        elif rest:
+            raise Fault(BAD_FORMAT)
+    elif rest:
+        raise Fault(BAD_FORMAT)
+    if shifted:
+        leading_integer(str(hour))
+        hour, minute, second = 0, hour, minute
+    if hour < 0 or not 0 <= minute <= 59 or not 0 <= second <= 60:
+        raise Fault(FIELD_OVERFLOW)
+    return hour, minute, second, microsecond
+
+
+DIGITS = re.compile("[0-9]*")
+PART = re.compile(r"[^0-9A-Za-z]*([0-9]+|[A-Za-z]+)")
+
+
+def atoi(text: str) -> int:
+    """atoi(): the digits at the beginning as a long of 64 bits, which stops at its last value, cut to 32."""
+    digits: str = DIGITS.match(text)[0]  # type: ignore[index]  # it matches the empty string
+    value = min(int(digits or 0), (1 << 63) - 1) & 0xFFFFFFFF
+    return value - (1 << 32) if value >= 1 << 31 else value

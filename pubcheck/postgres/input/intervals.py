@@ -10,7 +10,6 @@ import math
 import re
 
 from pubcheck.postgres.input.common import DAY_LENGTH, refused
-from pubcheck.postgres.input.datetime_decode import clock, time_of_day
 from pubcheck.postgres.input.datetime_fields import (
     ALL_SECONDS,
     BAD_FORMAT,
@@ -38,10 +37,12 @@ from pubcheck.postgres.input.datetime_fields import (
     YEAR,
     Fault,
     Fields,
+    clock,
     fraction,
     leading_integer,
     out_of_range,
     split,
+    time_of_day,
 )
 
 TYPE_CHECKING = False

@@ -18,7 +18,7 @@ from pubcheck.postgres.plpgsql.catalogs.scans import Row
 from pubcheck.postgres.plpgsql.columns import columns as columns_of
 from pubcheck.postgres.plpgsql.evaluate import Evaluator
 from pubcheck.postgres.plpgsql.functions import set_returning
-from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows, SeenRow
+from pubcheck.postgres.plpgsql.rows import UNKNOWN_ROWS, Rows, SeenRow, distinct_rows, hashable, sortable
 from pubcheck.postgres.plpgsql.values import LIMIT, MISSING, UNKNOWN, Relid, Scope, Value, array, both, coerced, unknown
 
 
@@ -120,7 +120,7 @@ class _Query:
 
     def _ordered(self, key: tuple[Value, ...]) -> bool:
         """Whether the order of such keys is known: of names in catalogs, whose collation is C, it is."""
-        return _sortable(key) or (self.of_catalogs and all(type(value) is str for value in key))
+        return sortable(key) or (self.of_catalogs and all(type(value) is str for value in key))
 
     def _step(self) -> None:
         self.steps += 1
@@ -137,18 +137,18 @@ class _Query:
             return self._common(one, other, node["op"] == "SETOP_INTERSECT")
         rows: list[SeenRow] | None = one.rows + other.rows
         if not node.get("all"):
-            rows = _distinct(one.rows + other.rows)
+            rows = distinct_rows(one.rows + other.rows)
         return Rows(one.columns, rows, one.open or other.open) if rows is not None else UNKNOWN_ROWS
 
     def _common(self, one: Rows, other: Rows, both_of_them: bool) -> Rows:
         """INTERSECT and EXCEPT."""
         if self.node.get("all") or not (one.known and other.known):
             return UNKNOWN_ROWS
-        mine, theirs = _distinct(one.rows), _distinct(other.rows)
+        mine, theirs = distinct_rows(one.rows), distinct_rows(other.rows)
         if mine is None or theirs is None:
             return UNKNOWN_ROWS
-        others = {_hashable(row) for row, _ in theirs}
-        rows = [row for row, _ in mine if (_hashable(row) in others) is both_of_them]
+        others = {hashable(row) for row, _ in theirs}
+        rows = [row for row, _ in mine if (hashable(row) in others) is both_of_them]
         # In which order several come nobody knows.
         return Rows(one.columns, [(row, len(rows) == 1) for row in rows])
 
@@ -396,7 +396,7 @@ class _Query:
                     found.sort(key=_key(at), reverse=down)
         rows: list[tuple[tuple[Value, ...], bool]] = [(values, sure is True) for values, sure, _ in found]
         if "distinctClause" in node:
-            distinct = _distinct(rows) if not any(node["distinctClause"]) else None
+            distinct = distinct_rows(rows) if not any(node["distinctClause"]) else None
             if distinct is None:
                 return Rows(columns, [], open=True)
             rows = distinct
@@ -496,28 +496,3 @@ _EQUALITIES = ("AEXPR_OP", "AEXPR_IN", "AEXPR_OP_ANY")
 
 def _key(at: int) -> Callable[[tuple[Any, Any, tuple[Value, ...]]], Any]:
     return lambda each: each[2][at]
-
-
-def _sortable(key: tuple[Value, ...]) -> bool:
-    """Whether values order as they do in Python under any collation: numbers, or names in lower case of one kind."""
-    return all(
-        (isinstance(value, int) and not isinstance(value, bool))
-        or (isinstance(value, str) and value.isascii() and value.isalnum() and value == value.lower())
-        for value in key
-    )
-
-
-def _distinct(rows: list[SeenRow]) -> list[SeenRow] | None:
-    """The rows without doubles, each sure if one of its like is; None where it is not known which are alike."""
-    found: dict[Value, SeenRow] = {}
-    for row, sure in rows:
-        if unknown(*row) or any(isinstance(value, dict) for value in row):
-            return None
-        key = _hashable(row)
-        found[key] = row, sure or (key in found and found[key][1])
-    return list(found.values())
-
-
-def _hashable(value: Value) -> Value:
-    """A row or value with tuples in the place of arrays."""
-    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value

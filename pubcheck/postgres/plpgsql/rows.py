@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pubcheck.postgres.plpgsql.values import UNKNOWN, Value
+from pubcheck.postgres.plpgsql.values import UNKNOWN, Value, unknown
 
 SeenRow = tuple[tuple[Value, ...], bool]
 """The values of a row, and whether it is surely there."""
@@ -38,3 +38,28 @@ class Rows(Struct):
 
 
 UNKNOWN_ROWS = Rows((), [], open=True)
+
+
+def sortable(key: tuple[Value, ...]) -> bool:
+    """Whether values order as they do in Python under any collation: numbers, or names in lower case of one kind."""
+    return all(
+        (isinstance(value, int) and not isinstance(value, bool))
+        or (isinstance(value, str) and value.isascii() and value.isalnum() and value == value.lower())
+        for value in key
+    )
+
+
+def distinct_rows(rows: list[SeenRow]) -> list[SeenRow] | None:
+    """The rows without doubles, each sure if one of its like is; None where it is not known which are alike."""
+    found: dict[Value, SeenRow] = {}
+    for row, sure in rows:
+        if unknown(*row) or any(isinstance(value, dict) for value in row):
+            return None
+        key = hashable(row)
+        found[key] = row, sure or (key in found and found[key][1])
+    return list(found.values())
+
+
+def hashable(value: Value) -> Value:
+    """A row or value with tuples in the place of arrays."""
+    return tuple(map(hashable, value)) if isinstance(value, list | tuple) else value

@@ -1,0 +1,87 @@
+"""How the server reads a time of day, where words and numbers mean other things than in a date (DecodeTimeOnly)."""
+
+from __future__ import annotations
+
+from pubcheck.postgres.input.common import DAY_LENGTH
+from pubcheck.postgres.input.datetime_decode import Moment, now
+from pubcheck.postgres.input.datetime_fields import (
+    BAD_FORMAT,
+    DATE,
+    SUMMER,
+    TIME,
+    WEEKDAY,
+    WHOLE_DATE,
+    WHOLE_TIME,
+    ZONE,
+    Fault,
+    clock,
+)
+from pubcheck.postgres.input.julian import calendar
+
+
+class TimeOfDay(Moment):
+    """A time of day; its zone may need a date next to it."""
+
+    def _date_field(self, text: str) -> int:
+        fields = self.fields
+        if self.index == 0 and len(fields) >= 2 and (fields[-1][0] == DATE or fields[1][0] == TIME):
+            return self._delimited_date(text)
+        if text[0].isdecimal():
+            return self._time_and_displacement(text, self.seen | WHOLE_DATE)
+        return self._zone_name(text)
+
+    def _time_field(self, text: str) -> int:
+        if self.major >= 16:
+            if self.pending not in (None, "time"):
+                raise Fault(BAD_FORMAT)
+            self.pending = None
+        self._set_time(*clock(text))
+        return WHOLE_TIME
+
+    def _number_field(self, text: str) -> int:
+        if self.pending is not None:
+            return self._labelled(text)
+        whole, dot, _ = text.partition(".")
+        if dot:
+            if self.index == 0 and len(self.fields) >= 2 and self.fields[-1][0] == DATE:
+                return self._delimited_date(text)
+            if len(whole) <= 2:
+                raise Fault(BAD_FORMAT)
+            return self._run_together(text, self.seen | WHOLE_DATE)
+        if len(text) > 4:
+            return self._run_together(text, self.seen | WHOLE_DATE)
+        return self._number(text, False, self.seen | WHOLE_DATE)
+
+    def _reserved(self, word: str) -> int:
+        if word not in ("now", "allballs"):
+            raise Fault(BAD_FORMAT)
+        found = super()._reserved(word)
+        return WHOLE_TIME if word == "now" else found
+
+    def _month_name(self, number: int) -> int:
+        raise Fault(BAD_FORMAT)
+
+    def _word(self, text: str) -> int:
+        found = super()._word(text)
+        if found == WEEKDAY:
+            raise Fault(BAD_FORMAT)
+        return found
+
+    def _iso_time(self) -> int:
+        return self._expect_time()
+
+    def _finish(self) -> None:
+        self._check_date()
+        self._apply_meridiem()
+        self._check_time()
+        if not self._has(WHOLE_TIME):
+            raise Fault(BAD_FORMAT)
+        dated, partly = self._has(WHOLE_DATE), bool(self.seen & WHOLE_DATE)
+        zone = self.named_zone
+        if zone is not None and zone.offset is None and not (self.seen & SUMMER) and not dated:
+            raise Fault(BAD_FORMAT)
+        if partly and not dated and (self.dynamic_zone is not None or not self.seen & ZONE):
+            raise Fault(BAD_FORMAT)
+        if not dated:
+            self.year, self.month, self.day = calendar(now() // DAY_LENGTH)
+        self._apply_zone()
