@@ -84,6 +84,8 @@ class StatementReporter:
         self.repeats: list[tuple[int, Place, str]] = []
         """Findings that point at what was said before, by their number: the place, and what is to be said of it."""
         self.missing: list[_NotCreated] = []
+        self.offered: set[Span] = set()
+        """Where the finding about a missing name says which one may be meant."""
         self._rewritings = 0
 
     def refuse(self, statement: StatementText, error: ServerError) -> None:
@@ -103,6 +105,7 @@ class StatementReporter:
                     self.repeats.append((len(self.diagnostics), *before))
             mended = self._fixes(rule, statement, error, certain=certainty == "certain")
             span = statement.span(error.culprit or 0)
+            self._record_missing(message, [error])
             found = rule.diagnostic(certainty, self.majors, message, span, help=help_text, fixes=mended, **answer)
             self.diagnostics.append(found)
             return
@@ -212,9 +215,7 @@ class StatementReporter:
         related = tuple(
             statement.span(error.culprit, message=error.message) for error in errors[1:] if error.culprit is not None
         )
-        missing = {error.missing: missing_name(error.message) for error in errors if error.missing}
-        in_public = any(error.missing_schema == "public" for error in errors)
-        self.missing.append(_NotCreated(len(self.diagnostics), message, missing, in_public))
+        self._record_missing(message, errors)
         self.diagnostics.append(
             rule.diagnostic(
                 "assumed",
@@ -227,6 +228,13 @@ class StatementReporter:
                 **self.answer(statement, first, "nothing outside these files creates it"),
             )
         )
+
+    def _record_missing(self, message: str, errors: Sequence[ServerError]) -> None:
+        """Take note of the names that are missing according to the next finding."""
+        missing = {error.missing: missing_name(error.message) for error in errors if error.missing}
+        if missing:
+            in_public = any(error.missing_schema == "public" for error in errors)
+            self.missing.append(_NotCreated(len(self.diagnostics), message, missing, in_public))
 
     def answer(self, statement: StatementText, error: ServerError, assumption: str = "") -> _Answer:
         """What a diagnostic has from the server's answer to the statement at hand. ``assumption``: what it rests on,
@@ -276,7 +284,8 @@ class StatementReporter:
                 for kind, namespace, name in missing
                 if kind == RELATION and (namespace, name) in catalog.relation_names
             ]
-            if len(missing) == 1 and created and created[0] is not None:
+            refused = self.diagnostics[note.number].severity == "error"
+            if len(missing) == 1 and created and created[0] is not None and not refused:
                 self._created_later(statements, note, created[0])
             elif found := [each for one in missing for each in near.get(one, ())]:
                 misspelt = [name for one, name in missing.items() if one in near]
@@ -288,16 +297,20 @@ class StatementReporter:
     def _misspelt(self, statements: Statements, missing: _NotCreated, near: Sequence[Meant], instead: str) -> None:
         """Of a name that is not created: the near ones. Where all is followed, it is hardly created elsewhere."""
         note = self.diagnostics[missing.number]
+        severity = note.severity if note.severity == "error" or self.session.blind else "warning"
+        written = (_written(note, near[0][0].removeprefix("" if missing.in_public else "public.")),)
+        fixes = note.fixes or (written if len({name for name, _ in near}) == 1 and not note.related else ())
+        self.offered.add(note.span)
         public = "" if missing.in_public else "public."  # as it is written there
         names = list(dict.fromkeys(f'"{name.removeprefix(public)}"' for name, _ in near))
         offered = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
         places = tuple(statements.span(place, "created here") for _, place in near if place is not None)
         self.diagnostics[missing.number] = replace(
             note,
-            severity="note" if self.session.blind else "warning",
+            severity=severity,
             message=f"{note.message}; did you mean {offered}{instead}?",
             related=note.related + places,
-            fixes=(_written(note, names[0][1:-1]),) if len(names) == 1 and not note.related else (),
+            fixes=fixes,
         )
 
     def _created_later(self, statements: Statements, missing: _NotCreated, place: Place) -> None:

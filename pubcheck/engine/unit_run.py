@@ -101,8 +101,7 @@ class Run:
                 top_level.end(fold, reported)
             diagnostics.extend(fold.diagnostics)
         chosen = [each for each in merged(diagnostics) if each.rule in reported]
-        if not self.speaks_of_replication:
-            self.of_reading = tuple(each for each in chosen if each.rule in _OF_READING)
+        self.of_reading = tuple(each for each in chosen if each.rule in _OF_READING and self._of_no_use(each))
         useful = [each for each in chosen if not self._of_no_use(each)]
         return tuple(sorted(without_repeated_notes(useful), key=Diagnostic.sort_key))
 
@@ -116,6 +115,7 @@ class Run:
         if (
             found.rule in MISSING
             and found.severity == "note"
+            and not any(found.span in replay.at_hand.offered for replay in self.databases.all())
             # A loose script that creates no table is run where the tables are.
             and (has_unknown_order(found.span.source) or (self.unit.loose and not self._creates_tables()))
         ):

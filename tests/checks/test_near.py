@@ -142,3 +142,22 @@ def test_names_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) 
     matched = misspelt_names._near(missing, known)
     assert len(matched) == len(words)
     assert compared < 20 * len(words)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("CREATE PUBLICATION p FOR TABLE profile", 'there is no table "profile"; did you mean "profiles"?'),
+        ("CREATE PUBLICATION p FOR TABLE public.profile", '"public.profile"; did you mean "public.profiles"?'),
+        ("CREATE PUBLICATION p FOR TABLE customers", 'there is no table "customers"; did you mean "app.customers"?'),
+        ("CREATE PUBLICATION p FOR TABLES IN SCHEMA warehuose", 'no schema "warehuose"; did you mean "warehouse"?'),
+        ("ALTER PUBLICATION feeds ADD TABLE orders_de", 'no publication "feeds"; did you mean "feed"?'),
+        ("CREATE PUBLICATION p FOR TABLE unheard_of", 'there is no table "unheard_of"'),
+    ],
+)
+def test_in_a_complete_dump_a_missing_name_is_an_error_that_offers_the_near_one(statement: str, message: str) -> None:
+    made = MADE.replace("CREATE TABLE tenant_a.invoices (id int);\n", "")
+    result = Linter(Config(complete=True)).lint(Unit((Source("a.sql", made + statement),)))
+    (each,) = [each for each in result.diagnostics if each.rule in ("PUB106", "PUB107")]
+    assert (each.severity, each.certainty) == ("error", "certain")
+    assert each.message.endswith(message)

@@ -77,6 +77,7 @@ class Schemas(Visibility):
             error = ServerError("3F000", f'schema "{name}" does not exist', rule=rule, culprit=location)
             # Names that begin with pg_ are the server's own: nobody else makes such a schema.
             if name.startswith("pg_") or self.is_closed(NAMESPACE, 0, name):
+                error.missing = (NAMESPACE, 0, name)
                 raise error
             oid = self._assume_namespace(name)
             if oid is None:

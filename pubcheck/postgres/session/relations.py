@@ -154,6 +154,8 @@ class Relations(Schemas):
         own = namespace in (INFORMATION_SCHEMA, PG_TOAST, TEMPORARY) or (namespace == PG_CATALOG and schema is None)
         gone = schema is None and any((RELATION, oid, name) in catalog.gone for oid in self.path)
         if not namespace or own or gone or self.is_closed(RELATION, namespace, name):
+            if namespace:
+                error.missing = (RELATION, namespace, name)
             raise error
         row = Relation(
             catalog.new_oid(),
