@@ -13,41 +13,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.lexing.items import PsqlCommand, Statement, edited, replaced
 from pubcheck.lexing.lexical import (
-    ATOMIC,
-    B_OR_X_PREFIX,
     BLANKS,
-    COMMAND_NAME,
-    COMMAND_REST,
-    COMMENT_MARK,
-    DOLLAR_QUOTE,
-    DOLLAR_QUOTES,
-    E_PREFIX,
-    ESCAPE,
-    ESCAPED,
-    ESCAPED_CONTINUED,
     FIRST_WORD,
-    LINE_REST,
-    NAME_REST,
-    NAME_START,
-    RESETTING,
     RESTART,
     ROUTINE,
-    SENDING,
     SKIPPED,
-    U_PREFIX,
-    UNESCAPED,
-    VARIABLE,
-    WHOLE_LINE,
     is_copy_stdin,
-    run,
     whole,
 )
-from pubcheck.lexing.standard_conforming_strings import SETTERS, Conforming
+from pubcheck.lexing.standard_conforming_strings import SETTERS
+from pubcheck.lexing.statement_lexer import Lexed, StatementLexer
 from pubcheck.source import Call, Source
 
 _Span = TypeVar("_Span", tuple[int, int], tuple[int, int, str])
@@ -62,27 +41,11 @@ def _touching(spans: Sequence[_Span], start: int, end: int) -> Iterator[_Span]:
         at += 1
 
 
-class _Lexed(Struct, gc=False):
-    """A statement as it was read: ``end`` of its last token, ``resume`` after its terminator, offsets in the source.
-
-    ``cut`` is whether a restart point ended it, ``dropped`` whether psql's \\r threw it away. ``edits`` are the
-    (offset, replacement) that make its text what the server gets.
-    """
-
-    end: int
-    resume: int
-    cut: bool
-    dropped: bool
-    variables: list[tuple[int, int]]
-    edits: list[tuple[int, str]]
-    commands: list[PsqlCommand]
-
-
 _VALUES = 1 << 24
 """Characters of variables that are put into the statements of a file; what comes after them is not known."""
 
 
-class Splitter:
+class Splitter(StatementLexer):
     """Iterates once over a source's statements and psql commands, in order.
 
     Whoever parses the statements calls ``recover`` for one that the parser refused, before asking for the next.
@@ -92,32 +55,19 @@ class Splitter:
         """``variables`` are psql's with their values; what changes in them holds for the statements not yet read."""
         self._variables: Mapping[str, str] = {} if variables is None else variables
         self._room = _VALUES
+        super().__init__(source)
         self._view = source.view
-        self._text = source.text
-        self._size = len(source.text)
-        self._pos = 1 if source.text.startswith("\ufeff") else 0  # psql skips the mark too
         self._index = 0
         self._queue: deque[Statement | PsqlCommand] = deque()
         # The statement handed out last, where the text goes on after it, and the hole as it was before it.
         self._last: Statement | None = None
         self._last_resume = 0
         self._last_hole: tuple[int, int] | None = None
-        # Up to _stretch statements also end at a restart point; _restart is the next one, if it is beyond where we are.
-        self._stretch = 0
-        self._restart = 0
         # Up to here statements are what a refused one was split into: psql would have sent them as one.
         self._split = 0
-        self._ends = [] if source.view is None else [end for _, end in source.view.sent]
-        # COPY data that begin at the end of this line although the line goes on: (end of line, end of data).
-        self._hole: tuple[int, int] | None = None
-        # Where COPY's data must be looked for, once it is known that the statement is not split anew; else -1.
+        # Where COPY's data must be looked for, once it is known that the statement is not split again; else -1.
         self._data = -1
-        self._strings = Conforming()
         self._whole = whole(True).match
-        # Searches that failed: no "*/" from this offset on; no end for this comment; the last place of each tag.
-        self._no_comment_end = self._size
-        self._endless_comment = self._size
-        self._last_dollar_quote: dict[str, int] | None = None
         self._calls = deque(source.view.calls if source.view is not None else ())
 
     def __iter__(self) -> Iterator[Statement | PsqlCommand]:
@@ -158,7 +108,7 @@ class Splitter:
                 self._pos = self._size
                 raise StopIteration
             if text[start] == "/" and text.startswith("/*", start):
-                end = self._comment_end(start)
+                end = self._ends_of.comment(start)
                 if end >= 0:
                     self._pos = end
                     continue
@@ -249,7 +199,7 @@ class Splitter:
             self._follow(statement)
         return statement
 
-    def _long(self, start: int, lexed: _Lexed) -> Statement:
+    def _long(self, start: int, lexed: Lexed) -> Statement:
         """The statement that ``_lex`` read, and what follows from it for the text after it."""
         self._last_hole = self._hole
         self._pos = lexed.resume
@@ -260,7 +210,7 @@ class Splitter:
             self._data = lexed.resume
         return statement
 
-    def _made(self, start: int, lexed: _Lexed) -> Statement:
+    def _made(self, start: int, lexed: Lexed) -> Statement:
         body = self._text[start : lexed.end]
         sql = body
         if lexed.edits:
@@ -333,212 +283,6 @@ class Splitter:
             placeholders=tuple((max(a - start, 0), min(b, end) - start) for a, b in _touching(view.filled, start, end)),
             perhaps=statement.perhaps or any(True for _ in _touching(view.perhaps, start, end)),
         )
-
-    def _lex(self, start: int) -> _Lexed:
-        """Reads one statement, token by token where that matters, from its first token on."""
-        text = self._text
-        limit = self._limit(start)
-        routine = ROUTINE.match(text, start, limit) is not None
-        plain = run(self._strings.on, routine).match
-        variables: list[tuple[int, int]] = []
-        edits: list[tuple[int, str]] = []
-        commands: list[PsqlCommand] = []
-        depth = bodies = 0  # open parentheses, and BEGIN or CASE without their END
-        pos = end = start
-        dropped = False
-        while True:
-            at = plain(text, pos, limit).end()  # type: ignore[union-attr]
-            if at > pos:
-                if text[at - 1] not in BLANKS:
-                    end = at
-                else:
-                    solid = len(text[pos:at].rstrip(BLANKS))
-                    end = pos + solid if solid else end
-                pos = at
-            if pos >= limit:
-                if end >= limit:  # something is not terminated, and took the blanks with it
-                    end = start + len(text[start:limit].rstrip(BLANKS))
-                return _Lexed(end, limit, limit < self._size, False, variables, edits, commands)
-            char = text[pos]
-            if char == "(":
-                depth += 1
-                pos = end = pos + 1
-            elif char == ")":
-                depth = max(0, depth - 1)
-                pos = end = pos + 1
-            elif char == ";":
-                pos += 1
-                if depth == 0 and bodies == 0:
-                    break
-                end = pos
-            elif char == "'":
-                pos = end = self._literal_end(pos, limit, edits)
-            elif char == "$":
-                pos = end = self._dollar_end(pos, limit)
-                if pos > limit:
-                    limit = self._limit(pos)
-            elif char == "-":
-                pos = LINE_REST.match(text, pos, limit).end()  # type: ignore[union-attr]
-            elif char == "/":
-                pos = self._comment_end(pos)
-                if pos < 0:
-                    pos = end = limit
-                elif pos > limit:
-                    limit = self._limit(pos)
-            elif char == ":":
-                site = VARIABLE.match(text, pos, limit)
-                if site is None:
-                    pos = end = pos + 1
-                else:
-                    variables.append(site.span())
-                    pos = end = site.end()
-            elif char == '"':
-                pos = end = limit
-            elif char == "\\":
-                following = text[pos + 1 : min(pos + 2, limit)]
-                if following == ";" and depth == 0 and bodies == 0:
-                    pos += 2
-                    break
-                if following and following in ";:":
-                    edits.append((pos, " "))
-                    pos = end = pos + 2
-                    continue
-                name = COMMAND_NAME.match(text, pos)[1]  # type: ignore[index]
-                if name in SENDING:
-                    break
-                if name in RESETTING:
-                    dropped = True
-                    break
-                resume = self._pos
-                commands.append(self._command(pos))
-                edits.append((pos, " " * (self._pos - pos)))
-                pos, self._pos = self._pos, resume
-                if pos > limit:
-                    limit = self._limit(pos)
-            else:  # a word of a routine: BEGIN, CASE or END
-                word = NAME_REST.match(text, pos)[0].lower()  # type: ignore[index]
-                if depth == 0 and text[pos - 1] != ".":  # "x.end" is a column
-                    if word == "begin":
-                        bodies += ATOMIC.match(text, pos + 5, limit) is not None
-                    elif word == "case":
-                        bodies += bodies > 0
-                    elif bodies:
-                        bodies -= 1
-                pos = end = pos + len(word)
-        return _Lexed(end, pos, False, dropped, variables, edits, commands)
-
-    def _limit(self, start: int) -> int:
-        """Where reading from ``start`` must end: a restart point in a stretch that is split again, the end of a string
-        to which nothing is added, else the text's end."""
-        limit = self._size
-        if self._ends:
-            following = bisect_left(self._ends, start + 1)
-            limit = self._ends[following] if following < len(self._ends) else limit
-        if start < self._stretch:
-            if self._restart <= start:
-                found = RESTART.search(self._text, start, self._stretch)
-                if found is None:
-                    self._stretch = start
-                else:
-                    self._restart = found.start(1)
-            if start < self._stretch:
-                limit = min(limit, self._restart)
-        return limit if self._hole is None or start >= self._hole[0] else min(limit, self._hole[0])
-
-    def _literal_end(self, pos: int, limit: int, edits: list[tuple[int, str]]) -> int:
-        """The end of the literal whose quote is at ``pos``, all its parts if an E'' goes on in a later line."""
-        text = self._text
-        if pos and E_PREFIX.match(text, pos - 1):
-            found = ESCAPED_CONTINUED.match(text, pos, limit)
-        elif (
-            self._strings.on
-            or (pos and B_OR_X_PREFIX.match(text, pos - 1))
-            or (pos > 1 and U_PREFIX.match(text, pos - 2))
-        ):
-            found = UNESCAPED.match(text, pos, limit)
-        else:
-            found = ESCAPED.match(text, pos, limit)
-            if found is not None:
-                escapes = ESCAPE.finditer(text, pos, found.end())
-                edits.extend((escape.start(), "''") for escape in escapes if escape[0] == "\\'")
-        return found.end() if found is not None else limit
-
-    def _dollar_end(self, pos: int, limit: int) -> int:
-        """The end of what begins with the dollar sign at ``pos``: a quote, the rest of a name, or the sign alone."""
-        text = self._text
-        first = pos
-        while first and text[first - 1] != "$" and NAME_REST.match(text, first - 1, first).end() == first:  # type: ignore[union-attr]
-            first -= 1
-        if first < pos and NAME_START.match(text, first):
-            return NAME_REST.match(text, pos, limit).end()  # type: ignore[union-attr]
-        opened = DOLLAR_QUOTE.match(text, pos)
-        if opened is None:
-            return pos + 1
-        tag = opened[0]
-        if self._last_dollar_quote is not None and self._last_dollar_quote.get(tag, -1) < opened.end():
-            return limit
-        closed = text.find(tag, opened.end())
-        if closed >= 0:
-            return closed + len(tag)
-        if self._last_dollar_quote is None:
-            # One pass over the text answers for all tags that it lacks from here on.
-            self._last_dollar_quote = {"$" + quote[1]: quote.start() for quote in DOLLAR_QUOTES.finditer(text)}
-        return limit
-
-    def _comment_end(self, pos: int) -> int:
-        """The end of the comment that begins at ``pos``, comments in it counted; -1 if it has none."""
-        text = self._text
-        if pos >= self._no_comment_end or pos == self._endless_comment:
-            return -1
-        end = text.find("*/", pos + 2)
-        if end < 0:
-            self._no_comment_end = pos
-            return -1
-        if pos > self._endless_comment or text.find("/*", pos + 2, end + 1) < 0:
-            return end + 2
-        depth = 1
-        for mark in COMMENT_MARK.finditer(text, pos + 2):
-            depth += 1 if mark[0] == "/*" else -1
-            if depth == 0:
-                return mark.end()
-        # Everything from here on is refused. Whoever wrote this thought that comments do not nest: recovery takes the
-        # same view of those that follow, and so need not look for each one's end as far as this.
-        self._endless_comment = pos
-        return -1
-
-    def _command(self, pos: int) -> PsqlCommand:
-        """The psql command at ``pos``, and on to what follows it: the next line, or what stands after ``\\\\``."""
-        text = self._text
-        named = COMMAND_NAME.match(text, pos)
-        assert named is not None
-        # The one command that psql takes in any case (command.c: exec_command).
-        name = "copy" if named[1].lower() == "copy" else named[1]
-        if not name and text.startswith("\\\\", pos):
-            self._pos = pos + 2
-            return PsqlCommand(pos, pos + 2, "\\\\")
-        rest = LINE_REST if name in WHOLE_LINE or name.startswith("!") else COMMAND_REST
-        end = rest.match(text, named.end()).end()  # type: ignore[union-attr]
-        self._pos = end + 2 if text.startswith("\\\\", end) else end
-        written = text[pos:end].rstrip(BLANKS)
-        if name == "copy" and is_copy_stdin(written[1:]):
-            self._skip_data(self._pos)
-        return PsqlCommand(pos, pos + len(written), written)
-
-    def _skip_data(self, pos: int) -> None:
-        """Puts COPY's data, from the line after ``pos`` to the line ``\\.`` or else the text's end, behind us."""
-        text = self._text
-        begin = text.find("\n", pos) if self._hole is None else self._hole[1]
-        if begin < 0:
-            return
-        end = text.find("\n\\.", begin)
-        while end >= 0 and text[end + 3 : end + 4] not in ("", "\n", "\r"):
-            end = text.find("\n\\.", end + 1)
-        end = end + 3 if end >= 0 else self._size
-        line = begin if self._hole is None else self._hole[0]
-        if SKIPPED.match(text, pos, line).end() == line:  # type: ignore[union-attr]
-            self._pos, self._hole = end, None
-        else:
-            self._hole = line, end
 
     def _follow(self, statement: Statement) -> None:
         """What the statement does to standard_conforming_strings."""

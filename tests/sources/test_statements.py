@@ -385,8 +385,8 @@ def test_a_search_that_failed_is_not_made_again() -> None:
     for item in splitter:
         assert isinstance(item, Statement)
         splitter.recover(item)
-    assert splitter._last_dollar_quote is not None
-    assert splitter._comment_end(len(opened) - 4) == -1
+    assert splitter._ends_of._last_dollar_quote is not None
+    assert splitter._ends_of.comment(len(opened) - 4) == -1
     nested = Splitter(Source("test", "CREATE /* /* */\nCREATE /* /* */ x"))
     found = []
     for item in nested:

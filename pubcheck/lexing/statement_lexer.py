@@ -1,0 +1,219 @@
+"""One statement of a text, or one command of psql, read token by token."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from msgspec import Struct
+
+from pubcheck.lexing.items import PsqlCommand
+from pubcheck.lexing.lexical import (
+    ATOMIC,
+    BLANKS,
+    COMMAND_NAME,
+    COMMAND_REST,
+    LINE_REST,
+    NAME_REST,
+    RESETTING,
+    RESTART,
+    ROUTINE,
+    SENDING,
+    SKIPPED,
+    VARIABLE,
+    WHOLE_LINE,
+    is_copy_stdin,
+    run,
+)
+from pubcheck.lexing.standard_conforming_strings import Conforming
+from pubcheck.lexing.token_ends import TokenEnds
+from pubcheck.source import Source
+
+
+class Lexed(Struct, gc=False):
+    """A statement as it was read: ``end`` of its last token, ``resume`` after its terminator, offsets in the source.
+
+    ``cut`` is whether a restart point ended it, ``dropped`` whether psql's \\r threw it away. ``edits`` are the
+    (offset, replacement) that make its text what the server gets.
+    """
+
+    end: int
+    resume: int = -1
+    cut: bool = False
+    dropped: bool = False
+    variables: list[tuple[int, int]] = []
+    edits: list[tuple[int, str]] = []
+    commands: list[PsqlCommand] = []
+
+
+class StatementLexer:
+    """Where one is in a source, and how far a statement that begins there may go."""
+
+    def __init__(self, source: Source) -> None:
+        self._text = source.text
+        self._size = len(source.text)
+        self._pos = 1 if source.text.startswith("\ufeff") else 0  # psql skips the mark too
+        # Up to _stretch statements also end at a restart point; _restart is the next one, if it is beyond where we are.
+        self._stretch = 0
+        self._restart = 0
+        self._ends = [] if source.view is None else [end for _, end in source.view.sent]
+        # COPY data that begin at the end of this line although the line goes on: (end of line, end of data).
+        self._hole: tuple[int, int] | None = None
+        self._strings = Conforming()
+        self._ends_of = TokenEnds(source.text, self._strings)
+
+    def _lex(self, start: int) -> Lexed:
+        """Reads one statement, token by token where that matters, from its first token on."""
+        text, ends = self._text, self._ends_of
+        limit = self._limit(start)
+        routine = ROUTINE.match(text, start, limit) is not None
+        plain = run(self._strings.on, routine).match
+        lexed = Lexed(start)
+        depth = bodies = 0  # open parentheses, and BEGIN or CASE without their END
+        pos = start
+        while True:
+            at = plain(text, pos, limit).end()  # type: ignore[union-attr]
+            if at > pos:
+                solid = at if text[at - 1] not in BLANKS else pos + len(text[pos:at].rstrip(BLANKS))
+                lexed.end = solid if solid > pos else lexed.end
+                pos = at
+            if pos >= limit:
+                if lexed.end >= limit:  # something is not terminated, and took the blanks with it
+                    lexed.end = start + len(text[start:limit].rstrip(BLANKS))
+                lexed.resume, lexed.cut = limit, limit < self._size
+                return lexed
+            char = text[pos]
+            if char in "()":
+                depth = depth + 1 if char == "(" else max(0, depth - 1)
+                pos += 1
+            elif char == ";":
+                pos += 1
+                if depth == 0 and bodies == 0:
+                    break
+            elif char == "\\":
+                pos = self._backslash(lexed, pos, limit, inside=depth > 0 or bodies > 0)
+                if pos == lexed.resume:
+                    return lexed
+                if pos > limit:
+                    limit = self._limit(pos)
+                continue
+            elif char == "-":
+                pos = LINE_REST.match(text, pos, limit).end()  # type: ignore[union-attr]
+                continue
+            elif char == "/":
+                pos = ends.comment(pos)
+                if pos > limit:
+                    limit = self._limit(pos)
+                if pos >= 0:
+                    continue
+                pos = limit
+            elif char == "'":
+                pos = ends.literal(pos, limit, lexed.edits)
+            elif char == "$":
+                pos = ends.dollar(pos, limit)
+                if pos > limit:
+                    limit = self._limit(pos)
+            elif char == ":":
+                pos = _variable(lexed, text, pos, limit)
+            elif char == '"':
+                pos = limit
+            else:  # a word of a routine: BEGIN, CASE or END
+                word = NAME_REST.match(text, pos)[0].lower()  # type: ignore[index]
+                if depth == 0 and text[pos - 1] != ".":  # "x.end" is a column
+                    bodies = _bodies_after(word, bodies, text, pos, limit)
+                pos += len(word)
+            lexed.end = pos
+        lexed.resume = pos
+        return lexed
+
+    def _backslash(self, lexed: Lexed, pos: int, limit: int, *, inside: bool) -> int:
+        """Read a command of psql at ``pos`` within a statement, or an escaped semicolon or colon; ``inside``: in
+        parentheses or a body. Return the offset after it, which is ``lexed.resume`` where it ends the statement."""
+        text = self._text
+        following = text[pos + 1 : min(pos + 2, limit)]
+        if following == ";" and not inside:
+            lexed.resume = pos + 2
+            return lexed.resume
+        if following and following in ";:":
+            lexed.edits.append((pos, " "))
+            lexed.end = pos + 2
+            return lexed.end
+        name = COMMAND_NAME.match(text, pos)[1]  # type: ignore[index]
+        if name in SENDING or name in RESETTING:
+            lexed.dropped = name in RESETTING
+            lexed.resume = pos
+            return pos
+        before = self._pos
+        lexed.commands.append(self._command(pos))
+        after, self._pos = self._pos, before
+        lexed.edits.append((pos, " " * (after - pos)))
+        return after
+
+    def _limit(self, start: int) -> int:
+        """Where reading from ``start`` must end: a restart point in a stretch that is split again, the end of a string
+        to which nothing is added, else the text's end."""
+        limit = self._size
+        if self._ends:
+            following = bisect_left(self._ends, start + 1)
+            limit = self._ends[following] if following < len(self._ends) else limit
+        if start < self._stretch:
+            if self._restart <= start:
+                found = RESTART.search(self._text, start, self._stretch)
+                if found is None:
+                    self._stretch = start
+                else:
+                    self._restart = found.start(1)
+            if start < self._stretch:
+                limit = min(limit, self._restart)
+        return limit if self._hole is None or start >= self._hole[0] else min(limit, self._hole[0])
+
+    def _command(self, pos: int) -> PsqlCommand:
+        """The psql command at ``pos``, and on to what follows it: the next line, or what stands after ``\\\\``."""
+        text = self._text
+        named = COMMAND_NAME.match(text, pos)
+        assert named is not None
+        # The one command that psql takes in any case (command.c: exec_command).
+        name = "copy" if named[1].lower() == "copy" else named[1]
+        if not name and text.startswith("\\\\", pos):
+            self._pos = pos + 2
+            return PsqlCommand(pos, pos + 2, "\\\\")
+        rest = LINE_REST if name in WHOLE_LINE or name.startswith("!") else COMMAND_REST
+        end = rest.match(text, named.end()).end()  # type: ignore[union-attr]
+        self._pos = end + 2 if text.startswith("\\\\", end) else end
+        written = text[pos:end].rstrip(BLANKS)
+        if name == "copy" and is_copy_stdin(written[1:]):
+            self._skip_data(self._pos)
+        return PsqlCommand(pos, pos + len(written), written)
+
+    def _skip_data(self, pos: int) -> None:
+        """Puts COPY's data, from the line after ``pos`` to the line ``\\.`` or else the text's end, behind us."""
+        text = self._text
+        begin = text.find("\n", pos) if self._hole is None else self._hole[1]
+        if begin < 0:
+            return
+        end = text.find("\n\\.", begin)
+        while end >= 0 and text[end + 3 : end + 4] not in ("", "\n", "\r"):
+            end = text.find("\n\\.", end + 1)
+        end = end + 3 if end >= 0 else self._size
+        line = begin if self._hole is None else self._hole[0]
+        if SKIPPED.match(text, pos, line).end() == line:  # type: ignore[union-attr]
+            self._pos, self._hole = end, None
+        else:
+            self._hole = line, end
+
+
+def _variable(lexed: Lexed, text: str, pos: int, limit: int) -> int:
+    """Read a variable of psql, or a colon that begins none; return the offset after it."""
+    site = VARIABLE.match(text, pos, limit)
+    if site is None:
+        return pos + 1
+    lexed.variables.append(site.span())
+    return site.end()
+
+
+def _bodies_after(word: str, bodies: int, text: str, pos: int, limit: int) -> int:
+    """How many BEGIN or CASE are open after BEGIN, CASE or END at ``pos`` in a routine, with ``bodies`` before it."""
+    if word == "begin":
+        return bodies + (ATOMIC.match(text, pos + 5, limit) is not None)
+    if word == "case":
+        return bodies + (bodies > 0)
+    return bodies - 1 if bodies else bodies
