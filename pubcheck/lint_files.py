@@ -86,7 +86,8 @@ def _platform_of(plan: Plan) -> str:
     """Return the convention of a unit. It is "supabase" if a file of it is in a folder of that name, or if a folder
     above it in its repository holds a Supabase project."""
     inside = any("supabase" in file.label.split("/")[:-1] for file in plan.files)
-    folders = {os.path.dirname(os.path.abspath(file.path)) for file in plan.files if file.content is None}
+    on_disk = (file.path for file in plan.files if file.content is None and file.error is None)
+    folders = {os.path.dirname(os.path.abspath(path)) for path in on_disk}
     return "supabase" if inside or any(map(_in_supabase_project, folders)) else plan.habit
 
 

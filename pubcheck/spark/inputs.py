@@ -32,7 +32,8 @@ from pubcheck.spark.costs import cost, part
 from pubcheck.spark.incremental import RepositoryDiff
 from pubcheck.spark.schema import CONTENTS, EXAMINED, FACTS, FOUND, LINTED, LISTING, SCANNED, arrow, ddl, quoted
 from pubcheck.spark.store import Store, as_meant
-from pubcheck.spark.unit_discovery import BEGINNING, LINTED_ALL_THE_SAME
+from pubcheck.spark.unit_discovery import BEGINNING
+from pubcheck.spark.unit_row import GIVEN_TO_THE_LINTER
 
 _CHUNK = 40_000
 """Files that the driver holds at a time."""
@@ -149,7 +150,7 @@ class Folders:
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
         placed = units.repartition(parts, "salt").select(*(column.name for column in FOUND))
-        return placed.mapInArrow(partial(worker.lint_files, job=job), ddl(EXAMINED))
+        return placed.mapInArrow(partial(worker.lint_units, job=job), ddl(EXAMINED))
 
     def count(self) -> int:
         return self._count
@@ -373,7 +374,7 @@ class Rows:
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
         assert self._rows is not None
-        given = F.col("member.fate").isNull() | F.col("member.fate").isin(*filter(None, LINTED_ALL_THE_SAME))
+        given = F.col("member.fate").isNull() | F.col("member.fate").isin(*filter(None, GIVEN_TO_THE_LINTER))
         files = (
             units.select(
                 "repository",

@@ -1,129 +1,66 @@
 """The process in which units are linted: `python -m pubcheck.spark.lint_process IN OUT SECONDS BYTES`, with two file
-descriptors to talk over, and what a unit may take.
+descriptors for messages, and the limits of a unit.
 
-The first message it gets is the linter, pickled; it answers with an empty one. Then come units to lint, each a
-``Request`` that is answered with a ``Reply``, what is to be known of files before (`survey`), and small repositories
-for which both is done, each answered with an ``Answer``. It ends when there is nobody left to talk to. What a linter
-prints goes to stderr. It limits its own memory, and its own time too, in case the process that waits for it is gone.
+The first message that it gets is the linter, pickled; it answers with an empty one. Each message after that is a
+request, which it answers with an ``Answer``, until the other end is closed. Output that a linter prints goes to stderr.
+The process limits its own memory, and its own time too, in case the process that waits for it is gone.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from time import perf_counter
+from typing import Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
-from pubcheck.diagnostics import Diagnostic
-from pubcheck.discovery.file_types import File, Plan
+from pubcheck.diagnostics import SEVERITIES, Diagnostic
+from pubcheck.engine.linter import Linter
 from pubcheck.faults import Fault, fault_of
-from pubcheck.findings import Entry
-from pubcheck.lint_files import lint_files
+from pubcheck.fingerprints import fingerprints
+from pubcheck.lint_files import LintedUnit, lint_files
 from pubcheck.rulebook import selected
-from pubcheck.spark.publication_rows import WRITE_RULES, Published, published
-from pubcheck.spark.unit_discovery import (
-    LINTED_ALL_THE_SAME,
-    DiscoveredUnit,
-    Facts,
-    FileInspection,
-    Survey,
-    after_linting,
-    looked,
-    surveyed,
-)
+from pubcheck.spark.publication_rows import WRITE_RULES, published
+from pubcheck.spark.unit_discovery import Facts, FileInspection, Largest, RepositoryFiles, discover, inspect_files
+from pubcheck.spark.unit_row import FindingRow, Quarantined, UnitRow
 
-
-class RequestFile(Struct, frozen=True, array_like=True):
-    """A file: its label, and its content, or where it is, or why it cannot be read."""
-
-    label: str
-    location: bytes | None
-    content: bytes | None
-    problem: str | None
-    view: str = "sql"
-
-
-class Request(Struct, frozen=True, array_like=True, tag=True):
-    """A unit: its files in order, its name, the habit by which it was found, and the majors that its files name."""
-
-    files: tuple[RequestFile, ...]
-    name: str = ""
-    habit: str = "folder"
-    majors: tuple[int, ...] = ()
-
-
-def request_of(unit: DiscoveredUnit, contents: Mapping[bytes, bytes] = {}) -> Request:
-    """To lint a unit whose files lie in folders; of some it may be known what they hold."""
-    return Request(
-        tuple(
-            RequestFile(
-                member.path or "",
-                member.location,
-                contents.get(member.location or b""),
-                member.problem,
-                member.view or "sql",
-            )
-            for member in unit.members
-            if member.fate in LINTED_ALL_THE_SAME
-        ),
-        unit.unit or "",
-        unit.habit or "",
-        unit.majors,
-    )
-
-
-class Unread(Struct, frozen=True):
-    """A file that was left out: ``reason`` is unreadable, not-text or not-postgresql."""
-
-    path: str
-    reason: str
-    detail: str
-
-
-class Failure(Struct, frozen=True):
-    """Why a unit could not be linted: a reason of the table `quarantine`, for people, and a traceback."""
-
-    reason: str
-    detail: str
-    trace: str | None = None
-
-
-class Reply(Struct, frozen=True):
-    """What came of a unit; with a failure, because of which it is quarantined, what there is all the same."""
-
-    findings: tuple[Entry, ...]
-    published: tuple[Published, ...]
-    unread: tuple[Unread, ...]
-    postgres: tuple[int, ...]
-    statements: int
-    seconds: float
-    failure: Failure | None = None
+RowT = TypeVar("RowT")
 
 
 class Examine(Struct, frozen=True, array_like=True, tag=True):
-    """Small repositories in folders, to find the units of and to lint them as well."""
+    """Find the units of repositories in folders or tables. ``lint``: the repositories are small, and their units are
+    linted as well. ``rules`` is a fingerprint of everything except the files that findings depend on; ``top`` is the
+    beginning of labels that fingerprints of findings leave out."""
 
-    surveys: tuple[Survey, ...]
-
-
-class Examined(Struct, frozen=True, array_like=True):
-    """The units of a repository, and what came of those that were linted, in their order."""
-
-    found: tuple[DiscoveredUnit, ...]
-    replies: tuple[Reply, ...]
-
-
-class Answer(Struct, frozen=True):
-    """What came of a survey, of a look at files, or of each repository that was examined; with a failure, nothing."""
-
-    found: tuple[DiscoveredUnit, ...] | tuple[Facts, ...] | tuple[Examined, ...]
-    failure: Failure | None = None
+    repositories: tuple[RepositoryFiles, ...]
+    largest: Largest
+    rules: str
+    top: str
+    lint: bool
 
 
-Asked = Request | Survey | FileInspection | Examine
+class LintUnit(Struct, frozen=True, array_like=True, tag=True):
+    """Lint a unit; ``contents`` are those of its members where they come from a table, empty for files in folders."""
+
+    unit: UnitRow
+    top: str
+    contents: tuple[bytes | None, ...] = ()
+
+
+Request = Examine | LintUnit | FileInspection
+
+
+class Answer(Struct, Generic[RowT], frozen=True):
+    """The units that were examined or linted, or the facts of files. With a ``failure`` the request itself failed; one
+    for lack of memory may have a row all the same."""
+
+    rows: tuple[RowT, ...] = ()
+    facts: tuple[Facts, ...] = ()
+    failure: Quarantined | None = None
 
 
 class Limits(Struct, frozen=True):
@@ -132,12 +69,15 @@ class Limits(Struct, frozen=True):
     seconds: float
     memory: int
 
-    def patience(self, asked: Asked) -> float:
-        """Seconds for an answer. A repository may have far more files than any unit: its time grows with them. What is
-        examined is small, and where one of it needs longer they are all asked for one by one."""
-        if isinstance(asked, Examine):
+    def patience(self, request: Request) -> float:
+        """Seconds for an answer. A repository may have far more files than any unit: its time grows with them.
+        Repositories that are linted together are small; if they need longer, they are examined one by one."""
+        if not isinstance(request, Examine):
+            return self.seconds
+        if request.lint:
             return min(self.seconds, _SHORT)
-        return self.seconds * (1 + len(asked.files) // _SOON if isinstance(asked, Survey) else 1)
+        files = sum(len(repository.files) for repository in request.repositories)
+        return self.seconds * (1 + files // _SOON)
 
 
 _SOON = 1000
@@ -163,109 +103,126 @@ def main() -> None:
     faulthandler.enable()
     gc.set_threshold(500_000)  # as the command line does, and for its reason
     linter, limits = pickle.loads(requests.recv_bytes()), Limits(float(sys.argv[3]), int(sys.argv[4]))
-    refusals_known = selected(linter.config.select, linter.config.ignore, linter.config.extend_select) >= WRITE_RULES
     encode = msgspec.msgpack.Encoder().encode
-    decoder: msgspec.msgpack.Decoder[Asked] = msgspec.msgpack.Decoder(Asked)
-
-    def answer(asked: Asked) -> Reply | Answer:
-        if isinstance(asked, Request):
-            return lint(asked)
-        if isinstance(asked, FileInspection):
-            return Answer(looked(asked))
-        if isinstance(asked, Survey):
-            return Answer(surveyed(asked)[0])
-        return Answer(tuple(map(examine, asked.surveys)))
-
-    def examine(wanted: Survey) -> Examined:
-        found, contents = surveyed(wanted)
-        units, replies = [], []
-        for unit in found:
-            if unit.step == "lint":
-                reply = lint(request_of(unit, contents))
-                if reply.failure is not None and reply.failure.reason == "memory":
-                    raise MemoryError  # another process is to try
-                replies.append(reply)
-                unit = after_linting(unit, failed=reply.failure is not None)
-            units.append(unit)
-        return Examined(tuple(units), tuple(replies))
-
-    def lint(unit: Request) -> Reply:
-        begun = perf_counter()
-        files = tuple(
-            File(os.fsdecode(file.location or b""), file.label, file.problem, file.content, file.view)
-            for file in unit.files
-        )
-        judged = lint_files(Plan(unit.name, files, unit.habit, "", postgres=unit.majors), linter, follow=True)
-        faults = list(judged.faults)
-        rows: tuple[Published, ...] = ()
-        followed = judged.followed
-        of_reading = (*judged.diagnostics, *(followed.of_reading if followed is not None else ()))
-        aside = {
-            id(each.span.source): Unread(each.span.source.label, _ASIDE[each.rule], each.message)
-            for each in (*judged.reading.diagnostics, *of_reading)
-            if each.rule in _ASIDE
-        }
-        if followed is not None:
-            try:
-                rows = tuple(published(followed, refusals_known=refusals_known))
-            except Exception as error:
-                faults.append(fault_of(error))
-            faults += [fault for fold in followed.folds for fault in fold.faults.faults]
-        failure = _failure(faults) if faults else None
-        if failure is not None and failure.reason == "memory":
-            # What is found with too little memory differs from run to run.
-            return Reply((), (), (), judged.postgres, 0, perf_counter() - begun, failure)
-        entries = tuple(finding.entry for finding in judged.findings)
-        unread = tuple(aside.values())
-        failure = failure or _unfit(of_reading, unread, judged.statements, len(files))
-        seconds = perf_counter() - begun
-        return Reply(entries, rows, unread, judged.postgres, judged.statements, seconds, failure)
-
+    decoder: msgspec.msgpack.Decoder[Request] = msgspec.msgpack.Decoder(Request)
     _limit_memory(limits.memory)
     replies.send_bytes(b"")
     try:
         while True:
             try:
-                request = requests.recv_bytes()
+                message = requests.recv_bytes()
             except EOFError:
                 return
             try:
-                asked = decoder.decode(request)
-                with _alarm(limits.patience(asked) + _GRACE):
-                    reply = encode(answer(asked))
-            except Exception as error:  # beside the linter: too little memory, a text that is no Unicode
-                reply = encode(Reply((), (), (), (), 0, 0.0, _failure([fault_of(error)])))
-            replies.send_bytes(reply)
+                request = decoder.decode(message)
+                with _alarm(limits.patience(request) + _GRACE):
+                    answer = encode(_answer(request, linter))
+            except Exception as error:  # outside of the linter: too little memory, a text that is no Unicode
+                answer = encode(Answer[UnitRow](failure=_failure([fault_of(error)])))
+            replies.send_bytes(answer)
     except MemoryError:  # not even enough to be told what to do, or to tell
         os._exit(OUT_OF_MEMORY)
 
 
-_ASIDE = {"PUB001": "unreadable", "PUB002": "not-text", "PUB008": "not-postgresql"}
-"""Rules that tell of a file which was left out, with the reason in the table `quarantine`."""
+def _answer(request: Request, linter: Linter) -> Answer[UnitRow]:
+    if isinstance(request, FileInspection):
+        return Answer(facts=inspect_files(request))
+    if isinstance(request, LintUnit):
+        row = lint_unit(request.unit, request.contents, linter, request.top)
+        lacking = row.failed == "memory"
+        return Answer((row,), failure=row.quarantine[-1] if lacking else None)
+    rows: list[UnitRow] = []
+    for repository in request.repositories:
+        units, contents = discover(repository, request.largest, request.rules)
+        for row in units:
+            if request.lint and row.step == "lint":
+                known = [contents.get(member.location or b"") for member in row.members]
+                row = lint_unit(row, known, linter, request.top)
+                if row.failed == "memory":
+                    raise MemoryError  # another process is to try
+            rows.append(row)
+    return Answer(tuple(rows))
 
 
-def _unfit(found: Iterable[Diagnostic], unread: Sequence[Unread], statements: int, files: int) -> Failure | None:
-    """Why a unit that was linted is quarantined all the same, if it is."""
+def lint_unit(row: UnitRow, contents: Sequence[bytes | None], linter: Linter, top: str) -> UnitRow:
+    """The row of a unit with the result of linting it."""
+    begun = perf_counter()
+    plan = row.plan(contents or [None] * len(row.members))
+    linted = lint_files(plan, linter, follow=True)
+    faults, publications = list(linted.faults), []
+    if linted.followed is not None:
+        config = linter.config
+        refusals_known = selected(config.select, config.ignore, config.extend_select) >= WRITE_RULES
+        try:
+            publications = published(linted.followed, refusals_known=refusals_known)
+        except Exception as error:
+            faults.append(fault_of(error))
+        faults += [fault for replay in linted.followed.folds for fault in replay.faults.faults]
+    failure = _failure(faults) if faults else None
+    if failure is not None and failure.reason == "memory":
+        # The findings of a process with too little memory differ from run to run.
+        return replace(row.quarantined(failure), postgres=linted.postgres, seconds=perf_counter() - begun)
+    unread, refusal = _unread(linted, len(plan.files))
+    failure = failure or refusal
+    entries = [finding.entry for finding in linted.findings]
+    names = fingerprints(entries, row.repository, top)
+    findings = tuple(FindingRow(**asdict(entry), fingerprint=name) for entry, name in zip(entries, names, strict=True))
+    severities = [entry.severity for entry in entries]
+    return replace(
+        row if failure is not None else row.without_members(),
+        step="linted",
+        findings=findings,
+        **{f"{severity}s": severities.count(severity) for severity in SEVERITIES},
+        published=tuple(publications),
+        quarantine=(*unread, failure) if failure is not None else unread,
+        unread=len(unread),
+        postgres=linted.postgres,
+        statements=linted.statements,
+        seconds=perf_counter() - begun,
+        failed=failure.reason if failure is not None else None,
+    )
+
+
+_SET_ASIDE = {"PUB001": "unreadable", "PUB002": "not-text", "PUB008": "not-postgresql"}
+"""Rules about a file that was left out, with the reason in the table `quarantine`."""
+
+
+def _unread(linted: LintedUnit, files: int) -> tuple[tuple[Quarantined, ...], Quarantined | None]:
+    """The files of a unit that were left out, and why the unit is quarantined because of the way it was read, if it
+    is."""
+    of_reading = (*linted.diagnostics, *(linted.followed.of_reading if linted.followed is not None else ()))
+    by_source = {
+        id(each.span.source): Quarantined(_SET_ASIDE[each.rule], each.message, path=each.span.source.label)
+        for each in (*linted.reading.diagnostics, *of_reading)
+        if each.rule in _SET_ASIDE
+    }
+    unread = tuple(by_source.values())
     if len(unread) == files:
-        return Failure(unread[0].reason, f"none of its files could be linted; of the first: {unread[0].detail}")
+        first = unread[0]
+        return unread, Quarantined(first.reason, f"none of its files could be linted; of the first: {first.detail}")
+    return unread, _not_postgresql(of_reading, linted.statements)
+
+
+def _not_postgresql(diagnostics: Iterable[Diagnostic], statements: int) -> Quarantined | None:
+    """The reason to quarantine a unit of which most statements cannot be read."""
     refused = {
         (each.span.source.label, each.statement.index)
-        for each in found
-        if each.statement is not None and each.rule in ("PUB004", "PUB005")
+        for each in diagnostics
+        if each.statement is not None and each.name in ("statement-not-parsed", "text-skipped")
     }
-    if 2 * len(refused) > statements:
-        return Failure("not-postgresql", f"{len(refused)} of {statements} statements are not PostgreSQL")
-    return None
+    if 2 * len(refused) <= statements:
+        return None
+    return Quarantined("not-postgresql", f"{len(refused)} of {statements} statements are not PostgreSQL")
 
 
 TOO_LITTLE_MEMORY = "the unit needs more memory than it may take (--unit-memory)"
 
 
-def _failure(faults: Sequence[Fault]) -> Failure:
-    """Why a unit is quarantined that pubcheck failed at; what else was found in it is kept."""
+def _failure(faults: Sequence[Fault]) -> Quarantined:
+    """The reason to quarantine a unit in which pubcheck itself failed; its other findings are kept."""
     if any(fault.memory for fault in faults):
-        return Failure("memory", TOO_LITTLE_MEMORY)
-    return Failure("internal-error", faults[0].text, faults[0].trace)
+        return Quarantined("memory", TOO_LITTLE_MEMORY)
+    return Quarantined("internal-error", faults[0].text, faults[0].trace)
 
 
 def _limit_memory(size: int) -> None:

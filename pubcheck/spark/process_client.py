@@ -1,4 +1,4 @@
-"""The other end of `child`: asks a process, and replaces it when it dies or does not answer in time."""
+"""The other end of ``lint_process``: asks a process, and replaces it when it dies or does not answer in time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from pubcheck.spark.lint_process import OUT_OF_MEMORY, TOO_LITTLE_MEMORY, Asked, Failure, Limits, Reply
+from pubcheck.spark.lint_process import OUT_OF_MEMORY, TOO_LITTLE_MEMORY, Answer, Limits, Request
+from pubcheck.spark.unit_row import Quarantined
 
 _START = 60.0
 """Seconds that a process may take to start."""
@@ -23,7 +24,7 @@ _PARSER_WITHOUT_MEMORY = "Terminating process due to FATAL error"
 """What libpg_query says last when it has not even the memory to raise its error (elog.c and mcxt.c)."""
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(dict).decode
+_decode = msgspec.msgpack.Decoder(Answer[list[Any]]).decode
 
 
 class ChildProcess:
@@ -38,27 +39,26 @@ class ChildProcess:
         """The process there is now."""
         return self._process.pid if self._process is not None else None
 
-    def ask(self, asked: Asked) -> dict[str, Any]:
-        """The fields of the ``Reply`` to a unit, of the ``Answer`` to anything else. A process that dies of it, or
-        overruns, is a ``Reply`` with a failure."""
-        message = _encode(asked)
+    def ask(self, request: Request) -> Answer[list[Any]]:
+        """The answer to a request, with the fields of each row in order. If the process dies of the request, or takes
+        too long, the answer is a failure."""
+        message = _encode(request)
         if self._process is None or self._process.poll() is not None or not self._sent(message):
             # None yet, or one that died at rest, which no unit is to blame for.
             self._start()
             if not self._sent(message):
                 return self._died()
-        patience = self.limits.patience(asked)
+        patience = self.limits.patience(request)
         if not self._answered.poll(patience * 1000):
             self.close()
             return _failed("time-out", f"not done after {patience:g} seconds (--unit-timeout)")
         try:
-            reply: dict[str, Any] = _decode(self._replies.recv_bytes())
+            answer = _decode(self._replies.recv_bytes())
         except (EOFError, OSError):
             return self._died()
-        failure = reply["failure"]
-        if failure is not None and failure["reason"] == "memory":
+        if answer.failure is not None and answer.failure.reason == "memory":
             self.close()  # what is left of its memory may be in pieces
-        return reply
+        return answer
 
     def _sent(self, message: bytes) -> bool:
         try:
@@ -99,7 +99,7 @@ class ChildProcess:
         self.close()
         raise RuntimeError(f"the process that lints does not start: {said or 'it says nothing'}")
 
-    def _died(self) -> dict[str, Any]:
+    def _died(self) -> Answer[list[Any]]:
         process = self._process
         assert process is not None
         try:
@@ -132,6 +132,5 @@ class ChildProcess:
             self._errors.close()
 
 
-def _failed(reason: str, detail: str, trace: str | None = None) -> dict[str, Any]:
-    reply: dict[str, Any] = msgspec.to_builtins(Reply((), (), (), (), 0, 0.0, Failure(reason, detail, trace)))
-    return reply
+def _failed(reason: str, detail: str, trace: str | None = None) -> Answer[list[Any]]:
+    return Answer(failure=Quarantined(reason, detail, trace))

@@ -273,7 +273,7 @@ FOUND = (
     Column("bytes", _LONG, ""),
     Column("cost", _LONG, "of linting it: costs.cost"),
     Column("fingerprint", _TEXT, "as of UNITS"),
-    Column("step", _TEXT, "what is, or was, done with it: survey.Step"),
+    Column("step", _TEXT, "what is, or was, done with it: unit_row.Step"),
     Column("reason", _TEXT, "why it cannot be linted"),
     Column("why", _TEXT, "the same for people"),
     Column("set_aside", _LONG, "files that are quarantined by themselves, for what was known before linting"),

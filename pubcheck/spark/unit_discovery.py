@@ -1,39 +1,36 @@
 """Which files of a repository make units, and what is known of them before any is linted.
 
-This runs in the process that lints (`child`), for what is searched are anybody's files: one that takes the search too
-long, or kills it, is to be found out as one that does so to the linter.
+This runs in the process that lints (``lint_process``), because a repository may hold any files: one that takes too long
+to search, or that kills the process, is found in the same way as one that does so to the linter.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
-from typing import Literal
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.discovery.file_facts import Traits, traits
-from pubcheck.discovery.file_types import SUFFIXES, File, view_of
+from pubcheck.discovery.file_types import SUFFIXES, File, Plan, view_of
 from pubcheck.discovery.object_names import Names, mentions, names
 from pubcheck.discovery.units import group_into_units
 from pubcheck.discovery.walk import readable
 from pubcheck.spark.costs import cost
+from pubcheck.spark.unit_row import GIVEN_TO_THE_LINTER, MemberRow, UnitRow
 
 BEGINNING = 1 << 20
-"""Bytes of a file that is too large to be linted in which is looked for what it has to do with others."""
-LINTED_ALL_THE_SAME = (None, "unreadable")
-"""Fates of files that the linter is given: it tells itself of what it cannot read."""
+"""Bytes that are searched, of a file too large to be linted, for its relations to other files."""
 
 
-class DiscoveredFile(Struct, array_like=True):
-    """A file of a repository: its label, where it is (None for a row of a table), and why it is known already that it
-    cannot be read. The rest is found out of a file that lies somewhere, and given of a row: ``fate`` is unreadable,
-    too-large, or what the process came to that looked at it, with a ``detail`` and a ``trace``; ``digest`` is of the
-    content, or stands for it; ``may_publish`` says whether anything may be said of it."""
+class ScannedFile(Struct, array_like=True):
+    """A file of a repository: its label, its location (None for a row of a table), and the problem because of which it
+    cannot be read. The rest is found out for a file in a folder, and given for a row: ``fate`` is unreadable,
+    too-large, or what became of the process that looked at it, with a ``detail`` and a ``trace``; ``digest`` is the
+    hash of the content, or replaces it; ``may_publish`` says whether there may be a finding about it."""
 
     label: str | None
     location: bytes | None = None
@@ -47,10 +44,14 @@ class DiscoveredFile(Struct, array_like=True):
     traits: bytes | None = None
     names: bytes | None = None
 
+    @property
+    def path(self) -> str | None:
+        """The path by which conventions know the file: its location in folders, because names that are not UTF-8 may
+        share a label."""
+        return self.label if self.location is None else os.fsdecode(self.location)
 
-Step = Literal["lint", "linted", "carried", "stopped", "passed-over", "apart"]
-"""What is to be done, or was done, with a unit: it is linted; its rows are carried over from an earlier run; it cannot
-be linted; its repository is not about publications. Files that are in no unit are `apart`."""
+    def member(self, view: str | None) -> MemberRow:
+        return MemberRow(self.label, self.location, view, self.problem, self.fate, self.detail, self.trace, self.digest)
 
 
 class Largest(Struct, frozen=True, array_like=True):
@@ -60,49 +61,16 @@ class Largest(Struct, frozen=True, array_like=True):
     unit: int
 
 
-class Survey(Struct, frozen=True, array_like=True, tag=True):
-    """A repository to find the units of; ``rules`` stand for all but the files that findings depend on."""
+class RepositoryFiles(Struct, frozen=True, array_like=True):
+    """A repository, its files, and the cost of linting all of it where that is known."""
 
-    files: tuple[DiscoveredFile, ...]
-    largest: Largest
-    rules: str
-
-
-class Member(Struct, frozen=True, array_like=True):
-    """A file of a unit."""
-
-    path: str | None
-    location: bytes | None
-    view: str | None
-    problem: str | None
-    fate: str | None
-    detail: str | None
-    trace: str | None
-    digest: str
-
-
-class DiscoveredUnit(Struct, frozen=True, array_like=True):
-    """A unit, or, without a name, the files that are in none. ``reason`` is that of the table `quarantine` for a
-    unit that cannot be linted, and ``why`` for people; ``set_aside`` counts the files that are quarantined by
-    themselves, but for those that the linter cannot read. Its ``members`` in order; of a unit that need
-    not be linted, or was and is not quarantined, only those with a fate."""
-
-    unit: str | None
-    habit: str | None
-    majors: tuple[int, ...]
-    files: int
-    bytes: int
-    cost: int
-    fingerprint: str
-    step: Step
-    reason: str | None
-    why: str | None
-    set_aside: int
-    members: tuple[Member, ...]
+    name: str
+    files: list[ScannedFile]
+    cost: int = 0
 
 
 class FileToInspect(Struct, frozen=True, array_like=True):
-    """A file to look at by itself: a row's content, or where it is."""
+    """A file to look at by itself: a row's content, or its location."""
 
     label: str
     location: bytes | None
@@ -110,7 +78,7 @@ class FileToInspect(Struct, frozen=True, array_like=True):
 
 
 class FileInspection(Struct, frozen=True, array_like=True, tag=True):
-    """Files whose ``Facts`` are asked for."""
+    """A request for the ``Facts`` of files."""
 
     files: tuple[FileToInspect, ...]
     largest: int
@@ -129,47 +97,56 @@ _decode_names = msgspec.msgpack.Decoder(Names).decode
 _NOTHING = Names()
 
 
-def looked(wanted: FileInspection) -> tuple[Facts, ...]:
-    """The facts of files; of one that cannot be read there are none."""
-    found = []
-    for file in wanted.files:
+def inspect_files(request: FileInspection) -> tuple[Facts, ...]:
+    """The facts of files; those of a file that cannot be read are empty."""
+    every = []
+    for file in request.files:
         content = file.content
         if content is None:
             try:
-                content, _ = _read(file.location or b"", wanted.largest)
+                content, _ = _read(file.location or b"", request.largest)
             except (OSError, ValueError):
                 content = b""
         facts = traits(file.label, content)
         named = names(content) if file.label.lower().endswith(SUFFIXES) or facts.may_publish else _NOTHING
-        found.append(Facts(_encode(facts), _encode(named)))
-    return tuple(found)
+        every.append(Facts(_encode(facts), _encode(named)))
+    return tuple(every)
 
 
-def surveyed(wanted: Survey) -> tuple[tuple[DiscoveredUnit, ...], Mapping[bytes, bytes]]:
-    """The units of a repository, and the files outside them; and what its files hold, by where they are, unless that is
-    much."""
-    known = _Known(wanted.largest.file)
-    for file in wanted.files:
+def discover(
+    repository: RepositoryFiles, largest: Largest, rules: str
+) -> tuple[tuple[UnitRow, ...], Mapping[bytes, bytes]]:
+    """The units of a repository, and the files outside of them; and the contents of its files by location, unless they
+    are large. Of several rows with one path the first by digest counts, the others are duplicates."""
+    inspector = _RepositoryInspector(largest.file)
+    for file in repository.files:
         if file.location is not None and file.problem is None and file.fate is None:
-            known.look(file)
+            inspector.read(file)
         elif file.problem is not None:
             file.fate, file.detail, file.digest = "unreadable", file.problem, file.problem
-    return _units(wanted, known), known.contents
+    ordered = sorted(repository.files, key=lambda file: (file.label or "", file.location or b"", file.digest))
+    copies: dict[str | None, list[ScannedFile]] = {}
+    for file in ordered:
+        copies.setdefault(file.path, []).append(file)
+    publishes = any(file.may_publish for file in ordered)
+    rows = []
+    for plan in _plans(copies, inspector):
+        files = [copies.pop(file.path) for file in plan.files]
+        row = _row(repository.name, plan, files, largest, rules)
+        rows.append(row if publishes else _passed_over(row))
+    outside = [file for same in copies.values() for file in same]
+    if outside:
+        rows.append(_outside(repository.name, outside))
+    return tuple(rows), inspector.contents
 
 
-def after_linting(unit: DiscoveredUnit, *, failed: bool) -> DiscoveredUnit:
-    """The unit once it was linted; ``failed``: it is quarantined."""
-    members = unit.members if failed else tuple(member for member in unit.members if member.fate is not None)
-    return replace(unit, step="linted", members=members)
-
-
-def given_up(wanted: Survey) -> tuple[DiscoveredUnit, ...]:
-    """What is left of a repository for which no units could be found: files that all have a fate."""
-    return (_outside(wanted.files),)
+def undiscovered(repository: RepositoryFiles) -> UnitRow:
+    """A repository for which no units could be found: its files, which all have a fate."""
+    return _outside(repository.name, repository.files)
 
 
 def _read(location: bytes, largest: int) -> tuple[bytes, int]:
-    """A file's content and its size; of one over ``largest`` bytes the beginning alone, which tells the files beside it
+    """A file's content and its size; of one over ``largest`` bytes only the beginning, which shows the files next to it
     whether they belong to it."""
     # Half the time that `open` takes for a small file.
     descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_BINARY", 0))
@@ -191,18 +168,18 @@ _KEPT = 16 << 20
 """Bytes of contents that are kept of a repository."""
 
 
-class _Known:
-    """What is known of a repository's files by the paths that habits know them by."""
+class _RepositoryInspector:
+    """Answers questions about a repository's files by the paths that conventions know them by."""
 
     def __init__(self, largest: int) -> None:
-        self.files: dict[str, DiscoveredFile] = {}
+        self.files: dict[str, ScannedFile] = {}
         self.contents: dict[bytes, bytes] = {}
         self._traits: dict[int, Traits] = {}
         self._room = _KEPT
         self._largest = largest
 
-    def look(self, file: DiscoveredFile) -> None:
-        """Finds out what is to be known of a file that lies somewhere."""
+    def read(self, file: ScannedFile) -> None:
+        """Fill in the fields of a file in a folder."""
         assert file.label is not None
         assert file.location is not None
         try:
@@ -223,10 +200,10 @@ class _Known:
 
     def traits(self, path: str) -> Traits:
         file = self.files[path]
-        found = self._traits.get(id(file))
-        if found is None:
-            found = self._traits[id(file)] = Traits() if file.traits is None else _decode_traits(file.traits)
-        return found
+        known = self._traits.get(id(file))
+        if known is None:
+            known = self._traits[id(file)] = Traits() if file.traits is None else _decode_traits(file.traits)
+        return known
 
     def names(self, path: str, wanted: frozenset[str] | None = None) -> Names:
         file = self.files[path]
@@ -242,115 +219,81 @@ class _Known:
                 return _NOTHING
         if wanted is not None and not mentions(content, wanted):
             return _NOTHING
-        found = names(content)
-        file.names = _encode(found)
-        return found
+        known = names(content)
+        file.names = _encode(known)
+        return known
 
 
-class _Place(Struct, frozen=True):
-    unit: str
-    habit: str
-    majors: tuple[int, ...]
-    ordinal: int
-    view: str
-
-
-def _path(file: DiscoveredFile) -> str | None:
-    """The path by which habits know a file: files in folders are told apart by where they are, for names that are no
-    UTF-8 may have one label."""
-    return file.label if file.location is None else os.fsdecode(file.location)
-
-
-def _units(wanted: Survey, known: _Known) -> tuple[DiscoveredUnit, ...]:
-    """Of several rows of a path the first by digest counts, the others are duplicates."""
-    rows = sorted(wanted.files, key=lambda file: (file.label or "", file.location or b"", file.digest))
-    alone = []
-    in_table = False
-    for file in rows:
-        path = _path(file)
-        if file.location is None:
-            in_table = True
-        elif file.problem is not None:
-            alone.append(file)  # a folder that cannot be listed
-            continue
-        if path is not None:
-            known.files.setdefault(path, file)
-    if in_table:
-        met = frozenset(readable(known.files))
-        known.files = {path: file for path, file in known.files.items() if path in met}
-    places = _places(known, alone)
-    units: dict[str, list[tuple[int, DiscoveredFile, _Place]]] = {}
-    outside = []
-    for _, same in groupby(rows, _path):
-        for number, file in enumerate(same):
-            place = places.get(_path(file) or "")
-            if place is None:
-                outside.append(file)
-                continue
-            if number:
-                file.fate = "duplicate"
-            units.setdefault(place.unit, []).append((place.ordinal, file, place))
-    selected = any(file.may_publish for file in rows)
-    found = [_unit(unit, members, wanted, selected=selected) for unit, members in units.items()]
-    return (*found, _outside(outside)) if outside else tuple(found)
-
-
-def _places(known: _Known, alone: Iterable[DiscoveredFile]) -> dict[str, _Place]:
+def _plans(copies: Mapping[str | None, Sequence[ScannedFile]], inspector: _RepositoryInspector) -> list[Plan]:
+    """The units of the files by path, without files that other units have; each with a name of its own. A folder that
+    cannot be listed is a unit of one file."""
+    first = {path: same[0] for path, same in copies.items() if path is not None}
+    unlisted = [file for file in first.values() if file.location is not None and file.problem is not None]
+    files = {path: file for path, file in first.items() if file.location is None or file.problem is None}
+    if any(file.location is None for file in files.values()):
+        paths = frozenset(readable(files))
+        files = {path: file for path, file in files.items() if path in paths}
+    inspector.files = files
     plans, _ = group_into_units(
-        [(path, File(path, file.label or "", view=view_of(path))) for path, file in known.files.items()], known
+        [(path, File(path, file.label or "", view=view_of(path))) for path, file in files.items()], inspector
     )
-    called: set[str] = set()
-
-    def name(wanted: str) -> str:
-        """The name, or one like it if it is another unit's already."""
-        found, number = wanted, 1
-        while found in called:
-            number += 1
-            found = f"{wanted} ({number})"
-        called.add(found)
-        return found
-
-    places = {}
-    for plan in plans:
-        unit = name(plan.name)
-        for ordinal, file in enumerate(file for file in plan.files if not file.context):
-            places[file.path] = _Place(unit, plan.habit, plan.postgres, ordinal, file.view)
-    for each in alone:
-        places[_path(each) or ""] = _Place(name(each.label or ""), "folder", (), 0, "sql")
-    return places
+    own = (replace(plan, files=tuple(file for file in plan.files if not file.context)) for plan in plans)
+    plans = [plan for plan in own if plan.files]
+    for folder in unlisted:
+        label = folder.label or ""
+        plans.append(Plan(label, (File(folder.path or "", label),), "folder", ""))
+    taken: set[str] = set()
+    return [replace(plan, name=_unused(plan.name, taken)) for plan in plans]
 
 
-def _unit(
-    name: str, given: list[tuple[int, DiscoveredFile, _Place]], wanted: Survey, *, selected: bool
-) -> DiscoveredUnit:
-    given.sort(key=lambda each: each[0])
-    habit, majors = given[0][2].habit, given[0][2].majors
-    described = [wanted.rules, habit, *map(str, majors)]
-    described += [
-        f"{ordinal}\t{file.label}\t{file.digest}\t{file.fate}\t{place.view}" for ordinal, file, place in given
-    ]
+def _unused(name: str, taken: set[str]) -> str:
+    """The name, or one like it if another unit has it already."""
+    unused, number = name, 1
+    while unused in taken:
+        number += 1
+        unused = f"{name} ({number})"
+    taken.add(unused)
+    return unused
+
+
+def _row(repository: str, plan: Plan, copies: Sequence[Sequence[ScannedFile]], largest: Largest, rules: str) -> UnitRow:
+    """The row of a unit; ``copies`` are, for each of its files, the rows that have its path."""
+    described = [rules, plan.habit, *map(str, plan.postgres)]
+    members = []
+    every = [file for same in copies for file in same]
+    for ordinal, (file, same) in enumerate(zip(plan.files, copies, strict=True)):
+        for duplicate in same[1:]:
+            duplicate.fate = "duplicate"
+        members += [copy.member(file.view) for copy in same]
+        described += [f"{ordinal}\t{copy.label}\t{copy.digest}\t{copy.fate}\t{file.view}" for copy in same]
     text = "\n".join(described).encode("utf-8", "surrogateescape")
-    size = sum(file.size for _, file, _ in given)
-    reason, why = _stopped([file for _, file, _ in given], size, wanted.largest) if selected else (None, None)
-    return DiscoveredUnit(
-        unit=name,
-        habit=habit,
-        majors=majors,
-        files=len(given),
-        bytes=size,
-        cost=cost(size, len(given)),
+    size = sum(file.size for file in every)
+    reason, why = _stopped(every, size, largest)
+    return UnitRow(
+        repository=repository,
+        unit=plan.name,
+        habit=plan.habit,
+        majors=plan.postgres,
+        files=len(every),
+        size=size,
+        cost=cost(size, len(every)),
         fingerprint=hashlib.sha256(text).hexdigest(),
-        step="passed-over" if not selected else "lint" if reason is None else "stopped",
+        step="lint" if reason is None else "stopped",
         reason=reason,
         why=why,
-        set_aside=sum(file.fate not in LINTED_ALL_THE_SAME for _, file, _ in given),
-        members=tuple(_member(file, place.view) for _, file, place in given if selected or file.fate is not None),
+        set_aside=sum(file.fate not in GIVEN_TO_THE_LINTER for file in every),
+        members=tuple(members),
     )
 
 
-def _stopped(files: Sequence[DiscoveredFile], size: int, largest: Largest) -> tuple[str | None, str | None]:
+def _passed_over(row: UnitRow) -> UnitRow:
+    """The row of a unit in a repository that is not about publications."""
+    return replace(row.without_members(), step="passed-over", reason=None, why=None)
+
+
+def _stopped(files: Sequence[ScannedFile], size: int, largest: Largest) -> tuple[str | None, str | None]:
     """Why a unit cannot be linted, if so: the reason, and for people."""
-    stopped = next((file for file in files if file.fate not in (*LINTED_ALL_THE_SAME, "duplicate")), None)
+    stopped = next((file for file in files if file.fate not in (*GIVEN_TO_THE_LINTER, "duplicate")), None)
     if stopped is not None and stopped.fate != "too-large":
         return stopped.fate, f"{stopped.label}: {stopped.detail}"
     if stopped is None and size <= largest.unit:
@@ -359,13 +302,8 @@ def _stopped(files: Sequence[DiscoveredFile], size: int, largest: Largest) -> tu
     return "too-large", f"{size} bytes in {len(files)} files; {allowed}"
 
 
-def _outside(files: Iterable[DiscoveredFile]) -> DiscoveredUnit:
-    every = list(files)
-    members = tuple(_member(file, None) for file in every if file.fate is not None)
-    return DiscoveredUnit(
-        None, None, (), len(every), sum(file.size for file in every), 0, "", "apart", None, None, 0, members
-    )
-
-
-def _member(file: DiscoveredFile, view: str | None) -> Member:
-    return Member(file.label, file.location, view, file.problem, file.fate, file.detail, file.trace, file.digest)
+def _outside(repository: str, files: Sequence[ScannedFile]) -> UnitRow:
+    """The row of the files that are in no unit."""
+    members = tuple(file.member(None) for file in files if file.fate is not None)
+    size = sum(file.size for file in files)
+    return UnitRow(repository, None, files=len(files), size=size, step="apart", members=members)

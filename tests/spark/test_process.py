@@ -8,11 +8,13 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from pubcheck.engine.linter import Linter
-from pubcheck.spark.lint_process import Limits, Request, RequestFile
+from pubcheck.spark.lint_process import Answer, Limits, LintUnit
 from pubcheck.spark.process_client import ChildProcess
+from pubcheck.spark.unit_row import MemberRow, Quarantined, UnitRow
 from tests.spark.faulty import FaultyLinter
 
 GOOD = "CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t;"
@@ -33,11 +35,24 @@ def hasty() -> Iterator[ChildProcess]:
     child.close()
 
 
+def ask(process: ChildProcess, *texts: str | bytes) -> Answer[list[Any]]:
+    contents = tuple(text if isinstance(text, bytes) else text.encode() for text in texts)
+    members = tuple(MemberRow(f"{at}.sql", None, "sql", None) for at in range(len(contents)))
+    return process.ask(LintUnit(UnitRow("", "", members=members), "", contents))
+
+
 def lint(process: ChildProcess, *texts: str | bytes) -> dict[str, Any]:
-    files = (text if isinstance(text, bytes) else text.encode() for text in texts)
-    return process.ask(
-        Request(tuple(RequestFile(f"{at}.sql", None, content, None) for at, content in enumerate(files)))
-    )
+    (fields,) = ask(process, *texts).rows
+    return dict(zip(UnitRow.__struct_fields__, fields, strict=True))
+
+
+def failure_of(process: ChildProcess, *texts: str | bytes) -> Quarantined:
+    """Why a unit is quarantined: its process failed, or the linter did."""
+    answer = ask(process, *texts)
+    if answer.failure is not None:
+        return answer.failure
+    quarantine = dict(zip(UnitRow.__struct_fields__, answer.rows[0], strict=True))["quarantine"]
+    return msgspec.convert(quarantine[-1], Quarantined)
 
 
 @pytest.mark.parametrize(
@@ -51,22 +66,22 @@ def lint(process: ChildProcess, *texts: str | bytes) -> dict[str, Any]:
     ],
 )
 def test_a_fault_is_a_failure_of_its_unit_alone(process: ChildProcess, fault: str, reason: str, detail: str) -> None:
-    failure = lint(process, f"-- fault: {fault}\n")["failure"]
-    assert (failure["reason"], failure["detail"]) == (reason, detail)
+    failure = failure_of(process, f"-- fault: {fault}\n")
+    assert (failure.reason, failure.detail) == (reason, detail)
     good = lint(process, GOOD)
-    assert (good["failure"], good["statements"]) == (None, 2)
+    assert (good["failed"], good["statements"]) == (None, 2)
 
 
 @pytest.mark.parametrize("fault", ["loop", "loop-in-c"])
 def test_what_never_ends_is_ended(hasty: ChildProcess, fault: str) -> None:
-    failure = lint(hasty, f"-- fault: {fault}\n")["failure"]
-    assert (failure["reason"], failure["detail"]) == ("time-out", "not done after 1 seconds (--unit-timeout)")
+    failure = failure_of(hasty, f"-- fault: {fault}\n")
+    assert (failure.reason, failure.detail) == ("time-out", "not done after 1 seconds (--unit-timeout)")
     assert hasty.pid is None
 
 
 def test_a_crash_and_an_error_leave_their_trace(process: ChildProcess) -> None:
-    assert "in lint" in lint(process, "-- fault: segfault")["failure"]["trace"]
-    assert "in _error" in lint(process, "-- fault: error")["failure"]["trace"]
+    assert "in lint" in (failure_of(process, "-- fault: segfault").trace or "")
+    assert "in _error" in (failure_of(process, "-- fault: error").trace or "")
 
 
 def test_what_a_linter_prints_is_no_answer(process: ChildProcess) -> None:
@@ -79,7 +94,7 @@ def test_a_process_that_was_killed_at_rest_is_replaced_and_no_unit_is_blamed(pro
     assert first is not None
     os.kill(first, signal.SIGKILL)
     os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
-    assert lint(process, GOOD)["failure"] is None
+    assert lint(process, GOOD)["failed"] is None
     assert process.pid != first
 
 
@@ -92,7 +107,7 @@ def test_one_process_lints_many_units(process: ChildProcess) -> None:
 
 def test_files_that_cannot_be_read_are_told_and_the_others_linted(process: ChildProcess) -> None:
     reply = lint(process, GOOD, b"\x00", b"\xff\x00\x81")
-    unread = [(each["path"], each["reason"]) for each in reply["unread"]]
+    unread = [(each["path"], each["reason"]) for each in reply["quarantine"]]
     assert unread == [("1.sql", "not-text"), ("2.sql", "not-text")]
     assert (reply["statements"], [each["rule"] for each in reply["findings"]]) == (2, ["PUB002", "PUB002"])
 
@@ -108,9 +123,12 @@ def test_too_little_memory_is_no_finding_whoever_lacks_it(megabytes: int) -> Non
     """The connection, the parser while it raises its error, the parser, the linter."""
     columns = ", ".join(f"a_column_with_a_long_name_{number} varchar(100)" for number in range(50_000))
     child = ChildProcess(pickle.dumps(Linter()), Limits(60.0, megabytes << 20))
-    reply = lint(child, f"CREATE TABLE t ({columns}); CREATE PUBLICATION p FOR ALL TABLES;")
+    answer = ask(child, f"CREATE TABLE t ({columns}); CREATE PUBLICATION p FOR ALL TABLES;")
     child.close()
-    assert (reply["failure"]["reason"], list(reply["findings"])) in (("memory", []), ("crashed", []))
+    rows = [dict(zip(UnitRow.__struct_fields__, row, strict=True)) for row in answer.rows]
+    assert answer.failure is not None
+    assert answer.failure.reason in ("memory", "crashed")
+    assert [row["findings"] for row in rows] in ([], [[]])
 
 
 def test_the_linter_itself_can_be_sent() -> None:

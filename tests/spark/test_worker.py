@@ -17,7 +17,7 @@ from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.schema import EXAMINED, FOUND, LISTING, arrow
 from pubcheck.spark.unit_discovery import Largest
 from pubcheck.spark.worker import Job
-from tests.spark.conftest import Plant
+from tests.spark.conftest import Plant, linted
 from tests.spark.faulty import FaultyLinter
 
 PUBLISHES = "CREATE TABLE t (a int PRIMARY KEY, b int);\nCREATE PUBLICATION p FOR TABLE t WHERE (b > 1);\n"
@@ -61,7 +61,7 @@ def in_two_passes(where: str) -> list[dict[str, Any]]:
     found = rows_of(worker.examine(listed(where), job=job(), at_once=False))
     waiting = [{column.name: row[column.name] for column in FOUND} for row in found if row["step"] == "lint"]
     batch = pa.RecordBatch.from_pylist(waiting, schema=arrow(FOUND))
-    return [row for row in found if row["step"] != "lint"] + rows_of(worker.lint_files([batch], job=job()))
+    return [row for row in found if row["step"] != "lint"] + rows_of(worker.lint_units([batch], job=job()))
 
 
 def comparable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def comparable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         row["seconds"] = 0.0
         for told in row["quarantine"]:
             told["trace"] = told["trace"] and told["trace"].splitlines()[-1]
-    return sorted(rows, key=lambda row: (row["repository"], row["unit"]))
+    return sorted(rows, key=lambda row: (row["repository"], row["unit"] or ""))
 
 
 def test_small_repositories_come_to_the_same_at_once_and_in_two_passes(plant: Plant) -> None:
@@ -93,6 +93,16 @@ def test_small_repositories_come_to_the_same_at_once_and_in_two_passes(plant: Pl
     assert {row["step"] for row in at_once} == {"linted", "passed-over", "stopped"}
     assert {row["failed"] for row in at_once} == {None, "not-text", "not-postgresql", "internal-error"}
     assert comparable(at_once) == comparable(in_two_passes("corpus"))
+
+
+def test_the_platform_of_a_repository_is_seen_in_its_folders_as_lint_sees_it(plant: Plant) -> None:
+    member = "CREATE TABLE t (a int PRIMARY KEY);\nALTER PUBLICATION supabase_realtime ADD TABLE t;\n"
+    plant({"r/.git/HEAD": "", "r/supabase/config.toml": "", "r/db/a.sql": member, "other/db/a.sql": member})
+    at_once = rows_of(worker.examine(listed("corpus"), job=job(), at_once=True))
+    assert comparable(at_once) == comparable(in_two_passes("corpus"))
+    rules = {row["repository"]: [found["rule"] for found in row["findings"]] for row in at_once}
+    assert rules == {name: [found["rule"] for found in linted(f"corpus/{name}")] for name in ("r", "other")}
+    assert rules == {"r": [], "other": ["PUB106"]}
 
 
 def test_a_large_repository_is_only_looked_through(plant: Plant) -> None:

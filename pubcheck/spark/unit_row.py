@@ -1,0 +1,113 @@
+"""A unit of the audit as a row: what is known of it before it is linted, and then the result.
+
+The row passes from the process that reads files to Spark and from one step of the job to the next, and the tables are
+made of it. It is the only record of a unit besides the core's own (``Plan``, ``LintedUnit``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pubcheck.discovery.file_types import File, Plan
+from pubcheck.findings import Entry
+from pubcheck.spark.publication_rows import Published
+
+GIVEN_TO_THE_LINTER = (None, "unreadable")
+"""Fates of files that the linter gets: it reports itself which files it cannot read."""
+
+Step = Literal["lint", "linted", "carried", "stopped", "passed-over", "apart"]
+"""What is to be done, or was done, with a unit: it is linted; its rows are carried over from an earlier run; it cannot
+be linted; its repository is not about publications. Files that are in no unit are `apart`."""
+
+
+class MemberRow(Struct, frozen=True, array_like=True):
+    """A file of a unit: the columns ``schema.MEMBER``."""
+
+    path: str | None
+    location: bytes | None
+    view: str | None
+    problem: str | None
+    fate: str | None = None
+    detail: str | None = None
+    trace: str | None = None
+    digest: str = ""
+
+
+class Quarantined(Struct, frozen=True):
+    """Why a unit, or without its unit the file ``path``, is in the table `quarantine`: the reason, a text for people
+    and a traceback."""
+
+    reason: str
+    detail: str
+    trace: str | None = None
+    path: str | None = None
+
+
+class FindingRow(Entry, frozen=True):
+    """A finding: the columns ``schema.DIAGNOSTIC``."""
+
+    fingerprint: str = ""
+
+
+class UnitRow(Struct, frozen=True, array_like=True):
+    """A unit: the columns ``schema.EXAMINED`` in their order. Without a name, it holds the files that are in no unit.
+
+    ``reason`` is that of the table `quarantine` for a unit that cannot be linted, and ``why`` the same for people;
+    ``set_aside`` counts the files that are quarantined by themselves before linting. ``members`` are in order; of a
+    unit that need not be linted, or that was linted and is not quarantined, only those that have a fate.
+    """
+
+    repository: str
+    unit: str | None
+    habit: str | None = None
+    majors: tuple[int, ...] = ()
+    files: int = 0
+    size: int = 0
+    cost: int = 0
+    fingerprint: str = ""
+    step: Step = "lint"
+    reason: str | None = None
+    why: str | None = None
+    set_aside: int = 0
+    members: tuple[MemberRow, ...] = ()
+    findings: tuple[FindingRow, ...] = ()
+    errors: int = 0
+    warnings: int = 0
+    notes: int = 0
+    published: tuple[Published, ...] = ()
+    quarantine: tuple[Quarantined, ...] = ()
+    unread: int = 0
+    postgres: tuple[int, ...] | None = None
+    statements: int = 0
+    seconds: float = 0.0
+    failed: str | None = None
+
+    def plan(self, contents: Sequence[bytes | None]) -> Plan:
+        """The unit to lint; ``contents`` are those of its members as far as they are known."""
+        files = tuple(
+            File(
+                os.fsdecode(member.location or b""),
+                member.path or "",
+                member.problem,
+                # A file of a folder is known by its path as well; its content is only not read twice.
+                content=content if member.location is None else None,
+                view=member.view or "sql",
+                kept=content if member.location is not None else None,
+            )
+            for member, content in zip(self.members, contents, strict=True)
+            if member.fate in GIVEN_TO_THE_LINTER
+        )
+        return Plan(self.unit or "", files, self.habit or "", "", self.majors)
+
+    def quarantined(self, failure: Quarantined) -> UnitRow:
+        """The row of a unit whose linting ended without a result."""
+        return replace(self, step="linted", postgres=(), quarantine=(failure,), failed=failure.reason)
+
+    def without_members(self) -> UnitRow:
+        """The row without the members that nobody asks for once the unit is linted and not quarantined."""
+        return replace(self, members=tuple(member for member in self.members if member.fate is not None))
