@@ -252,7 +252,8 @@ def _input(
 ) -> Input:
     from pubcheck.discovery.repositories import fixed_part
     from pubcheck.discovery.walk import readable
-    from pubcheck.spark.inputs import PRESETS, Columns, Folders, Rows
+    from pubcheck.spark.folder_input import Folders
+    from pubcheck.spark.table_input import PRESETS, Columns, Rows
 
     if format_ == "files":
         if preset or any(columns) or options:

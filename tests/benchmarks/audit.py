@@ -34,7 +34,7 @@ from pyspark.sql import SparkSession
 
 from corpus.generate import Repository, Shape, planted, repositories, write
 from pubcheck.engine.linter import Linter
-from pubcheck.spark.inputs import Folders
+from pubcheck.spark.folder_input import Folders
 from pubcheck.spark.job import Options, audit
 from pubcheck.spark.session import session
 from pubcheck.spark.store import Store

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from pubcheck.engine.linter import Linter
-from pubcheck.spark.inputs import Folders, Input
+from pubcheck.spark.folder_input import Folders
+from pubcheck.spark.inputs import Input
 from pubcheck.spark.job import Options, audit
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.schema import FINDINGS, METRICS, PUBLICATIONS, QUARANTINE, REPOSITORIES, RUNS, UNITS

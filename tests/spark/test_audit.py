@@ -19,11 +19,13 @@ from pubcheck.discovery.units import find_plans
 from pubcheck.engine.linter import Followed
 from pubcheck.engine.unit import Unit
 from pubcheck.spark import costs
-from pubcheck.spark.inputs import Columns, EmptyInput, Folders, Input, Rows
+from pubcheck.spark.folder_input import Folders
+from pubcheck.spark.inputs import EmptyInput, Input
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.publication_rows import Published
 from pubcheck.spark.schema import PUBLISHED, Column
 from pubcheck.spark.store import NoRun, Store
+from pubcheck.spark.table_input import Columns, Rows
 from tests.spark.audits import QUICK, SMALL, TABLES, Audits, exactly
 from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
 from tests.spark.faulty import FaultyBefore, FaultyLinter
@@ -280,7 +282,7 @@ def test_a_run_is_written_again_and_a_failed_one_does_not_exist(
         def __reduce__(self) -> tuple[Any, ...]:
             return (int, ("no number",))
 
-    monkeypatch.setattr("pubcheck.spark.inputs._CHUNK", 1)
+    monkeypatch.setattr("pubcheck.spark.folder_input._CHUNK", 1)
     with pytest.raises(PySparkException, match="the process that lints does not start"):
         audits.run(corpus, linter=Unsendable())
     assert audits.store.runs().count() == 0
@@ -295,7 +297,7 @@ def test_a_run_is_written_again_and_a_failed_one_does_not_exist(
 
 KILLED = """
 import os, sys
-from pubcheck.spark.inputs import Folders
+from pubcheck.spark.folder_input import Folders
 from pubcheck.spark.job import Options, audit
 from pubcheck.spark.store import Store
 from pubcheck.spark.session import session
@@ -395,7 +397,7 @@ def test_files_whose_names_are_no_text_are_told_apart(audits: Audits, plant: Pla
 def test_units_of_every_size_are_linted_once(audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of small repositories at once, two large ones in a partition alone, and many of one large repository; of a
     listing that the driver writes in pieces."""
-    monkeypatch.setattr("pubcheck.spark.inputs._CHUNK", 100)
+    monkeypatch.setattr("pubcheck.spark.folder_input._CHUNK", 100)
     most = "-- x\n" * (costs.SMALL // 5)
     files = {f"r{number}/a.sql": PUBLISHES + (most if number in (3, 17) else "-- x\n" * number) for number in range(30)}
     many = 2 * costs.SMALL // costs.cost(len(PUBLISHES), 1)

@@ -11,8 +11,10 @@ from pyspark.sql import SparkSession
 
 from pubcheck.config import Config
 from pubcheck.discovery.repositories import find_repositories
-from pubcheck.spark.inputs import Columns, Folders, Input, Rows, state_of
+from pubcheck.spark.folder_input import Folders, state_of
+from pubcheck.spark.inputs import Input
 from pubcheck.spark.report_data import collect
+from pubcheck.spark.table_input import Columns, Rows
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
 from tests.spark.faulty import FaultyLinter
@@ -54,8 +56,8 @@ def test_unchanged_units_are_carried_over_and_not_linted(audits: Audits, plant: 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """No file is so young that a change could not be told."""
-    monkeypatch.setattr("pubcheck.spark.inputs._TICK", -(10**18))
-    monkeypatch.setattr("pubcheck.spark.inputs._COARSE", -(10**18))
+    monkeypatch.setattr("pubcheck.spark.folder_input._TICK", -(10**18))
+    monkeypatch.setattr("pubcheck.spark.folder_input._COARSE", -(10**18))
 
 
 def without(rows: list[dict[str, Any]], *columns: str) -> list[str]:
@@ -145,7 +147,7 @@ def test_latest_is_the_latest_of_the_same_input(audits: Audits, plant: Plant) ->
 
 
 def test_what_looks_as_it_did_is_not_read(audits: Audits, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pubcheck.spark.inputs.state_of", lambda *_: ("the same", 0))
+    monkeypatch.setattr("pubcheck.spark.folder_input.state_of", lambda *_: ("the same", 0))
     corpus = plant({"a/a.sql": PUBLISHES})
     audits.run(corpus)
     plant({"a/a.sql": "DROP PUBLICATION none;"})

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pubcheck.discovery.file_facts import traits
 from pubcheck.discovery.prefilter import DONE, IDENTITY, NAMED, STATEMENT, WORD, may_matter, may_publish
 from pubcheck.discovery.units import find_plans
-from pubcheck.spark import inputs
+from pubcheck.spark import table_input
 from tests.spark.conftest import PROJECT, linted
 
 KEPT = (
@@ -138,6 +138,6 @@ def test_spark_keeps_what_python_keeps(spark: SparkSession) -> None:
     examples += [text.encode("cp1252") for text in ("CREATE /* é */ PUBLICATION p", "é CREATE PUBLICATION p")]
     named = [(path, text) for path in ("x/a.PSQL", "a.py") for text in examples]
     rows = spark.createDataFrame(named, "path STRING, content BINARY")
-    kept = rows.select("path", "content", inputs.may_matter(rows["path"], rows["content"]).alias("kept")).collect()
+    kept = rows.select("path", "content", table_input.may_matter(rows["path"], rows["content"]).alias("kept")).collect()
     assert {(row[0], bytes(row[1])): row[2] for row in kept} == {each: may_matter(*each) for each in named}
     assert all(each.startswith("(?i)") for each in (WORD, STATEMENT, IDENTITY, NAMED, DONE))

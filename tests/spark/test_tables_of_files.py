@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pubcheck.spark.inputs import BadInput, Columns, EmptyInput, Rows
+from pubcheck.spark.inputs import BadInput, EmptyInput
+from pubcheck.spark.table_input import Columns, Rows
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
 
