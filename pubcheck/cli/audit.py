@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pubcheck.cli.app import FOUND, NoInput, complain, fail_on_assumed_option, fail_on_option, show
-from pubcheck.cli.input_options import config_option
+from pubcheck.cli.input_options import config_option, configuration
 from pubcheck.cli.output_files import put
 from pubcheck.cli.spark import (
     check_installed,
@@ -22,7 +22,7 @@ from pubcheck.cli.spark import (
     reason,
     remote_option,
 )
-from pubcheck.config import Config, ConfigError, from_options, load, read_size
+from pubcheck.config import Config, ConfigError, read_size
 from pubcheck.diagnostics import SEVERITIES
 
 if TYPE_CHECKING:
@@ -152,16 +152,16 @@ def command(
     replica identity) or quarantined (with the reason). A unit that crashes, takes too long or is too large does not
     affect the others.
     """
-    given = {
-        "postgres": postgres,
-        "select": select or None,
-        "ignore": ignore or None,
-        "complete": complete,
-        "fail-on": fail_on,
-        "fail-on-assumed": fail_on_assumed,
-    }
-    config = from_options(
-        {key: value for key, value in given.items() if value is not None}, load(path=config_path), where="--"
+    config = configuration(
+        {
+            "postgres": postgres,
+            "select": select,
+            "ignore": ignore,
+            "complete": complete,
+            "fail-on": fail_on,
+            "fail-on-assumed": fail_on_assumed,
+        },
+        config_path,
     )
     if run is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", run):
         raise ConfigError(

@@ -18,17 +18,17 @@ from pubcheck.cli.app import (
 from pubcheck.cli.input_options import (
     complete_option,
     config_option,
+    configuration,
     read_plans,
     schema_option,
     statement_size_option,
     stdin_option,
     together_option,
     variables_option,
-    with_variables,
 )
 from pubcheck.cli.output_files import STDOUT, put
 from pubcheck.cli.process_pool import Workers
-from pubcheck.config import Config, from_options, load
+from pubcheck.config import Config
 from pubcheck.discovery.file_types import Plan
 
 TYPE_CHECKING = False
@@ -125,17 +125,17 @@ def command(
     A PATH is a folder, a file, or - for standard input. In a folder, migration files form units by their tool's naming
     conventions (`pubcheck files` shows them). A file is explained as part of its migration history if it has one.
     """
-    given = {
-        "postgres": postgres,
-        "complete": complete,
-        "fail-on": fail_on,
-        "fail-on-assumed": fail_on_assumed,
-        "max-statement-size": max_statement_size,
-    }
-    config = from_options(
-        {key: value for key, value in given.items() if value is not None}, load(path=config_path), where="--"
+    config = configuration(
+        {
+            "postgres": postgres,
+            "complete": complete,
+            "fail-on": fail_on,
+            "fail-on-assumed": fail_on_assumed,
+            "max-statement-size": max_statement_size,
+        },
+        config_path,
+        variables,
     )
-    config = with_variables(config, variables)
     if postgres is not None and len(config.postgres) > 1:
         raise click.UsageError("--postgres: explain takes one version at a time")
     from pubcheck.explain.build import Wanted

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 import msgspec
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from pubcheck.cli.app import NoInput
 from pubcheck.cli.lint_unit import ready
-from pubcheck.config import Config
+from pubcheck.config import Config, from_options, load
 from pubcheck.discovery.file_facts import Traits
 from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import STDIN, UNNAMED, Plan
@@ -87,9 +87,18 @@ force_exclude_option = click.option(
 )
 
 
-def with_variables(config: Config, variables: dict[str, str]) -> Config:
-    """The configuration with more variables of psql, or other values for them."""
-    return replace(config, variables=tuple({**dict(config.variables), **variables}.items())) if variables else config
+def configuration(options: Mapping[str, object], path: str | None, variables: Mapping[str, str] = {}) -> Config:
+    """The configuration in the file ``path``, or the nearest one, with the options of the command line that are given
+    (neither None nor empty) in its place. Rules of `extend-select` and variables of psql are added. Raises
+    ConfigError."""
+    base = load(path=path)
+    given = {key: value for key, value in options.items() if value not in (None, ())}
+    config = from_options(given, base, where="--")
+    if "extend-select" in given:
+        config = replace(config, extend_select=base.extend_select + config.extend_select)
+    if variables:
+        config = replace(config, variables=tuple({**dict(config.variables), **variables}.items()))
+    return config
 
 
 def read_plans(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 from msgspec.structs import replace
 
-from pubcheck import rulebook
 from pubcheck.cli.app import (
     FOUND,
     NoInput,
@@ -22,6 +21,7 @@ from pubcheck.cli.app import (
 from pubcheck.cli.input_options import (
     complete_option,
     config_option,
+    configuration,
     force_exclude_option,
     look,
     no_input,
@@ -31,27 +31,23 @@ from pubcheck.cli.input_options import (
     stdin_option,
     together_option,
     variables_option,
-    with_variables,
 )
+from pubcheck.cli.lint_summary import LintRun, closing_lines
 from pubcheck.cli.lint_unit import Outcome, Task, died, lint_unit
 from pubcheck.cli.output_files import STDOUT, Output, OutputType, put
 from pubcheck.cli.process_pool import Workers
-from pubcheck.config import Config, ConfigError, from_options, load
-from pubcheck.discovery.file_types import STDIN, Plan
+from pubcheck.config import Config, ConfigError
+from pubcheck.discovery.file_types import STDIN
 from pubcheck.findings import Report, report
 from pubcheck.postgres.versions import DEFAULT_MAJOR
 from pubcheck.report import count
-from pubcheck.report.causes import causes
 from pubcheck.report.formats import FOR_PEOPLE, FORMATS, render
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
-    from typing import Literal
-
     from pubcheck.autofix import Rewritten
     from pubcheck.baseline import Baseline
-
-    Change = Literal["fix", "unsafe-fix", "ignore"]
+    from pubcheck.cli.lint_unit import Change
 
 
 @click.command(
@@ -165,22 +161,21 @@ def command(
 
     A refused statement changes nothing, and the statements after it are still checked, even in the same transaction.
     """
-    given = {
-        "postgres": postgres,
-        "select": select or None,
-        "ignore": ignore or None,
-        "complete": complete,
-        "fail-on": fail_on,
-        "fail-on-assumed": fail_on_assumed,
-        "extend-select": extend_select or None,
-        "force-exclude": force_exclude,
-        "max-statement-size": max_statement_size,
-    }
-    options = {key: value for key, value in given.items() if value is not None}
-    base = load(path=config_path)
-    config = with_variables(from_options(options, base, where="--"), variables)
-    if extend_select:
-        config = replace(config, extend_select=base.extend_select + config.extend_select)
+    config = configuration(
+        {
+            "postgres": postgres,
+            "select": select,
+            "ignore": ignore,
+            "complete": complete,
+            "fail-on": fail_on,
+            "fail-on-assumed": fail_on_assumed,
+            "extend-select": extend_select,
+            "force-exclude": force_exclude,
+            "max-statement-size": max_statement_size,
+        },
+        config_path,
+        variables,
+    )
     format_, outputs = _reports(format_, outputs)
     if statistics and format_ not in ("text", "json"):
         raise click.UsageError("--statistics needs --format text or json")
@@ -191,7 +186,7 @@ def command(
         raise click.UsageError("standard input cannot be changed; use --diff to see the changes")
     known = None if write_baseline else _baseline(baseline, config)
     with Workers(jobs) as workers:
-        met = look(
+        survey = look(
             paths,
             config,
             together=together,
@@ -201,41 +196,42 @@ def command(
             workers=workers,
             quiet=quiet,
         )
-        plans = met.plans
-        if not (plans or met.named):
-            raise NoInput(no_input(met, paths))
+        plans = survey.plans
+        if not (plans or survey.named):
+            raise NoInput(no_input(survey, paths))
         excerpts = "text" in (format_, *(output.format for output in outputs))
         tasks = [Task(plan, config, excerpts, known, change) for plan in plans]
         outcomes = list(_watched(workers.map(lint_unit, tasks, died), len(tasks), quiet))
     if write_baseline:
-        return _make_known(outcomes, write_baseline, quiet)
+        return _record_findings(outcomes, write_baseline, quiet)
     rewritten = [file for outcome in outcomes for file in outcome.rewritten]
-    problems = [outcome.crash for outcome in outcomes if outcome.crash]
-    unwritten: dict[str, str] = {}
-    if rewritten and not diff:
-        from pubcheck.cli import write_files
-
-        unwritten = dict(write_files.write(rewritten))
-        problems[:0] = (f"{label}: {reason}" for label, reason in unwritten.items())
-    found = _report(outcomes, config)
-    status = FOUND if not exit_zero and (rewritten if diff else _fails(found, config)) else 0
+    unwritten = _written(rewritten) if rewritten and not diff else {}
+    problems = [f"{label}: {reason}" for label, reason in unwritten.items()]
+    problems += [outcome.crash for outcome in outcomes if outcome.crash]
+    findings = _report(outcomes, config)
+    status = FOUND if not exit_zero and (rewritten if diff else _fails(findings, config)) else 0
     for output in outputs:
         try:
-            put(output.path, render(found, output.format))
+            put(output.path, render(findings, output.format))
         except OSError as error:
             status = complain(f"--output: {output.path}: {error.strerror}")
-    shown = _shown(found, format_, statistics, rewritten if diff else None, use_color(color), quiet)
+    shown = _shown(findings, format_, statistics, rewritten if diff else None, use_color(color), quiet)
     show(shown, for_people=format_ in FOR_PEOPLE and not diff)
     if not quiet:
-        for remark in (
-            *(f"{each}." for each in skipped_messages(met.named)),
-            *_remarks(outcomes, unwritten, plans, found, known, change, config, diff=diff),
-        ):
-            click.echo(remark, err=diff or format_ not in FOR_PEOPLE)
+        run = LintRun(findings, outcomes, plans, config, known, change, diff=diff, unwritten=frozenset(unwritten))
+        for line in (*(f"{each}." for each in skipped_messages(survey.named)), *closing_lines(run)):
+            click.echo(line, err=diff or format_ not in FOR_PEOPLE)
     return _complain_of(problems) or status
 
 
-def _make_known(outcomes: Sequence[Outcome], path: str, quiet: bool) -> int:
+def _written(rewritten: Iterable[Rewritten]) -> dict[str, str]:
+    """Writes the changed files; those that could not be written, with the reason."""
+    from pubcheck.cli import write_files
+
+    return dict(write_files.write(rewritten))
+
+
+def _record_findings(outcomes: Sequence[Outcome], path: str, quiet: bool) -> int:
     """Writes the baseline, unless a unit crashed, whose findings are not known; the exit status."""
     crashes = [outcome.crash for outcome in outcomes if outcome.crash]
     if not crashes:
@@ -285,10 +281,10 @@ def _change(fix: bool, unsafe_fixes: bool, diff: bool, add_ignore: bool) -> Chan
     return None
 
 
-def _baseline(given: str | None, config: Config) -> Baseline | None:
+def _baseline(option: str | None, config: Config) -> Baseline | None:
     import os
 
-    path = given or (config.baseline and os.path.join(config.root, config.baseline))
+    path = option or (config.baseline and os.path.join(config.root, config.baseline))
     if not path:
         return None
     # Loaded only where there is one.
@@ -310,9 +306,9 @@ def _write_baseline(path: str, outcomes: Iterable[Outcome]) -> int:
 
 
 def _shown(
-    found: Report, format_: str, statistics: bool, rewritten: list[Rewritten] | None, color: bool, quiet: bool
+    findings: Report, format_: str, statistics: bool, rewritten: list[Rewritten] | None, color: bool, quiet: bool
 ) -> Iterator[str]:
-    """What stands on standard output."""
+    """The text for standard output."""
     if rewritten is not None:
         from pubcheck.cli import write_files
 
@@ -321,53 +317,8 @@ def _shown(
         from pubcheck.report.statistics import render as counted
         from pubcheck.report.statistics import render_json
 
-        return counted(found) if format_ == "text" else render_json(found)
-    return render(found, format_, color=color, quiet=quiet)
-
-
-def _remarks(
-    outcomes: Sequence[Outcome],
-    unwritten: Collection[str],
-    plans: Iterable[Plan],
-    found: Report,
-    known: Baseline | None,
-    change: Change | None,
-    config: Config,
-    *,
-    diff: bool,
-) -> Iterator[str]:
-    """What is said after the closing line: of fixes, of ignores, of the baseline. ``unwritten``: files left alone."""
-    done = sum(each.number for outcome in outcomes for each in outcome.done if not {*each.labels} & {*unwritten})
-    rewritten = len({file.label for outcome in outcomes for file in outcome.rewritten} - {*unwritten})
-    if done:
-        verbs = {"ignore": ("Would ignore", "Ignored")}.get(change or "", ("Would fix", "Fixed"))
-        yield f"{verbs[not diff]} {count(done, 'finding', 'd')} in {count(rewritten, 'file', 'd')}."
-    safe, unsafe = (_fixable(found, applicability) for applicability in ("safe", "unsafe"))
-    if change is None and (safe or unsafe):
-        parts = [f"{safe} with --fix"] if safe else []
-        parts += [f"{unsafe}{' more' if safe else ''} with --fix --unsafe-fixes"] if unsafe else []
-        yield f"Can be fixed: {', '.join(parts)}."
-    elif change == "fix" and unsafe and not diff:
-        yield f"Can be fixed: {unsafe} more with --unsafe-fixes."
-    if known is not None:
-        met = {name for outcome in outcomes for name in outcome.known}
-        labels = [file.label for plan in plans for file in plan.files if not file.context]
-        reported = rulebook.selected(config.select, config.ignore, config.extend_select)
-        stale = known.stale(met, labels, reported, found.postgres) if change is None else []
-        if met:
-            yield f"Not shown: {count(len(met), 'finding', 'd')} recorded in {known.path}."
-        if stale:
-            yield (
-                f"No longer found: {count(len(stale), 'finding', 'd')} recorded in {known.path};"
-                f" --write-baseline {known.path} removes them."
-            )
-
-
-def _fixable(found: Report, applicability: str) -> int:
-    """The findings whose best fix is of that applicability; UPDATE and DELETE of one cause are one."""
-    firsts = [each[0].entry for each in causes(found.findings)]
-    having = [{fix.applicability for fix in entry.fixes if fix.edits} for entry in firsts]
-    return sum(applicability in each and (applicability == "safe" or "safe" not in each) for each in having)
+        return counted(findings) if format_ == "text" else render_json(findings)
+    return render(findings, format_, color=color, quiet=quiet)
 
 
 def _watched(outcomes: Iterator[Outcome], length: int, quiet: bool) -> Iterator[Outcome]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pubcheck.baseline import Baseline
     from pubcheck.lint_files import LintedUnit
 
+    Change = Literal["fix", "unsafe-fix", "ignore"]
+
 
 class Task(Struct, frozen=True):
     """A unit to lint. ``excerpts``: whether its findings shall carry the lines to show with them. ``change``: what is
@@ -28,7 +30,7 @@ class Task(Struct, frozen=True):
     config: Config
     excerpts: bool
     baseline: Baseline | None = None
-    change: Literal["fix", "unsafe-fix", "ignore"] | None = None
+    change: Change | None = None
 
 
 class Outcome(Struct, frozen=True):

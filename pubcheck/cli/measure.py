@@ -12,6 +12,7 @@ from pubcheck.cli.app import FOUND, NoInput, complain, show
 from pubcheck.cli.input_options import (
     complete_option,
     config_option,
+    configuration,
     read_plans,
     schema_option,
     stdin_option,
@@ -27,7 +28,7 @@ from pubcheck.cli.spark import (
     progress_of,
     remote_option,
 )
-from pubcheck.config import ConfigError, from_options, load
+from pubcheck.config import ConfigError
 from pubcheck.discovery.file_types import STDIN
 from pubcheck.faults import failure_text
 
@@ -110,10 +111,7 @@ def command(
     rows that none sends. A filter is evaluated only if Spark gives the server's answer for every row; otherwise the
     report gives the reason.
     """
-    options = {"postgres": postgres, "complete": complete}
-    config = from_options(
-        {key: value for key, value in options.items() if value is not None}, load(path=config_path), where="--"
-    )
+    config = configuration({"postgres": postgres, "complete": complete}, config_path)
     if postgres is not None and len(config.postgres) > 1:
         raise click.UsageError("--postgres: measure takes one version at a time")
     for path in paths:

@@ -1,0 +1,80 @@
+"""The lines below a report of `pubcheck lint`: fixes and ignores that were applied, fixes that can be, the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from pubcheck import rulebook
+from pubcheck.config import Config
+from pubcheck.discovery.file_types import Plan
+from pubcheck.findings import Report
+from pubcheck.report import count
+from pubcheck.report.causes import causes
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
+if TYPE_CHECKING:
+    from pubcheck.baseline import Baseline
+    from pubcheck.cli.lint_unit import Change, Outcome
+
+
+class LintRun(Struct, frozen=True):
+    """A run and its result. ``unwritten`` are the labels of files that a change could not be written to."""
+
+    report: Report
+    outcomes: Sequence[Outcome]
+    plans: Sequence[Plan]
+    config: Config
+    baseline: Baseline | None
+    change: Change | None
+    diff: bool
+    unwritten: frozenset[str]
+
+
+def closing_lines(run: LintRun) -> Iterator[str]:
+    yield from _applied(run)
+    yield from _fixable(run)
+    if run.baseline is not None:
+        yield from _recorded(run, run.baseline)
+
+
+def _applied(run: LintRun) -> Iterator[str]:
+    applied = [each for outcome in run.outcomes for each in outcome.done if run.unwritten.isdisjoint(each.labels)]
+    findings = sum(each.number for each in applied)
+    files = len({file.label for outcome in run.outcomes for file in outcome.rewritten} - run.unwritten)
+    if findings:
+        verbs = {"ignore": ("Would ignore", "Ignored")}.get(run.change or "", ("Would fix", "Fixed"))
+        yield f"{verbs[not run.diff]} {count(findings, 'finding', 'd')} in {count(files, 'file', 'd')}."
+
+
+def _fixable(run: LintRun) -> Iterator[str]:
+    safe, unsafe = (_with_fix(run.report, applicability) for applicability in ("safe", "unsafe"))
+    if run.change is None and (safe or unsafe):
+        parts = [f"{safe} with --fix"] if safe else []
+        parts += [f"{unsafe}{' more' if safe else ''} with --fix --unsafe-fixes"] if unsafe else []
+        yield f"Can be fixed: {', '.join(parts)}."
+    elif run.change == "fix" and unsafe and not run.diff:
+        yield f"Can be fixed: {unsafe} more with --unsafe-fixes."
+
+
+def _with_fix(report: Report, applicability: str) -> int:
+    """The number of findings whose best fix is of that applicability; UPDATE and DELETE of one cause count once."""
+    firsts = [each[0].entry for each in causes(report.findings)]
+    fixes = [{fix.applicability for fix in entry.fixes if fix.edits} for entry in firsts]
+    return sum(applicability in each and (applicability == "safe" or "safe" not in each) for each in fixes)
+
+
+def _recorded(run: LintRun, baseline: Baseline) -> Iterator[str]:
+    config = run.config
+    known = {name for outcome in run.outcomes for name in outcome.known}
+    labels = [file.label for plan in run.plans for file in plan.files if not file.context]
+    reported = rulebook.selected(config.select, config.ignore, config.extend_select)
+    stale = baseline.stale(known, labels, reported, run.report.postgres) if run.change is None else []
+    if known:
+        yield f"Not shown: {count(len(known), 'finding', 'd')} recorded in {baseline.path}."
+    if stale:
+        yield (
+            f"No longer found: {count(len(stale), 'finding', 'd')} recorded in {baseline.path};"
+            f" --write-baseline {baseline.path} removes them."
+        )
