@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
-from pubcheck.postgres.catalog.journaled_dict import Heap, Journal, Multimap
+from pubcheck.postgres.catalog.constants import (
+    AUTO,
+    CAST,
+    COLLATION,
+    CONSTRAINT,
+    DATABASE_OWNER,
+    DEFAULT,
+    EXTENSION,
+    FIRST_GENERATED,
+    FIRST_NORMAL_OID,
+    FIRST_UNPINNED,
+    INFORMATION_SCHEMA,
+    INTERNAL,
+    NAMESPACE,
+    NORMAL,
+    OPERATOR,
+    OTHER,
+    PARTITION,
+    PG_CATALOG,
+    PG_TOAST,
+    PROC,
+    PUBLIC,
+    PUBLICATION,
+    PUBLICATION_NAMESPACE,
+    PUBLICATION_REL,
+    RELATION,
+    ROLE,
+    SUPERUSER,
+    TEMPORARY,
+    TYPE,
+    Object,
+)
 from pubcheck.postgres.catalog.operator_classes import OPERATOR_CLASSES
-from pubcheck.postgres.catalog.reasons import Reasons
 from pubcheck.postgres.catalog.rows import (
-    Cast,
     Collation,
     Constraint,
     Index,
@@ -24,116 +53,55 @@ from pubcheck.postgres.catalog.rows import (
     PublicationRel,
     Relation,
     Role,
-    Shown,
     Subscription,
     Type,
 )
-from pubcheck.postgres.versions import BY_NUMBER, Major
+from pubcheck.postgres.catalog.tables import CatalogTables
 
-if TYPE_CHECKING:
-    from pubcheck.postgres.catalog.routines import Routine
+__all__ = [
+    "AUTO",
+    "CAST",
+    "COLLATION",
+    "CONSTRAINT",
+    "DATABASE_OWNER",
+    "DEFAULT",
+    "EXTENSION",
+    "FIRST_GENERATED",
+    "FIRST_NORMAL_OID",
+    "FIRST_UNPINNED",
+    "INFORMATION_SCHEMA",
+    "INTERNAL",
+    "NAMESPACE",
+    "NORMAL",
+    "OPERATOR",
+    "OTHER",
+    "PARTITION",
+    "PG_CATALOG",
+    "PG_TOAST",
+    "PROC",
+    "PUBLIC",
+    "PUBLICATION",
+    "PUBLICATION_NAMESPACE",
+    "PUBLICATION_REL",
+    "RELATION",
+    "ROLE",
+    "SUPERUSER",
+    "TEMPORARY",
+    "TYPE",
+    "Catalog",
+    "Object",
+]
 
-FIRST_NORMAL_OID = 16384
-"""FirstNormalObjectId (access/transam.h): what initdb made lies below."""
-FIRST_UNPINNED = 12000
-"""FirstUnpinnedObjectId: a relation below is a system catalog, and nothing below can be dropped."""
-FIRST_GENERATED = 10000
-"""FirstGenbkiObjectId: from here on initdb's oids differ between majors (those of information_schema among them)."""
 
-PG_CATALOG, PG_TOAST, PUBLIC, INFORMATION_SCHEMA = 11, 99, 2200, 12000
-TEMPORARY = 16000
-"""The session's own temporary schema; its real number differs from session to session."""
-
-SUPERUSER = 10
-DATABASE_OWNER = 6171
-"""BOOTSTRAP_SUPERUSERID and pg_database_owner, who owns the schema public."""
-
-# Classes of objects in dependencies; one letter each.
-RELATION, TYPE, PROC, OPERATOR, CAST, COLLATION, CONSTRAINT = "r", "t", "f", "o", "k", "l", "c"
-NAMESPACE, PUBLICATION, PUBLICATION_REL, PUBLICATION_NAMESPACE, DEFAULT, OTHER, ROLE = "n", "p", "m", "s", "d", "x", "u"
-
-NORMAL, AUTO, INTERNAL, PARTITION, EXTENSION = "n", "a", "i", "P", "e"
-"""pg_depend.deptype."""
-
-Object = tuple[str, int, int]
-"""(class, oid, column number or 0): pg_depend's classid, objid, objsubid."""
-
-
-class Catalog:
-    """All catalogs of one database of one major.
+class Catalog(CatalogTables):
+    """All catalogs of one database of one major: how their objects are entered and removed.
 
     Rows are immutable and replaced through ``put``; the journal takes back what a refused statement or a rolled back
     transaction did.
     """
 
     def __init__(self, major: int, database: str = "postgres", *, database_known: bool = True) -> None:
-        self.major: Major = BY_NUMBER[major]
-        self.database = database
-        self.database_known = database_known
-        self.journal = journal = Journal()
-        self._next_oid = FIRST_NORMAL_OID
-        self.reasons = Reasons()
-
-        self.namespaces: Heap[int, Namespace] = Heap(journal)
-        self.namespace_names: Heap[str, int] = Heap(journal)
-        self.relations: Heap[int, Relation] = Heap(journal)
-        self.relation_names: Heap[tuple[int, str], int] = Heap(journal)
-        self.relations_in: Multimap[int, int] = Multimap(journal)
-        self.children: Multimap[int, int] = Multimap(journal)
-        self.indexes: Heap[int, Index] = Heap(journal)
-        self.indexes_of: Multimap[int, int] = Multimap(journal)
-        self.key_indexes_of: Multimap[int, int] = Multimap(journal)
-        """Of a table, the primary key and the index that REPLICA IDENTITY names."""
-        self.constraints: Heap[int, Constraint] = Heap(journal)
-        self.constraints_of: Multimap[int, int] = Multimap(journal)
-        self.constraint_names: Multimap[tuple[int, str], int] = Multimap(journal)
-        self._attempts: dict[tuple[int, str, str | None, str], int] = {}
-        self._attempts_at: tuple[int, ...] = ()
-        self.types: Heap[int, Type] = Heap(journal)
-        self.type_names: Heap[tuple[int, str], int] = Heap(journal)
-        self.procs: Heap[int, Proc] = Heap(journal)
-        self.proc_names: Multimap[tuple[int, str], int] = Multimap(journal)
-        self.operators: Heap[int, Operator] = Heap(journal)
-        self.operator_names: Multimap[tuple[int, str], int] = Multimap(journal)
-        self.casts: Heap[int, Cast] = Heap(journal)
-        self.collations: Heap[int, Collation] = Heap(journal)
-        self.collation_names: Heap[tuple[int, str], int] = Heap(journal)
-        self.others: Heap[int, Other] = Heap(journal)
-        self.other_names: Heap[tuple[str, int, str], int] = Heap(journal)
-        self.roles: Heap[int, Role] = Heap(journal)
-        self.role_names: Heap[str, int] = Heap(journal)
-        self.database_acl: Heap[tuple[int, str], bool] = Heap(journal)
-        self.publications: Heap[int, Publication] = Heap(journal)
-        self.publication_names: Heap[str, int] = Heap(journal)
-        self.publication_rels: Heap[int, PublicationRel] = Heap(journal)
-        self.members: Heap[tuple[int, int], int] = Heap(journal)
-        self.members_of: Multimap[int, int] = Multimap(journal)
-        self.memberships: Multimap[int, int] = Multimap(journal)
-        self.publication_namespaces: Heap[int, PublicationNamespace] = Heap(journal)
-        self.schema_members: Heap[tuple[int, int], int] = Heap(journal)
-        self.schemas_of: Multimap[int, int] = Multimap(journal)
-        self.schema_publications: Multimap[int, int] = Multimap(journal)
-        self.subscriptions: Heap[str, Subscription] = Heap(journal)
-        self.subscriptions_to: Multimap[str, str] = Multimap(journal)
-        """The names of subscriptions by the names of their publications."""
-        self.dependents: Multimap[tuple[str, int], tuple[Object, int, str]] = Multimap(journal)
-        self.dependencies: Multimap[tuple[str, int], tuple[tuple[str, int], tuple[Object, int, str]]]
-        self.dependencies = Multimap(journal)
-        self.publications_for_all: Heap[int, None] = Heap(journal)
-        """FOR ALL TABLES publications, in the order they were made."""
-        self.gone: Heap[tuple[Any, ...], bool] = Heap(journal)
-        """Names that the unit itself dropped or renamed away: (class, namespace, name). And what it removed from
-        publications: (class, publication, relation or schema), with 0 for all that are not members since SET."""
-        self.settings: Heap[str, Any] = Heap(journal)
-        self.databases: Heap[str, int] = Heap(journal)
-        """The owners of the server's databases by name; one that is not among them was made elsewhere."""
-        for known in ("postgres", "template1", database):
-            self.databases[known] = SUPERUSER
-        self.routines: Heap[int, Routine] = Heap(journal)
-        """By oid, the functions whose bodies may matter."""
-        self.shown: Heap[int, Shown] = Heap(journal)
-        """By oid, what simple views are over."""
-
+        super().__init__(major, database, database_known=database_known)
         for oid, name, owner in (
             (PG_CATALOG, "pg_catalog", SUPERUSER),
             (PG_TOAST, "pg_toast", SUPERUSER),
@@ -143,11 +111,7 @@ class Catalog:
             self.add_namespace(Namespace(oid, name, owner, ((0, "U"),)))
         self.add_role(Role(SUPERUSER, "postgres", superuser=True))
         self.add_role(Role(DATABASE_OWNER, "pg_database_owner"))
-        journal.entries.clear()
-
-    def new_oid(self) -> int:
-        self._next_oid += 1
-        return self._next_oid
+        self.journal.entries.clear()
 
     # Rows with their names and secondary indexes. Each pair adds and removes everything that belongs to the row.
 
@@ -445,34 +409,6 @@ class Catalog:
             _REMOVALS[kind](self, oid)
         self.forget_dependencies((kind, oid))
 
-    # Dependencies (pg_depend).
-
-    def depend(self, dependent: Object, on: Object, kind: str) -> None:
-        """Record that ``dependent`` depends on ``on``; built-in objects are pinned and never recorded.
-
-        The schema public is not pinned (IsPinnedObject).
-        """
-        what, oid, number = on
-        if oid < TEMPORARY and (what, oid) != (NAMESPACE, PUBLIC):
-            return
-        key, entry = (what, oid), (dependent, number, kind)
-        self.dependents.add(key, entry)
-        self.dependencies.add(dependent[:2], (key, entry))
-
-    def forget_dependencies(
-        self,
-        dependent: tuple[str, int],
-        column: int | None = None,
-        *,
-        on: tuple[str, int] | None = None,
-        how: str | None = None,
-    ) -> None:
-        """Take back what ``depend`` recorded: all, or that of one column, on one object, of one kind."""
-        for key, entry in self.dependencies.get(dependent):
-            if column in (None, entry[0][2]) and on in (None, key) and how in (None, entry[2]):
-                self.dependencies.remove(dependent, (key, entry))
-                self.dependents.remove(key, entry)
-
     def check_domain(self, oid: int) -> None:
         """Say anew of a domain, and of those over it, whether it has CHECK constraints: its own came or went."""
         row = self.types.get(oid)
@@ -488,82 +424,6 @@ class Catalog:
             for key, _, _ in dependents:
                 if key[0] == TYPE:
                     self.check_domain(key[1])
-
-    # Questions that many ask.
-
-    def has_check(self, domain: int) -> bool:
-        """Whether a domain of the unit's has CHECK constraints of its own."""
-        constraints = (self.others.get(key[1]) for key, _, _ in self.dependents.get((TYPE, domain)) if key[0] == OTHER)
-        return any(one is not None and one.kind == "constraint" and one.namespace == domain for one in constraints)
-
-    def descendants(self, oid: int) -> list[int]:
-        """``oid`` and all that inherit from it, as find_all_inheritors orders them (breadth first, by oid)."""
-        found, seen = [oid], {oid}
-        for parent in found:
-            for child in sorted(self.children.get(parent)):
-                if child not in seen:
-                    seen.add(child)
-                    found.append(child)
-        return found
-
-    def ancestors(self, oid: int) -> list[int]:
-        """The partition ancestors of a relation, nearest first (get_partition_ancestors)."""
-        found: list[int] = []
-        row = self.relations[oid]
-        while row.partition and row.parents:
-            found.append(row.parents[0])
-            row = self.relations[row.parents[0]]
-        return found
-
-    def constraint(self, relation: int, name: str) -> Constraint | None:
-        for oid in self.constraint_names.groups.get((self.relations[relation].namespace, name), ()):
-            row = self.constraints.get(oid)  # None for the oid of a relation, which NOT NULL constraints are entered by
-            if row is not None and row.relation == relation:
-                return row
-        return None
-
-    def constraint_taken(self, namespace: int, name: str) -> bool:
-        """Whether a constraint of that name exists in a schema.
-
-        The names of NOT NULL constraints are entered under their relation's oid and never taken out, so they are
-        looked at again here.
-        """
-        for oid in self.constraint_names.groups.get((namespace, name), ()):
-            if oid in self.constraints:
-                return True
-            row = self.relations.get(oid)
-            if row is not None and row.namespace == namespace:
-                for column in row.columns:
-                    held = column.constraint
-                    if held is not None and held.name == name and column.not_null:
-                        return True
-        return False
-
-    def first_attempt(self, key: tuple[int, str, str | None, str]) -> int:
-        """The first number that may make a name free, of those that the server tries one after the other for a (schema,
-        first part, second part, label): all lower ones are taken."""
-        now = (
-            self.journal.undos,
-            self.relation_names.removals,
-            self.constraint_names.removals,
-            self.constraints.removals,
-        )
-        if now != self._attempts_at:
-            self._attempts, self._attempts_at = {}, now
-        return self._attempts.get(key, 0)
-
-    def failed_attempt(self, key: tuple[int, str, str | None, str], number: int) -> None:
-        """The name of that number is one of a relation or of a constraint."""
-        if self._attempts.get(key, 0) == number:
-            self._attempts[key] = number + 1
-
-    def owner_of_index(self, index: int) -> Constraint | None:
-        """The constraint that an index implements, if it does."""
-        for dependent in self.dependencies.get((RELATION, index)):
-            (kind, oid), (_, _, how) = dependent
-            if kind == CONSTRAINT and how == INTERNAL:
-                return self.constraints.get(oid)
-        return None
 
 
 _REMOVALS: dict[str, Callable[[Catalog, int], None]] = {
