@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.diagnostics import Applicability, Diagnostic, Edit, Fix, Span
-from pubcheck.discovery.file_types import SUFFIXES, File, Plan, view_of
+from pubcheck.discovery.file_types import SUFFIXES, DiscoveredUnit, File, view_of
 from pubcheck.engine.suppressions.apply import UNCLEAR, UNUSED
 from pubcheck.engine.suppressions.comments import Comment, comments
 from pubcheck.findings import Finding
@@ -53,12 +53,12 @@ class AppliedFixes(Struct, frozen=True, order=True):
 class Changes(Struct, frozen=True):
     """A unit after its changes: what is found in it then, the files that changed, and what that took care of."""
 
-    judged: LintedUnit
+    linted: LintedUnit
     files: tuple[Rewritten, ...]
     done: tuple[AppliedFixes, ...]
 
 
-Judge = Callable[[Plan], LintedUnit]
+Lint = Callable[[DiscoveredUnit], LintedUnit]
 Wanted = Callable[[Sequence[Finding]], Iterable[bool]]
 """Which of a unit's findings may be taken care of."""
 
@@ -67,14 +67,14 @@ def everything(findings: Sequence[Finding]) -> Iterable[bool]:
     return (True for _ in findings)
 
 
-def fix(plan: Plan, judge: Judge, *, unsafe: bool, wanted: Wanted = everything) -> Changes:
+def fix(unit: DiscoveredUnit, lint: Lint, *, unsafe: bool, wanted: Wanted = everything) -> Changes:
     """Applies the safe fixes of a unit's findings, and the unsafe ones too where ``unsafe`` says so."""
     allowed: frozenset[Applicability] = frozenset(("safe", "unsafe") if unsafe else ("safe",))
 
-    def edits(judged: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+    def edits(linted: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
         tables: dict[str, Fix] = {}
         causes: set[object] = set()
-        for diagnostic, yes in zip(judged.diagnostics, wanted(judged.findings), strict=True):
+        for diagnostic, yes in zip(linted.diagnostics, wanted(linted.findings), strict=True):
             fixes = (each for each in diagnostic.fixes if each.applicability in allowed and each.edits)
             chosen = next(fixes, None) if yes else None
             if chosen is None:
@@ -92,56 +92,56 @@ def fix(plan: Plan, judge: Judge, *, unsafe: bool, wanted: Wanted = everything) 
                 causes.add(cause)
             yield diagnostic.rule, chosen.edits
 
-    return _change(plan, judge, edits, ROUNDS)
+    return _change(unit, lint, edits, ROUNDS)
 
 
-def add_ignores(plan: Plan, judge: Judge, *, wanted: Wanted = everything) -> Changes:
+def add_ignores(unit: DiscoveredUnit, lint: Lint, *, wanted: Wanted = everything) -> Changes:
     """Puts a comment on every statement that has findings, and one at the end of a file for those of the file."""
 
-    def edits(judged: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-        found = [each for each, yes in zip(judged.diagnostics, wanted(judged.findings), strict=True) if yes]
+    def edits(linted: LintedUnit) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+        found = [each for each, yes in zip(linted.diagnostics, wanted(linted.findings), strict=True) if yes]
         yield from _comments_for([each for each in found if each.rule != INTERNAL_ERROR])
 
-    return _change(plan, judge, edits, 1)
+    return _change(unit, lint, edits, 1)
 
 
 def _change(
-    plan: Plan, judge: Judge, edits: Callable[[LintedUnit], Iterator[tuple[str, tuple[Edit, ...]]]], rounds: int
+    unit: DiscoveredUnit, lint: Lint, edits: Callable[[LintedUnit], Iterator[tuple[str, tuple[Edit, ...]]]], rounds: int
 ) -> Changes:
     before: dict[str, bytes] = {}
     done: Counter[tuple[str, tuple[str, ...]]] = Counter()
-    judged = judge(plan)
+    linted = lint(unit)
     for _ in range(rounds):
-        contents, counted = _edited(plan, judged.reading.sources, list(edits(judged)))
+        contents, counted = _edited(unit, linted.reading.sources, list(edits(linted)))
         if not contents:
             break
         done += counted
         files = []
-        for file in plan.files:
+        for file in unit.files:
             change = None if file.context else contents.get(file.label)
             if change is not None:
                 before.setdefault(file.label, change[0])
                 file = replace(file, content=change[1])
             files.append(file)
-        plan = replace(plan, files=tuple(files))
-        judged = judge(plan)
+        unit = replace(unit, files=tuple(files))
+        linted = lint(unit)
     changed = tuple(
         Rewritten(file.path, file.label, before[file.label], file.content)
-        for file in plan.files
+        for file in unit.files
         if file.content is not None and file.label in before and before[file.label] != file.content
     )
-    return Changes(judged, changed, tuple(sorted(AppliedFixes(*key, number) for key, number in done.items())))
+    return Changes(linted, changed, tuple(sorted(AppliedFixes(*key, number) for key, number in done.items())))
 
 
 def _edited(
-    plan: Plan, sources: Iterable[Source], wanted: Sequence[tuple[str, tuple[Edit, ...]]]
+    unit: DiscoveredUnit, sources: Iterable[Source], wanted: Sequence[tuple[str, tuple[Edit, ...]]]
 ) -> tuple[dict[str, tuple[bytes, bytes]], Counter[tuple[str, tuple[str, ...]]]]:
     """By label the content of the files before and after one round, and what of ``wanted`` was done, by rule and files.
 
     Each of ``wanted`` is done whole or not at all; not where it meets one that was taken before.
     """
     texts: dict[int, Editing | None] = {}
-    by_label = {file.label: file for file in plan.files if not file.context}
+    by_label = {file.label: file for file in unit.files if not file.context}
     known = {id(source) for source in sources}
     taken: list[Editing] = []
     done: Counter[tuple[str, tuple[str, ...]]] = Counter()

@@ -13,7 +13,7 @@ from msgspec import Struct
 from pubcheck import rulebook
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.discovery.file_types import Plan
+from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.discovery.read import Reading, read_unit
 from pubcheck.discovery.supabase_project import project_on_disk
 from pubcheck.engine.linter import Followed, Linter
@@ -41,28 +41,30 @@ class LintedUnit(Struct, frozen=True):
     followed: Followed | None = None
 
 
-def lint_files(plan: Plan, linter: Linter, *, excerpts: bool = False, follow: bool = False) -> LintedUnit:
+def lint_files(unit: DiscoveredUnit, linter: Linter, *, excerpts: bool = False, follow: bool = False) -> LintedUnit:
     """Read and lint a unit. Findings that concern only context files are not reported. ``excerpts``: each finding
     carries the lines of text to show with it. ``follow``: the final state is kept, as ``Linter.follow`` gives it."""
     config = linter.config
     majors = config.postgres or (DEFAULT_MAJOR,)
-    context = plan.context
+    context = unit.context
     reading = Reading((), ())
     followed, statements = None, 0
     faults: tuple[Fault, ...] = ()
     try:
-        reading = read_unit(plan.files, majors)
-        unit = Unit(reading.sources, _majors_of(plan, config), _platform_of(plan), reading.diagnostics, plan.is_loose)
+        reading = read_unit(unit.files, majors)
+        sources = Unit(
+            reading.sources, _majors_of(unit, config), _platform_of(unit), reading.diagnostics, unit.is_loose
+        )
         if follow:
-            followed = linter.follow(unit)
+            followed = linter.follow(sources)
             result = followed.result
         else:
-            result = linter.lint(unit)
+            result = linter.lint(sources)
     except Exception as error:
         # Loaded only where nothing was linted.
         from pubcheck.engine.suppressions.severities import apply_config
 
-        faults = (fault_of(error, plan.title),)
+        faults = (fault_of(error, unit.title),)
         diagnostics = tuple(apply_config(reading.diagnostics, config))
     else:
         diagnostics, majors, faults = result.diagnostics, result.postgres, reading.faults + result.faults
@@ -75,20 +77,20 @@ def lint_files(plan: Plan, linter: Linter, *, excerpts: bool = False, follow: bo
     return LintedUnit(tuple(findings), chosen, majors, statements, reading, faults, followed)
 
 
-def _majors_of(plan: Plan, config: Config) -> tuple[int, ...]:
+def _majors_of(unit: DiscoveredUnit, config: Config) -> tuple[int, ...]:
     """The majors that the configuration names for the unit, else the one in Supabase's own configuration; those of a
     dump's header the linter finds itself."""
-    named = plan.habit == "configuration" or (plan.habit == "supabase" and not config.postgres)
-    return plan.postgres if named else ()
+    named = unit.convention == "configuration" or (unit.convention == "supabase" and not config.postgres)
+    return unit.postgres if named else ()
 
 
-def _platform_of(plan: Plan) -> str:
+def _platform_of(unit: DiscoveredUnit) -> str:
     """Return the convention of a unit. It is "supabase" if a file of it is in a folder of that name, or if a folder
     above it in its repository holds a Supabase project."""
-    inside = any("supabase" in file.label.split("/")[:-1] for file in plan.files)
-    on_disk = (file.path for file in plan.files if file.content is None and file.error is None)
+    inside = any("supabase" in file.label.split("/")[:-1] for file in unit.files)
+    on_disk = (file.path for file in unit.files if file.content is None and file.error is None)
     folders = {os.path.dirname(os.path.abspath(path)) for path in on_disk}
-    return "supabase" if inside or any(map(_in_supabase_project, folders)) else plan.habit
+    return "supabase" if inside or any(map(_in_supabase_project, folders)) else unit.convention
 
 
 @cache

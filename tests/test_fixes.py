@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from pubcheck import Config, Linter
 from pubcheck.autofix import Changes, Editing, add_ignores, fix
 from pubcheck.diagnostics import Edit, Span
-from pubcheck.discovery.file_types import File, Plan
+from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.lint_files import lint_files
 from pubcheck.rulebook import RULES
 from pubcheck.rulebook.pages import read_pages
@@ -32,7 +32,7 @@ PAGES = read_pages(str(Path(__file__).parent.parent / "rules"))
 
 def applied(sql: str, major: int = 18, *, unsafe: bool = False, select: tuple[str, ...] = ()) -> Changes:
     linter = Linter(Config(postgres=(major,), complete=True, database=DATABASE, select=select))
-    plan = Plan("a", (File("a.sql", "a.sql", content=sql.encode()),), "file", "")
+    plan = DiscoveredUnit("a", (File("a.sql", "a.sql", content=sql.encode()),), "file", "")
     return fix(plan, lambda plan: lint_files(plan, linter, excerpts=False), unsafe=unsafe)
 
 
@@ -76,7 +76,7 @@ def of_corpus(corpus: list[Case]) -> Iterator[Given]:
 def problems(given: Given, *, unsafe: bool) -> Iterator[str]:
     """What is wrong with the fixes of a statement."""
     changes = applied(given.sql, given.major, unsafe=unsafe)
-    left = {each.entry.rule for each in changes.judged.findings if each.entry.certainty == "certain"}
+    left = {each.entry.rule for each in changes.linted.findings if each.entry.certainty == "certain"}
     done = {each.rule for each in changes.done}
     if left & done:
         yield f"{given.name}: {', '.join(left & done)} is still found"
@@ -104,7 +104,7 @@ def test_servers_accept_what_safe_fixes_leave(servers: Servers, corpus: list[Cas
             continue
         checked += 1
         # What another rule refuses about the statement is still found.
-        expected = not any(found.refused for found in changes.judged.diagnostics)
+        expected = not any(found.refused for found in changes.linted.diagnostics)
         said = answer_in(connection, given.setup, after[len(before) :])
         if said.ok != expected:
             refused.append(f"{given.name}: {said.sqlstate} {said.message}\n  in: {after[len(before) :]}")
@@ -259,7 +259,7 @@ def test_many_tables_are_fixed_in_one_round() -> None:
 def test_the_last_file_of_a_unit_is_where_statements_are_added() -> None:
     made = "CREATE TABLE n (a int); CREATE PUBLICATION q FOR TABLE n;\n"
     files = [("1.sql", made), ("2.sql", "SELECT 1;\n"), ("R__again.sql", "SELECT 2;\n")]
-    plan = Plan("x", tuple(File(name, name, content=text.encode()) for name, text in files), "folder", "")
+    plan = DiscoveredUnit("x", tuple(File(name, name, content=text.encode()) for name, text in files), "folder", "")
     linter = Linter()
     (changed,) = fix(plan, lambda plan: lint_files(plan, linter, excerpts=False), unsafe=True).files
     assert (changed.path, changed.after) == ("2.sql", b"SELECT 1;\nALTER TABLE n REPLICA IDENTITY FULL;\n")
@@ -269,7 +269,7 @@ def test_context_is_never_changed() -> None:
     bad = b"CREATE TABLE t (id int PRIMARY KEY);\n-- pubcheck: ignore\nCREATE PUBLICATION q FOR TABLE t;\n"
     files = (File("1.sql", "1.sql", content=bad, context=True), File("2.sql", "2.sql", content=b"SELECT 1;"))
     linter = Linter()
-    plan = Plan("x", files, "folder", "")
+    plan = DiscoveredUnit("x", files, "folder", "")
     assert fix(plan, lambda plan: lint_files(plan, linter, excerpts=False), unsafe=True).files == ()
 
 
@@ -287,10 +287,10 @@ def test_comments_silence_all_that_is_found_and_nothing_is_left_to_comment(corpu
     linter = Linter(Config(postgres=(18,), complete=True, database=DATABASE, select=("PUB",)))
     wrong, commented = [], 0
     for case in corpus:
-        plan = Plan("a", (File("a.sql", "a.sql", content=text_of(case)[0].encode()),), "file", "")
+        plan = DiscoveredUnit("a", (File("a.sql", "a.sql", content=text_of(case)[0].encode()),), "file", "")
         changes = add_ignores(plan, lambda plan: lint_files(plan, linter, excerpts=False))
         commented += sum(each.number for each in changes.done)
-        if changes.judged.findings:
+        if changes.linted.findings:
             wrong.append(case.id)
         for changed in changes.files:
             file = File("a.sql", "a.sql", content=changed.after)

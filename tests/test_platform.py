@@ -8,7 +8,7 @@ import pytest
 
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.discovery.file_types import File, Plan
+from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.unit import Unit
@@ -47,7 +47,7 @@ def test_where_a_habit_shows_the_platform_its_publication_is_no_news() -> None:
 
 @pytest.mark.parametrize(("path", "there"), [("supabase/sql/a.sql", True), ("app/a.sql", False), ("supabase", False)])
 def test_a_folder_shows_the_platform_in_whatever_order_its_files_are(path: str, there: bool) -> None:
-    plan = Plan(path, (File("-", path, content=AUTH.encode()),), "folder", "")
+    plan = DiscoveredUnit(path, (File("-", path, content=AUTH.encode()),), "folder", "")
     assert (lint_files(plan, Linter(), excerpts=False).diagnostics == ()) is there
 
 
@@ -132,5 +132,5 @@ def test_any_folder_of_a_repository_of_supabase_has_its_publication(tmp_path: Pa
     (tmp_path / ".git").mkdir()
     (tmp_path / top / "supabase" / "migrations").mkdir(parents=True)
     (folder / "a.sql").write_text(AUTH)
-    plan = Plan("a.sql", (File(str(folder / "a.sql"), "a.sql"),), "file", "")
+    plan = DiscoveredUnit("a.sql", (File(str(folder / "a.sql"), "a.sql"),), "file", "")
     assert (lint_files(plan, Linter(), excerpts=False).diagnostics == ()) is there

@@ -252,8 +252,8 @@ def _input(
 ) -> Input:
     from pubcheck.discovery.repositories import fixed_part
     from pubcheck.discovery.walk import readable
-    from pubcheck.spark.folder_input import Folders
-    from pubcheck.spark.table_input import PRESETS, Columns, Rows
+    from pubcheck.spark.folder_input import FolderInput
+    from pubcheck.spark.table_input import PRESETS, TableColumns, TableInput
 
     if format_ == "files":
         if preset or any(columns) or options:
@@ -264,15 +264,15 @@ def _input(
             raise ConfigError(
                 f"{where} is not an SQL file: if its rows are files, add --format, such as --format parquet"
             )
-        return Folders(where, config)
-    base = Columns("repository", "path", "content")
+        return FolderInput(where, config)
+    base = TableColumns("repository", "path", "content")
     if preset is not None:
         if preset not in PRESETS:
             raise ConfigError(f"--preset: there is no preset {preset}; choose from {', '.join(PRESETS)}")
         base = PRESETS[preset]
     repository, path, content = columns
-    chosen = Columns(repository or base.repository, path or base.path, content or base.content)
-    return Rows(where, format_, chosen, options)
+    chosen = TableColumns(repository or base.repository, path or base.path, content or base.content)
+    return TableInput(where, format_, chosen, options)
 
 
 def _new_id() -> str:

@@ -19,7 +19,7 @@ from pubcheck.cli.input_options import (
     complete_option,
     config_option,
     configuration,
-    read_plans,
+    read_units,
     schema_option,
     statement_size_option,
     stdin_option,
@@ -29,7 +29,7 @@ from pubcheck.cli.input_options import (
 from pubcheck.cli.output_files import STDOUT, put
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config
-from pubcheck.discovery.file_types import Plan
+from pubcheck.discovery.file_types import DiscoveredUnit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def command(
     named = tuple(tuple(part.strip() for part in text.split(",") if part.strip()) for text in subscriptions)
     wanted = Wanted(publications, tables, tuple(names for names in named if names))
     with Workers(jobs) as workers:
-        plans = read_plans(
+        units = read_units(
             paths,
             config,
             together=together,
@@ -152,7 +152,7 @@ def command(
             majors=postgres is not None,
             workers=workers,
         )
-        explanation, crashes, failed = explain(plans, config, wanted, workers)
+        explanation, crashes, failed = explain(units, config, wanted, workers)
     _check(explanation, wanted)
     status = FOUND if failed else 0
     pieces = _rendered(explanation, format_, color, to_file=output not in (None, STDOUT))
@@ -169,7 +169,7 @@ def command(
 
 
 def explain(
-    plans: Sequence[Plan], config: Config, wanted: Wanted, workers: Workers
+    units: Sequence[DiscoveredUnit], config: Config, wanted: Wanted, workers: Workers
 ) -> tuple[Explanation, list[str], bool]:
     """The document; what to tell of errors of pubcheck's own, the units of which are left out; and whether what it
     tells fails the run."""
@@ -178,14 +178,14 @@ def explain(
     from pubcheck.explain.document import SCHEMA_VERSION, Explanation
     from pubcheck.postgres.versions import DEFAULT_MAJOR
 
-    done = list(workers.map(explain_unit, [Task(plan, config, wanted) for plan in plans], died))
-    units = tuple(each.unit for each in done if each.unit is not None)
-    majors = [major for each in done for major in each.postgres]
+    results = list(workers.map(explain_unit, [Task(unit, config, wanted) for unit in units], died))
+    explained = tuple(each.unit for each in results if each.unit is not None)
+    majors = [major for each in results for major in each.postgres]
     major = max(majors, default=(config.postgres or (DEFAULT_MAJOR,))[-1])
-    files = sum(len(plan.files) for plan in plans)
-    statements = sum(each.statements for each in done)
-    explanation = Explanation(__version__, SCHEMA_VERSION, major, files, statements, units)
-    return explanation, [each.crash for each in done if each.crash], any(each.fails for each in done)
+    files = sum(len(unit.files) for unit in units)
+    statements = sum(each.statements for each in results)
+    explanation = Explanation(__version__, SCHEMA_VERSION, major, files, statements, explained)
+    return explanation, [each.crash for each in results if each.crash], any(each.fails for each in results)
 
 
 def _check(explanation: Explanation, wanted: Wanted) -> None:

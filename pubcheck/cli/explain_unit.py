@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from pubcheck import rulebook
 from pubcheck.config import Config
-from pubcheck.discovery.file_types import Plan
+from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.engine.linter import Linter
 from pubcheck.explain.build import Wanted, explained
 from pubcheck.explain.document import UnitExplained
@@ -22,7 +22,7 @@ from pubcheck.lint_files import lint_files
 class Task(Struct, frozen=True):
     """A unit to explain for the last major of the configuration."""
 
-    plan: Plan
+    unit: DiscoveredUnit
     config: Config
     wanted: Wanted
 
@@ -39,28 +39,28 @@ class Explained(Struct, frozen=True):
 
 def explain_unit(task: Task) -> Explained:
     """Reads, lints and explains a unit. A unit that crashes the engine is left out."""
-    plan = task.plan
+    unit = task.unit
     # All rules are selected: those that would fire on most correct publications are off in lint, but not here.
     config = replace(task.config, postgres=task.config.postgres[-1:], select=("PUB",), ignore=())
-    linted = lint_files(plan, Linter(config), follow=True)
+    linted = lint_files(unit, Linter(config), follow=True)
     followed = linted.followed
     if followed is None:
         return Explained(None, crash=failure_text(linted.faults))
     replay = followed.folds[-1]
     try:
         # The explanation is the same whichever files are context; only the exit status depends on them.
-        labels = [file.label for file in plan.files]
-        unit = explained(replay, followed.statements, followed.found, labels, task.wanted, sampler(replay))
+        labels = [file.label for file in unit.files]
+        explanation = explained(replay, followed.statements, followed.found, labels, task.wanted, sampler(replay))
     except Exception as error:
-        return Explained(None, crash=failure_text([fault_of(error, plan.title)]))
-    failing = _fails(unit, (finding.entry for finding in linted.findings), task.config)
+        return Explained(None, crash=failure_text([fault_of(error, unit.title)]))
+    failing = _fails(explanation, (finding.entry for finding in linted.findings), task.config)
     crash = failure_text((*linted.faults, *replay.faults.faults))
-    return Explained(unit, linted.postgres, followed.result.statements, failing, crash)
+    return Explained(explanation, linted.postgres, followed.result.statements, failing, crash)
 
 
 def died(task: Task) -> Explained:
     """The result of a task whose process died."""
-    crash = f"internal error in {task.plan.title}: the process that explained it died, perhaps for lack of memory"
+    crash = f"internal error in {task.unit.title}: the process that explained it died, perhaps for lack of memory"
     return Explained(None, crash=crash)
 
 

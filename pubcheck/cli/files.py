@@ -13,15 +13,15 @@ from pubcheck import __version__
 from pubcheck.cli.app import color_option, show, use_color
 from pubcheck.cli.input_options import (
     config_option,
+    discover,
     force_exclude_option,
-    look,
     schema_option,
     stdin_option,
     together_option,
 )
 from pubcheck.config import load
-from pubcheck.discovery.file_types import File, Plan
-from pubcheck.discovery.units import Survey
+from pubcheck.discovery.file_types import DiscoveredUnit, File
+from pubcheck.discovery.units import Discovery
 from pubcheck.report import count
 from pubcheck.report.text import escape
 
@@ -72,7 +72,7 @@ def command(
     config = load(path=config_path)
     if force_exclude is not None:
         config = replace(config, force_exclude=force_exclude)
-    found = look(
+    found = discover(
         paths if paths or config.units else (".",),
         config,
         together=together,
@@ -111,20 +111,20 @@ class _Document(Struct, frozen=True):
     passed_over: tuple[_PassedOver, ...]
 
 
-def _json(found: Survey) -> Iterator[str]:
+def _json(found: Discovery) -> Iterator[str]:
     import msgspec
 
     units = tuple(
         _Unit(
-            plan.name,
-            plan.habit,
-            plan.reason,
-            plan.postgres,
-            tuple(_File(file.label, file.view, file.context, _problem(file)) for file in plan.files),
+            unit.name,
+            unit.convention,
+            unit.reason,
+            unit.postgres,
+            tuple(_File(file.label, file.view, file.context, _problem(file)) for file in unit.files),
         )
-        for plan in found.plans
+        for unit in found.units
     )
-    document = _Document(__version__, 1, units, tuple(_PassedOver(*each) for each in found.passed_over))
+    document = _Document(__version__, 1, units, tuple(_PassedOver(*each) for each in found.skipped))
     yield msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
@@ -141,28 +141,28 @@ def _problem(file: File) -> str | None:
     return None
 
 
-def _text(found: Survey, *, color: bool) -> Iterator[str]:
+def _text(found: Discovery, *, color: bool) -> Iterator[str]:
     def styled(text: str, **style: bool) -> str:
         return click.style(text, **style) if color else text
 
-    for plan in found.plans:
-        majors = f", PostgreSQL {', '.join(map(str, plan.postgres))}" if plan.postgres else ""
-        yield f"{styled(escape(plan.name), bold=True)}  {plan.habit}: {escape(plan.reason)}{majors}\n"
-        width = len(str(len(plan.files)))
-        for number, file in enumerate(plan.files, 1):
+    for unit in found.units:
+        majors = f", PostgreSQL {', '.join(map(str, unit.postgres))}" if unit.postgres else ""
+        yield f"{styled(escape(unit.name), bold=True)}  {unit.convention}: {escape(unit.reason)}{majors}\n"
+        width = len(str(len(unit.files)))
+        for number, file in enumerate(unit.files, 1):
             remarks = [file.view] if file.view != "sql" else []
             remarks += ["context"] if file.context else []
             remarks += [problem] if (problem := _problem(file)) else []
             remark = f"  ({escape(', '.join(remarks))})" if remarks else ""
             yield f"  {number:{width}}  {styled(escape(file.label), dim=file.context)}{remark}\n"
-    if found.passed_over:
+    if found.skipped:
         yield f"{styled('skipped', bold=True)}\n"
-        for label, reason in found.passed_over:
+        for label, reason in found.skipped:
             yield f"  {escape(label)}  ({escape(reason)})\n"
-    yield _closing(found.plans, len(found.passed_over))
+    yield _closing(found.units, len(found.skipped))
 
 
-def _closing(plans: list[Plan], passed_over: int) -> str:
-    files = len({file.path for plan in plans for file in plan.files})
+def _closing(units: list[DiscoveredUnit], passed_over: int) -> str:
+    files = len({file.path for unit in units for file in unit.files})
     more = f", {passed_over} skipped" if passed_over else ""
-    return f"{count(files, 'file', 'd')} in {count(len(plans), 'unit', 'd')}{more}\n"
+    return f"{count(files, 'file', 'd')} in {count(len(units), 'unit', 'd')}{more}\n"

@@ -17,8 +17,8 @@ from pubcheck.cli.lint_unit import ready
 from pubcheck.config import Config, from_options, load
 from pubcheck.discovery.file_facts import Traits
 from pubcheck.discovery.file_inspector import CachedFileInspector
-from pubcheck.discovery.file_types import STDIN, UNNAMED, Plan
-from pubcheck.discovery.units import Survey, discover_units
+from pubcheck.discovery.file_types import STDIN, UNNAMED, DiscoveredUnit
+from pubcheck.discovery.units import Discovery, discover_units
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def configuration(options: Mapping[str, object], path: str | None, variables: Ma
     return config
 
 
-def read_plans(
+def read_units(
     paths: tuple[str, ...],
     config: Config,
     *,
@@ -110,10 +110,10 @@ def read_plans(
     stdin_filename: str,
     majors: bool = False,
     workers: Workers | None = None,
-) -> list[Plan]:
+) -> list[DiscoveredUnit]:
     """The units to read; ``majors``: the command line says for which, whatever the configuration says of a unit.
     Raises NoInput where there is none."""
-    found = look(
+    found = discover(
         paths,
         config,
         together=together,
@@ -122,14 +122,14 @@ def read_plans(
         majors=majors,
         workers=workers,
     )
-    if not found.plans:
+    if not found.units:
         raise NoInput(no_input(found, paths))
-    return found.plans
+    return found.units
 
 
-def no_input(found: Survey, paths: tuple[str, ...]) -> str:
+def no_input(found: Discovery, paths: tuple[str, ...]) -> str:
     """Return the message for a run without input."""
-    return f"no input: {'; '.join(skipped_messages(found.passed_over)) or 'no .sql file under ' + ', '.join(paths)}"
+    return f"no input: {'; '.join(skipped_messages(found.skipped)) or 'no .sql file under ' + ', '.join(paths)}"
 
 
 def skipped_messages(passed_over: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -144,7 +144,7 @@ def skipped_messages(passed_over: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield f"{escape(labels[0])}{more} skipped: {why}"
 
 
-def look(
+def discover(
     paths: tuple[str, ...],
     config: Config,
     *,
@@ -154,7 +154,7 @@ def look(
     majors: bool = False,
     workers: Workers | None = None,
     quiet: bool = False,
-) -> Survey:
+) -> Discovery:
     """As ``read_plans``, with what is passed over; without paths, what the configuration names."""
     if not paths and config.units:
         paths = (os.path.relpath(config.root or "."),)

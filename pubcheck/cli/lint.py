@@ -22,8 +22,8 @@ from pubcheck.cli.input_options import (
     complete_option,
     config_option,
     configuration,
+    discover,
     force_exclude_option,
-    look,
     no_input,
     schema_option,
     skipped_messages,
@@ -186,7 +186,7 @@ def command(
         raise click.UsageError("standard input cannot be changed; use --diff to see the changes")
     known = None if write_baseline else _baseline(baseline, config)
     with Workers(jobs) as workers:
-        survey = look(
+        survey = discover(
             paths,
             config,
             together=together,
@@ -196,11 +196,11 @@ def command(
             workers=workers,
             quiet=quiet,
         )
-        plans = survey.plans
-        if not (plans or survey.named):
+        units = survey.units
+        if not (units or survey.named):
             raise NoInput(no_input(survey, paths))
         excerpts = "text" in (format_, *(output.format for output in outputs))
-        tasks = [Task(plan, config, excerpts, known, change) for plan in plans]
+        tasks = [Task(unit, config, excerpts, known, change) for unit in units]
         outcomes = list(_watched(workers.map(lint_unit, tasks, died), len(tasks), quiet))
     if write_baseline:
         return _record_findings(outcomes, write_baseline, quiet)
@@ -218,7 +218,7 @@ def command(
     shown = _shown(findings, format_, statistics, rewritten if diff else None, use_color(color), quiet)
     show(shown, for_people=format_ in FOR_PEOPLE and not diff)
     if not quiet:
-        run = LintRun(findings, outcomes, plans, config, known, change, diff=diff, unwritten=frozenset(unwritten))
+        run = LintRun(findings, outcomes, units, config, known, change, diff=diff, unwritten=frozenset(unwritten))
         for line in (*(f"{each}." for each in skipped_messages(survey.named)), *closing_lines(run)):
             click.echo(line, err=diff or format_ not in FOR_PEOPLE)
     return _complain_of(problems) or status

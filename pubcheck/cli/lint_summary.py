@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from pubcheck import rulebook
 from pubcheck.config import Config
-from pubcheck.discovery.file_types import Plan
+from pubcheck.discovery.file_types import DiscoveredUnit
 from pubcheck.findings import Report
 from pubcheck.report import count
 from pubcheck.report.causes import causes
@@ -24,7 +24,7 @@ class LintRun(Struct, frozen=True):
 
     report: Report
     outcomes: Sequence[Outcome]
-    plans: Sequence[Plan]
+    units: Sequence[DiscoveredUnit]
     config: Config
     baseline: Baseline | None
     change: Change | None
@@ -68,7 +68,7 @@ def _with_fix(report: Report, applicability: str) -> int:
 def _recorded(run: LintRun, baseline: Baseline) -> Iterator[str]:
     config = run.config
     known = {name for outcome in run.outcomes for name in outcome.known}
-    labels = [file.label for plan in run.plans for file in plan.files if not file.context]
+    labels = [file.label for unit in run.units for file in unit.files if not file.context]
     reported = rulebook.selected(config.select, config.ignore, config.extend_select)
     stale = baseline.stale(known, labels, reported, run.report.postgres) if run.change is None else []
     if known:

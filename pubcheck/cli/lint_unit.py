@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from pubcheck.config import Config
-from pubcheck.discovery.file_types import File, Plan
+from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.findings import Finding
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
@@ -26,7 +26,7 @@ class Task(Struct, frozen=True):
     to be done about those that ``baseline`` does not know.
     """
 
-    plan: Plan
+    unit: DiscoveredUnit
     config: Config
     excerpts: bool
     baseline: Baseline | None = None
@@ -60,42 +60,42 @@ def lint_unit(task: Task) -> Outcome:
     rewritten: tuple[Rewritten, ...] = ()
     done: tuple[AppliedFixes, ...] = ()
     if task.change is None:
-        judged = lint_files(task.plan, linter, excerpts=task.excerpts)
+        linted = lint_files(task.unit, linter, excerpts=task.excerpts)
     else:
-        judged, rewritten, done = _changed(task, lambda plan: lint_files(plan, linter, excerpts=task.excerpts))
-    findings: tuple[Finding, ...] = judged.findings
+        linted, rewritten, done = _changed(task, lambda unit: lint_files(unit, linter, excerpts=task.excerpts))
+    findings: tuple[Finding, ...] = linted.findings
     known: tuple[str, ...] = ()
     if task.baseline is not None:
         findings, known = task.baseline.split(findings)
-    files, crash = reported_files(task.plan), failure_text(judged.faults)
-    return Outcome(findings, judged.postgres, files, judged.statements, crash, known, rewritten, done)
+    files, crash = reported_files(task.unit), failure_text(linted.faults)
+    return Outcome(findings, linted.postgres, files, linted.statements, crash, known, rewritten, done)
 
 
 def _changed(
-    task: Task, judge: Callable[[Plan], LintedUnit]
+    task: Task, lint: Callable[[DiscoveredUnit], LintedUnit]
 ) -> tuple[LintedUnit, tuple[Rewritten, ...], tuple[AppliedFixes, ...]]:
     from pubcheck.autofix import add_ignores, everything, fix
 
     wanted = everything if task.baseline is None else task.baseline.unknown
     if task.change == "ignore":
-        changes = add_ignores(task.plan, judge, wanted=wanted)
+        changes = add_ignores(task.unit, lint, wanted=wanted)
     else:
-        changes = fix(task.plan, judge, unsafe=task.change == "unsafe-fix", wanted=wanted)
-    return changes.judged, changes.files, changes.done
+        changes = fix(task.unit, lint, unsafe=task.change == "unsafe-fix", wanted=wanted)
+    return changes.linted, changes.files, changes.done
 
 
-def reported_files(plan: Plan) -> int:
+def reported_files(unit: DiscoveredUnit) -> int:
     """How many files of a unit are reported about."""
-    return sum(not file.context for file in plan.files)
+    return sum(not file.context for file in unit.files)
 
 
 def ready() -> None:
     """Loads what ``lint_unit`` needs: most of it is loaded when it is first met, so this lints a little."""
     sql = b"CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t WHERE (id > 0);"
-    lint_unit(Task(Plan("", (File("", "", content=sql),), "stdin", ""), Config(), excerpts=False))
+    lint_unit(Task(DiscoveredUnit("", (File("", "", content=sql),), "stdin", ""), Config(), excerpts=False))
 
 
 def died(task: Task) -> Outcome:
     """The outcome of a task whose process died."""
-    crash = f"internal error in {task.plan.title}: the process that linted it died, perhaps for lack of memory"
-    return Outcome((), task.config.postgres, reported_files(task.plan), 0, crash)
+    crash = f"internal error in {task.unit.title}: the process that linted it died, perhaps for lack of memory"
+    return Outcome((), task.config.postgres, reported_files(task.unit), 0, crash)

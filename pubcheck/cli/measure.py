@@ -13,7 +13,7 @@ from pubcheck.cli.input_options import (
     complete_option,
     config_option,
     configuration,
-    read_plans,
+    read_units,
     schema_option,
     stdin_option,
     together_option,
@@ -117,7 +117,7 @@ def command(
     for path in paths:
         if path != STDIN and not os.path.exists(path):
             raise NoInput(f"no input: there is no {path}")
-    plans = read_plans(
+    units = read_units(
         paths,
         config,
         together=together,
@@ -125,16 +125,16 @@ def command(
         stdin_filename=stdin_filename,
         majors=postgres is not None,
     )
-    if len(plans) > 1:
-        names = ", ".join(plan.name for plan in plans[:_TOLD])
-        raise click.UsageError(f"SCHEMA holds {len(plans)} units ({names}): name one, or use --together")
+    if len(units) > 1:
+        names = ", ".join(unit.name for unit in units[:_TOLD])
+        raise click.UsageError(f"SCHEMA holds {len(units)} units ({names}): name one, or use --together")
     from msgspec.structs import replace
 
     from pubcheck.engine.linter import Linter
     from pubcheck.lint_files import lint_files
 
     config = replace(config, postgres=config.postgres[-1:], select=(), ignore=())
-    linted = lint_files(plans[0], Linter(config), follow=True)
+    linted = lint_files(units[0], Linter(config), follow=True)
     followed = linted.followed
     if followed is None:
         return complain(failure_text(linted.faults) or "")

@@ -1,4 +1,4 @@
-"""What is read: files, and the plans in which they make units. Values only; nothing here opens a file."""
+"""What is read: files, and the units that they form. Values only; nothing here opens a file."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class File(Struct, frozen=True):
     kept: bytes | None = None
 
 
-class Plan(Struct, frozen=True):
-    """A unit yet to be read: its ``files`` in the order in which they are run.
+class DiscoveredUnit(Struct, frozen=True):
+    """A unit that discovery found and that is not yet read: its ``files`` in the order in which they are run.
 
-    ``name`` is how it is called, unique in a repository: its folder's label, or that of its first file. ``habit`` is
-    the tool by whose habit the files were found to belong together ("supabase", "flyway", ...), or "file", "folder",
-    "references", "dump", "configuration", "together", "stdin"; ``reason`` says so for people. ``postgres`` are the
-    majors that the configuration or the header of a dump names.
+    ``name`` is unique in a repository: the label of its folder, or of its first file. ``convention`` is the tool by
+    whose naming convention the files belong together ("supabase", "flyway", ...), or "file", "folder", "references",
+    "dump", "configuration", "together", "stdin"; ``reason`` is a text for people. ``postgres`` are the majors
+    that the configuration or the header of a dump names.
     """
 
     name: str
     files: tuple[File, ...]
-    habit: str
+    convention: str
     reason: str
     postgres: tuple[int, ...] = ()
     named: bool = False
@@ -50,7 +50,7 @@ class Plan(Struct, frozen=True):
     @property
     def is_loose(self) -> bool:
         """Whether nothing shows that the files are the whole of a database."""
-        return self.habit in LOOSE and not self.named
+        return self.convention in LOOSE and not self.named
 
     @property
     def context(self) -> frozenset[str]:

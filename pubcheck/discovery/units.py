@@ -1,8 +1,8 @@
-"""Which files a run reads, and which of them together build one database.
+"""Which files a run reads, and which of them together form a unit.
 
-A folder is walked, and the habits of the tools that people use tell which of its files make a unit (``units``). A file
-given by name that lies in the history of a tool is linted in that history, of which only what concerns the file is
-reported; any other file given by name is a unit of its own. The configuration may say outright what a unit is.
+A folder is searched, and its files form units by the naming conventions of migration tools (``tools``). If a file given
+by name belongs to a migration history, the whole history is linted and only findings about that file are reported. Any
+other file given by name is a unit of its own. The configuration may name units itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from pubcheck.config import Config
 from pubcheck.discovery.file_inspector import CachedFileInspector
-from pubcheck.discovery.file_types import GUESSED, STDIN, UNNAMED, File, Plan, label_of, view_of
+from pubcheck.discovery.file_types import GUESSED, STDIN, UNNAMED, DiscoveredUnit, File, label_of, view_of
 from pubcheck.discovery.tools.history_root import history_of
 from pubcheck.discovery.walk import join, walk
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 Identity = tuple[int, int] | str
 
 
-class Survey(Struct, frozen=True):
+class Discovery(Struct, frozen=True):
     """What a run reads: its units, in order, and the files that it met and passes over, each with the reason; of these
     ``named`` were given by name."""
 
-    plans: list[Plan]
-    passed_over: list[tuple[str, str]]
+    units: list[DiscoveredUnit]
+    skipped: list[tuple[str, str]]
     named: list[tuple[str, str]]
 
 
-def find_plans(
+def find_units(
     paths: Sequence[str],
     config: Config = Config(),
     *,
@@ -43,14 +43,14 @@ def find_plans(
     schema: Sequence[str] = (),
     stdin: bytes | None = None,
     stdin_label: str = UNNAMED,
-) -> list[Plan]:
+) -> list[DiscoveredUnit]:
     """The units that ``paths`` mean, in the order given, each file once: where it is reached first.
 
     ``together`` makes them one unit. ``schema`` are files and folders that come first in every unit, as context.
     ``stdin`` is what stands for the path `-`; its label, unless it is ``UNNAMED``, is the path of the file that it
     replaces. A path that does not exist, and a folder that cannot be listed, is a unit of one file with an ``error``.
     """
-    return discover_units(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_label).plans
+    return discover_units(paths, config, together=together, schema=schema, stdin=stdin, stdin_label=stdin_label).units
 
 
 def discover_units(
@@ -62,7 +62,7 @@ def discover_units(
     stdin: bytes | None = None,
     stdin_label: str = UNNAMED,
     disk: CachedFileInspector | None = None,
-) -> Survey:
+) -> Discovery:
     """As ``find_plans``, with what is passed over. ``disk`` opens the files; one that is told of many before they are
     asked for may open them in other processes."""
     finder = _UnitCollector(
@@ -76,7 +76,7 @@ def discover_units(
         if path == STDIN and stdin is not None:
             finder.standard_input(stdin_label, stdin)
         elif config.force_exclude and (why := _why_not(path, config)):
-            finder.pass_over(path, why)
+            finder.skip(path, why)
         elif os.path.isdir(path):
             finder.folder(path)
         elif any(os.path.abspath(path).startswith(join(folder, "")) for folder in folders) and finder.in_unit(path):
@@ -85,16 +85,16 @@ def discover_units(
             finder.file(path)
     for path in later:
         finder.file(path)
-    plans = finder.plans
-    if together and plans:
-        files = tuple(file for plan in plans for file in plan.files)
-        plans = [Plan(files[0].label, files, "together", "--together")]
+    units = finder.units
+    if together and units:
+        files = tuple(file for unit in units for file in unit.files)
+        units = [DiscoveredUnit(files[0].label, files, "together", "--together")]
     if schema:
-        before = [file for plan in find_plans(schema, config, stdin=stdin) for file in plan.files]
-        plans = [_after(before, plan) for plan in plans]
-    plans = list(finder.with_contents(plans))
+        before = [file for unit in find_units(schema, config, stdin=stdin) for file in unit.files]
+        units = [_after(before, unit) for unit in units]
+    units = list(finder.with_contents(units))
     named = list(finder.named.items())
-    return Survey(plans, list(dict.fromkeys([*finder.passed_over, *named])), named)
+    return Discovery(units, list(dict.fromkeys([*finder.passed_over, *named])), named)
 
 
 def _why_not(path: str, config: Config) -> str | None:
@@ -104,11 +104,11 @@ def _why_not(path: str, config: Config) -> str | None:
     return why_passed_over(os.path.abspath(path), config.exclude, config.root, gitignore=config.respect_gitignore)
 
 
-def _after(before: Sequence[File], plan: Plan) -> Plan:
+def _after(before: Sequence[File], unit: DiscoveredUnit) -> DiscoveredUnit:
     """A unit with files before it that are only followed."""
-    own = {_identity(file) for file in plan.files}
+    own = {_identity(file) for file in unit.files}
     context = tuple(replace(file, context=True) for file in before if _identity(file) not in own)
-    return replace(plan, files=context + plan.files)
+    return replace(unit, files=context + unit.files)
 
 
 def _identity(file: File) -> Identity:
@@ -127,64 +127,64 @@ class _UnitCollector:
     is met twice."""
 
     def __init__(self, config: Config, disk: CachedFileInspector, *, alone: bool, distinct: bool) -> None:
-        self.plans: list[Plan] = []
+        self.units: list[DiscoveredUnit] = []
         self.passed_over: list[tuple[str, str]] = []
         self.named: dict[str, str] = {}
         self._config, self._alone, self._distinct = config, alone, distinct
-        self._look = disk
+        self._inspector = disk
         self._reported: set[Identity] = set()
-        self._histories: dict[tuple[str, ...], list[Plan]] = {}
+        self._histories: dict[tuple[str, ...], list[DiscoveredUnit]] = {}
         self._undone: dict[str, str] = {}
         self._places: dict[tuple[str, ...], int] = {}
-        self._configured: list[Plan] | None = None
+        self._configured: list[DiscoveredUnit] | None = None
         self._buffer: str | None = None
         self._indexes: dict[int, dict[str, int]] = {}
 
-    def add(self, plan: Plan) -> None:
+    def add(self, unit: DiscoveredUnit) -> None:
         """A unit, of whose files those are left out, or only followed, that were met before."""
         if self._distinct:
-            self.plans.append(plan)
+            self.units.append(unit)
             return
         files, fresh = [], False
-        for file in plan.files:
+        for file in unit.files:
             identity = _identity(file)
             if identity not in self._reported:
                 if not file.context:
                     self._reported.add(identity)
                     fresh = True
                 files.append(file)
-            elif plan.habit not in GUESSED:
+            elif unit.convention not in GUESSED:
                 files.append(replace(file, context=True))
         if fresh:
-            self.plans.append(replace(plan, files=tuple(files)))
+            self.units.append(replace(unit, files=tuple(files)))
 
     def folder(self, path: str) -> None:
-        found = walk(path, self._config, listed=self._look.listed)
+        found = walk(path, self._config, listed=self._inspector.listed)
         self._distinct = self._distinct and not found.links
         top, given = os.path.abspath(path), len(join(path, ""))
         below = join(top, "")
         files = [(below + each[given:], File(each, label_of(each), view=view_of(each))) for each in found.files]
         if self._config.units:
             files = self._without_configured(path, files)
-        self._look.expect([path for path, _ in files])
-        plans = []
+        self._inspector.expect([path for path, _ in files])
+        units = []
         included = frozenset(join(top, each[given:]).replace(os.sep, "/") for each in found.included)
         for part in _by_top(files, [join(top, each[given:]) for each in found.tops]):
-            units, passed_over = group_into_units(part, self._look, included)
-            plans += units
+            grouped, passed_over = group_into_units(part, self._inspector, included)
+            units += grouped
             self.passed_over += passed_over
         for folder, problem in found.problems:
             label = label_of(folder)
-            plans.append(Plan(label, (File(folder, label, error=problem),), "folder", "it cannot be listed"))
+            units.append(DiscoveredUnit(label, (File(folder, label, error=problem),), "folder", "it cannot be listed"))
         if found.problems or found.tops:
-            plans.sort(key=lambda plan: (plan.files[0].label.split("/")[:-1], plan.files[0].label))
-        for plan in plans:
-            self.add(plan)
+            units.sort(key=lambda unit: (unit.files[0].label.split("/")[:-1], unit.files[0].label))
+        for unit in units:
+            self.add(unit)
 
     def buffer(self, path: str, content: bytes) -> None:
         """Content that a file is to have, whatever is on the disk."""
         self._buffer = os.path.abspath(path)
-        self._look.know_content(self._buffer, content)
+        self._inspector.know_content(self._buffer, content)
 
     def standard_input(self, label: str, content: bytes) -> None:
         """What comes from there: in the history of the file whose name it bears, as that file would be."""
@@ -193,61 +193,61 @@ class _UnitCollector:
             file = File(label, label_of(label), content=content, view=view_of(label))
             self._report(history, {os.path.abspath(label): file})
         elif self._buffer is not None and (why := self._undone.get(self._buffer)):
-            self.pass_over(label, why)
+            self.skip(label, why)
         else:
             view = view_of(label) if self._buffer is not None else "sql"
             file = File(STDIN, label, content=content, view=view)
-            self.add(Plan(label, (file,), "stdin", "standard input"))
+            self.add(DiscoveredUnit(label, (file,), "stdin", "standard input"))
 
     def file(self, path: str) -> None:
         history = self._history(path)
         if history is None and (why := self._undone.get(os.path.abspath(path))):
-            self.pass_over(path, why)
+            self.skip(path, why)
             return
         if history is None:
             label = label_of(path)
             file = File(path, label, view=view_of(path))
-            self.add(Plan(label, (file,), "file", "given by name", named=True))
+            self.add(DiscoveredUnit(label, (file,), "file", "given by name", named=True))
             return
         if _identity(File(path, "")) not in self._reported:
             self._report(history, {os.path.abspath(path): File(path, label_of(path), view=view_of(path))})
 
-    def with_contents(self, plans: Iterable[Plan]) -> Iterator[Plan]:
+    def with_contents(self, units: Iterable[DiscoveredUnit]) -> Iterator[DiscoveredUnit]:
         """Plans with what of their files was read while they were found."""
         try:
             here = os.getcwd()
         except OSError:  # it was deleted
             here = ""
-        for plan in plans:
-            kept = [self._look.kept.get(os.path.normpath(os.path.join(here, file.path))) for file in plan.files]
+        for unit in units:
+            kept = [self._inspector.kept.get(os.path.normpath(os.path.join(here, file.path))) for file in unit.files]
             files = (
                 replace(file, kept=content) if content is not None and file.content is None else file
-                for file, content in zip(plan.files, kept, strict=True)
+                for file, content in zip(unit.files, kept, strict=True)
             )
-            yield replace(plan, files=tuple(files)) if any(content is not None for content in kept) else plan
+            yield replace(unit, files=tuple(files)) if any(content is not None for content in kept) else unit
 
-    def pass_over(self, path: str, why: str) -> None:
+    def skip(self, path: str, why: str) -> None:
         """A path given by name that is not read."""
         self.named[label_of(path)] = why
 
-    def _report(self, unit: Plan, met: Mapping[str, File]) -> None:
+    def _report(self, unit: DiscoveredUnit, met: Mapping[str, File]) -> None:
         """A unit of which the files that were met, by their absolute paths, are reported about and the others followed;
         the unit once, whenever its files are met."""
         key = tuple(file.path for file in unit.files)
         if key not in self._places:
-            self._places[key] = len(self.plans)
-            self.plans.append(replace(unit, files=tuple(replace(file, context=True) for file in unit.files)))
-        plan = self.plans[self._places[key]]
-        files = list(plan.files)
+            self._places[key] = len(self.units)
+            self.units.append(replace(unit, files=tuple(replace(file, context=True) for file in unit.files)))
+        reported = self.units[self._places[key]]
+        files = list(reported.files)
         for path, file in met.items():
             number = self._members(unit).get(path)
             if number is not None and files[number].context:
                 files[number] = file
                 if not self._distinct:
                     self._reported.add(_identity(file))
-        self.plans[self._places[key]] = replace(plan, files=tuple(files))
+        self.units[self._places[key]] = replace(reported, files=tuple(files))
 
-    def _members(self, unit: Plan) -> dict[str, int]:
+    def _members(self, unit: DiscoveredUnit) -> dict[str, int]:
         """By absolute path, which file of a unit it is; those of its context are left out."""
         known = self._indexes.get(id(unit))
         if known is None:
@@ -258,25 +258,25 @@ class _UnitCollector:
     def in_unit(self, path: str) -> bool:
         return self._history(path) is not None
 
-    def _history(self, path: str) -> Plan | None:
-        """The unit, of the configuration or by a tool's habit, in which a file given by name is linted."""
+    def _history(self, path: str) -> DiscoveredUnit | None:
+        """The unit, of the configuration or by a tool's convention, in which a file given by name is linted."""
         absolute = os.path.abspath(path)
         if self._alone or not (absolute == self._buffer or os.path.isfile(path)):
             return None
-        for plan in self._units():
-            if absolute in self._members(plan):
-                return plan
+        for unit in self._units():
+            if absolute in self._members(unit):
+                return unit
         for places in history_of(absolute, self._kind):
             if places not in self._histories:
                 relative = not os.path.isabs(path)
                 found = [each for place in places for each in self._below(place)]
                 files = [(each, _as_given(each, relative)) for each in found]
-                self._histories[places], undone = group_into_units(files, self._look)
+                self._histories[places], undone = group_into_units(files, self._inspector)
                 paths = {file.label: each for each, file in files}
                 self._undone.update((paths[label], why) for label, why in undone)
-            for plan in self._histories[places]:
-                if plan.habit not in GUESSED and absolute in self._members(plan):
-                    return plan
+            for unit in self._histories[places]:
+                if unit.convention not in GUESSED and absolute in self._members(unit):
+                    return unit
         return None
 
     def _below(self, place: str) -> list[str]:
@@ -289,9 +289,9 @@ class _UnitCollector:
         return found
 
     def _kind(self, path: str) -> str | None:
-        return self._look.kind(path)
+        return self._inspector.kind(path)
 
-    def _units(self) -> list[Plan]:
+    def _units(self) -> list[DiscoveredUnit]:
         """The units that the configuration names."""
         if self._configured is None:
             self._configured = []
@@ -307,15 +307,15 @@ class _UnitCollector:
         met = dict(files)
         taken: set[str] = set()
         beginning = join(os.path.abspath(top), "")
-        for plan in self._units():
-            own = self._members(plan)
+        for unit in self._units():
+            own = self._members(unit)
             for path, number in own.items():
                 if path not in met and path.startswith(beginning):  # not found by its name
                     given = join(top, path[len(beginning) :])
-                    met[path] = replace(plan.files[number], path=given, label=label_of(given))
+                    met[path] = replace(unit.files[number], path=given, label=label_of(given))
             if not met.keys().isdisjoint(own):
                 taken.update(own)
-                self._report(plan, met)
+                self._report(unit, met)
         return [(path, file) for path, file in files if path not in taken]
 
 
@@ -344,17 +344,17 @@ def _as_given(path: str, relative: bool) -> File:
 
 def group_into_units(
     files: Sequence[tuple[str, File]], look: FileInspector, included: frozenset[str] = frozenset()
-) -> tuple[list[Plan], list[tuple[str, str]]]:
+) -> tuple[list[DiscoveredUnit], list[tuple[str, str]]]:
     """The units of the files of a tree, and the labels of files that are in none, with the reason.
 
-    Each file comes with the path by which habits know it, and by which ``look`` is asked: absolute, or from the top of
-    its repository. Templates are read where they hold a publication, or are among the ``included``.
+    Each file comes with the path by which conventions and ``look`` know it: absolute, or from the top of its
+    repository. Templates are read where they hold a publication, or are among the ``included``.
     """
     from pubcheck.discovery.tools.registry import groups_of
 
     known = {path.replace(os.sep, "/"): file for path, file in files}
     groups, undone = groups_of(known, look, included)
-    plans = []
+    units = []
     taken: set[str] = set()
     for group in groups:
         members = tuple(known[path] for path in group.members)
@@ -369,8 +369,8 @@ def group_into_units(
             name = members[-1].label
         taken.add(name)
         reason = " ".join((group.reason, *(known[path].label for path in group.after)))
-        plans.append(Plan(name, members, group.convention, reason, group.postgres))
-    return plans, [(known[path].label, why) for path, why in sorted(undone.items())]
+        units.append(DiscoveredUnit(name, members, group.convention, reason, group.postgres))
+    return units, [(known[path].label, why) for path, why in sorted(undone.items())]
 
 
 def _name(name: str, paths: Sequence[str], files: Sequence[File]) -> str:

@@ -28,7 +28,7 @@ _SURVEYED = 5_000
 """Files that are looked through in one task: a second of work, of which Spark's own part is a twentieth."""
 
 
-class Folders:
+class FolderInput:
     """Repositories in folders, as ``find_repositories`` finds them. Their files are opened by the workers."""
 
     def __init__(self, where: str, config: Config = Config()) -> None:

@@ -147,8 +147,8 @@ def _answer(request: Request, linter: Linter) -> Answer[UnitRow]:
 def lint_unit(row: UnitRow, contents: Sequence[bytes | None], linter: Linter, top: str) -> UnitRow:
     """The row of a unit with the result of linting it."""
     begun = perf_counter()
-    plan = row.plan(contents or [None] * len(row.members))
-    linted = lint_files(plan, linter, follow=True)
+    unit = row.discovered(contents or [None] * len(row.members))
+    linted = lint_files(unit, linter, follow=True)
     faults, publications = list(linted.faults), []
     if linted.followed is not None:
         config = linter.config
@@ -162,7 +162,7 @@ def lint_unit(row: UnitRow, contents: Sequence[bytes | None], linter: Linter, to
     if failure is not None and failure.reason == "memory":
         # The findings of a process with too little memory differ from run to run.
         return replace(row.quarantined(failure), postgres=linted.postgres, seconds=perf_counter() - begun)
-    unread, refusal = _unread(linted, len(plan.files))
+    unread, refusal = _unread(linted, len(unit.files))
     failure = failure or refusal
     entries = [finding.entry for finding in linted.findings]
     names = fingerprints(entries, row.repository, top)

@@ -267,7 +267,7 @@ MEMBER = (
 )
 FOUND = (
     *_UNIT_KEY,
-    Column("habit", _TEXT, "by which the unit was found"),
+    Column("convention", _TEXT, "by which the unit was found"),
     Column("majors", pa.list_(_INT), "that its files name, as Supabase's configuration does; else empty"),
     Column("files", _LONG, ""),
     Column("bytes", _LONG, ""),
@@ -301,7 +301,7 @@ EXAMINED = (*FOUND, *OUTCOMES)
 """Units, and for each repository that has files outside them a row without a unit."""
 CONTENTS = (
     *_UNIT_KEY,
-    Column("habit", _TEXT, ""),
+    Column("convention", _TEXT, ""),
     Column("majors", pa.list_(_INT), ""),
     Column("ordinal", _INT, "place of the file in its unit, from 0"),
     *MEMBER[:4],

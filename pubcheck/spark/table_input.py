@@ -25,7 +25,7 @@ _SHOWN = 20
 """Columns that a message names."""
 
 
-class Columns(Struct, frozen=True):
+class TableColumns(Struct, frozen=True):
     """The columns of a table of files: repository, path, and content (binary or string)."""
 
     repository: str
@@ -33,10 +33,10 @@ class Columns(Struct, frozen=True):
     content: str
 
 
-PRESETS: Mapping[str, Columns] = {
-    "the-stack": Columns("max_stars_repo_name", "max_stars_repo_path", "content"),
-    "github-code": Columns("repo_name", "path", "code"),
-    "bigquery-github": Columns("sample_repo_name", "sample_path", "content"),
+PRESETS: Mapping[str, TableColumns] = {
+    "the-stack": TableColumns("max_stars_repo_name", "max_stars_repo_path", "content"),
+    "github-code": TableColumns("repo_name", "path", "code"),
+    "bigquery-github": TableColumns("sample_repo_name", "sample_path", "content"),
 }
 """Columns of well-known corpora: The Stack and StarCoder data; CodeParrot's github-code; BigQuery's
 github_repos.sample_contents."""
@@ -46,13 +46,13 @@ CSV: Mapping[str, str] = {"header": "true", "multiLine": "true", "quote": '"', "
 """How CSV is read unless told: with a header, and contents of several lines in quotes, which are doubled inside."""
 
 
-class Rows:
+class TableInput:
     """Files that are the rows of a table: ``format`` is one of Spark's data sources, or `table` for a catalog table.
 
     A row without a path is a file that cannot be read; one whose path no walk of a folder would read is passed over.
     """
 
-    def __init__(self, name: str, format: str, columns: Columns, options: Mapping[str, str] | None = None) -> None:
+    def __init__(self, name: str, format: str, columns: TableColumns, options: Mapping[str, str] | None = None) -> None:
         self.name, self.top = name if format == "table" else without_trailing_separators(name), ""
         self._from, self._format, self._columns, self._options = name, format, columns, dict(options or {})
         if format.lower() == "csv":
@@ -164,14 +164,14 @@ class Rows:
             units.select(
                 "repository",
                 "unit",
-                "habit",
+                "convention",
                 "majors",
                 "cost",
                 "salt",
                 F.posexplode("members").alias("ordinal", "member"),
             )
             .where(given)
-            .select("repository", "unit", "habit", "majors", "cost", "salt", "ordinal", "member.*")
+            .select("repository", "unit", "convention", "majors", "cost", "salt", "ordinal", "member.*")
         )
         content = (
             self._rows.join(units.select("repository").distinct(), "repository", "left_semi")

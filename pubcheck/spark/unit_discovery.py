@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.discovery.file_facts import Traits, traits
-from pubcheck.discovery.file_types import SUFFIXES, File, Plan, view_of
+from pubcheck.discovery.file_types import SUFFIXES, DiscoveredUnit, File, view_of
 from pubcheck.discovery.object_names import Names, mentions, names
 from pubcheck.discovery.units import group_into_units
 from pubcheck.discovery.walk import readable
@@ -130,9 +130,9 @@ def discover(
         copies.setdefault(file.path, []).append(file)
     publishes = any(file.may_publish for file in ordered)
     rows = []
-    for plan in _plans(copies, inspector):
-        files = [copies.pop(file.path) for file in plan.files]
-        row = _row(repository.name, plan, files, largest, rules)
+    for unit in _plans(copies, inspector):
+        files = [copies.pop(file.path) for file in unit.files]
+        row = _row(repository.name, unit, files, largest, rules)
         rows.append(row if publishes else _passed_over(row))
     outside = [file for same in copies.values() for file in same]
     if outside:
@@ -224,7 +224,7 @@ class _RepositoryInspector:
         return known
 
 
-def _plans(copies: Mapping[str | None, Sequence[ScannedFile]], inspector: _RepositoryInspector) -> list[Plan]:
+def _plans(copies: Mapping[str | None, Sequence[ScannedFile]], inspector: _RepositoryInspector) -> list[DiscoveredUnit]:
     """The units of the files by path, without files that other units have; each with a name of its own. A folder that
     cannot be listed is a unit of one file."""
     first = {path: same[0] for path, same in copies.items() if path is not None}
@@ -234,16 +234,16 @@ def _plans(copies: Mapping[str | None, Sequence[ScannedFile]], inspector: _Repos
         paths = frozenset(readable(files))
         files = {path: file for path, file in files.items() if path in paths}
     inspector.files = files
-    plans, _ = group_into_units(
+    units, _ = group_into_units(
         [(path, File(path, file.label or "", view=view_of(path))) for path, file in files.items()], inspector
     )
-    own = (replace(plan, files=tuple(file for file in plan.files if not file.context)) for plan in plans)
-    plans = [plan for plan in own if plan.files]
+    own = (replace(unit, files=tuple(file for file in unit.files if not file.context)) for unit in units)
+    units = [unit for unit in own if unit.files]
     for folder in unlisted:
         label = folder.label or ""
-        plans.append(Plan(label, (File(folder.path or "", label),), "folder", ""))
+        units.append(DiscoveredUnit(label, (File(folder.path or "", label),), "folder", ""))
     taken: set[str] = set()
-    return [replace(plan, name=_unused(plan.name, taken)) for plan in plans]
+    return [replace(unit, name=_unused(unit.name, taken)) for unit in units]
 
 
 def _unused(name: str, taken: set[str]) -> str:
@@ -256,12 +256,14 @@ def _unused(name: str, taken: set[str]) -> str:
     return unused
 
 
-def _row(repository: str, plan: Plan, copies: Sequence[Sequence[ScannedFile]], largest: Largest, rules: str) -> UnitRow:
+def _row(
+    repository: str, unit: DiscoveredUnit, copies: Sequence[Sequence[ScannedFile]], largest: Largest, rules: str
+) -> UnitRow:
     """The row of a unit; ``copies`` are, for each of its files, the rows that have its path."""
-    described = [rules, plan.habit, *map(str, plan.postgres)]
+    described = [rules, unit.convention, *map(str, unit.postgres)]
     members = []
     every = [file for same in copies for file in same]
-    for ordinal, (file, same) in enumerate(zip(plan.files, copies, strict=True)):
+    for ordinal, (file, same) in enumerate(zip(unit.files, copies, strict=True)):
         for duplicate in same[1:]:
             duplicate.fate = "duplicate"
         members += [copy.member(file.view) for copy in same]
@@ -271,9 +273,9 @@ def _row(repository: str, plan: Plan, copies: Sequence[Sequence[ScannedFile]], l
     reason, why = _stopped(every, size, largest)
     return UnitRow(
         repository=repository,
-        unit=plan.name,
-        habit=plan.habit,
-        majors=plan.postgres,
+        unit=unit.name,
+        convention=unit.convention,
+        majors=unit.postgres,
         files=len(every),
         size=size,
         cost=cost(size, len(every)),

@@ -1,7 +1,7 @@
 """A unit of the audit as a row: what is known of it before it is linted, and then the result.
 
 The row passes from the process that reads files to Spark and from one step of the job to the next, and the tables are
-made of it. It is the only record of a unit besides the core's own (``Plan``, ``LintedUnit``).
+made of it. It is the only record of a unit besides the core's own (``DiscoveredUnit``, ``LintedUnit``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pubcheck.discovery.file_types import File, Plan
+from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.findings import Entry
 from pubcheck.spark.publication_rows import Published
 
@@ -64,7 +64,7 @@ class UnitRow(Struct, frozen=True, array_like=True):
 
     repository: str
     unit: str | None
-    habit: str | None = None
+    convention: str | None = None
     majors: tuple[int, ...] = ()
     files: int = 0
     size: int = 0
@@ -87,7 +87,7 @@ class UnitRow(Struct, frozen=True, array_like=True):
     seconds: float = 0.0
     failed: str | None = None
 
-    def plan(self, contents: Sequence[bytes | None]) -> Plan:
+    def discovered(self, contents: Sequence[bytes | None]) -> DiscoveredUnit:
         """The unit to lint; ``contents`` are those of its members as far as they are known."""
         files = tuple(
             File(
@@ -102,7 +102,7 @@ class UnitRow(Struct, frozen=True, array_like=True):
             for member, content in zip(self.members, contents, strict=True)
             if member.fate in GIVEN_TO_THE_LINTER
         )
-        return Plan(self.unit or "", files, self.habit or "", "", self.majors)
+        return DiscoveredUnit(self.unit or "", files, self.convention or "", "", self.majors)
 
     def quarantined(self, failure: Quarantined) -> UnitRow:
         """The row of a unit whose linting ended without a result."""

@@ -281,11 +281,13 @@ def lint_contents(batches: Iterable[pa.RecordBatch], *, job: Job) -> Iterator[pa
 
 
 def _units_with_contents(rows: Iterable[FileRow]) -> Iterator[tuple[UnitRow, tuple[bytes | None, ...]]]:
-    for (repository, unit, habit, majors), files in groupby(rows, itemgetter("repository", "unit", "habit", "majors")):
+    for (repository, unit, convention, majors), files in groupby(
+        rows, itemgetter("repository", "unit", "convention", "majors")
+    ):
         # Rows that are wholly alike were joined to the one that counts.
         members = [next(same) for _, same in groupby(files, itemgetter("ordinal"))]
         fields = tuple(MemberRow(row["path"], None, row["view"], row["problem"]) for row in members)
-        yield UnitRow(repository, unit, habit, majors, members=fields), tuple(row["content"] for row in members)
+        yield UnitRow(repository, unit, convention, majors, members=fields), tuple(row["content"] for row in members)
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[FileRow]:

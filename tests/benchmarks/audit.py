@@ -34,7 +34,7 @@ from pyspark.sql import SparkSession
 
 from corpus.generate import Repository, Shape, planted, repositories, write
 from pubcheck.engine.linter import Linter
-from pubcheck.spark.folder_input import Folders
+from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.job import Options, audit
 from pubcheck.spark.session import session
 from pubcheck.spark.store import Store
@@ -132,7 +132,7 @@ class Bench:
         store = Store(spark, str(self.folder / "audit"))
         self._runs += 1
         begun, before = time.monotonic(), _tree()
-        summary = audit(spark, Folders(where), store, Linter(), Options(run=f"r{self._runs}", since=since))
+        summary = audit(spark, FolderInput(where), store, Linter(), Options(run=f"r{self._runs}", since=since))
         return summary, Took(time.monotonic() - begun, _tree() - before), store
 
     def lint(self, where: str) -> tuple[dict[str, Any], Took]:

@@ -21,7 +21,7 @@ from pubcheck.checks.write.identity_causes import Cause as IdentityCause
 from pubcheck.checks.write.identity_causes import causes_in
 from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
-from pubcheck.discovery.file_types import File, Plan
+from pubcheck.discovery.file_types import DiscoveredUnit, File
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
 from pubcheck.findings import Finding, Resolver, report
@@ -143,10 +143,10 @@ def test_a_baseline_knows_causes_one_by_one(tmp_path: Path) -> None:
 
 def test_fixes_of_many_causes_converge() -> None:
     made = "".join(f"CREATE PUBLICATION p{number:02} FOR TABLE t (d);\n" for number in range(25))
-    plan = Plan("s", (File("s.sql", "s.sql", content=f"{TABLE}\n{made}".encode()),), "file", "")
+    plan = DiscoveredUnit("s", (File("s.sql", "s.sql", content=f"{TABLE}\n{made}".encode()),), "file", "")
     linter = Linter(Config(complete=True))
     changes = fix(plan, lambda plan: lint_files(plan, linter, excerpts=False), unsafe=True)
-    assert [one.entry.rule for one in changes.judged.findings if one.entry.phase == "write"] == []
+    assert [one.entry.rule for one in changes.linted.findings if one.entry.phase == "write"] == []
     assert changes.files[0].after.decode().count("FOR TABLE t (d, id);") == 25
     assert sum(done.number for done in changes.done) == 25
 

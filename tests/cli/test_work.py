@@ -7,23 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.cli.input_options import look
+from pubcheck.cli.input_options import discover
 from pubcheck.cli.lint_unit import Outcome, Task, died
 from pubcheck.cli.process_pool import Workers
 from pubcheck.config import Config
-from pubcheck.discovery.file_types import File, Plan
+from pubcheck.discovery.file_types import DiscoveredUnit, File
 
 
 def work(task: Task) -> Outcome:
     """Stands in for linting: counts the characters of the file's name, and dies of the name "die"."""
-    label = task.plan.files[0].label
+    label = task.unit.files[0].label
     if label == "die":
         os._exit(9)
     return Outcome((), (18,), 1, len(label))
 
 
 def tasks(*labels: str) -> list[Task]:
-    return [Task(Plan(label, (File(label, label),), "file", ""), Config(), False) for label in labels]
+    return [Task(DiscoveredUnit(label, (File(label, label),), "file", ""), Config(), False) for label in labels]
 
 
 def test_outcomes_come_in_the_order_of_the_tasks() -> None:
@@ -55,7 +55,7 @@ def test_a_process_that_died_while_it_had_nothing_to_do_loses_one_task_at_most()
 
 
 def raised_by(task: Task) -> Outcome:
-    raise ValueError(task.plan.name)
+    raise ValueError(task.unit.name)
 
 
 def test_what_a_task_raises_is_raised_here() -> None:
@@ -68,8 +68,8 @@ def test_units_are_the_same_whoever_opens_the_files(tmp_path: Path) -> None:
         (tmp_path / f"t{number}.sql").write_text(f"CREATE TABLE t{number} (id int PRIMARY KEY);\n")
     (tmp_path / "publication.sql").write_text("CREATE PUBLICATION p FOR TABLE t1, t2;\n")
     (tmp_path / "dump.sql").write_text("--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 15.4\n")
-    alone = look((str(tmp_path),), Config(), together=False, schema=(), stdin_filename="-")
+    alone = discover((str(tmp_path),), Config(), together=False, schema=(), stdin_filename="-")
     with Workers(2) as workers:
-        shared = look((str(tmp_path),), Config(), together=False, schema=(), stdin_filename="-", workers=workers)
+        shared = discover((str(tmp_path),), Config(), together=False, schema=(), stdin_filename="-", workers=workers)
     assert shared == alone
-    assert {len(plan.files) for plan in alone.plans} > {1}
+    assert {len(plan.files) for plan in alone.units} > {1}

@@ -11,7 +11,7 @@ from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import File
 from pubcheck.discovery.read import Reading, read_unit
 from pubcheck.discovery.repositories import find_repositories
-from pubcheck.discovery.units import find_plans, group_into_units
+from pubcheck.discovery.units import find_units, group_into_units
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def labels(*paths: str, together: bool = False) -> list[list[str]]:
-    return [[file.label for file in plan.files] for plan in find_plans(paths, together=together)]
+    return [[file.label for file in plan.files] for plan in find_units(paths, together=together)]
 
 
 def read(*files: File) -> Reading:
@@ -79,7 +79,7 @@ def test_links_to_folders_are_not_followed_while_walking_so_loops_end(tree: Path
 def test_a_link_to_nothing_is_reported(tree: Path) -> None:
     (tree / "db" / "gone.sql").symlink_to("nowhere.sql")
     (tree / "db" / "self.sql").symlink_to("self.sql")
-    reading = read(*find_plans(["db"])[0].files)
+    reading = read(*find_units(["db"])[0].files)
     assert [each[:2] for each in said(reading)] == [("PUB001", "db/gone.sql"), ("PUB001", "db/self.sql")]
     assert [source.label for source in reading.sources] == ["db/a.sql", "db/b.sql"]
 
@@ -94,13 +94,13 @@ def test_a_folder_without_sql_has_no_unit(tree: Path) -> None:
 
 
 def test_standard_input_is_a_unit_with_the_name_it_is_given() -> None:
-    (unit,) = find_plans(["-", "-"], stdin=b"SELECT 1", stdin_label="buffer.sql")
+    (unit,) = find_units(["-", "-"], stdin=b"SELECT 1", stdin_label="buffer.sql")
     reading = read(*unit.files)
     assert [(source.label, source.text) for source in reading.sources] == [("buffer.sql", "SELECT 1")]
 
 
 def test_a_missing_path_is_reported_and_the_rest_is_read(tree: Path) -> None:
-    (unit,) = find_plans(["nowhere.sql", "db/a.sql"], together=True)
+    (unit,) = find_units(["nowhere.sql", "db/a.sql"], together=True)
     reading = read(*unit.files)
     assert said(reading) == [("PUB001", "nowhere.sql", "this cannot be read: No such file or directory")]
     assert [source.label for source in reading.sources] == ["db/a.sql"]
@@ -117,19 +117,19 @@ def test_a_folder_that_cannot_be_listed_is_reported(tree: Path, monkeypatch: pyt
         return real(path)
 
     monkeypatch.setattr(os, "scandir", refusing)
-    first, second = find_plans(["db"])
+    first, second = find_units(["db"])
     assert [file.label for file in first.files] == ["db/a.sql", "db/b.sql"]
     assert said(read(*second.files)) == [("PUB001", "db/v2", "this cannot be read: Permission denied")]
 
 
 def test_a_path_that_no_system_takes_is_reported() -> None:
-    (unit,) = find_plans(["a\0b"])
+    (unit,) = find_units(["a\0b"])
     assert [each[0] for each in said(read(*unit.files))] == ["PUB001"]
 
 
 def test_what_is_no_text_is_reported_and_left_out(tree: Path) -> None:
     (tree / "db" / "dump.sql").write_bytes(b"PGDMP\x01\x0e\x00\x00")
-    reading = read(*find_plans(["db"])[0].files)
+    reading = read(*find_units(["db"])[0].files)
     assert [each[:2] for each in said(reading)] == [("PUB002", "db/dump.sql")]
     assert [source.label for source in reading.sources] == ["db/a.sql", "db/b.sql"]
 
@@ -145,7 +145,7 @@ def test_a_file_in_windows_1252_is_read_with_a_note_at_the_first_character_in_do
 def test_names_of_any_bytes_can_be_reported(tree: Path) -> None:
     name = os.fsdecode(b"gr\xfc\xdfe.sql")
     (tree / "app" / name).write_text("SELECT 1")
-    (unit,) = find_plans(["app"])
+    (unit,) = find_units(["app"])
     assert [file.label for file in unit.files] == ["app/gr\ufffd\ufffde.sql"]
     assert len(read(*unit.files).sources) == 1
 

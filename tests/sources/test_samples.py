@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from pubcheck.config import load
-from pubcheck.discovery.file_types import Plan
-from pubcheck.discovery.units import discover_units, find_plans
+from pubcheck.discovery.file_types import DiscoveredUnit
+from pubcheck.discovery.units import discover_units, find_units
 from pubcheck.engine.linter import Linter
 from pubcheck.lint_files import lint_files
 
@@ -27,18 +27,18 @@ def found_in(sample: Path) -> dict[str, Any]:
     with chdir(sample):
         config = load()
         met = discover_units(["."], config)
-        findings = [finding for plan in met.plans for finding in _findings(plan, config)]
+        findings = [finding for plan in met.units for finding in _findings(plan, config)]
         return {
             "unit": [
-                {"name": plan.name, "habit": plan.habit, "files": [_file(file) for file in plan.files]}
-                for plan in met.plans
+                {"name": plan.name, "habit": plan.convention, "files": [_file(file) for file in plan.files]}
+                for plan in met.units
             ],
-            "passed_over": [label for label, _ in met.passed_over],
+            "passed_over": [label for label, _ in met.skipped],
             "findings": sorted(findings),
         }
 
 
-def _findings(plan: Plan, config: Any) -> list[str]:
+def _findings(plan: DiscoveredUnit, config: Any) -> list[str]:
     judged = lint_files(plan, Linter(config), excerpts=False)
     assert not judged.faults
     entries = [finding.entry for finding in judged.findings]
@@ -79,10 +79,10 @@ def test_what_is_found_in_a_history_is_found_when_its_files_are_named_one_by_one
             if unit["habit"] in guessed:
                 continue
             paths = [path for path in unit["files"] if not path.endswith(" (context)")]
-            (plan,) = find_plans(paths, config)
+            (plan,) = find_units(paths, config)
             assert [_file(file) for file in plan.files] == unit["files"]
             for path in paths:
-                (plan,) = find_plans([path], config)
+                (plan,) = find_units([path], config)
                 about = [each for each in expected["findings"] if each.startswith(f"{path}:")]
                 assert set(about) <= set(_findings(plan, config)) <= set(expected["findings"])
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from pubcheck.engine.linter import Linter
-from pubcheck.spark.folder_input import Folders
+from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.job import Options, audit
 from pubcheck.spark.lint_process import Limits
@@ -48,7 +48,7 @@ class Audits:
         limits: Limits = PATIENT,
     ) -> Summary:
         """``small``: whether no large files are allowed."""
-        source = Folders(str(given)) if isinstance(given, Path) else given
+        source = FolderInput(str(given)) if isinstance(given, Path) else given
         options = Options(run=run, since=since, limits=limits)
         if small:
             options = replace(options, largest_file=SMALL, largest_unit=2 * SMALL)

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from pyspark.sql import SparkSession
 
-from pubcheck.discovery.units import find_plans
+from pubcheck.discovery.units import find_units
 from pubcheck.engine.linter import Linter
 from pubcheck.lint_files import lint_files
 from tests.spark.audits import Audits
@@ -70,7 +70,7 @@ def linted(*where: str, linter: Linter = Linter()) -> list[dict[str, Any]]:
     entries = [
         msgspec.to_builtins(finding.entry)
         for path in where
-        for plan in find_plans([path])
+        for plan in find_units([path])
         for finding in lint_files(plan, linter, excerpts=False).findings
     ]
     return sorted(entries, key=msgspec.json.encode)

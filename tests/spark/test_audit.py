@@ -15,17 +15,17 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from corpus.generate import Shape, planted, repositories, write
-from pubcheck.discovery.units import find_plans
+from pubcheck.discovery.units import find_units
 from pubcheck.engine.linter import Followed
 from pubcheck.engine.unit import Unit
 from pubcheck.spark import costs
-from pubcheck.spark.folder_input import Folders
+from pubcheck.spark.folder_input import FolderInput
 from pubcheck.spark.inputs import EmptyInput, Input
 from pubcheck.spark.lint_process import Limits
 from pubcheck.spark.publication_rows import Published
 from pubcheck.spark.schema import PUBLISHED, Column
 from pubcheck.spark.store import NoRun, Store
-from pubcheck.spark.table_input import Columns, Rows
+from pubcheck.spark.table_input import TableColumns, TableInput
 from tests.spark.audits import QUICK, SMALL, TABLES, Audits, exactly
 from tests.spark.conftest import PROJECT, PUBLISHES, Plant, linted
 from tests.spark.faulty import FaultyBefore, FaultyLinter
@@ -188,11 +188,11 @@ def test_files_that_the_search_for_units_dies_of_are_quarantined(
     files: dict[str, str | bytes] = {f"{fault}/a.sql": PUBLISHES + f"-- fault before: {fault}\n" for fault in reasons}
     files |= {f"{fault}/b.sql": "SELECT 1;" for fault in reasons}
     files |= {f"good{number}/a.sql": PUBLISHES for number in range(3)}
-    given: Input = Folders(str(plant(files)))
+    given: Input = FolderInput(str(plant(files)))
     if rows:
         table = [(name.partition("/")[0], f"corpus/{name}", text) for name, text in files.items()]
         spark.createDataFrame(table, "repository STRING, path STRING, content STRING").createOrReplaceTempView("bad")
-        given = Rows("bad", "table", Columns("repository", "path", "content"))
+        given = TableInput("bad", "table", TableColumns("repository", "path", "content"))
     summary = audits.run(given, linter=FaultyBefore(), limits=Limits(3.0, 256 << 20))
     lost = {f"corpus/{fault}": ("quarantined", reason) for fault, reason in reasons.items()}
     assert audits.ends() == lost | {f"corpus/good{number}": ("linted", None) for number in range(3)}
@@ -239,7 +239,7 @@ def test_findings_are_the_same_however_the_input_is_written(audits: Audits, plan
     corpus.rename("moved")
     found = []
     for number, where in enumerate(("moved", "./moved/", os.path.abspath("moved"), "moved/*", "../*/moved/[ab]")):
-        audits.run(Folders(where), f"r{number}")
+        audits.run(FolderInput(where), f"r{number}")
         found.append(sorted((row["repository"], row["fingerprint"]) for row in audits.rows("findings", f"r{number}")))
     assert len(found[0]) == 5
     assert found[:4] == found[:1] * 4
@@ -342,16 +342,16 @@ def test_the_units_of_the_sample_repositories_are_those_of_lint(
         name: content for name, content in samples.items() if not name.startswith(("configured/", "orders", "shop"))
     }
     plant(files)
-    given: Input = Folders("corpus")
+    given: Input = FolderInput("corpus")
     if rows:
         table = [(name.partition("/")[0], f"corpus/{name}", bytearray(content)) for name, content in files.items()]
         spark.createDataFrame(table, "repository STRING, path STRING, content BINARY").createOrReplaceTempView(
             "samples"
         )
-        given = Rows("samples", "table", Columns("repository", "path", "content"))
+        given = TableInput("samples", "table", TableColumns("repository", "path", "content"))
     audits.run(given)
     repositories = sorted({f"corpus/{name.partition('/')[0]}" for name in files})
-    expected = [plan.name for repository in repositories for plan in find_plans([repository])]
+    expected = [plan.name for repository in repositories for plan in find_units([repository])]
     assert Counter(audits.ends()) == Counter(dict.fromkeys(expected, ("linted", None)))
     assert exactly(audits.findings()) == exactly(linted(*repositories))
 
@@ -362,11 +362,11 @@ def test_a_file_that_is_too_large_takes_none_with_it_that_lint_keeps_apart(
 ) -> None:
     files: dict[str, str | bytes] = {"big/a.sql": PUBLISHES + "-- pad\n" * SMALL, "big/b.sql": PUBLISHES}
     plant(files)
-    given: Input = Folders("corpus")
+    given: Input = FolderInput("corpus")
     if rows:
         table = [(name.partition("/")[0], f"corpus/{name}", text) for name, text in files.items()]
         spark.createDataFrame(table, "repository STRING, path STRING, content STRING").createOrReplaceTempView("big")
-        given = Rows("big", "table", Columns("repository", "path", "content"))
+        given = TableInput("big", "table", TableColumns("repository", "path", "content"))
     audits.run(given)
     assert exactly(audits.findings()) == exactly(linted("corpus/big/b.sql"))
     assert Counter(audits.ends().values()) == {("linted", None): 1, ("quarantined", "too-large"): 1}

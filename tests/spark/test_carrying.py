@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 
 from pubcheck.config import Config
 from pubcheck.discovery.repositories import find_repositories
-from pubcheck.spark.folder_input import Folders, state_of
+from pubcheck.spark.folder_input import FolderInput, state_of
 from pubcheck.spark.inputs import Input
 from pubcheck.spark.report_data import collect
-from pubcheck.spark.table_input import Columns, Rows
+from pubcheck.spark.table_input import TableColumns, TableInput
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
 from tests.spark.faulty import FaultyLinter
@@ -118,7 +118,7 @@ def test_of_repositories_only_those_that_have_changed_are_looked_at(audits: Audi
 def test_rows_of_repositories_that_have_not_changed_are_carried_over(spark: SparkSession, audits: Audits) -> None:
     def given(*rows: tuple[str, str, str | None]) -> Input:
         spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("some")
-        return Rows("some", "table", Columns("repository", "path", "content"))
+        return TableInput("some", "table", TableColumns("repository", "path", "content"))
 
     same = (("a", "1.sql", PUBLISHES), ("a", "1.sql", "SELECT 1;"), ("b", "2.sql", PUBLISHES), ("c", "3.sql", "SELECT"))
     audits.run(given(*same, ("d", "4.sql", None)))
@@ -137,7 +137,7 @@ def test_latest_is_the_latest_of_the_same_input(audits: Audits, plant: Plant) ->
     audits.run(corpus / "b", "r2")
     assert audits.store.find("latest") == "r2"
     assert [audits.store.find("latest", f"corpus/{name}") for name in "abc"] == ["r1", "r2", "r2"]
-    assert Folders("corpus/a/").name == Folders("corpus/a").name
+    assert FolderInput("corpus/a/").name == FolderInput("corpus/a").name
     document = collect(audits.store, "r2")
     assert (document.change, [past.run for past in document.history]) == (None, ["r2"])
     assert audits.run(corpus / "a", "r3", since="r2").notes == ("Run r2 is of another input, corpus/b.",)

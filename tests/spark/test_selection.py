@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from pubcheck.discovery.file_facts import traits
 from pubcheck.discovery.prefilter import DONE, IDENTITY, NAMED, STATEMENT, WORD, may_matter, may_publish
-from pubcheck.discovery.units import find_plans
+from pubcheck.discovery.units import find_units
 from pubcheck.spark import table_input
 from tests.spark.conftest import PROJECT, linted
 
@@ -93,7 +93,7 @@ def test_lint_does_say_something_of_it(text: str, tmp_path: Path) -> None:
 def test_no_file_of_the_samples_of_which_lint_says_anything_certain_is_passed_over() -> None:
     """A repository is kept for one of its files: here each file must be kept that has a finding of its own."""
     top = str(PROJECT / "corpus" / "samples")
-    files = {file.label: file.path for plan in find_plans([top]) for file in plan.files}
+    files = {file.label: file.path for plan in find_units([top]) for file in plan.files}
     said = {each["path"] for each in linted(top) if each["certainty"] == "certain" and each["severity"] == "error"}
     assert len(said) > 5
     assert not [path for path in said if not may_matter(path, Path(files[path]).read_bytes())]

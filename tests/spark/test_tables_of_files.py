@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pubcheck.spark.inputs import BadInput, EmptyInput
-from pubcheck.spark.table_input import Columns, Rows
+from pubcheck.spark.table_input import TableColumns, TableInput
 from tests.spark.audits import SMALL, Audits, exactly
 from tests.spark.conftest import PUBLISHES, Plant, linted
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.spark
 
 def test_a_format_that_spark_does_not_know_is_said(audits: Audits) -> None:
     with pytest.raises(BadInput, match="--format: Spark has no data source nosuch"):
-        audits.run(Rows("x", "nosuch", Columns("repository", "path", "content")))
+        audits.run(TableInput("x", "nosuch", TableColumns("repository", "path", "content")))
 
 
 @pytest.mark.parametrize("format_", ["parquet", "json", "csv", "table"])
@@ -50,7 +50,7 @@ def test_a_table_of_files_gives_what_its_files_give(
     else:
         table = table.withColumn("code", F.encode("code", "utf-8")) if format_ == "parquet" else table
         table.write.format(format_).save(where)
-    summary = audits.run(Rows(where, format_, Columns("repo_name", "file", "code")))
+    summary = audits.run(TableInput(where, format_, TableColumns("repo_name", "file", "code")))
     assert exactly(audits.findings()) == exactly(linted("corpus"))
     assert audits.ends() == {
         "corpus/shop/schema": ("linted", None),
@@ -60,7 +60,7 @@ def test_a_table_of_files_gives_what_its_files_give(
     assert (summary.metrics["files"], summary.metrics["files_nothing_to_lint"]) == (5, 2)
     assert summary.metrics["rows_passed_over"] == 1
     with pytest.raises(BadInput, match=r"has no column path, it has .*: say --path-column"):
-        audits.run(Rows(where, format_, Columns("repo_name", "path", "code")))
+        audits.run(TableInput(where, format_, TableColumns("repo_name", "path", "code")))
 
 
 def test_rows_that_are_no_file_are_quarantined(spark: SparkSession, audits: Audits) -> None:
@@ -78,7 +78,7 @@ def test_rows_that_are_no_file_are_quarantined(spark: SparkSession, audits: Audi
         ("quiet", "6.sql", "SELECT 1;"),
     ]
     spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("odd")
-    summary = audits.run(Rows("odd", "table", Columns("repository", "path", "content")))
+    summary = audits.run(TableInput("odd", "table", TableColumns("repository", "path", "content")))
     assert Counter(
         (row["repository"], row["unit"], row["path"], row["reason"]) for row in audits.rows("quarantine")
     ) == {
@@ -102,7 +102,7 @@ def test_a_table_without_a_file_is_no_run(
 ) -> None:
     spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("empty")
     with pytest.raises(EmptyInput, match=f"no input: of {len(rows)} rows of empty none is a file to read"):
-        audits.run(Rows("empty", "table", Columns("repository", "path", "content")))
+        audits.run(TableInput("empty", "table", TableColumns("repository", "path", "content")))
 
 
 def test_contents_that_are_no_text_are_said_by_their_type(spark: SparkSession, audits: Audits) -> None:
@@ -110,13 +110,13 @@ def test_contents_that_are_no_text_are_said_by_their_type(spark: SparkSession, a
         "n"
     )
     with pytest.raises(BadInput, match="n: column a`b is int, and contents are binary or string"):
-        audits.run(Rows("n", "table", Columns("repository", "path", "a`b")))
+        audits.run(TableInput("n", "table", TableColumns("repository", "path", "a`b")))
 
 
 def test_paths_are_what_they_are_whatever_slashes_they_begin_with(spark: SparkSession, audits: Audits) -> None:
     paths = ["/a.sql", "//b.sql", "///c.sql", "//d//e.sql", "f//g.sql", "/h/i.sql"]
     rows = [("r", path, PUBLISHES) for path in paths]
     spark.createDataFrame(rows, "repository STRING, path STRING, content STRING").createOrReplaceTempView("slashes")
-    audits.run(Rows("slashes", "table", Columns("repository", "path", "content")))
+    audits.run(TableInput("slashes", "table", TableColumns("repository", "path", "content")))
     assert sorted({row["path"] for row in audits.findings()}) == sorted(paths)
     assert not audits.quarantined()

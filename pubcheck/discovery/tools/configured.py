@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from pubcheck.config import Config
-from pubcheck.discovery.file_types import File, Plan, label_of, view_of
+from pubcheck.discovery.file_types import DiscoveredUnit, File, label_of, view_of
 from pubcheck.discovery.walk import walk
 
 
-def configured(config: Config) -> list[Plan]:
-    """A plan for each `[[unit]]`, its files by the paths from the current folder; those of ``schema`` are context."""
+def configured(config: Config) -> list[DiscoveredUnit]:
+    """A unit for each `[[unit]]`, its files by the paths from the current folder; those of ``schema`` are context."""
     root = os.path.abspath(config.root)
-    plans = []
+    units = []
     for unit in config.units:
         own = list(dict.fromkeys(path for pattern in unit.files for path in _matches(root, pattern, config)))
         before = list(dict.fromkeys(path for pattern in unit.schema for path in _matches(root, pattern, config)))
@@ -24,8 +24,10 @@ def configured(config: Config) -> list[Plan]:
         if not own:
             pattern = _file(os.path.join(root, unit.files[0]))
             files.append(replace(pattern, error=f"no file matches the files of {unit.name}"))
-        plans.append(Plan(unit.name, tuple(files), "configuration", "a unit of the configuration", unit.postgres))
-    return plans
+        units.append(
+            DiscoveredUnit(unit.name, tuple(files), "configuration", "a unit of the configuration", unit.postgres)
+        )
+    return units
 
 
 def _matches(root: str, pattern: str, config: Config) -> Iterator[str]:

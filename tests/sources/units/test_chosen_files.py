@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pubcheck.config import Config, UnitConfig
-from pubcheck.discovery.units import find_plans
+from pubcheck.discovery.units import find_units
 from tests.sources.units.trees import Grow, plant, shown, write
 
 
@@ -15,8 +15,8 @@ def test_the_configuration_says_what_a_unit_is(grow: Grow) -> None:
     grow("a/2.sql", "a/1.sql", "b/x.sql", "base/s.sql", "c/y.sql", "b/z.txt")
     shop = UnitConfig(name="shop", files=("b/x.sql", "a/*.sql", "b/z.txt"), schema=("base",), postgres=(16,))
     config = Config(units=(shop,))
-    plans = find_plans(["a", "b", "c"], config)
-    assert [(plan.name, plan.habit, plan.postgres) for plan in plans] == [
+    plans = find_units(["a", "b", "c"], config)
+    assert [(plan.name, plan.convention, plan.postgres) for plan in plans] == [
         ("shop", "configuration", (16,)),
         ("c", "folder", ()),
     ]

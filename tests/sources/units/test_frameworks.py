@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.discovery.units import find_plans
+from pubcheck.discovery.units import find_units
 from tests.sources.units.trees import Grow, plant, units
 
 PROGRAM = 'db.exec("CREATE PUBLICATION p FOR TABLE orders")\n'
@@ -60,5 +60,5 @@ def test_a_schema_of_rails_is_followed_rather_than_its_migrations(grow: Grow) ->
 def test_the_major_of_supabase_is_that_of_its_configuration(grow: Grow, config: str, majors: tuple[int, ...]) -> None:
     grow()
     plant({"repo/supabase/config.toml": config, "repo/supabase/migrations/20240101000000_a.sql": "SELECT 1;"})
-    assert [plan.postgres for plan in find_plans(["repo"])] == [majors]
-    assert [plan.postgres for plan in find_plans(["repo/supabase/migrations/20240101000000_a.sql"])] == [majors]
+    assert [plan.postgres for plan in find_units(["repo"])] == [majors]
+    assert [plan.postgres for plan in find_units(["repo/supabase/migrations/20240101000000_a.sql"])] == [majors]

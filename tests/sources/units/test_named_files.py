@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.discovery.units import find_plans
+from pubcheck.discovery.units import find_units
 from tests.sources.units.trees import PUBLICATION, TABLE, Grow, plant, shown, write
 
 HISTORIES = {
@@ -25,7 +25,7 @@ def test_a_file_of_a_history_is_linted_in_it(grow: Grow, convention: str) -> Non
     grow(first, second)
     assert shown(second) == [[f"({first})", second]]
     assert shown(f"./{first}", second) == [[first, second]]
-    assert find_plans([first])[0].habit == convention
+    assert find_units([first])[0].convention == convention
 
 
 def test_a_file_with_the_marks_of_a_tool_is_linted_in_its_history(grow: Grow) -> None:
@@ -86,7 +86,7 @@ def test_what_is_said_to_be_context_comes_first_in_every_unit(grow: Grow) -> Non
 
 def read_from_stdin(label: str, content: str) -> list[tuple[str, str | None]]:
     """The files of the unit, with the content of the one that standard input holds."""
-    [plan] = find_plans(["-"], stdin=content.encode(), stdin_label=label)
+    [plan] = find_units(["-"], stdin=content.encode(), stdin_label=label)
     return [
         (f"({file.label})" if file.context else file.label, None if file.content is None else file.content.decode())
         for file in plan.files
@@ -120,5 +120,5 @@ def test_the_marks_of_what_standard_input_holds_count_and_not_those_on_the_disk(
 
 def test_standard_input_with_the_name_of_a_program_is_one(grow: Grow) -> None:
     grow()
-    [plan] = find_plans(["-"], stdin=b"", stdin_label="app/publish.py")
+    [plan] = find_units(["-"], stdin=b"", stdin_label="app/publish.py")
     assert [file.view for file in plan.files] == ["python"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.discovery.units import find_plans
+from pubcheck.discovery.units import find_units
 from pubcheck.engine.linter import Linter
 from pubcheck.lint_files import lint_files
 from tests.sources.units.trees import Grow, plant, units
@@ -51,7 +51,7 @@ HISTORIES = {
 def lint(*paths: str) -> list[tuple[str, str]]:
     """What is found of at least a warning's weight, without what is found again for another operation."""
     linter = Linter(Config(postgres=(18,)))
-    judged = [lint_files(plan, linter, excerpts=False) for plan in find_plans(paths or ("repo",))]
+    judged = [lint_files(plan, linter, excerpts=False) for plan in find_units(paths or ("repo",))]
     found = [one.entry for each in judged for one in each.findings]
     return list(dict.fromkeys((one.rule, one.certainty) for one in found if one.severity != "note"))
 

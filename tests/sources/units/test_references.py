@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pubcheck.discovery.units import find_plans
+from pubcheck.discovery.units import find_units
 from tests.sources.units.trees import PUBLICATION, TABLE, Grow, plant, units
 
 
@@ -96,13 +96,13 @@ def test_a_publication_follows_the_tables_that_another_folder_makes(grow: Grow) 
             "repo/ops/identity/full.sql": "ALTER TABLE t REPLICA IDENTITY FULL;",
         }
     )
-    (plan,) = find_plans(["repo"])
+    (plan,) = find_units(["repo"])
     assert [file.label for file in plan.files] == [
         "repo/db/migrations/1_t.sql",
         "repo/ops/identity/full.sql",
         "repo/ops/publication.sql",
     ]
-    assert (plan.name, plan.habit) == ("repo/ops", "references")
+    assert (plan.name, plan.convention) == ("repo/ops", "references")
 
 
 def test_repositories_in_a_folder_are_not_joined(grow: Grow) -> None:
@@ -139,7 +139,7 @@ def test_a_program_is_read_when_it_holds_a_publication(grow: Grow) -> None:
     grow()
     plant({"repo/db/t.sql": TABLE.format("t"), "repo/src/setup.ts": f"await sql`{PUBLICATION.format('t')}`"})
     plant({"repo/src/other.ts": "await sql`SELECT 1`", "repo/readme.md": PUBLICATION.format("t")})
-    (plan,) = find_plans(["repo"])
+    (plan,) = find_units(["repo"])
     assert [(file.label, file.view) for file in plan.files] == [
         ("repo/db/t.sql", "sql"),
         ("repo/src/setup.ts", "javascript"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.config import Config
-from pubcheck.discovery.units import find_plans
+from pubcheck.discovery.units import find_units
 from pubcheck.engine.linter import Linter
 from pubcheck.lint_files import lint_files
 from tests.sources.units.trees import PUBLICATION, TABLE, Grow, plant, shown, units
@@ -15,7 +15,7 @@ ADD = "ALTER PUBLICATION supabase_realtime ADD TABLE {};\n"
 
 def lint(*paths: str) -> list[tuple[str, str, str]]:
     linter = Linter(Config(postgres=(18,)))
-    judged = [lint_files(plan, linter, excerpts=False) for plan in find_plans(paths or ("repo",))]
+    judged = [lint_files(plan, linter, excerpts=False) for plan in find_units(paths or ("repo",))]
     return [
         (one.entry.path.removeprefix("repo/"), one.entry.rule, one.entry.certainty)
         for each in judged

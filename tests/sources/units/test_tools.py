@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pubcheck.discovery.units import find_plans
+from pubcheck.discovery.units import find_units
 from tests.sources.units.trees import PUBLICATION, TABLE, Grow, passed_over, plant, shown, units, write
 
 
@@ -318,7 +318,7 @@ def test_a_dump_beside_migrations_is_a_database_of_its_own(grow: Grow) -> None:
     dump = "--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 16.3\n\n" + TABLE.format("public.t")
     plant({"repo/db/schema.sql": dump, "repo/db/structure.sql": TABLE.format("t"), "repo/db/seed.sql": "SELECT 1;"})
     plant({"repo/db/migrations/1_a.sql": TABLE.format("t"), "repo/db/migrations/2_b.sql": PUBLICATION.format("t")})
-    found = {plan.name: (plan.habit, plan.postgres) for plan in find_plans(["repo"])}
+    found = {plan.name: (plan.convention, plan.postgres) for plan in find_units(["repo"])}
     assert found == {
         "repo/db": ("folder", ()),
         "repo/db/schema.sql": ("dump", (16,)),
