@@ -87,6 +87,8 @@ class StatementReporter:
         self.offered: set[Span] = set()
         """Where the finding about a missing name says which one may be meant."""
         self._rewritings = 0
+        self._misspelt_tables: set[str] = set()
+        """Tables that are not created, and whose names are near to one that is."""
 
     def refuse(self, statement: StatementText, error: ServerError) -> None:
         """The server refuses the statement, or perhaps does."""
@@ -260,6 +262,13 @@ class StatementReporter:
         for number, place, message in self.repeats:
             with self._faults.guard(place):
                 self.diagnostics[number] = replace(self.diagnostics[number], related=(statements.span(place, message),))
+        if self._misspelt_tables:
+            # Others hold this list.
+            self.diagnostics[:] = [each for each in self.diagnostics if not self._rests_on_slip(each)]
+
+    def _rests_on_slip(self, diagnostic: Diagnostic) -> bool:
+        """Whether a table is a member already only if a name that is probably misspelt is that of a table."""
+        return diagnostic.rule == "PUB130" and diagnostic.object in self._misspelt_tables
 
     def _complete_missing(self, statements: Statements) -> None:
         """Of names that are not created: where they are created later, or which others are near."""
@@ -289,6 +298,11 @@ class StatementReporter:
                 self._created_later(statements, note, created[0])
             elif found := [each for one in missing for each in near.get(one, ())]:
                 misspelt = [name for one, name in missing.items() if one in near]
+                self._misspelt_tables.update(
+                    f"{catalog.namespaces[namespace].name}.{name}"
+                    for kind, namespace, name in near.keys() & missing.keys()
+                    if kind == RELATION
+                )
                 # The message begins with the first name that is missing.
                 plain = misspelt == list(missing.values())[:1]
                 instead = "" if plain else f" instead of {' and '.join(misspelt)}"

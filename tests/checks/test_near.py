@@ -161,3 +161,17 @@ def test_in_a_complete_dump_a_missing_name_is_an_error_that_offers_the_near_one(
     (each,) = [each for each in result.diagnostics if each.rule in ("PUB106", "PUB107")]
     assert (each.severity, each.certainty) == ("error", "certain")
     assert each.message.endswith(message)
+
+
+@pytest.mark.parametrize(
+    ("statements", "rule", "reported"),
+    [
+        ("CREATE PUBLICATION p FOR TABLE {0}; ALTER PUBLICATION p ADD TABLE {0};", "PUB130", "elsewhere"),
+        ("CREATE PUBLICATION p FOR TABLE {0}; DROP PUBLICATION p; CREATE PUBLICATION p;", "PUB710", "elsewhere"),
+    ],
+)
+def test_nothing_rests_on_a_table_whose_name_is_misspelt(statements: str, rule: str, reported: str) -> None:
+    """If public.profile does not exist, PostgreSQL 15 to 18 refuse each statement that names it (42P01)."""
+    for table, expected in (("profile", []), (reported, [rule])):
+        unit = Unit((Source("a.sql", MADE + statements.format(table)),))
+        assert [each.rule for each in Linter(Config()).lint(unit).diagnostics if each.rule == rule] == expected

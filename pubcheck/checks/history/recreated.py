@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pubcheck.checks.context import MENTIONED, RuleContext, RuleFinding, listed, order, others
 from pubcheck.checks.event_log import FormerPublication
+from pubcheck.postgres.catalog import RELATION
 from pubcheck.postgres.catalog.rows import Place, Publication, PublicationRel, Relation
 from pubcheck.postgres.identifiers import identifier, qualified
 from pubcheck.postgres.replication.publication_lookup import is_publishable, route
@@ -44,9 +45,20 @@ def _lost(context: RuleContext, former: FormerPublication, made: Publication, no
         relation = catalog.relations.get(entry.relation)
         if relation is None or (made.oid, entry.relation) in began or not is_publishable(relation):
             continue
-        if route(catalog, now, relation) is None:
+        if route(catalog, now, relation) is None and not _misspelt(context, relation):
             found.append(entry)
     return found
+
+
+def _misspelt(context: RuleContext, relation: Relation) -> bool:
+    """Whether a table that is not in the files has nearly the name of one that is."""
+    if relation.seen or relation.place is not None:
+        return False
+    # Loaded only where a publication lost a table that is not in the files.
+    from pubcheck.checks.misspelt_names import meant
+
+    missing = RELATION, relation.namespace, relation.name
+    return missing in meant(context.catalog, [missing], context.session.platform)
 
 
 def _left_out(former: FormerPublication, unsent: list[Relation]) -> list[Relation]:

@@ -183,7 +183,8 @@ def _refuse_part_of_identity(session: Session, row: Relation, recurse: bool, ver
         return
     word = {"add": "add identity to", "drop": "drop identity from", "change": "change identity column of"}[verb]
     if row.partition:
-        raise ServerError("42P16", f"cannot {word} a column of a partition")
+        what = "a partition" if verb == "change" else "a column of a partition"
+        raise ServerError("42P16", f"cannot {word} {what}")
     if row.kind == "p" and not recurse:
         raise ServerError(
             "42P16", f"cannot {word} a column of only the partitioned table", hint="Do not specify the ONLY keyword."
