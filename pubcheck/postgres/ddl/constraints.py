@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from pubcheck.postgres.catalog import AUTO, CONSTRAINT, FIRST_UNPINNED, INTERNAL, NORMAL, PARTITION, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Column, Constraint, NotNull, Relation
 from pubcheck.postgres.ddl.check_expressions import refuse_check
-from pubcheck.postgres.ddl.foreign_keys import refuse_pair
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, choose_constraint_name
 from pubcheck.postgres.ddl.index_spec import IndexSpec
 from pubcheck.postgres.ddl.indexes import define_index
@@ -281,6 +280,9 @@ def _refuse_types(
     for key, other in zip(keys, referenced, strict=False):
         types = columns[key - 1].type, others[other - 1].type
         if types[0] != types[1] and all(types) and not any(alike.issuperset(types) for alike in _ALIKE):
+            # Loaded only for foreign keys: it needs the casts of the server.
+            from pubcheck.postgres.ddl.foreign_keys import refuse_pair
+
             refuse_pair(session, *types, name)
 
 
