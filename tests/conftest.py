@@ -1,4 +1,4 @@
-"""What all tests share: the marker `server`, the servers, the corpus, the browser, and the numbers of conformance in
+"""What all tests share: the marker `quick`, the servers, the corpus, the browser, and the numbers of conformance in
 the summary."""
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", "server: asks real PostgreSQL servers, which are installed and started on first use"
-    )
+LONG = ("server", "spark", "browser", "slow")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not any(item.get_closest_marker(name) for name in LONG):
+            item.add_marker(pytest.mark.quick)
 
 
 @pytest.fixture(scope="session")

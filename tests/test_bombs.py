@@ -13,8 +13,8 @@ from pubcheck.postgres.budget import Budget
 from pubcheck.postgres.errors import Unknowable
 from pubcheck.postgres.executor.linear_matching import like
 from pubcheck.postgres.executor.patterns import search
-from tests.bombs import BOMBS, run
-from tests.linting import answers, lint
+from tests.support.bombs import BOMBS, run
+from tests.support.linting import answers, lint
 
 
 @pytest.mark.slow

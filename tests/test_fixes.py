@@ -283,6 +283,7 @@ def test_a_rule_that_fixes_says_so_on_its_page(corpus: list[Case]) -> None:
 # --- Comments -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_comments_silence_all_that_is_found_and_nothing_is_left_to_comment(corpus: list[Case]) -> None:
     linter = Linter(Config(postgres=(18,), complete=True, database=DATABASE, select=("PUB",)))
     wrong, commented = [], 0

@@ -10,7 +10,7 @@ import pytest
 from pubcheck.cli.app import run
 from pubcheck.config import ConfigError, from_options
 from pubcheck.postgres.parse import TooLarge, is_too_large, parse
-from tests.linting import run as lint
+from tests.support.linting import run as lint
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, c text);\n"
 AFTER = "\nCREATE PUBLICATION w FOR TABLE t WHERE (c = 'x');\n"

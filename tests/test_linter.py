@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import answers, covered, lint, run, writes
+from tests.support.linting import answers, covered, lint, run, writes
 
 T = "CREATE TABLE t (id int PRIMARY KEY, a int, b text);\n"
 SEEDS = """\

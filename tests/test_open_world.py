@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import answers, lint, writes
+from tests.support.linting import answers, lint, writes
 
 
 @pytest.mark.parametrize(

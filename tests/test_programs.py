@@ -9,7 +9,7 @@ from pubcheck.config import Config
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.engine.linter import Linter
 from pubcheck.engine.unit import Unit
-from tests.linting import covered
+from tests.support.linting import covered
 
 
 def lint(text: str, kind: str, *others: str) -> list[Diagnostic]:

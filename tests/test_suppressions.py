@@ -12,7 +12,7 @@ from pubcheck.engine.suppressions import MARK
 from pubcheck.engine.suppressions.comments import Comment, Unclear, comments
 from pubcheck.engine.unit import Unit
 from pubcheck.source import Source
-from tests.linting import covered
+from tests.support.linting import covered
 
 UNUSED, UNCLEAR = "PUB011", "PUB012"
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, a int);\n"

@@ -369,7 +369,7 @@ class Run:
 
     def _long_names(self, statement: StatementText) -> None:
         """Identifiers longer than NAMEDATALEN are cut, with a NOTICE that scripts do not show."""
-        if len(statement.text) <= NAME_BYTES:
+        if len(statement.text) <= NAME_BYTES and statement.text.isascii():
             return
         for kind, token, offset in tokens(statement.text.encode(errors="surrogatepass")):
             if kind == "name" and len(token) > NAME_BYTES:

@@ -133,7 +133,12 @@ def _bad_examples(rule: Rule, text: str, fail: _Fail) -> Iterator[BadExample]:
         language, _, marked = blocks.pop(0)
         if language != "sql":
             raise fail("an answer without the statements before it")
-        sql, places = _marked_places(marked, rule, fail)
+        try:
+            sql, places = marked_places(marked, rule.code)
+        except ValueError as error:
+            raise fail(str(error)) from None
+        if not places:
+            raise fail(f"a bad example needs a comment such as `--   ^^^^ {rule.code}` below each finding")
         answers: dict[int, ServerAnswer | None] = {}
         while blocks and blocks[0][0] == "text":
             _, majors, said = blocks.pop(0)
@@ -150,11 +155,11 @@ def _bad_examples(rule: Rule, text: str, fail: _Fail) -> Iterator[BadExample]:
         yield BadExample(sql, answers, by_major)
 
 
-def _marked_places(text: str, rule: Rule, fail: _Fail) -> tuple[str, tuple[Place, ...]]:
+def marked_places(text: str, code: str) -> tuple[str, tuple[Place, ...]]:
     """Split an example into its SQL and the places that comments below its lines mark, in their order.
 
     ``--    ^^^^^^ PUB301`` marks what is above the carets. Carets that follow ``--`` directly mark from the line's
-    first column on: nothing else can be marked there.
+    first column on: nothing else can be marked there. Raises ValueError for a mark that marks nothing.
     """
     lines: list[str] = []
     places: list[Place] = []
@@ -165,11 +170,9 @@ def _marked_places(text: str, rule: Rule, fail: _Fail) -> tuple[str, tuple[Place
             continue
         column = len("--") + len(mark[1]) + 1 if mark[1] else 1
         end = len("--") + len(mark[1]) + len(mark[2]) + 1
-        if mark[3] != rule.code or not lines or end > len(lines[-1]):
-            raise fail(f"`{line.strip()}` does not mark a finding of {rule.code} in the line above it")
+        if mark[3] != code or not lines or end > len(lines[-1]):
+            raise ValueError(f"`{line.strip()}` does not mark a finding of {code} in the line above it")
         places.append(Place(len(lines), column, end))
-    if not places:
-        raise fail(f"a bad example needs a comment such as `--   ^^^^ {rule.code}` below each finding")
     return "".join(lines), tuple(sorted(places))
 
 

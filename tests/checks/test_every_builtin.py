@@ -17,6 +17,8 @@ from pubcheck.postgres.identifiers import identifier
 from pubcheck.postgres.versions import MAJORS
 from pubcheck.source import Source
 
+pytestmark = pytest.mark.slow
+
 MAJOR = MAJORS[-1]
 TYPES = {
     oid: f'pg_catalog."{name}"'

@@ -7,9 +7,10 @@ from pathlib import Path
 import pglast
 import pytest
 
-from pubcheck import Config, Diagnostic, Linter, ServerAnswer, Source, Span, Unit
+from pubcheck import ServerAnswer
 from pubcheck.rulebook import Rule
-from pubcheck.rulebook.pages import BadExample, Place, read_pages
+from pubcheck.rulebook.pages import BadExample, read_pages
+from tests.rules.findings import findings, places
 from tests.support.servers import Answer, Servers, execute, prepare
 from tests.support.subscribing import no_subscription_left
 
@@ -34,13 +35,6 @@ GOOD = [
 ]
 
 
-def found(rule: Rule, sql: str, major: int) -> list[Diagnostic]:
-    """What the engine finds of this rule, whether the rule is on by default or not."""
-    config = Config(postgres=(major,), complete=True, select=("PUB",))
-    result = Linter(config).lint(Unit((Source("example.sql", sql),)))
-    return [diagnostic for diagnostic in result.diagnostics if diagnostic.rule == rule.code]
-
-
 def statements(sql: str) -> tuple[str, ...]:
     # With the scanner: an example may be about a statement that does not parse.
     parts: tuple[str, ...] = pglast.split(sql, with_parser=False)
@@ -54,27 +48,17 @@ def words(answer: Answer | ServerAnswer | None) -> tuple[str | None, ...] | None
     return (answer.sqlstate, answer.message, answer.detail, answer.hint)
 
 
-def place(span: Span) -> Place:
-    """Where a finding is, as a page can mark it: on one line, and at least three columns if it begins the line."""
-    text = span.source.text
-    line = text.rfind("\n", 0, span.start) + 1
-    end = min(max(span.end, span.start + 1), text.index("\n", span.start))
-    column = span.start - line + 1
-    return Place(text.count("\n", 0, span.start) + 1, column, max(end - line + 1, 4 if column == 1 else 0))
-
-
 @pytest.mark.parametrize(("rule", "example", "major"), BAD)
 def test_the_engine_finds_the_bad_example_where_it_is_marked(rule: Rule, example: BadExample, major: int) -> None:
-    diagnostics = found(rule, example.sql, major)
-    assert tuple(sorted({place(diagnostic.span) for diagnostic in diagnostics})) == example.places[major]
+    assert places(rule.code, example.sql, major) == example.places[major]
     claimed = words(example.answers.get(major))
     if claimed is not None and not rule.code.startswith("PUB0"):  # which are about files, not about answers
-        assert claimed in [words(diagnostic.server) for diagnostic in diagnostics]
+        assert claimed in [words(each.server) for each in findings(rule.code, example.sql, major)]
 
 
 @pytest.mark.parametrize(("rule", "sql", "major"), GOOD)
 def test_the_engine_passes_the_good_example(rule: Rule, sql: str, major: int) -> None:
-    assert found(rule, sql, major) == []
+    assert findings(rule.code, sql, major) == []
 
 
 @pytest.mark.server

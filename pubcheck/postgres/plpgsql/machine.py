@@ -162,7 +162,9 @@ class Machine(Memory):
         if frame.body.sites and site.end - site.start == len(said) + 1 and said.startswith("SELECT"):
             # PERFORM is written SELECT, which is a letter shorter.
             word, rest = len("SELECT"), frame.body.part(site.start + len("PERFORM"), site.end)
-            sites = ((0, frame.body.outside(site.start)), *((inside + word, outside) for inside, outside in rest.sites))
+            # The letter more is left out after the first one, so that both words end at the same place.
+            first = ((0, frame.body.outside(site.start)), (1, frame.body.outside(site.start + 2)))
+            sites = (*first, *((inside + word, outside) for inside, outside in rest.sites))
             return Inner(Text(said, sites, frame.body.outside(site.start), rest.end), (site.number,))
         return Inner(frame.body.part(site.start, site.end, said), (site.number,))
 

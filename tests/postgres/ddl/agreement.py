@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
-import pytest
 from msgspec import Struct
 from pglast.parser import split
 
@@ -16,8 +15,7 @@ from pubcheck.postgres.ddl.object_descriptions import format_type
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import parse
 from pubcheck.postgres.session import Session
-from pubcheck.postgres.versions import MAJORS
-from tests.support.servers import ROLES, Server, Servers, decoded, execute
+from tests.support.servers import ROLES, Server, decoded, execute
 
 DATABASE = "the_database"
 """Stands for the database's name in a script."""
@@ -338,12 +336,3 @@ def assert_agrees(server: Server, script: str) -> None:
             only = f"only on the server {rows - our_catalog[kind]}, only here {our_catalog[kind] - rows}"
             differing.append(f"{kind}: {only}")
     assert not differing, f"PostgreSQL {server.major}\n" + "\n".join(differing)
-
-
-class ComparedScripts:
-    """The test of a file of scripts; its class there is parametrized with ``script``."""
-
-    @pytest.mark.server
-    @pytest.mark.parametrize("major", MAJORS)
-    def test_server_agrees(self, servers: Servers, major: int, script: str) -> None:
-        assert_agrees(servers[major], script)

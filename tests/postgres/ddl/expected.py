@@ -1,66 +1,51 @@
-"""Scripts whose statements carry the SQLSTATE that servers answered: one a line, the answer in a comment at its end.
-
-``-- 42P16`` is the answer of all majors, ``-- 15: 42601, 16: 42601`` of those named; the others accept the statement,
-as all do without a comment.
-"""
+"""Scripts whose statements carry the SQLSTATE that servers answered, in the notation of tests/support/scripts.py."""
 
 from __future__ import annotations
 
 import pytest
-from pglast.parser import split
 
+from pubcheck.postgres.catalog import Catalog
+from pubcheck.postgres.session import Session
 from pubcheck.postgres.versions import MAJORS
-from tests.postgres.ddl.support import Outcome, outcomes
-from tests.support.servers import Server, Servers, execute
-
-Annotated = list[tuple[str, Outcome]]
-
-
-def read(script: str, major: int) -> Annotated:
-    """The statements of a script with what a major answers."""
-    found: Annotated = []
-    for line in script.strip().splitlines():
-        statement, _, answer = line.strip().rpartition(" -- ") if " -- " in line else (line.strip(), "", "")
-        expected: Outcome = answer or None
-        if ":" in answer:
-            expected = dict(part.split(": ") for part in answer.split(", ")).get(str(major))
-        found.append((statement.removesuffix(";"), expected))
-    return found
+from tests.postgres.ddl import agreement
+from tests.postgres.ddl.support import assert_agrees, play
+from tests.support.scripts import statements
+from tests.support.servers import ROLES, Servers
 
 
 def assert_followed(script: str, major: int) -> None:
-    """The statements are refused here as the annotations say."""
-    wanted = read(script, major)
-    text = ";\n".join(statement for statement, _ in wanted)
-    assert len(split(text)) == len(wanted)
-    _assert_same(wanted, outcomes(text, major))
-
-
-def assert_annotated(script: str, server: Server) -> None:
-    """The annotations are what the server says."""
-    wanted = read(script, server.major)
-    with server.database() as name, server.connect(name) as conn:
-        states = [execute(conn, statement).sqlstate for statement, _ in wanted]
-    _assert_same(wanted, states)
-
-
-def _assert_same(wanted: Annotated, states: list[Outcome]) -> None:
+    """The statements are refused here as the annotations say, which are what servers answer."""
+    session = Session(Catalog(major, agreement.DATABASE), complete=True)
+    play(session, "".join(f"CREATE ROLE {role};" for role in ROLES))
     differing = [
-        f"{statement}\n  annotated {expected}, answered {state}"
-        for (statement, expected), state in zip(wanted, states, strict=True)
-        if state != expected
+        f"{statement.sql}\n  annotated {statement.answer(major)}, answered {state}"
+        for statement, state in zip(statements(script), play(session, script), strict=True)
+        if state != statement.answer(major)
     ]
     assert not differing, "\n".join(differing)
 
 
-class AnnotatedScripts:
-    """The tests of a file of annotated scripts; its class there is parametrized with ``script``."""
+class _Scripts:
+    """A class of tests is parametrized with ``script``."""
 
     @pytest.mark.parametrize("major", MAJORS)
-    def test_statements_are_refused_as_servers_refuse_them(self, script: str, major: int) -> None:
+    def test_statements_are_refused_as_annotated(self, script: str, major: int) -> None:
         assert_followed(script, major)
+
+
+class AnnotatedScripts(_Scripts):
+    """Scripts that leave the same relations here and on servers."""
 
     @pytest.mark.server
     @pytest.mark.parametrize("major", MAJORS)
-    def test_the_answers_are_those_of_servers(self, script: str, servers: Servers, major: int) -> None:
-        assert_annotated(script, servers[major])
+    def test_servers_agree(self, script: str, servers: Servers, major: int) -> None:
+        assert_agrees(servers[major], script)
+
+
+class ComparedScripts(_Scripts):
+    """Scripts that leave the same catalog here and on servers, and are refused in the same words."""
+
+    @pytest.mark.server
+    @pytest.mark.parametrize("major", MAJORS)
+    def test_servers_agree(self, script: str, servers: Servers, major: int) -> None:
+        agreement.assert_agrees(servers[major], script)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
-import pytest
 from pglast.parser import split
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, Catalog
@@ -17,11 +14,11 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import parse
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.syscache import SysCache
-from pubcheck.postgres.versions import MAJORS
-from tests.support.servers import Server, Servers, execute
+from tests.support.scripts import Outcome
+from tests.support.servers import Server, execute
 
-Outcome = str | None
-"""A statement's SQLSTATE; None when it is accepted."""
+RelationSummary = tuple[str, str, str, str, str, tuple[str, ...]]
+"""Schema, name, relkind, relpersistence, owner, names of columns."""
 
 
 def play(session: Session, sql: str) -> list[Outcome]:
@@ -84,7 +81,7 @@ def columns(session: Session, name: str) -> list[str]:
     return [column.name for column in relation(session, name).live()]
 
 
-def summary(session: Session) -> set[tuple[str, str, str, str, str, tuple[str, ...]]]:
+def summary(session: Session) -> set[RelationSummary]:
     """All relations that a unit made, as ``server_summary`` gives them."""
     catalog = session.catalog
     return {
@@ -112,13 +109,13 @@ _RELATIONS = """
 """
 
 
-def server_summary(conn: psycopg.Connection[Any]) -> set[tuple[str, str, str, str, str, tuple[str, ...]]]:
+def server_summary(conn: psycopg.Connection[Any]) -> set[RelationSummary]:
     """All relations of a database: schema, name, relkind, relpersistence, owner, names of columns."""
     return {(*row[:5], tuple(row[5])) for row in conn.execute(_RELATIONS).fetchall()}
 
 
-def asked(server: Server, sql: str) -> Iterator[tuple[str, Outcome, Any]]:
-    """Run a script in a database of its own: each statement, its SQLSTATE, and the relations after the last one.
+def answers(server: Server, sql: str) -> tuple[list[tuple[str, Outcome]], set[RelationSummary]]:
+    """Run a script in a database of its own: each statement with its SQLSTATE, and the relations after the last one.
 
     Roles outlive a database: those the script makes are dropped with it.
     """
@@ -144,8 +141,7 @@ def asked(server: Server, sql: str) -> Iterator[tuple[str, Outcome, Any]]:
         for (role,) in conn.execute("SELECT rolname FROM pg_roles").fetchall():
             if role not in before:
                 conn.execute(psycopg.sql.SQL("DROP ROLE {}").format(psycopg.sql.Identifier(role)))
-    for text, state in states:
-        yield text, state, relations
+    return states, relations
 
 
 def _is_transaction(text: str) -> bool:
@@ -157,32 +153,11 @@ def assert_agrees(server: Server, sql: str) -> None:
     """A script gives the same outcomes and leaves the same relations here and on a server."""
     session = Session(Catalog(server.major), complete=True)
     ours = play(session, sql)
-    theirs = list(asked(server, sql))
-    told = [
+    theirs, relations = answers(server, sql)
+    differing = [
         f"{text}\n    ours {mine}, PostgreSQL {server.major} {state}"
-        for mine, (text, state, _) in zip(ours, theirs, strict=True)
+        for mine, (text, state) in zip(ours, theirs, strict=True)
         if mine != state
     ]
-    assert not told, "\n".join(told)
-    assert summary(session) == theirs[-1][2]
-
-
-def assert_as_written(sql: str, major: int = 18) -> None:
-    """Each statement of a script is accepted, or refused with the SQLSTATE that a comment before it says."""
-    session = Session(Catalog(major), complete=True)
-    texts = sql.strip().removesuffix(";").split(";\n")  # the parser's own splitting takes comments away
-    for text, state in zip(texts, play(session, sql), strict=True):
-        said = re.match(r"/\* (\w{5}) \*/", text)
-        assert state == (said[1] if said else None), text
-
-
-class RemarkedScripts:
-    """The tests of a file of scripts for ``assert_as_written``; its class there is parametrized with ``script``."""
-
-    def test_refuses_what_the_server_refuses(self, script: str) -> None:
-        assert_as_written(script)
-
-    @pytest.mark.server
-    @pytest.mark.parametrize("major", MAJORS)
-    def test_agrees_with_servers(self, script: str, servers: Servers, major: int) -> None:
-        assert_agrees(servers[major], script)
+    assert not differing, "\n".join(differing)
+    assert summary(session) == relations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import lint, writes
 from tests.postgres.ddl.support import columns, fold
+from tests.support.linting import lint, writes
 
 TWICE = (
     "ALTER TABLE t ADD PRIMARY KEY (z); CREATE PUBLICATION p FOR TABLE t (z, n); CREATE TABLE t ()",

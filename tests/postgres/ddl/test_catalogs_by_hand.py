@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import lint
+from tests.support.linting import lint
 from tests.support.servers import Servers, execute
 
 TABLE = ("CREATE TABLE t (id int PRIMARY KEY, a int)", "CREATE PUBLICATION p FOR TABLE t WHERE (a > 1)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.linting import answers, lint
+from tests.support.linting import answers, lint
 
 OWNED = """\
 CREATE ROLE a; CREATE ROLE b; CREATE ROLE c; GRANT a TO c;

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.postgres.ddl.agreement import ComparedScripts, fold, last
+from tests.postgres.ddl.agreement import fold, last
+from tests.postgres.ddl.expected import ComparedScripts
 
 SCRIPTS = {
     "columns": """
@@ -17,18 +18,18 @@ SCRIPTS = {
         CREATE TABLE u (x int REFERENCES t(e), y int REFERENCES t);
         CREATE PUBLICATION p FOR TABLE t (id, b), u;
         CREATE PUBLICATION q FOR TABLE t WHERE (a > 0 AND id > 0);
-        ALTER TABLE t DROP COLUMN a;
-        ALTER TABLE t DROP COLUMN b;
-        ALTER TABLE t DROP COLUMN e;
-        ALTER TABLE t DROP COLUMN id;
+        ALTER TABLE t DROP COLUMN a; -- 2BP01
+        ALTER TABLE t DROP COLUMN b; -- 2BP01
+        ALTER TABLE t DROP COLUMN e; -- 2BP01
+        ALTER TABLE t DROP COLUMN id; -- 2BP01
         ALTER TABLE t DROP COLUMN f;
         ALTER TABLE t DROP COLUMN d;
         ALTER TABLE t DROP COLUMN b CASCADE;
         ALTER TABLE t DROP COLUMN a CASCADE;
         ALTER TABLE t DROP COLUMN e CASCADE;
-        DROP INDEX t_pkey;
-        DROP TABLE t;
-        ALTER TABLE t DROP CONSTRAINT t_pkey;
+        DROP INDEX t_pkey; -- 2BP01
+        DROP TABLE t; -- 2BP01
+        ALTER TABLE t DROP CONSTRAINT t_pkey; -- 2BP01
         ALTER TABLE t DROP CONSTRAINT t_pkey CASCADE;
     """,
     "tables": """
@@ -37,10 +38,10 @@ SCRIPTS = {
         CREATE VIEW v AS SELECT * FROM t;
         CREATE MATERIALIZED VIEW m AS SELECT * FROM v;
         CREATE PUBLICATION p FOR TABLE t, u;
-        DROP VIEW t;
-        DROP TABLE v;
-        DROP TABLE t;
-        DROP TABLE t, u;
+        DROP VIEW t; -- 42809
+        DROP TABLE v; -- 42809
+        DROP TABLE t; -- 2BP01
+        DROP TABLE t, u; -- 2BP01
         DROP TABLE t CASCADE;
         DROP TABLE u;
         DROP TABLE IF EXISTS u;
@@ -52,19 +53,19 @@ SCRIPTS = {
         CREATE INDEX pi ON pt (v);
         CREATE TABLE r (i int, j int, FOREIGN KEY (i, j) REFERENCES pt);
         CREATE PUBLICATION p FOR TABLE pt, p1 WHERE (v = 'x');
-        CREATE TABLE fkroot (id int, k int REFERENCES u2) PARTITION BY LIST (k);
+        CREATE TABLE fkroot (id int, k int REFERENCES u2) PARTITION BY LIST (k); -- 42P01
         CREATE TABLE u2 (id int PRIMARY KEY);
         CREATE TABLE fkroot (id int, k int REFERENCES u2) PARTITION BY LIST (k);
         CREATE TABLE fk1 PARTITION OF fkroot FOR VALUES IN (1);
-        DROP INDEX p1_v_idx;
-        DROP INDEX p1_pkey;
-        ALTER TABLE p1 DROP CONSTRAINT p1_pkey;
-        ALTER TABLE pt DROP COLUMN v;
-        ALTER TABLE p1 DROP COLUMN v;
+        DROP INDEX p1_v_idx; -- 2BP01
+        DROP INDEX p1_pkey; -- 2BP01
+        ALTER TABLE p1 DROP CONSTRAINT p1_pkey; -- 42P16
+        ALTER TABLE pt DROP COLUMN v; -- 2BP01
+        ALTER TABLE p1 DROP COLUMN v; -- 42P16
         DROP TABLE fk1;
-        DROP TABLE u2;
-        DROP TABLE p2;
-        DROP TABLE pt;
+        DROP TABLE u2; -- 2BP01
+        DROP TABLE p2; -- 2BP01
+        DROP TABLE pt; -- 2BP01
         DROP INDEX pi;
         ALTER TABLE pt DROP COLUMN v CASCADE;
         DROP TABLE pt CASCADE;
@@ -75,11 +76,11 @@ SCRIPTS = {
         CREATE TABLE ch (x int, b int) INHERITS (par);
         CREATE PUBLICATION p FOR TABLE ch WHERE (a > 1 AND b > 1);
         ALTER TABLE par RENAME COLUMN a TO aa;
-        ALTER TABLE ONLY par RENAME COLUMN b TO bb;
-        ALTER TABLE ch RENAME COLUMN b TO bb;
-        ALTER TABLE par DROP COLUMN aa;
+        ALTER TABLE ONLY par RENAME COLUMN b TO bb; -- 42P16
+        ALTER TABLE ch RENAME COLUMN b TO bb; -- 42P16
+        ALTER TABLE par DROP COLUMN aa; -- 2BP01
         ALTER TABLE par DROP COLUMN b;
-        DROP TABLE par;
+        DROP TABLE par; -- 2BP01
         DROP TABLE par CASCADE;
     """,
     "schemas": """
@@ -94,17 +95,17 @@ SCRIPTS = {
         CREATE TYPE s.c AS (a s.e, b int);
         CREATE PUBLICATION p FOR TABLES IN SCHEMA s;
         CREATE PUBLICATION q FOR TABLE s.t, o;
-        DROP SCHEMA s;
+        DROP SCHEMA s; -- 2BP01
         DROP SCHEMA s CASCADE;
         DROP SCHEMA IF EXISTS s;
-        DROP SCHEMA s;
+        DROP SCHEMA s; -- 3F000
     """,
     "the schema public": """
         CREATE TABLE t (id serial PRIMARY KEY, a int);
         CREATE TYPE e AS ENUM ('a');
         CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'select 1';
         CREATE PUBLICATION p FOR TABLE t;
-        DROP SCHEMA public;
+        DROP SCHEMA public; -- 2BP01
         DROP SCHEMA public CASCADE;
         CREATE SCHEMA public;
         CREATE TABLE t (id int);
@@ -114,17 +115,17 @@ SCRIPTS = {
         CREATE TABLE a (id int DEFAULT nextval('q'), n int GENERATED ALWAYS AS IDENTITY, s serial);
         CREATE TABLE b (id int DEFAULT nextval('a_s_seq'::regclass));
         CREATE PUBLICATION p FOR TABLE b (id);
-        DROP SEQUENCE q;
-        DROP SEQUENCE a_n_seq;
-        DROP SEQUENCE a_s_seq;
-        ALTER TABLE a DROP COLUMN s;
+        DROP SEQUENCE q; -- 2BP01
+        DROP SEQUENCE a_n_seq; -- 2BP01
+        DROP SEQUENCE a_s_seq; -- 2BP01
+        ALTER TABLE a DROP COLUMN s; -- 2BP01
         ALTER TABLE a DROP COLUMN s CASCADE;
         DROP SEQUENCE q CASCADE;
         ALTER TABLE a DROP COLUMN n;
         DROP TABLE a;
         CREATE SEQUENCE o OWNED BY b.id;
         DROP TABLE b;
-        DROP SEQUENCE o;
+        DROP SEQUENCE o; -- 42P01
     """,
     "views": """
         CREATE TABLE t (id int PRIMARY KEY, a int, b text);
@@ -135,14 +136,14 @@ SCRIPTS = {
         CREATE VIEW g AS SELECT id, a, count(*) FROM t GROUP BY id;
         CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'select 1';
         CREATE VIEW fv AS SELECT f() AS y;
-        DROP FUNCTION f();
-        ALTER TABLE t DROP COLUMN b;
-        ALTER TABLE t DROP COLUMN a;
-        DROP VIEW v;
-        DROP VIEW v, w;
-        DROP VIEW v, m;
+        DROP FUNCTION f(); -- 2BP01
+        ALTER TABLE t DROP COLUMN b; -- 2BP01
+        ALTER TABLE t DROP COLUMN a; -- 2BP01
+        DROP VIEW v; -- 2BP01
+        DROP VIEW v, w; -- 2BP01
+        DROP VIEW v, m; -- 42809
         DROP VIEW v, w CASCADE;
-        DROP MATERIALIZED VIEW m;
+        DROP MATERIALIZED VIEW m; -- 42P01
         DROP FUNCTION f() CASCADE;
         DROP TABLE t CASCADE;
     """,
@@ -156,15 +157,15 @@ SCRIPTS = {
         CREATE UNIQUE INDEX ux ON r (id, k, z);
         CREATE PUBLICATION p FOR TABLE r12 WHERE (v = 'x');
         CREATE PUBLICATION q FOR TABLE r11 (id, k);
-        DROP INDEX r12_v_idx;
-        DROP INDEX r1_v_idx;
-        ALTER TABLE r DROP COLUMN v;
-        ALTER TABLE r DROP COLUMN k;
-        ALTER TABLE r1 DROP COLUMN z;
+        DROP INDEX r12_v_idx; -- 2BP01
+        DROP INDEX r1_v_idx; -- 2BP01
+        ALTER TABLE r DROP COLUMN v; -- 2BP01
+        ALTER TABLE r DROP COLUMN k; -- 42P16
+        ALTER TABLE r1 DROP COLUMN z; -- 42P16
         ALTER TABLE r DROP COLUMN z;
         ALTER TABLE r DROP COLUMN v CASCADE;
         ALTER TABLE r RENAME COLUMN id TO idd;
-        ALTER TABLE r11 RENAME COLUMN idd TO x;
+        ALTER TABLE r11 RENAME COLUMN idd TO x; -- 42P16
         ALTER INDEX r_pkey RENAME TO rp;
         ALTER TABLE r RENAME CONSTRAINT rp TO rpk;
         ALTER TABLE r11 RENAME CONSTRAINT r11_pkey TO zz;
@@ -182,20 +183,20 @@ SCRIPTS = {
         CREATE STATISTICS st ON id, b FROM t;
         CREATE STATISTICS st2 (ndistinct) ON id, a FROM t;
         CREATE PUBLICATION p FOR TABLE t WHERE (a = 1 AND b = 2);
-        DROP TABLE l;
-        ALTER TABLE t DROP COLUMN a;
-        ALTER TABLE t DROP COLUMN b;
+        DROP TABLE l; -- 2BP01
+        ALTER TABLE t DROP COLUMN a; -- 2BP01
+        ALTER TABLE t DROP COLUMN b; -- 2BP01
         ALTER TABLE t DROP COLUMN id;
-        ALTER TABLE t DROP COLUMN a, DROP COLUMN b;
+        ALTER TABLE t DROP COLUMN a, DROP COLUMN b; -- 2BP01
         ALTER TABLE t DROP COLUMN a CASCADE;
         DROP RULE ru ON t;
-        DROP RULE ru ON t;
-        DROP POLICY po ON t;
+        DROP RULE ru ON t; -- 42704
+        DROP POLICY po ON t; -- 42704
         DROP POLICY IF EXISTS po ON t;
         ALTER TABLE t DROP COLUMN b;
         DROP TABLE l;
-        DROP INDEX x;
-        ALTER TABLE t DROP CONSTRAINT x;
+        DROP INDEX x; -- 42704
+        ALTER TABLE t DROP CONSTRAINT x; -- 42704
     """,
     "several parents": """
         CREATE TABLE a (id int, x int);
@@ -204,17 +205,17 @@ SCRIPTS = {
         CREATE TABLE d () INHERITS (c);
         CREATE PUBLICATION p FOR TABLE d (id, x, y, z);
         CREATE PUBLICATION q FOR TABLE ONLY a WHERE (x > 1);
-        ALTER TABLE a RENAME COLUMN id TO i;
+        ALTER TABLE a RENAME COLUMN id TO i; -- 42P16
         ALTER TABLE a RENAME COLUMN x TO xx;
-        ALTER TABLE b RENAME COLUMN y TO z;
-        ALTER TABLE c RENAME COLUMN xx TO q;
+        ALTER TABLE b RENAME COLUMN y TO z; -- 42701
+        ALTER TABLE c RENAME COLUMN xx TO q; -- 42P16
         ALTER TABLE a DROP COLUMN id;
-        ALTER TABLE b DROP COLUMN id;
-        ALTER TABLE a DROP COLUMN xx;
-        ALTER TABLE ONLY a DROP COLUMN xx;
+        ALTER TABLE b DROP COLUMN id; -- 2BP01
+        ALTER TABLE a DROP COLUMN xx; -- 2BP01
+        ALTER TABLE ONLY a DROP COLUMN xx; -- 2BP01
         ALTER TABLE ONLY a DROP COLUMN xx CASCADE;
-        DROP TABLE c;
-        DROP TABLE b;
+        DROP TABLE c; -- 2BP01
+        DROP TABLE b; -- 2BP01
         DROP TABLE c CASCADE;
         DROP TABLE a, b;
     """,
@@ -223,13 +224,13 @@ SCRIPTS = {
         CREATE TABLE x (a int REFERENCES t (u), b int CONSTRAINT myfk REFERENCES t);
         CREATE PUBLICATION p FOR TABLE x (a), t (id, u);
         ALTER TABLE t DROP COLUMN p;
-        ALTER TABLE t DROP COLUMN id;
+        ALTER TABLE t DROP COLUMN id; -- 2BP01
         ALTER TABLE t DROP COLUMN u CASCADE;
-        DROP INDEX t_pkey CASCADE;
+        DROP INDEX t_pkey CASCADE; -- 2BP01
         ALTER TABLE x DROP COLUMN b;
-        ALTER TABLE x DROP CONSTRAINT myfk;
+        ALTER TABLE x DROP CONSTRAINT myfk; -- 42704
         DROP TABLE t;
-        DROP TABLE t, x;
+        DROP TABLE t, x; -- 42P01
     """,
     "names in messages": """
         CREATE SCHEMA s;
@@ -238,17 +239,17 @@ SCRIPTS = {
         CREATE TABLE public.t ("select" int, z int);
         CREATE TABLE "order" (id int, "user" int);
         CREATE PUBLICATION "My Pub" FOR TABLE t ("A b"), public.t (z), "order" WHERE ("user" > 1);
-        ALTER TABLE t DROP COLUMN "A b";
-        ALTER TABLE public.t DROP COLUMN z;
-        ALTER TABLE "order" DROP COLUMN "user";
+        ALTER TABLE t DROP COLUMN "A b"; -- 2BP01
+        ALTER TABLE public.t DROP COLUMN z; -- 2BP01
+        ALTER TABLE "order" DROP COLUMN "user"; -- 2BP01
         SET search_path = public;
-        ALTER TABLE s.t DROP COLUMN "A b";
-        ALTER TABLE t DROP COLUMN z;
+        ALTER TABLE s.t DROP COLUMN "A b"; -- 2BP01
+        ALTER TABLE t DROP COLUMN z; -- 2BP01
         ALTER TABLE s."order" DROP COLUMN "user" CASCADE;
-        DROP SCHEMA s;
+        DROP SCHEMA s; -- 2BP01
         SET search_path = '';
         DROP SCHEMA s CASCADE;
-        DROP TABLE t;
+        DROP TABLE t; -- 42P01
         DROP TABLE public.t;
     """,
     "generated columns": """
@@ -257,10 +258,10 @@ SCRIPTS = {
         CREATE PUBLICATION p FOR TABLE t WHERE (g > 1);
         CREATE VIEW v AS SELECT h FROM t;
         CREATE INDEX gi ON t (g);
-        ALTER TABLE t DROP COLUMN a;
-        ALTER TABLE t DROP COLUMN g;
+        ALTER TABLE t DROP COLUMN a; -- 2BP01
+        ALTER TABLE t DROP COLUMN g; -- 2BP01
         ALTER TABLE t ALTER COLUMN g DROP EXPRESSION;
-        ALTER TABLE t DROP COLUMN a;
+        ALTER TABLE t DROP COLUMN a; -- 2BP01
         ALTER TABLE t DROP COLUMN a CASCADE;
         ALTER TABLE t DROP COLUMN g CASCADE;
     """,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import answers, lint
+from tests.support.linting import answers, lint
 
 TABLE = "CREATE TABLE t (a int PRIMARY KEY);"
 RAISES = "CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import lint
-from tests.postgres.ddl.agreement import ComparedScripts, fold, last
+from tests.postgres.ddl.agreement import fold, last
+from tests.postgres.ddl.expected import ComparedScripts
+from tests.support.linting import lint
 
 SCRIPTS = {
     "functions": """
         CREATE TABLE t (id int, a int);
         CREATE FUNCTION f(a int, INOUT b text DEFAULT 'x') LANGUAGE sql IMMUTABLE STRICT AS 'select ''x''';
-        CREATE FUNCTION f(a int, b text) RETURNS int LANGUAGE sql AS 'select 1';
+        CREATE FUNCTION f(a int, b text) RETURNS int LANGUAGE sql AS 'select 1'; -- 42723
         CREATE FUNCTION f(int) RETURNS SETOF int LANGUAGE sql STABLE AS 'select 1';
         CREATE FUNCTION g(VARIADIC x int[]) RETURNS t LANGUAGE sql AS 'select null::t';
         CREATE FUNCTION h(x t) RETURNS TABLE (a int, b text) LANGUAGE sql AS 'select 1, ''x''';
@@ -20,60 +21,60 @@ SCRIPTS = {
         CREATE FUNCTION h4() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(*) FROM t; END;
         CREATE PROCEDURE pr(a int, INOUT b int) LANGUAGE sql AS 'select 1';
         CREATE PROCEDURE pr2() LANGUAGE sql AS '';
-        CREATE FUNCTION bad(a int DEFAULT 1, b int) RETURNS int LANGUAGE sql AS 'select 1';
-        CREATE FUNCTION bad(a int) LANGUAGE sql AS 'select 1';
+        CREATE FUNCTION bad(a int DEFAULT 1, b int) RETURNS int LANGUAGE sql AS 'select 1'; -- 42P13
+        CREATE FUNCTION bad(a int) LANGUAGE sql AS 'select 1'; -- 42P13
         CREATE OR REPLACE FUNCTION f(int) RETURNS SETOF int LANGUAGE sql IMMUTABLE AS 'select 2';
-        CREATE OR REPLACE FUNCTION f(int) RETURNS SETOF text LANGUAGE sql IMMUTABLE AS 'select ''x''';
-        CREATE OR REPLACE PROCEDURE f(int) LANGUAGE sql AS '';
+        CREATE OR REPLACE FUNCTION f(int) RETURNS SETOF text LANGUAGE sql IMMUTABLE AS 'select ''x'''; -- 42P13
+        CREATE OR REPLACE PROCEDURE f(int) LANGUAGE sql AS ''; -- 42809
         CREATE FUNCTION trg() RETURNS trigger LANGUAGE plpgsql AS 'begin return new; end';
         CREATE TRIGGER tr BEFORE UPDATE OF a ON t FOR EACH ROW EXECUTE FUNCTION trg();
-        CREATE TRIGGER tr BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION trg();
+        CREATE TRIGGER tr BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION trg(); -- 42710
         CREATE OR REPLACE TRIGGER tr BEFORE UPDATE ON t FOR EACH ROW WHEN (OLD.a <> 1) EXECUTE FUNCTION trg();
         CREATE AGGREGATE ag(int) (sfunc = int4pl, stype = int4, initcond = '0');
         CREATE AGGREGATE ag(*) (sfunc = int8inc, stype = int8, initcond = '0');
         CREATE AGGREGATE ag2 (basetype = 'ANY', sfunc = int8inc, stype = int8, initcond = '0');
         CREATE FUNCTION tt(t, t) RETURNS bool LANGUAGE sql IMMUTABLE AS 'select true';
         CREATE OPERATOR === (leftarg = t, rightarg = t, procedure = tt);
-        CREATE OPERATOR === (leftarg = t, rightarg = t, procedure = tt);
+        CREATE OPERATOR === (leftarg = t, rightarg = t, procedure = tt); -- 42723
         CREATE OPERATOR !! (rightarg = int, procedure = int4abs);
-        CREATE OPERATOR !! (leftarg = int, procedure = int4abs);
+        CREATE OPERATOR !! (leftarg = int, procedure = int4abs); -- 42P13
         CREATE TYPE e AS ENUM ('a');
         CREATE FUNCTION e2i(e) RETURNS int LANGUAGE sql AS 'select 1';
         CREATE CAST (e AS int) WITH FUNCTION e2i(e);
-        CREATE CAST (e AS int) WITH FUNCTION e2i(e);
-        DROP FUNCTION f;
+        CREATE CAST (e AS int) WITH FUNCTION e2i(e); -- 42710
+        DROP FUNCTION f; -- 42725
         DROP FUNCTION g(int[]);
-        DROP FUNCTION tt(t,t);
-        DROP FUNCTION trg;
-        DROP FUNCTION pr(int,int);
+        DROP FUNCTION tt(t,t); -- 2BP01
+        DROP FUNCTION trg; -- 2BP01
+        DROP FUNCTION pr(int,int); -- 42809
         DROP PROCEDURE pr(int, int);
-        DROP FUNCTION ag(int);
+        DROP FUNCTION ag(int); -- 42809
         DROP AGGREGATE ag(*);
-        DROP FUNCTION e2i;
-        DROP TYPE e;
-        DROP FUNCTION nope();
+        DROP FUNCTION e2i; -- 2BP01
+        DROP TYPE e; -- 2BP01
+        DROP FUNCTION nope(); -- 42883
         DROP FUNCTION IF EXISTS nope();
         DROP ROUTINE pr2;
-        ALTER TABLE t DROP COLUMN a;
+        ALTER TABLE t DROP COLUMN a; -- 2BP01
         DROP TRIGGER tr ON t;
-        DROP TRIGGER tr ON t;
+        DROP TRIGGER tr ON t; -- 42704
         ALTER TABLE t DROP COLUMN a;
-        DROP TABLE t;
+        DROP TABLE t; -- 2BP01
         ALTER FUNCTION f(int) VOLATILE STRICT;
         ALTER FUNCTION f(int) RENAME TO h4;
         ALTER FUNCTION h4() RENAME TO h3;
-        ALTER FUNCTION h4() RENAME TO h2;
+        ALTER FUNCTION h4() RENAME TO h2; -- 42883
         CREATE SCHEMA s;
         ALTER FUNCTION f(int, text) SET SCHEMA s;
         ALTER OPERATOR === (t, t) SET SCHEMA s;
         ALTER TYPE e SET SCHEMA s;
-        DROP SCHEMA s;
+        DROP SCHEMA s; -- 2BP01
         DROP CAST (s.e AS int);
         DROP FUNCTION e2i;
         DROP FUNCTION trg();
         DROP OPERATOR s.=== (t, t);
         DROP OPERATOR !! (NONE, int);
-        DROP OPERATOR === (t,t);
+        DROP OPERATOR === (t,t); -- 42883
         DROP TABLE t CASCADE;
     """,
     "functions in expressions": """
@@ -82,26 +83,26 @@ SCRIPTS = {
         CREATE DOMAIN d AS int CHECK (value > f());
         CREATE DOMAIN d2 AS int DEFAULT f();
         CREATE POLICY po ON t USING (a > f());
-        DROP FUNCTION f;
+        DROP FUNCTION f; -- 2BP01
         DROP FUNCTION f CASCADE;
         DROP DOMAIN d;
-        DROP DOMAIN d2;
+        DROP DOMAIN d2; -- 42704
     """,
     "the order of parameters": """
-        CREATE PROCEDURE p1(INOUT p text, s text DEFAULT '_old', OUT done boolean) LANGUAGE plpgsql AS 'BEGIN END';
-        CREATE PROCEDURE p2(a int DEFAULT 1, OUT b int) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE PROCEDURE p1(INOUT p text, s text DEFAULT 'old', OUT d boolean) LANGUAGE plpgsql AS 'BEGIN END'; -- 42P13
+        CREATE PROCEDURE p2(a int DEFAULT 1, OUT b int) LANGUAGE plpgsql AS 'BEGIN END'; -- 42P13
         CREATE FUNCTION f2(a int DEFAULT 1, OUT b int) LANGUAGE plpgsql AS 'BEGIN END';
-        CREATE PROCEDURE p3(a int DEFAULT 1, INOUT b int) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE PROCEDURE p3(a int DEFAULT 1, INOUT b int) LANGUAGE plpgsql AS 'BEGIN END'; -- 42P13
         CREATE PROCEDURE p4(a int DEFAULT 1, INOUT b int DEFAULT 2) LANGUAGE plpgsql AS 'BEGIN END';
-        CREATE PROCEDURE p5(OUT b int DEFAULT 2) LANGUAGE plpgsql AS 'BEGIN END';
-        CREATE FUNCTION f5(OUT b int DEFAULT 2) LANGUAGE plpgsql AS 'BEGIN END';
-        CREATE PROCEDURE p6(VARIADIC a int[], OUT b int) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE PROCEDURE p5(OUT b int DEFAULT 2) LANGUAGE plpgsql AS 'BEGIN END'; -- 42P13
+        CREATE FUNCTION f5(OUT b int DEFAULT 2) LANGUAGE plpgsql AS 'BEGIN END'; -- 42P13
+        CREATE PROCEDURE p6(VARIADIC a int[], OUT b int) LANGUAGE plpgsql AS 'BEGIN END'; -- 42P13
         CREATE FUNCTION f6(VARIADIC a int[], OUT b int) LANGUAGE plpgsql AS 'BEGIN END';
-        CREATE FUNCTION f7(VARIADIC a int[], b int) RETURNS int LANGUAGE plpgsql AS 'BEGIN END';
-        CREATE FUNCTION f8(VARIADIC a int[], INOUT b int) LANGUAGE plpgsql AS 'BEGIN END';
-        CREATE FUNCTION f9(VARIADIC a int[], VARIADIC b int[]) RETURNS int LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE FUNCTION f7(VARIADIC a int[], b int) RETURNS int LANGUAGE plpgsql AS 'BEGIN END'; -- 42P13
+        CREATE FUNCTION f8(VARIADIC a int[], INOUT b int) LANGUAGE plpgsql AS 'BEGIN END'; -- 42P13
+        CREATE FUNCTION f9(VARIADIC a int[], VARIADIC b int[]) RETURNS int LANGUAGE plpgsql AS 'BEGIN END'; -- 42P13
         CREATE FUNCTION f10(VARIADIC a int[]) RETURNS TABLE (b int) LANGUAGE plpgsql AS 'BEGIN END';
-        CREATE PROCEDURE p11(VARIADIC a int[], INOUT b int) LANGUAGE plpgsql AS 'BEGIN END';
+        CREATE PROCEDURE p11(VARIADIC a int[], INOUT b int) LANGUAGE plpgsql AS 'BEGIN END'; -- 42P13
     """,
 }
 

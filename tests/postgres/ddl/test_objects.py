@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.postgres.ddl.agreement import ComparedScripts, fold, last
+from tests.postgres.ddl.agreement import fold, last
+from tests.postgres.ddl.expected import ComparedScripts
 
 SCRIPTS = {
     "names and schemas": """
@@ -16,41 +17,41 @@ SCRIPTS = {
         CREATE SEQUENCE s.q OWNED BY s.t.a;
         CREATE PUBLICATION p FOR TABLE s.t WHERE (id > 1);
         CREATE PUBLICATION q;
-        ALTER TABLE s.t RENAME TO i;
-        ALTER TABLE s.t RENAME COLUMN a TO b;
-        ALTER TABLE s.t RENAME COLUMN nope TO b;
-        ALTER TABLE s.t RENAME COLUMN a TO ctid;
+        ALTER TABLE s.t RENAME TO i; -- 42P07
+        ALTER TABLE s.t RENAME COLUMN a TO b; -- 42701
+        ALTER TABLE s.t RENAME COLUMN nope TO b; -- 42703
+        ALTER TABLE s.t RENAME COLUMN a TO ctid; -- 42701
         ALTER TABLE s.t RENAME COLUMN a TO aa;
-        ALTER TABLE s.t RENAME CONSTRAINT t_pkey TO i;
+        ALTER TABLE s.t RENAME CONSTRAINT t_pkey TO i; -- 42P07
         ALTER TABLE s.t RENAME CONSTRAINT t_pkey TO pk;
         ALTER INDEX s.t_a_key RENAME TO ak;
         ALTER TABLE s.t RENAME CONSTRAINT t_a_check TO ac;
-        ALTER TABLE s.t RENAME CONSTRAINT nope TO ac;
-        ALTER TABLE s.t RENAME CONSTRAINT ac TO t_b_fkey;
-        ALTER SEQUENCE s.t_id_seq SET SCHEMA s2;
-        ALTER TABLE s.t SET SCHEMA s2;
+        ALTER TABLE s.t RENAME CONSTRAINT nope TO ac; -- 42704
+        ALTER TABLE s.t RENAME CONSTRAINT ac TO t_b_fkey; -- 42710
+        ALTER SEQUENCE s.t_id_seq SET SCHEMA s2; -- 0A000
+        ALTER TABLE s.t SET SCHEMA s2; -- 42P07
         DROP TABLE s2.i;
         ALTER TABLE s.t SET SCHEMA s2;
-        ALTER TABLE s2.t SET SCHEMA nope;
+        ALTER TABLE s2.t SET SCHEMA nope; -- 3F000
         ALTER INDEX s2.i RENAME TO i2;
-        ALTER VIEW s2.t RENAME TO x;
+        ALTER VIEW s2.t RENAME TO x; -- 42809
         ALTER INDEX s2.t RENAME TO tnew;
         ALTER TABLE s2.i2 RENAME TO i3;
-        ALTER SEQUENCE s2.tnew RENAME TO x;
-        ALTER SCHEMA s RENAME TO s2;
+        ALTER SEQUENCE s2.tnew RENAME TO x; -- 42809
+        ALTER SCHEMA s RENAME TO s2; -- 42P06
         ALTER SCHEMA s2 RENAME TO s3;
-        ALTER SCHEMA s3 RENAME TO pg_x;
+        ALTER SCHEMA s3 RENAME TO pg_x; -- 42939
         ALTER TABLE IF EXISTS nope RENAME TO x;
-        ALTER TABLE nope RENAME TO x;
-        ALTER PUBLICATION p RENAME TO q;
-        ALTER PUBLICATION p RENAME TO p;
+        ALTER TABLE nope RENAME TO x; -- 42P01
+        ALTER PUBLICATION p RENAME TO q; -- 42710
+        ALTER PUBLICATION p RENAME TO p; -- 42710
         ALTER PUBLICATION p RENAME TO r;
-        ALTER PUBLICATION p RENAME TO z;
-        DROP PUBLICATION p;
+        ALTER PUBLICATION p RENAME TO z; -- 42704
+        DROP PUBLICATION p; -- 42704
         DROP PUBLICATION IF EXISTS p;
         DROP PUBLICATION r, q, q;
         CREATE COLLATION co FROM "C";
-        CREATE COLLATION co FROM "C";
+        CREATE COLLATION co FROM "C"; -- 42710
         CREATE COLLATION IF NOT EXISTS co FROM "C";
         ALTER COLLATION co RENAME TO co2;
         ALTER COLLATION co2 SET SCHEMA s;
@@ -69,41 +70,41 @@ SCRIPTS = {
         CREATE PUBLICATION a FOR ALL TABLES;
         CREATE PUBLICATION b FOR TABLES IN SCHEMA s;
         CREATE TYPE e AS ENUM ('x');
-        ALTER PUBLICATION p OWNER TO nobody;
-        ALTER PUBLICATION nope OWNER TO nobody;
-        ALTER PUBLICATION nope OWNER TO spec_user;
+        ALTER PUBLICATION p OWNER TO nobody; -- 42704
+        ALTER PUBLICATION nope OWNER TO nobody; -- 42704
+        ALTER PUBLICATION nope OWNER TO spec_user; -- 42704
         ALTER PUBLICATION p OWNER TO spec_user;
         ALTER PUBLICATION a OWNER TO spec_user;
         ALTER PUBLICATION b OWNER TO spec_user;
         SET ROLE spec_user;
-        ALTER PUBLICATION p OWNER TO spec_user2;
+        ALTER PUBLICATION p OWNER TO spec_user2; -- 42501
         ALTER PUBLICATION p OWNER TO spec_user;
         ALTER PUBLICATION p RENAME TO p2;
-        DROP TYPE e;
-        ALTER TYPE e RENAME TO e2;
-        ALTER TABLE t RENAME TO t2;
-        DROP SCHEMA public;
+        DROP TYPE e; -- 42501
+        ALTER TYPE e RENAME TO e2; -- 42501
+        ALTER TABLE t RENAME TO t2; -- 42501
+        DROP SCHEMA public; -- 42501
         RESET ROLE;
         GRANT spec_user2 TO spec_user;
         SET ROLE spec_user;
-        ALTER PUBLICATION p2 OWNER TO spec_user2;
-        ALTER PUBLICATION p OWNER TO spec_user2;
+        ALTER PUBLICATION p2 OWNER TO spec_user2; -- 42501
+        ALTER PUBLICATION p OWNER TO spec_user2; -- 42704
         RESET ROLE;
         ALTER PUBLICATION a OWNER TO spec_user;
         ALTER PUBLICATION b OWNER TO spec_user;
         GRANT CREATE ON DATABASE the_database TO spec_user2;
         SET ROLE spec_user;
-        ALTER PUBLICATION a OWNER TO spec_user2;
-        ALTER PUBLICATION b OWNER TO spec_user2;
-        ALTER PUBLICATION p OWNER TO spec_user2;
-        DROP PUBLICATION p;
+        ALTER PUBLICATION a OWNER TO spec_user2; -- 42501
+        ALTER PUBLICATION b OWNER TO spec_user2; -- 42501
+        ALTER PUBLICATION p OWNER TO spec_user2; -- 42704
+        DROP PUBLICATION p; -- 42704
         ALTER PUBLICATION p2 OWNER TO spec_user2;
-        ALTER PUBLICATION p2 OWNER TO postgres;
+        ALTER PUBLICATION p2 OWNER TO postgres; -- 42501
         RESET ROLE;
         DROP PUBLICATION a;
         REVOKE spec_user2 FROM spec_user;
         SET ROLE spec_user;
-        DROP PUBLICATION p2;
+        DROP PUBLICATION p2; -- 42501
         RESET ROLE;
     """,
     "transactions": """
@@ -120,7 +121,7 @@ SCRIPTS = {
         ROLLBACK TO s1;
         DROP SCHEMA public CASCADE;
         ROLLBACK;
-        ALTER TABLE t DROP COLUMN a;
+        ALTER TABLE t DROP COLUMN a; -- 2BP01
         BEGIN;
         DROP PUBLICATION p;
         COMMIT;

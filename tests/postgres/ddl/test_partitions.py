@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import lint
 from tests.postgres.ddl.expected import AnnotatedScripts
+from tests.support.linting import lint
 
 SCRIPTS = {
     "bounds": r"""

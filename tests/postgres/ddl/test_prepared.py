@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import answers, lint
+from tests.support.linting import answers, lint
 from tests.support.servers import Servers, execute
 
 SCRIPT = (

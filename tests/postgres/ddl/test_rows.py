@@ -6,7 +6,8 @@ import pytest
 
 from pubcheck.postgres.catalog.rows import Column
 from pubcheck.postgres.ddl.type_modifiers import UNSEEN_COLLATION
-from tests.postgres.ddl.agreement import ComparedScripts, fold, last
+from tests.postgres.ddl.agreement import fold, last
+from tests.postgres.ddl.expected import ComparedScripts
 
 SCRIPTS = {
     "columns": """
@@ -24,7 +25,7 @@ SCRIPTS = {
           ac varbit(9), ad float(3), ae float(30), af dec(3,1)[], ag int[][], ah serial, ai bigserial, aj smallserial,
           ak dt, al dt[], am di, an c, ao c[], ap e, aq e[], ar text COLLATE mine, at dt COLLATE "default",
           au information_schema.sql_identifier, av information_schema.cardinal_number, aw national character(3),
-          ax pg_catalog.varchar(3), ay oidvector, az numeric(3,0), ba timestamptz(2), bb int4range, bc citext);
+          ax pg_catalog.varchar(3), ay oidvector, az numeric(3,0), ba timestamptz(2), bb int4range, bc citext); -- 42704
         CREATE TABLE t (
           a varchar(20), b varchar, c char(5), d char, e "char", f bpchar, g text COLLATE "C", h text COLLATE "POSIX",
           i name, j name[], k text[] COLLATE "C", l varchar(4)[], m numeric, n numeric(5), o numeric(5,2), p
@@ -35,50 +36,50 @@ SCRIPTS = {
           ak dt, al dt[], am di, an c, ao c[], ap e, aq e[], ar text COLLATE mine, at dt COLLATE "default",
           au information_schema.sql_identifier, av information_schema.cardinal_number, aw national character(3),
           ax pg_catalog.varchar(3), ay oidvector, az numeric(3,0), ba timestamptz(2), bb int4range);
-        CREATE TABLE bad (a varchar(0));
-        CREATE TABLE bad (a text(3));
-        CREATE TABLE bad (a int COLLATE "C");
-        CREATE TABLE bad (a numeric(2000));
-        CREATE TABLE bad (a text COLLATE nowhere_to_be_found_1);
-        CREATE TABLE bad (a dt(3));
+        CREATE TABLE bad (a varchar(0)); -- 22023
+        CREATE TABLE bad (a text(3)); -- 42601
+        CREATE TABLE bad (a int COLLATE "C"); -- 42804
+        CREATE TABLE bad (a numeric(2000)); -- 22023
+        CREATE TABLE bad (a text COLLATE nowhere_to_be_found_1); -- 42704
+        CREATE TABLE bad (a dt(3)); -- 42601
         CREATE TABLE l (LIKE t);
         CREATE TABLE i (bd int) INHERITS (t);
         CREATE TABLE o OF c;
         CREATE TABLE p (a varchar(3), b text COLLATE "C") PARTITION BY LIST (a);
         CREATE TABLE p1 PARTITION OF p FOR VALUES IN ('a');
         CREATE TABLE p2 (a varchar(4), b text COLLATE "C");
-        ALTER TABLE p ATTACH PARTITION p2 FOR VALUES IN ('b');
+        ALTER TABLE p ATTACH PARTITION p2 FOR VALUES IN ('b'); -- 42804
         CREATE TABLE p3 (a varchar(3), b text);
-        ALTER TABLE p ATTACH PARTITION p3 FOR VALUES IN ('c');
+        ALTER TABLE p ATTACH PARTITION p3 FOR VALUES IN ('c'); -- 42P21
         CREATE TABLE p4 (a varchar(3), b text COLLATE "C");
         ALTER TABLE p ATTACH PARTITION p4 FOR VALUES IN ('d');
         CREATE TABLE h (a varchar(3), b text COLLATE "C");
-        CREATE TABLE h1 (a varchar(4)) INHERITS (h);
-        CREATE TABLE h1 (b text) INHERITS (h);
+        CREATE TABLE h1 (a varchar(4)) INHERITS (h); -- 42804
+        CREATE TABLE h1 (b text) INHERITS (h); -- 42P21
         CREATE TABLE h1 (a varchar(3), b text COLLATE "C") INHERITS (h);
         CREATE TABLE g (a varchar);
-        CREATE TABLE h2 () INHERITS (h, g);
+        CREATE TABLE h2 () INHERITS (h, g); -- 42804
         CREATE TABLE h3 () INHERITS (h);
         ALTER TABLE h3 ADD COLUMN n varchar(2);
-        ALTER TABLE h ADD COLUMN n varchar(3);
+        ALTER TABLE h ADD COLUMN n varchar(3); -- 42804
         ALTER TABLE h ADD COLUMN o varchar(3) COLLATE "C";
         ALTER TABLE h ALTER a TYPE varchar(9) COLLATE "POSIX";
         ALTER TABLE h ALTER o TYPE text;
         ALTER TABLE h ALTER b TYPE char;
-        ALTER TABLE h ALTER b TYPE int COLLATE "C" USING 1;
+        ALTER TABLE h ALTER b TYPE int COLLATE "C" USING 1; -- 42804
         ALTER TABLE h ALTER b TYPE int USING 1;
-        ALTER TABLE h ALTER b TYPE varchar(0);
+        ALTER TABLE h ALTER b TYPE varchar(0); -- 22023
         CREATE TABLE oo (a varchar(4) COLLATE "C", b timestamp(2)[], d dt);
-        ALTER TABLE oo OF c;
+        ALTER TABLE oo OF c; -- 42804
         ALTER TABLE oo ALTER a TYPE varchar(3);
-        ALTER TABLE oo OF c;
+        ALTER TABLE oo OF c; -- 42804
         ALTER TABLE oo ALTER a TYPE varchar(3) COLLATE "C";
         ALTER TABLE oo OF c;
         ALTER TYPE c ADD ATTRIBUTE f varchar(5) COLLATE "C" CASCADE;
-        ALTER TYPE c ALTER ATTRIBUTE a TYPE varchar(8) CASCADE;
+        ALTER TYPE c ALTER ATTRIBUTE a TYPE varchar(8) CASCADE; -- 0A000
         DROP TABLE i, t;
-        ALTER TYPE c ALTER ATTRIBUTE a TYPE varchar(8) CASCADE;
-        ALTER TABLE o DROP COLUMN a
+        ALTER TYPE c ALTER ATTRIBUTE a TYPE varchar(8) CASCADE; -- 0A000
+        ALTER TABLE o DROP COLUMN a; -- 42809
     """,
     "queries": """
         CREATE TABLE t (a varchar(20), b text COLLATE "C", c numeric(5,2)[], d timestamp(3), e int, f char(3));
@@ -97,13 +98,13 @@ SCRIPTS = {
         CREATE VIEW w7 AS VALUES (1, 'x');
         CREATE VIEW w8 AS SELECT (SELECT a FROM t LIMIT 1);
         CREATE VIEW v2 AS SELECT a FROM t;
-        CREATE OR REPLACE VIEW v2 AS SELECT a::varchar(21) FROM t;
+        CREATE OR REPLACE VIEW v2 AS SELECT a::varchar(21) FROM t; -- 42P16
         CREATE OR REPLACE VIEW v2 AS SELECT a::varchar(20), b FROM t
     """,
     "types": """
         CREATE DOMAIN d AS varchar(5) COLLATE "C" CHECK (value <> '');
         CREATE DOMAIN d2 AS d NOT NULL;
-        CREATE DOMAIN di AS int COLLATE "C";
+        CREATE DOMAIN di AS int COLLATE "C"; -- 42804
         CREATE DOMAIN da AS int[];
         CREATE DOMAIN dn AS text[] COLLATE "C";
         CREATE TYPE e AS ENUM ('a');
@@ -115,12 +116,12 @@ SCRIPTS = {
         CREATE DOMAIN d5 AS name;
         CREATE DOMAIN d6 AS information_schema.cardinal_number;
         CREATE DOMAIN d7 AS jsonb;
-        CREATE DOMAIN d8 AS anyelement;
+        CREATE DOMAIN d8 AS anyelement; -- 42804
         CREATE DOMAIN d9 AS numeric(9, 2);
-        CREATE DOMAIN d10 AS varchar(0);
+        CREATE DOMAIN d10 AS varchar(0); -- 22023
         CREATE TYPE rt AS RANGE (subtype = text, collation = "C");
         CREATE TYPE rt2 AS RANGE (subtype = text);
-        CREATE TYPE ri AS RANGE (subtype = int, collation = "C");
+        CREATE TYPE ri AS RANGE (subtype = int, collation = "C"); -- 42809
         CREATE TYPE rd AS RANGE (subtype = d);
         CREATE TYPE sh;
         CREATE FUNCTION sh_in(cstring) RETURNS sh LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
@@ -133,7 +134,7 @@ SCRIPTS = {
         CREATE TYPE s3;
         CREATE FUNCTION s3_in(cstring) RETURNS s3 LANGUAGE internal IMMUTABLE STRICT AS 'textin';
         CREATE FUNCTION s3_out(s3) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'textout';
-        CREATE TYPE s3 (input = s3_in, output = s3_out, internallength = 16, element = float8, category = 'é');
+        CREATE TYPE s3 (input = s3_in, output = s3_out, internallength = 16, element = float8, category = 'é'); -- 22023
         CREATE TYPE s3 (input = s3_in, output = s3_out, internallength = 16, element = float8);
         CREATE TYPE s4;
         CREATE DOMAIN ds AS s2;
@@ -142,10 +143,10 @@ SCRIPTS = {
         CREATE COLLATION k FROM "C";
         CREATE COLLATION k2 (provider = icu, locale = 'und', deterministic = false);
         CREATE COLLATION k3 FROM k2;
-        CREATE COLLATION k4 FROM "default";
-        CREATE COLLATION k4 (locale = 'C', deterministic = false);
+        CREATE COLLATION k4 FROM "default"; -- 42P17
+        CREATE COLLATION k4 (locale = 'C', deterministic = false); -- 0A000
         CREATE COLLATION IF NOT EXISTS k FROM k2;
-        CREATE COLLATION k FROM "C";
+        CREATE COLLATION k FROM "C"; -- 42710
         ALTER COLLATION k RENAME TO kk;
         CREATE SCHEMA s;
         ALTER COLLATION kk SET SCHEMA s
@@ -164,8 +165,8 @@ SCRIPTS = {
         ALTER FUNCTION s.eins(int) STABLE STRICT;
         ALTER FUNCTION lower(text) VOLATILE;
         ALTER FUNCTION pg_catalog.upper(text) STABLE CALLED ON NULL INPUT;
-        ALTER FUNCTION upper(int) VOLATILE;
-        ALTER FUNCTION abs VOLATILE;
+        ALTER FUNCTION upper(int) VOLATILE; -- 42883
+        ALTER FUNCTION abs VOLATILE; -- 42725
         ALTER FUNCTION lower(text) IMMUTABLE;
         BEGIN;
         ALTER FUNCTION initcap(text) VOLATILE;
@@ -174,11 +175,11 @@ SCRIPTS = {
         ALTER FUNCTION lower(text) STABLE;
         CREATE FUNCTION length(c) RETURNS text LANGUAGE sql AS 'SELECT ''x''';
         ALTER FUNCTION length(c) STABLE;
-        DROP FUNCTION lower(text);
-        CREATE FUNCTION pg_catalog.reverse(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
-        CREATE OR REPLACE FUNCTION pg_catalog.reverse(text) RETURNS int LANGUAGE sql AS 'SELECT 1';
+        DROP FUNCTION lower(text); -- 2BP01
+        CREATE FUNCTION pg_catalog.reverse(text) RETURNS text LANGUAGE sql AS 'SELECT $1'; -- 42723
+        CREATE OR REPLACE FUNCTION pg_catalog.reverse(text) RETURNS int LANGUAGE sql AS 'SELECT 1'; -- 42P13
         CREATE OR REPLACE FUNCTION pg_catalog.reverse(text) RETURNS text LANGUAGE sql STABLE AS 'SELECT $1';
-        DROP FUNCTION nosuch(text);
+        DROP FUNCTION nosuch(text); -- 42883
         CREATE AGGREGATE ag1 (int) (sfunc = int4pl, stype = int);
         CREATE AGGREGATE ag2 (float8) (sfunc = float8_accum, stype = float8[], finalfunc = float8_avg,
           initcond = '{0,0,0}');
@@ -191,21 +192,21 @@ SCRIPTS = {
         CREATE FUNCTION g(text, int) RETURNS bool LANGUAGE sql AS 'SELECT true';
         CREATE OPERATOR === (leftarg = int, rightarg = text, function = f, commutator = ====, negator = !===);
         CREATE OPERATOR ==== (leftarg = text, rightarg = int, function = g, commutator = ===);
-        CREATE OPERATOR ==== (leftarg = text, rightarg = int, function = g);
+        CREATE OPERATOR ==== (leftarg = text, rightarg = int, function = g); -- 42723
         CREATE OPERATOR !=== (leftarg = int, rightarg = text, function = f, negator = ===);
         CREATE OPERATOR === (leftarg = int, rightarg = int, function = int4eq, commutator = ===, negator = !==);
         CREATE OPERATOR !== (leftarg = int, rightarg = int, function = int4ne, commutator = !==, negator = ===);
         CREATE OPERATOR @@@ (rightarg = int, function = int4um);
-        CREATE OPERATOR @@@@ (rightarg = int, function = pg_catalog.int4um, commutator = @@@@);
-        CREATE OPERATOR ## (leftarg = int, rightarg = text, function = int4eq);
-        CREATE OPERATOR ## (leftarg = e, rightarg = e, function = enum_eq);
-        CREATE OPERATOR ## (leftarg = int, rightarg = int, function = int4eq, negator = ##);
-        CREATE OPERATOR ## (leftarg = int, rightarg = int, function = int4pl, negator = #-#);
+        CREATE OPERATOR @@@@ (rightarg = int, function = pg_catalog.int4um, commutator = @@@@); -- 42P13
+        CREATE OPERATOR ## (leftarg = int, rightarg = text, function = int4eq); -- 42883
+        CREATE OPERATOR ## (leftarg = e, rightarg = e, function = enum_eq); -- 42883
+        CREATE OPERATOR ## (leftarg = int, rightarg = int, function = int4eq, negator = ##); -- 42P13
+        CREATE OPERATOR ## (leftarg = int, rightarg = int, function = int4pl, negator = #-#); -- 42P13
         CREATE OPERATOR ## (leftarg = int, rightarg = int, function = int4pl);
         CREATE SCHEMA s;
         CREATE OPERATOR s.= (leftarg = int, rightarg = int, function = int4eq, commutator = operator(s.=),
           negator = operator(s.<>));
-        CREATE OPERATOR <~> (leftarg = anyelement, rightarg = anyelement, function = nosuch);
+        CREATE OPERATOR <~> (leftarg = anyelement, rightarg = anyelement, function = nosuch); -- 42883
         DROP OPERATOR s.= (int, int);
         ALTER OPERATOR ## (int, int) SET SCHEMA s
     """,
@@ -217,14 +218,14 @@ SCRIPTS = {
         CREATE FUNCTION chash(c) RETURNS int LANGUAGE sql AS 'SELECT 1';
         CREATE OPERATOR <<< (leftarg = c, rightarg = c, function = clt);
         CREATE OPERATOR CLASS oc DEFAULT FOR TYPE c USING btree AS OPERATOR 1 <<<, FUNCTION 1 ccmp(c, c);
-        CREATE OPERATOR CLASS oc2 DEFAULT FOR TYPE c USING btree AS OPERATOR 1 <<<, FUNCTION 1 ccmp(c, c);
+        CREATE OPERATOR CLASS oc2 DEFAULT FOR TYPE c USING btree AS OPERATOR 1 <<<, FUNCTION 1 ccmp(c, c); -- 42710
         CREATE OPERATOR CLASS oc FOR TYPE c USING hash AS OPERATOR 1 <<< (c, c), FUNCTION 1 chash(c);
         CREATE OPERATOR FAMILY f USING btree;
         CREATE OPERATOR CLASS oc3 FOR TYPE c USING btree FAMILY f AS OPERATOR 1 <<<, FUNCTION 1 (c, c) ccmp(c, c);
-        CREATE OPERATOR CLASS oc4 FOR TYPE c USING btree AS OPERATOR 1 <<<, FUNCTION 1 nosuch(c, c);
-        CREATE OPERATOR CLASS oc4 FOR TYPE c USING btree AS OPERATOR 1 <<<!;
-        CREATE OPERATOR CLASS oc5 DEFAULT FOR TYPE int USING btree AS OPERATOR 1 <, FUNCTION 1 btint4cmp(int, int);
-        CREATE OPERATOR CLASS oc6 DEFAULT FOR TYPE e USING btree AS OPERATOR 1 < (e, e);
+        CREATE OPERATOR CLASS oc4 FOR TYPE c USING btree AS OPERATOR 1 <<<, FUNCTION 1 nosuch(c, c); -- 42883
+        CREATE OPERATOR CLASS oc4 FOR TYPE c USING btree AS OPERATOR 1 <<<!; -- 42883
+        CREATE OPERATOR CLASS o DEFAULT FOR TYPE int USING btree AS OPERATOR 1 <, OPERATOR 2 <=; -- 42710
+        CREATE OPERATOR CLASS oc6 DEFAULT FOR TYPE e USING btree AS OPERATOR 1 < (e, e); -- 42883
         DROP OPERATOR CLASS oc3 USING btree;
         DROP OPERATOR FAMILY f USING btree
     """,
@@ -238,34 +239,34 @@ SCRIPTS = {
         CREATE FUNCTION e_wrong(e, text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
         CREATE FUNCTION e_set(e) RETURNS SETOF bigint LANGUAGE sql AS 'SELECT 1::bigint';
         CREATE CAST (e AS int) WITH FUNCTION e_int(e) AS IMPLICIT;
-        CREATE CAST (e AS int) WITH INOUT;
-        CREATE CAST (e AS bigint) WITH FUNCTION e_many(e, int, bool, int);
-        CREATE CAST (e AS bigint) WITH FUNCTION e_wrong(e, text);
-        CREATE CAST (e AS bigint) WITH FUNCTION e_set(e);
-        CREATE CAST (e AS bigint) WITH FUNCTION e_int(e);
+        CREATE CAST (e AS int) WITH INOUT; -- 42710
+        CREATE CAST (e AS bigint) WITH FUNCTION e_many(e, int, bool, int); -- 42P17
+        CREATE CAST (e AS bigint) WITH FUNCTION e_wrong(e, text); -- 42P17
+        CREATE CAST (e AS bigint) WITH FUNCTION e_set(e); -- 42P17
+        CREATE CAST (e AS bigint) WITH FUNCTION e_int(e); -- 42P17
         CREATE CAST (e AS bigint) WITH FUNCTION e_three(e, int, bool) AS ASSIGNMENT;
-        CREATE CAST (int4range AS text) WITHOUT FUNCTION;
-        CREATE CAST (int4multirange AS text) WITHOUT FUNCTION;
-        CREATE CAST (int AS text) WITHOUT FUNCTION;
-        CREATE CAST (int AS oid) WITHOUT FUNCTION;
+        CREATE CAST (int4range AS text) WITHOUT FUNCTION; -- 17: 42P17, 18: 42P17
+        CREATE CAST (int4multirange AS text) WITHOUT FUNCTION; -- 17: 42P17, 18: 42P17
+        CREATE CAST (int AS text) WITHOUT FUNCTION; -- 42P17
+        CREATE CAST (int AS oid) WITHOUT FUNCTION; -- 42710
         CREATE CAST (text AS int4) WITH FUNCTION hashtext(text);
-        CREATE CAST (bool AS text) WITH FUNCTION hashtext(text);
-        CREATE CAST (text AS text) WITHOUT FUNCTION;
-        CREATE CAST (text AS anyarray) WITH INOUT;
-        CREATE CAST (d AS text) WITHOUT FUNCTION;
+        CREATE CAST (bool AS text) WITH FUNCTION hashtext(text); -- 42P17
+        CREATE CAST (text AS text) WITHOUT FUNCTION; -- 42P17
+        CREATE CAST (text AS anyarray) WITH INOUT; -- 42809
+        CREATE CAST (d AS text) WITHOUT FUNCTION; -- 42P17
         CREATE CAST (d AS text) WITH INOUT;
-        CREATE CAST (e AS text) WITHOUT FUNCTION;
-        CREATE CAST (c AS text) WITHOUT FUNCTION;
-        CREATE CAST (int[] AS text) WITHOUT FUNCTION;
+        CREATE CAST (e AS text) WITHOUT FUNCTION; -- 42P17
+        CREATE CAST (c AS text) WITHOUT FUNCTION; -- 42P17
+        CREATE CAST (int[] AS text) WITHOUT FUNCTION; -- 42P17
         CREATE CAST (varchar AS int4) WITH FUNCTION hashtext(text) AS IMPLICIT;
-        CREATE CAST (int8 AS varchar) WITH FUNCTION lower(text);
-        CREATE CAST (text AS xml) WITHOUT FUNCTION;
+        CREATE CAST (int8 AS varchar) WITH FUNCTION lower(text); -- 42P17
+        CREATE CAST (text AS xml) WITHOUT FUNCTION; -- 42710
         CREATE CAST (int4 AS date) WITHOUT FUNCTION;
-        CREATE CAST (xml AS varchar) WITHOUT FUNCTION;
-        CREATE CAST (int4 AS text) WITH FUNCTION nosuch(int4);
+        CREATE CAST (xml AS varchar) WITHOUT FUNCTION; -- 42710
+        CREATE CAST (int4 AS text) WITH FUNCTION nosuch(int4); -- 42883
         DROP CAST (varchar AS int4);
-        DROP CAST (int4 AS int8);
-        DROP CAST (varchar AS int4);
+        DROP CAST (int4 AS int8); -- 2BP01
+        DROP CAST (varchar AS int4); -- 42704
         DROP CAST IF EXISTS (varchar AS int4)
     """,
 }

@@ -6,7 +6,8 @@ import pytest
 
 from pubcheck.postgres.ddl.settings import split_identifiers
 from pubcheck.postgres.errors import ServerError
-from tests.postgres.ddl.support import RemarkedScripts, find, fold, relation
+from tests.postgres.ddl.expected import AnnotatedScripts
+from tests.postgres.ddl.support import find, fold, relation
 
 SCRIPT = """
 CREATE SCHEMA a;
@@ -38,17 +39,17 @@ CREATE SEQUENCE s9;
 ROLLBACK AND CHAIN;
 CREATE SEQUENCE s10;
 END;
-/* 25P01 */ SAVEPOINT x;
-/* 25P01 */ RELEASE x;
-/* 25P01 */ ROLLBACK TO x;
-/* 25P01 */ COMMIT AND CHAIN;
+SAVEPOINT x; -- 25P01
+RELEASE x; -- 25P01
+ROLLBACK TO x; -- 25P01
+COMMIT AND CHAIN; -- 25P01
 SET LOCAL search_path TO b;
 CREATE SEQUENCE s11;
 SET search_path TO '';
-/* 3F000 */ CREATE SEQUENCE s12;
+CREATE SEQUENCE s12; -- 3F000
 SELECT pg_catalog.set_config('search_path', 'nosuch, "b", a', false);
 CREATE SEQUENCE s13;
-/* 22023 */ SELECT set_config('search_path', 'x,,', false);
+SELECT set_config('search_path', 'x,,', false); -- 22023
 SELECT set_config('search_path', '', true);
 CREATE SEQUENCE s14;
 RESET search_path;
@@ -71,7 +72,7 @@ DISCARD PLANS;
 CREATE SEQUENCE s21;
 CREATE TEMP TABLE dt AS SELECT 1 a;
 BEGIN;
-/* 25001 */ DISCARD ALL;
+DISCARD ALL; -- 25001
 ROLLBACK;
 DISCARD ALL;
 CREATE SEQUENCE s22;
@@ -98,18 +99,18 @@ ROLLBACK;
 CREATE ROLE hz1;
 CREATE ROLE hz2 IN ROLE hz1;
 SET ROLE hz2;
-/* 42501 */ CREATE SEQUENCE u1;
+CREATE SEQUENCE u1; -- 42501
 SET ROLE hz1;
 SET ROLE postgres;
 RESET ROLE;
 SET SESSION AUTHORIZATION hz2;
-/* 42501 */ SET ROLE postgres;
+SET ROLE postgres; -- 42501
 SET ROLE hz1;
 RESET ROLE;
 SET ROLE NONE;
 SET SESSION AUTHORIZATION DEFAULT;
 SET SESSION AUTHORIZATION hz1;
-/* 42501 */ SET ROLE hz2;
+SET ROLE hz2; -- 42501
 RESET SESSION AUTHORIZATION;
 BEGIN;
 SET LOCAL ROLE hz1;
@@ -141,7 +142,7 @@ CREATE SEQUENCE s31;
 
 
 @pytest.mark.parametrize("script", [SCRIPT], ids=["settings"])
-class TestScripts(RemarkedScripts): ...
+class TestScripts(AnnotatedScripts): ...
 
 
 def schema_of(sql: str, name: str, *, complete: bool = True) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from pubcheck.diagnostics import Diagnostic
 from pubcheck.postgres.conninfo import complaint
-from tests.linting import covered, lint
+from tests.support.linting import covered, lint
 from tests.support.servers import Answer, Servers, execute
 from tests.support.subscribing import no_subscription_left
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import lint
+from tests.support.linting import lint
 
 MADE = "CREATE SUBSCRIPTION s CONNECTION 'dbname=x' PUBLICATION p WITH (connect = false);\n"
 ADDED = "ALTER SUBSCRIPTION s ADD PUBLICATION q WITH (refresh = false);"

@@ -4,56 +4,57 @@ from __future__ import annotations
 
 import pytest
 
-from tests.postgres.ddl.agreement import ComparedScripts, fold, last
+from tests.postgres.ddl.agreement import fold, last
+from tests.postgres.ddl.expected import ComparedScripts
 
 SCRIPTS = {
     "types": """
         CREATE TYPE e AS ENUM ('a', 'b');
-        CREATE TYPE e AS ENUM ();
+        CREATE TYPE e AS ENUM (); -- 42710
         CREATE TYPE _e AS ENUM ('x');
         CREATE DOMAIN d AS e NOT NULL CHECK (value <> 'a') CHECK (value <> 'b');
         CREATE TYPE c AS (a int, b d);
-        CREATE TYPE c AS (z int);
-        CREATE TABLE c (z int);
+        CREATE TYPE c AS (z int); -- 42710
+        CREATE TABLE c (z int); -- 42P07
         CREATE TYPE r AS RANGE (subtype = int4);
         CREATE TYPE floatrange AS RANGE (subtype = float8);
         CREATE TABLE t (a e, b c, c r, d d, f c[], g _r);
         CREATE TABLE ot OF c;
         CREATE TABLE rowuser (x t, y t[]);
-        CREATE DOMAIN t AS int;
-        CREATE TYPE t AS ENUM ('a');
-        ALTER TYPE e ADD VALUE 'b';
+        CREATE DOMAIN t AS int; -- 42710
+        CREATE TYPE t AS ENUM ('a'); -- 42710
+        ALTER TYPE e ADD VALUE 'b'; -- 42710
         ALTER TYPE e ADD VALUE IF NOT EXISTS 'b';
-        ALTER TYPE e ADD VALUE 'z' BEFORE 'q';
-        ALTER TYPE e RENAME VALUE 'a' TO 'b';
+        ALTER TYPE e ADD VALUE 'z' BEFORE 'q'; -- 22023
+        ALTER TYPE e RENAME VALUE 'a' TO 'b'; -- 42710
         ALTER TYPE e RENAME VALUE 'a' TO 'aa';
         ALTER DOMAIN d DROP NOT NULL;
         ALTER DOMAIN d DROP CONSTRAINT d_check1;
-        ALTER DOMAIN d DROP CONSTRAINT nope;
+        ALTER DOMAIN d DROP CONSTRAINT nope; -- 42704
         ALTER DOMAIN d DROP CONSTRAINT IF EXISTS nope;
-        ALTER TYPE c ADD ATTRIBUTE n int;
+        ALTER TYPE c ADD ATTRIBUTE n int; -- 2BP01
         ALTER TYPE c ADD ATTRIBUTE n int CASCADE;
         ALTER TYPE c DROP ATTRIBUTE a CASCADE;
-        ALTER TYPE c RENAME ATTRIBUTE n TO m;
+        ALTER TYPE c RENAME ATTRIBUTE n TO m; -- 2BP01
         ALTER TYPE c RENAME ATTRIBUTE n TO m CASCADE;
-        DROP DOMAIN e;
-        DROP TYPE e;
-        DROP TYPE c;
-        DROP TYPE r;
-        DROP TYPE r_multirange;
-        DROP TYPE _c;
-        DROP TYPE t;
-        DROP TABLE t;
+        DROP DOMAIN e; -- 42809
+        DROP TYPE e; -- 2BP01
+        DROP TYPE c; -- 2BP01
+        DROP TYPE r; -- 2BP01
+        DROP TYPE r_multirange; -- 2BP01
+        DROP TYPE _c; -- 2BP01
+        DROP TYPE t; -- 2BP01
+        DROP TABLE t; -- 2BP01
         ALTER TYPE c RENAME TO c9;
-        ALTER TYPE t RENAME TO tt;
+        ALTER TYPE t RENAME TO tt; -- 42809
         ALTER TABLE t RENAME TO tt;
-        DROP TABLE tt;
+        DROP TABLE tt; -- 2BP01
         ALTER TYPE e RENAME TO e2;
-        ALTER TYPE e2 RENAME TO d;
+        ALTER TYPE e2 RENAME TO d; -- 42710
         DROP TYPE e2 CASCADE;
         DROP TYPE c9 CASCADE;
         DROP TYPE IF EXISTS zzz;
-        DROP TYPE zzz;
+        DROP TYPE zzz; -- 42704
         DROP DOMAIN IF EXISTS zzz;
         DROP TABLE tt CASCADE;
     """,
@@ -62,12 +63,12 @@ SCRIPTS = {
         CREATE TABLE t OF c (PRIMARY KEY (id));
         CREATE TABLE u OF c;
         CREATE PUBLICATION p FOR TABLE t WHERE (id > 1), u (a, b);
-        ALTER TYPE c DROP ATTRIBUTE a;
+        ALTER TYPE c DROP ATTRIBUTE a; -- 2BP01
         ALTER TYPE c DROP ATTRIBUTE a CASCADE;
         ALTER TYPE c DROP ATTRIBUTE id CASCADE;
-        ALTER TABLE t RENAME COLUMN a TO x;
+        ALTER TABLE t RENAME COLUMN a TO x; -- 42809
         ALTER TYPE c RENAME ATTRIBUTE b TO bb CASCADE;
-        DROP TYPE c;
+        DROP TYPE c; -- 2BP01
         DROP TYPE c CASCADE;
     """,
 }

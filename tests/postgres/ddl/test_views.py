@@ -4,50 +4,51 @@ from __future__ import annotations
 
 import pytest
 
-from tests.postgres.ddl.support import RemarkedScripts, columns, find, fold, outcomes, relation
+from tests.postgres.ddl.expected import AnnotatedScripts
+from tests.postgres.ddl.support import columns, find, fold, outcomes, relation
 
 QUERIES = """
 CREATE TABLE t(a int, b text, "C d" numeric);
 CREATE TABLE u(b text, z int);
 CREATE TABLE w(z int, a bigint);
 CREATE VIEW v1 AS SELECT * FROM t;
-/* 42701 */ CREATE VIEW v2(x) AS SELECT *, u.* FROM t, u AS u(k);
+CREATE VIEW v2(x) AS SELECT *, u.* FROM t, u AS u(k); -- 42701
 CREATE VIEW v3 AS SELECT * FROM t NATURAL JOIN u;
 CREATE VIEW v4 AS SELECT * FROM t JOIN u USING (b) JOIN w USING (z, a);
 CREATE VIEW v5 AS SELECT count(*), max(a) AS m, sum(a)+1, a::text, 'x'::varchar(3), CASE WHEN true THEN b ELSE b
     END FROM t GROUP BY a, b;
-/* 42P16 */ CREATE VIEW v5b AS SELECT count(*), max(a) AS m, a::text, 'x'::varchar(3), CASE WHEN true THEN b
+CREATE VIEW v5b AS SELECT count(*), max(a) AS m, a::text, 'x'::varchar(3), CASE WHEN true THEN b
     ELSE b END, coalesce(a,1), greatest(1,2), array[1], exists(select 1), (select max(z) from u), row(1,2) FROM t
-    GROUP BY a, b;
+    GROUP BY a, b; -- 42P16
 CREATE TABLE c1 AS SELECT 1 AS one, 'x'::text, interval '1 day', current_date, now(), date '2020-01-01',
     extract(year from now()), 1 IN (1), nullif(1,2), cast(null as int);
-/* 42P07 */ CREATE TABLE c1 AS SELECT 1 AS one, 'x'::text, interval '1 day', current_date, now(), date
+CREATE TABLE c1 AS SELECT 1 AS one, 'x'::text, interval '1 day', current_date, now(), date
     '2020-01-01', extract(year from now()), 1 IN (1), nullif(1,2), cast(null as pg_catalog.int4) AS i4, position('a'
     in 'b'), overlay('a' placing 'b' from 1), now() at time zone 'UTC' AS tz, xmlparse(content 'x'), xmlpi(name
     php), xmlforest(1 as a), xmlconcat(null), xmlserialize(content '<a/>' as text), trim('x'), localtime(3),
-    current_user, session_user, current_schema, substring('a' from 1), (ROW(1,2))::text;
-/* 42701 */ CREATE TABLE c2 AS SELECT * FROM generate_series(1,2) g, jsonb_array_elements('[]') h,
+    current_user, session_user, current_schema, substring('a' from 1), (ROW(1,2))::text; -- 42P07
+CREATE TABLE c2 AS SELECT * FROM generate_series(1,2) g, jsonb_array_elements('[]') h,
     jsonb_each('{}') i(k), json_object_keys('{}') WITH ORDINALITY q, ROWS FROM (generate_series(1,2),
-    generate_series(1,2)) WITH ORDINALITY y(r,s);
+    generate_series(1,2)) WITH ORDINALITY y(r,s); -- 42701
 CREATE TABLE c2 AS SELECT g, h.value AS hv, i.*, q.*, y.r, s FROM generate_series(1,2) g,
     jsonb_array_elements('[]') h, jsonb_each('{}') i(k), json_object_keys('{}') WITH ORDINALITY q, ROWS FROM
     (generate_series(1,2), generate_series(1,2)) WITH ORDINALITY y(r,s,o);
-/* 42P16 */ CREATE TABLE c3 AS WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM x WHERE n < 3) SEARCH
-    DEPTH FIRST BY n SET o CYCLE n SET c USING p SELECT * FROM x;
+CREATE TABLE c3 AS WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM x WHERE n < 3) SEARCH
+    DEPTH FIRST BY n SET o CYCLE n SET c USING p SELECT * FROM x; -- 42P16
 CREATE TABLE c4 AS WITH d AS (DELETE FROM t RETURNING *), i AS (INSERT INTO u VALUES ('x',1) RETURNING b AS ib,
     z) SELECT * FROM d, i;
 CREATE TABLE c5(x,y) AS VALUES (1,2),(3,4);
 CREATE TABLE c6 AS VALUES (1,2),(3,4);
 CREATE TABLE c7 AS TABLE t WITH NO DATA;
 CREATE TABLE c8 AS (SELECT a FROM t UNION SELECT z FROM u ORDER BY 1) EXCEPT SELECT 1;
-/* 42701 */ CREATE TABLE c9 AS SELECT 1, 2;
-/* 42601 */ CREATE TABLE c9(a,b,c) AS SELECT 1 x, 2 y;
+CREATE TABLE c9 AS SELECT 1, 2; -- 42701
+CREATE TABLE c9(a,b,c) AS SELECT 1 x, 2 y; -- 42601
 CREATE TABLE IF NOT EXISTS c1 AS SELECT 1 zz;
-/* 42P07 */ CREATE TABLE c1 AS SELECT 1 zz;
-/* 42703 */ CREATE TABLE c10 AS SELECT nosuch FROM t;
-/* 42703 */ CREATE TABLE c10 AS SELECT t.nosuch FROM t;
-/* 42P01 */ CREATE TABLE c10 AS SELECT * FROM nosuch;
-/* 42701 */ CREATE TABLE c10 AS SELECT ctid, tableoid FROM t;
+CREATE TABLE c1 AS SELECT 1 zz; -- 42P07
+CREATE TABLE c10 AS SELECT nosuch FROM t; -- 42703
+CREATE TABLE c10 AS SELECT t.nosuch FROM t; -- 42703
+CREATE TABLE c10 AS SELECT * FROM nosuch; -- 42P01
+CREATE TABLE c10 AS SELECT ctid, tableoid FROM t; -- 42701
 CREATE TABLE c10 AS SELECT ctid AS ci, tableoid AS tid, t FROM t;
 CREATE TABLE c11 AS SELECT (SELECT x.a) FROM t x;
 CREATE TABLE c12 AS SELECT x.a, y.* FROM t x, LATERAL (SELECT x.a + 1 AS succ, x.b AS bb) y;
@@ -55,26 +56,26 @@ CREATE TABLE c13 AS SELECT j.* FROM (t AS q JOIN u ON true) AS j(x,y);
 CREATE TABLE c14 AS SELECT b FROM t JOIN u USING (b);
 CREATE TABLE c15 AS SELECT ju.* FROM t JOIN u USING (b) AS ju;
 CREATE MATERIALIZED VIEW m1 AS SELECT a, b FROM t;
-/* 42P07 */ CREATE MATERIALIZED VIEW m1 AS SELECT a, b FROM t;
+CREATE MATERIALIZED VIEW m1 AS SELECT a, b FROM t; -- 42P07
 CREATE MATERIALIZED VIEW IF NOT EXISTS m1 AS SELECT a, b FROM t;
 CREATE UNLOGGED TABLE ul AS SELECT 1 a;
 CREATE TEMP TABLE tt AS SELECT 1 a;
 CREATE VIEW tv AS SELECT * FROM tt;
-/* 42P16 */ CREATE VIEW public.tv2 AS SELECT * FROM tt;
-/* 0A000 */ CREATE MATERIALIZED VIEW m2 AS SELECT * FROM tt;
+CREATE VIEW public.tv2 AS SELECT * FROM tt; -- 42P16
+CREATE MATERIALIZED VIEW m2 AS SELECT * FROM tt; -- 0A000
 CREATE TEMP TABLE od ON COMMIT DROP AS SELECT 1 a;
 CREATE TABLE od2 AS SELECT 1 a;
-/* 42P16 */ CREATE OR REPLACE VIEW v1 AS SELECT a, b FROM t;
+CREATE OR REPLACE VIEW v1 AS SELECT a, b FROM t; -- 42P16
 CREATE OR REPLACE VIEW v1 AS SELECT a, b, "C d", 1 AS more FROM t;
-/* 42P16 */ CREATE OR REPLACE VIEW v1 AS SELECT b, a, "C d", 1 AS more FROM t;
-/* 42809 */ CREATE OR REPLACE VIEW t AS SELECT 1;
-/* 42P16 */ CREATE OR REPLACE VIEW v1(a,b,c) AS SELECT a, b, "C d", 1 AS more FROM t;
-/* 42601 */ CREATE VIEW v6(a,b,c,d) AS SELECT 1 AS x;
+CREATE OR REPLACE VIEW v1 AS SELECT b, a, "C d", 1 AS more FROM t; -- 42P16
+CREATE OR REPLACE VIEW t AS SELECT 1; -- 42809
+CREATE OR REPLACE VIEW v1(a,b,c) AS SELECT a, b, "C d", 1 AS more FROM t; -- 42P16
+CREATE VIEW v6(a,b,c,d) AS SELECT 1 AS x; -- 42601
 CREATE RECURSIVE VIEW v7(n) AS SELECT 1 UNION ALL SELECT n+1 FROM v7 WHERE n < 5;
-/* 0A000 */ CREATE VIEW v8 AS SELECT 1 AS a INTO x;
+CREATE VIEW v8 AS SELECT 1 AS a INTO x; -- 0A000
 SELECT 1 AS q INTO si;
 SELECT a INTO TEMP si2 FROM t UNION SELECT 2;
-/* 42P07 */ SELECT 1 AS q INTO si;
+SELECT 1 AS q INTO si; -- 42P07
 CREATE VIEW v9 AS SELECT relname FROM pg_class;
 CREATE VIEW v10 AS SELECT table_name, t.* FROM information_schema.tables JOIN t ON true WHERE table_name = b;
 CREATE VIEW v11 AS SELECT a FROM t ORDER BY b, "C d";
@@ -83,22 +84,22 @@ CREATE VIEW v13 AS SELECT rank() OVER win AS r, sum(a) FILTER (WHERE a > 0) FROM
     (ORDER BY b);
 CREATE VIEW v14 AS SELECT * FROM (SELECT a AS p, b FROM t) s(pp);
 CREATE VIEW v15 AS SELECT FROM t;
-/* 42P01 */ CREATE VIEW v16 AS SELECT last_value FROM sq;
+CREATE VIEW v16 AS SELECT last_value FROM sq; -- 42P01
 CREATE SEQUENCE sq;
 CREATE VIEW v16 AS SELECT * FROM sq;
 CREATE TEMP VIEW v17 AS SELECT 1 AS a;
 CREATE VIEW v18 AS SELECT s.a, s.b FROM t s WHERE EXISTS (SELECT 1 FROM u WHERE u.b = s.b AND z = s.a);
-/* 42701 */ CREATE VIEW v19 AS SELECT true, 1;
+CREATE VIEW v19 AS SELECT true, 1; -- 42701
 CREATE VIEW v20 AS SELECT true AS tr, NULL AS nu, x.* FROM xmltable('/r' PASSING ('<r/>'::xml) COLUMNS id int
     PATH '@id', o FOR ORDINALITY) x;
 CREATE INDEX i ON t(a);
-/* 42809 */ CREATE VIEW v21 AS SELECT * FROM i;
+CREATE VIEW v21 AS SELECT * FROM i; -- 42809
 CREATE TABLE c20 AS SELECT t.b, u.b AS ub FROM t FULL JOIN u ON t.b = u.b;
 CREATE VIEW v22 AS SELECT sub.* FROM t, LATERAL (SELECT t.a) sub;
-/* 42701 */ CREATE VIEW v23 AS SELECT public.t.a, public.t.* FROM public.t;
+CREATE VIEW v23 AS SELECT public.t.a, public.t.* FROM public.t; -- 42701
 CREATE VIEW v24 AS SELECT public.t.a AS aa, public.t.* FROM public.t;
-/* 42P01 */ CREATE VIEW v25 AS SELECT t.* FROM t AS tt;
-/* 42P16 */ CREATE TABLE c21 AS SELECT x FROM (VALUES (1, 'a'), (2, 'b')) AS x(n, s);
+CREATE VIEW v25 AS SELECT t.* FROM t AS tt; -- 42P01
+CREATE TABLE c21 AS SELECT x FROM (VALUES (1, 'a'), (2, 'b')) AS x(n, s); -- 42P16
 CREATE TABLE c22 AS SELECT DISTINCT ON (b) a AS b2, b FROM t ORDER BY b, b2;
 """
 """Forms of queries, told by the columns of what is made from them."""
@@ -123,26 +124,26 @@ CREATE TABLE base(a int, b text, c int);
 CREATE VIEW va AS SELECT a FROM base;
 CREATE VIEW vb AS SELECT a FROM va;
 CREATE MATERIALIZED VIEW ma AS SELECT b FROM base;
-/* 2BP01 */ DROP TABLE base;
+DROP TABLE base; -- 2BP01
 ALTER TABLE base DROP COLUMN c;
-/* 2BP01 */ ALTER TABLE base DROP COLUMN b;
+ALTER TABLE base DROP COLUMN b; -- 2BP01
 ALTER TABLE base DROP COLUMN b CASCADE;
-/* 2BP01 */ DROP VIEW va;
+DROP VIEW va; -- 2BP01
 CREATE OR REPLACE VIEW va AS SELECT 1 AS a;
 DROP TABLE base;
 DROP VIEW va CASCADE;
 CREATE FUNCTION ff(int) RETURNS int LANGUAGE sql AS 'SELECT 1';
 CREATE VIEW vf AS SELECT ff(1);
-/* 2BP01 */ DROP FUNCTION ff(int);
+DROP FUNCTION ff(int); -- 2BP01
 DROP FUNCTION ff(int) CASCADE;
 CREATE TYPE en AS ENUM ('a');
 CREATE VIEW ve AS SELECT 1 AS x WHERE 'a'::en = 'a'::en;
-/* 2BP01 */ DROP TYPE en;
+DROP TYPE en; -- 2BP01
 DROP TYPE en CASCADE;
 CREATE TABLE tx(a int, b int);
 CREATE VIEW wj AS SELECT 1 AS one FROM tx x JOIN tx y USING (a);
 ALTER TABLE tx DROP COLUMN b;
-/* 2BP01 */ ALTER TABLE tx DROP COLUMN a;
+ALTER TABLE tx DROP COLUMN a; -- 2BP01
 CREATE TABLE tz(a int, b int);
 CREATE VIEW wz AS SELECT * FROM tz;
 ALTER TABLE tz ADD COLUMN c int;
@@ -152,13 +153,13 @@ ALTER TABLE tz RENAME COLUMN a TO aa;
 CREATE VIEW wzz AS SELECT * FROM wz;
 CREATE SEQUENCE sv;
 CREATE VIEW wsv AS SELECT nextval('sv');
-/* 2BP01 */ DROP SEQUENCE sv;
+DROP SEQUENCE sv; -- 2BP01
 """
 """Functions in FROM, and what stands in the way of what."""
 
 
 @pytest.mark.parametrize("script", [QUERIES, DEPENDENTS], ids=["queries", "dependents"])
-class TestScripts(RemarkedScripts): ...
+class TestScripts(AnnotatedScripts): ...
 
 
 TABLES = "CREATE TABLE t (a int NOT NULL PRIMARY KEY, b text); CREATE TABLE u (b text, c int);"

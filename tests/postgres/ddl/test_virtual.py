@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import answers, lint
-from tests.postgres.ddl.expected import assert_annotated, assert_followed
+from tests.postgres.ddl.expected import assert_followed
+from tests.postgres.ddl.support import assert_agrees
+from tests.support.linting import answers, lint
 from tests.support.servers import Servers
 
 SCRIPT = r"""
@@ -45,7 +46,7 @@ def test_statements_are_refused_as_the_server_refuses_them() -> None:
 
 @pytest.mark.server
 def test_the_answers_are_those_of_the_server(servers: Servers) -> None:
-    assert_annotated(SCRIPT, servers[18])
+    assert_agrees(servers[18], SCRIPT)
 
 
 def test_what_may_be_made_elsewhere_is_not_refused() -> None:

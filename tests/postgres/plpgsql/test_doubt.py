@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linting import answers, lint, writes
+from tests.support.linting import answers, lint, writes
 
 _SETUP = "CREATE TABLE t (id int PRIMARY KEY); CREATE PUBLICATION p FOR TABLE t;"
 _DROPS = "EXECUTE format('ALTER PUBLICATION p DROP TABLE %I', x)"

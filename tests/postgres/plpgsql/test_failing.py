@@ -10,7 +10,7 @@ import pytest
 from pglast.parser import split
 
 from pubcheck.postgres.versions import MAJORS
-from tests.linting import answers, covered, lint
+from tests.support.linting import answers, covered, lint
 from tests.support.servers import Servers, answer_in, execute, prepare
 
 SETUP = """CREATE TABLE a (id int PRIMARY KEY, x int, y text); CREATE TABLE b (id int PRIMARY KEY, x int NOT NULL);

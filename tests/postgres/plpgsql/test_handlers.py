@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.diagnostics import Diagnostic
-from tests.linting import lint
+from tests.support.linting import lint
 
 TABLE = "CREATE TABLE t (id int PRIMARY KEY, a int NOT NULL);\n"
 PUBLICATION = "CREATE PUBLICATION p FOR TABLE t WHERE (a = 1);"

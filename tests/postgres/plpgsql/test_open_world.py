@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.diagnostics import Diagnostic
-from tests.linting import answers, lint
+from tests.support.linting import answers, lint
 
 TABLE = "CREATE TABLE public.messages (id int PRIMARY KEY, body text);\n"
 

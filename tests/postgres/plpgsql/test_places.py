@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pubcheck.diagnostics import Diagnostic
-from tests.linting import covered, lint
+from tests.support.linting import covered, lint
 
 TABLES = "CREATE TABLE t (id int PRIMARY KEY, a int, c text);\nCREATE PUBLICATION p FOR TABLE t;\n"
 

@@ -21,8 +21,6 @@ def set_unlogged(session: Session, relation: int, command: Node, recurse: bool) 
     members = catalog.memberships.get(relation)
     publication = catalog.publications[catalog.publication_rels[members[0]].publication].name if members else None
     rule = "ddl-set-unlogged" if members else None
-    if row.kind == "S":
-        return
     if row.kind == "p" and not catalog.major.unlogged_partitioned:
         error = ServerError(
             "42809",
@@ -67,7 +65,7 @@ def set_logged(session: Session, relation: int, command: Node, recurse: bool) ->
         raise ServerError("42809", message, detail=not_supported_for(row.kind))
     if row.persistence == "t":
         raise ServerError("42P16", f'cannot change logged status of table "{row.name}" because it is temporary')
-    if row.persistence != "u" or row.kind == "S":
+    if row.persistence != "u":
         return
     for oid in catalog.constraints_of.get(relation):
         constraint = catalog.constraints[oid]

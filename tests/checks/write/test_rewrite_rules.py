@@ -1,0 +1,43 @@
+"""Writes that a rule replaces never reach the table, so that nothing refuses them (EXPLAIN on servers 15 to 18)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.linting import lint
+
+TABLES = (
+    "CREATE TABLE a (x int, y int);\nCREATE TABLE b (x int PRIMARY KEY, y int);\nCREATE PUBLICATION p FOR TABLE a;\n"
+)
+NOTHING = "CREATE RULE r AS ON UPDATE TO a DO INSTEAD NOTHING;\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "refused"),
+    [
+        (NOTHING, ["delete"]),
+        ("CREATE RULE r AS ON DELETE TO a DO INSTEAD UPDATE b SET y = 2 WHERE x = OLD.x;", ["update"]),
+        ("CREATE RULE r AS ON UPDATE TO a DO INSTEAD SELECT 1;", ["delete"]),
+        ("CREATE RULE r AS ON DELETE TO a WHERE OLD.x > 1 DO INSTEAD NOTHING;", ["update", "delete"]),
+        ("CREATE RULE r AS ON DELETE TO a DO ALSO NOTHING;", ["update", "delete"]),
+        (NOTHING + "ALTER TABLE a DISABLE RULE r;", ["update", "delete"]),
+        (NOTHING + "ALTER TABLE a ENABLE REPLICA RULE r;", ["update", "delete"]),
+        (NOTHING + "ALTER TABLE a DISABLE RULE r; ALTER TABLE a ENABLE RULE r;", ["delete"]),
+        ("CREATE RULE r AS ON DELETE TO b DO INSTEAD DELETE FROM a WHERE x = OLD.x;", ["update", "delete"]),
+        (NOTHING + "DROP RULE r ON a;", ["update", "delete"]),
+        (NOTHING + "ALTER RULE r ON a RENAME TO s;", ["delete"]),
+        (NOTHING + "CREATE OR REPLACE RULE r AS ON INSERT TO a DO INSTEAD NOTHING;", ["update", "delete"]),
+    ],
+)
+def test_a_rule_that_always_does_something_instead(script: str, refused: list[str]) -> None:
+    found = [str(one.operation) for one in lint(TABLES + script, complete=True) if one.rule == "PUB302"]
+    assert sorted(found, reverse=True) == refused
+
+
+def test_a_rule_of_the_partitioned_table_says_nothing_of_its_partitions() -> None:
+    script = (
+        "CREATE TABLE a (x int) PARTITION BY LIST (x); CREATE TABLE a1 PARTITION OF a FOR VALUES IN (1);"
+        " CREATE PUBLICATION p FOR TABLE a;" + NOTHING
+    )
+    found = [(one.object, one.operation) for one in lint(script, complete=True) if one.phase == "write"]
+    assert sorted(found) == [("public.a1", "delete"), ("public.a1", "update")]

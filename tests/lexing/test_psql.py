@@ -1,0 +1,257 @@
+"""Conditions, included files and connections of psql scripts. What runs is what psql 15 ran."""
+
+from __future__ import annotations
+
+import pytest
+
+from pubcheck.config import Config
+from pubcheck.engine.linter import Linter
+from pubcheck.engine.unit import Unit
+from pubcheck.lexing.items import PsqlCommand
+from pubcheck.lexing.psql import Branches, Connection, assign, connection, included
+from pubcheck.lexing.splitter import Splitter
+from pubcheck.source import Source
+from tests.support.linting import answers, covered, lint
+
+T = "CREATE TABLE t (id int PRIMARY KEY, a int);\n"
+REFUSED = "CREATE PUBLICATION p FOR TABLE t WHERE (a = 'x');\n"
+
+
+def _runs(script: str) -> dict[str, bool | None]:
+    """Of each statement, a name: whether it runs."""
+    branches, found = Branches(), {}
+    for item in Splitter(Source("x.sql", script)):
+        if isinstance(item, PsqlCommand):
+            branches.follow(item)
+        else:
+            found[item.text] = branches.runs
+    return found
+
+
+def _command(text: str) -> PsqlCommand:
+    return PsqlCommand(0, len(text), text)
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("\\if true\na;\n\\elif true\nb;\n\\else\nc;\n\\endif\nd;", {"a": True, "b": False, "c": False, "d": True}),
+        ("\\if off\na;\n\\elif 1\nb;\n\\else\nc;\n\\endif\nd;", {"a": False, "b": True, "c": False, "d": True}),
+        ("\\if :x\na;\n\\else\nb;\n\\endif\nc;", {"a": None, "b": None, "c": True}),
+        ("\\if :x\na;\n\\elif true\nb;\n\\else\nc;\n\\endif", {"a": None, "b": None, "c": False}),
+        ("\\if false\n\\if :x\na;\n\\else\nb;\n\\endif\n\\endif\nc;", {"a": False, "b": False, "c": True}),
+        ("\\if :x\n\\if true\na;\n\\endif\n\\endif", {"a": None}),
+        ("\\if nonsense\na;\n\\else\nb;\n\\endif", {"a": False, "b": True}),
+        ("\\if true false\na;\n\\endif", {"a": False}),
+        ("\\endif\n\\else\na;", {"a": True}),
+        ("a;\n\\q\nb;", {"a": True, "b": False}),
+        ("\\if :x\n\\q\n\\endif\na;", {"a": None}),
+        ("\\if false\n\\q\n\\endif\na;", {"a": True}),
+    ],
+)
+def test_branches_of_conditions(script: str, expected: dict[str, bool | None]) -> None:
+    assert _runs(script) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("\\c shop", Connection("shop", "")),
+        ("\\connect - app", Connection("", "app")),
+        ("\\c", Connection("", "")),
+        ('\\c "Shop" app host 5432', Connection("Shop", "app", "host:5432")),
+        ("\\connect -reuse-previous=on \"dbname='shop'\"", Connection("shop", "")),
+        ("\\c postgresql://host:5432/shop?sslmode=off", Connection("shop", "", "host:5432")),
+        ("\\c :DBNAME", Connection("", "")),
+        ("\\copy t from x", None),
+    ],
+)
+def test_connections(command: str, expected: Connection | None) -> None:
+    assert connection(_command(command)) == expected
+
+
+def test_included_files() -> None:
+    assert [included(_command(one)) for one in ("\\i 'a b.sql'", "\\ir ../c.sql ", "\\if x")] == [
+        "a b.sql",
+        "../c.sql",
+        None,
+    ]
+
+
+def test_a_branch_that_is_dead_is_passed_over() -> None:
+    assert answers(lint(T + "\\if false\n" + REFUSED + "\\endif\n", complete=True)) == []
+
+
+def test_in_a_branch_that_may_run_everything_is_assumed() -> None:
+    script = "\\if :x\nALTER TABLE t ADD b int;\n" + REFUSED + "\\endif\n"
+    found = lint(T + script + "CREATE PUBLICATION q FOR TABLE t WHERE (b = 1 AND c = 1);", complete=True)
+    assert {one.certainty for one in found} == {"assumed"}
+
+
+@pytest.mark.parametrize("command", ["\\i other.sql", "\\ir sub/other.sql", "SELECT 'ALTER TABLE t ADD b int' \\gexec"])
+def test_what_psql_runs_from_elsewhere_is_not_followed(command: str) -> None:
+    found = lint(T + command + "\nCREATE PUBLICATION p FOR TABLE t WHERE (b = 1);", complete=True)
+    assert [one[::2] for one in answers(found)] == [("42703", "assumed")]
+
+
+def test_an_included_file_among_the_sources_is_followed() -> None:
+    found = lint("CREATE TABLE u ();", T + "\\i 1.sql\n" + "CREATE PUBLICATION p FOR TABLE t WHERE (b = 1);")
+    assert [one[::2] for one in answers(found)] == [("42703", "certain")]
+
+
+@pytest.mark.parametrize(
+    ("script", "sqlstates"),
+    [
+        ("SET search_path = pg_catalog;\n\\c -\n" + REFUSED, ["22P02"]),
+        ("BEGIN; DROP TABLE t;\n\\c\n" + REFUSED, ["22P02"]),
+        ("CREATE TEMP TABLE t (a text);\n\\c -\n" + REFUSED, ["22P02"]),
+        ("CREATE DATABASE shop;\n\\c shop\nCREATE TABLE t (a text);\n" + REFUSED, []),
+        ("CREATE SCHEMA s; ALTER ROLE postgres SET search_path = s;\n\\c -\nCREATE TABLE t (a text);\n" + REFUSED, []),
+        ("CREATE ROLE app;\n\\c - app\nCREATE PUBLICATION p FOR ALL TABLES;", ["42501"]),
+        ("CREATE ROLE app;\n\\c shop app\nCREATE PUBLICATION p FOR ALL TABLES;", ["42501"]),
+        (
+            "\\c shop\nCREATE PUBLICATION p;\n\\c shop2\nCREATE PUBLICATION p;\n\\c shop\nCREATE PUBLICATION p;",
+            ["42710"],
+        ),
+    ],
+)
+def test_another_connection(script: str, sqlstates: list[str]) -> None:
+    assert [one[0] for one in answers(lint(T + script, complete=True))] == sqlstates
+
+
+def _sent(script: str, **variables: str) -> list[str]:
+    """What is sent of a script; a question mark before what holds a value that is not known."""
+    branches, found, before = Branches(), [], ""
+    for item in Splitter(Source("x.sql", script), variables):
+        if isinstance(item, PsqlCommand):
+            if not branches.follow(item, variables):
+                assign(item, variables, before, runs=branches.runs)
+        elif branches.runs is not False:
+            before = item.text
+            found.append("?" * bool(item.variables) + item.sent())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("script", "variables", "sent"),
+    [
+        ("SELECT ':x', :x, :'x', :\"x\";", {"x": "a"}, ["SELECT ':x', a, 'a', \"a\""]),
+        ("SELECT :'x', :\"x\";", {"x": "b'c\"d"}, ["SELECT 'b''c\"d', \"b'c\"\"d\""]),
+        ("SELECT :x;", {"x": "1 + 2"}, ["SELECT 1 + 2"]),
+        ("SELECT :x;", {"x": "'a;b'"}, ["SELECT 'a;b'"]),
+        ("SELECT :'x';", {"x": "a\\b"}, ["SELECT  E'a\\\\b'"]),
+        ("\\set y 'a''b' c\nSELECT :'y';", {}, ["SELECT 'a''bc'"]),
+        ("\\set y a b  c\nSELECT :'y';", {}, ["SELECT 'abc'"]),
+        ("\\set y 'a\\nb' \"q r\"\nSELECT :'y';", {}, ["SELECT 'a\nb\"q r\"'"]),
+        ("\\set y :x\nSELECT :'y';", {"x": "v w"}, ["SELECT 'v w'"]),
+        ("\\set y :'x'\nSELECT :y;", {"x": "v'w"}, ["SELECT 'v''w'"]),
+        ("\\set y pre:x\nSELECT :'y';", {"x": "v"}, ["SELECT 'prev'"]),
+        ("\\set y :\"x\"z\nSELECT :'y';", {"x": "v"}, ["SELECT '\"v\"z'"]),
+        ("\\set y\nSELECT :'y';", {}, ["SELECT ''"]),
+        ("\\set y '\\101\\x42'\nSELECT :'y';", {}, ["SELECT 'AB'"]),
+        ("\\set y 'x:x'\nSELECT :'y';", {"x": "v"}, ["SELECT 'x:x'"]),
+        ("\\if :{?x}\nSELECT 1;\n\\else\nSELECT 2;\n\\endif", {"x": ""}, ["SELECT 1"]),
+        ("\\if :x\nSELECT 1;\n\\else\nSELECT 2;\n\\endif", {"x": "off"}, ["SELECT 2"]),
+        ("SELECT :{?x};", {"x": "1"}, ["SELECT TRUE"]),
+        ("SELECT :x, 5;SELECT 9;", {"x": "1; SELECT 2"}, ["SELECT 1", "SELECT 2, 5", "SELECT 9"]),
+        (":x\nSELECT 3;", {"x": "SELECT 1; SELECT 2;"}, ["SELECT 1", "SELECT 2", "SELECT 3"]),
+        (":x;", {"x": "SELECT 1; SELECT 2;;"}, ["SELECT 1", "SELECT 2"]),
+        ("SELECT 1 :x SELECT 3;", {"x": "; SELECT 2;"}, ["SELECT 1", "SELECT 2", "SELECT 3"]),
+        (
+            "SELECT :x FROM :y;",
+            {"x": "1; SELECT 2", "y": "(SELECT 7) q; SELECT 8"},
+            ["SELECT 1", "SELECT 2 FROM (SELECT 7) q", "SELECT 8"],
+        ),
+        ("\\set y 'SELECT 1; SELECT 2'\n:y;", {}, ["SELECT 1", "SELECT 2"]),
+        ("SELECT :x;", {"x": "$$a;b$$"}, ["SELECT $$a;b$$"]),
+        ("SELECT :x;", {"x": "1 /* c; */"}, ["SELECT 1"]),
+        ("SELECT :x, 3;", {"x": "1 -- c\n"}, ["SELECT 1 -- c\n, 3"]),
+        ("SELECT 1 AS x \\gset p_\nSELECT :x;", {"x": "z"}, ["SELECT 1 AS x", "SELECT z"]),
+        ('SELECT $$:x$$, ":x", :x::text;', {"x": "1"}, ['SELECT $$:x$$, ":x", 1::text']),
+    ],
+)
+def test_what_is_sent_is_what_psql_15_sent(script: str, variables: dict[str, str], sent: list[str]) -> None:
+    assert _sent(script, **variables) == sent
+
+
+@pytest.mark.parametrize(
+    ("script", "variables"),
+    [
+        ("SELECT :x;", {}),
+        ("\\unset x\nSELECT :x;", {"x": "1"}),
+        ("\\set x `date`\nSELECT :x;", {"x": "1"}),
+        ("\\set x :y\nSELECT :x;", {"x": "1"}),
+        ("\\getenv x HOME\nSELECT :x;", {"x": "1"}),
+        ("\\prompt 'x? ' x\nSELECT :x;", {"x": "1"}),
+        ("SELECT :x;", {"x": "1; SELECT :y"}),
+        ("SELECT :x;", {"x": "1; \\\\q"}),
+        ("SELECT :x;", {"x": "1; SELECT 'open"}),
+        ("SELECT :x;", {"x": "'open"}),
+        ("\\if :y\n\\set x 2\n\\endif\nSELECT :x;", {"x": "1"}),
+    ],
+)
+def test_a_value_that_is_not_known_or_does_more_than_stand_there_is_not_put_in(
+    script: str, variables: dict[str, str]
+) -> None:
+    assert _sent(script, **variables) == ["?SELECT :x"]
+
+
+def test_with_its_variables_a_statement_is_judged_for_certain_and_its_place_is_that_of_the_file() -> None:
+    source = Source("x.sql", T + "CREATE PUBLICATION :\"p\" FOR TABLE :t WHERE (id > 0 AND a = 'x');\n")
+    [found] = Linter(Config(variables=(("p", "a much longer name"), ("t", "t")))).lint(Unit((source,))).diagnostics
+    assert found.certainty == "certain"
+    assert covered(found.span) == "'x'"
+    assert found.server is not None
+    assert (
+        found.server.position == len('CREATE PUBLICATION "a much longer name" FOR TABLE t WHERE (id > 0 AND a = ') + 1
+    )
+
+
+def test_what_a_value_says_besides_is_judged_where_its_variable_stands() -> None:
+    script = T + ":setup\nCREATE PUBLICATION q FOR TABLE t WHERE (nope = 1);\n"
+    value = "CREATE PUBLICATION p; CREATE PUBLICATION p; ALTER PUBLICATION p ADD TABLE t;"
+    config = Config(variables=(("setup", value),))
+    found = [one for one in Linter(config).lint(Unit((Source("x.sql", script),))).diagnostics if one.server]
+    assert [(one.certainty, one.statement and one.statement.index, covered(one.span)) for one in found] == [
+        ("certain", 2, ":setup"),
+        ("certain", 4, "nope"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "connect",
+    [
+        "\\c - - - 44293",
+        "\\c - - otherhost",
+        '\\c "host=otherhost port=1"',
+        "\\c postgresql://u:p@otherhost:1/postgres",
+        "\\c - - :HOST 1",
+    ],
+)
+def test_another_server_shares_nothing(connect: str) -> None:
+    text = f"CREATE ROLE r; CREATE PUBLICATION p;\n{connect}\nCREATE PUBLICATION p;\nCREATE PUBLICATION p;\n"
+    found = answers(lint(text))
+    assert found == [("42710", 'publication "p" already exists', "certain")]
+
+
+def test_the_first_server_is_come_back_to() -> None:
+    text = "CREATE PUBLICATION p;\n\\c - - otherhost\nCREATE PUBLICATION q;\n"
+    text += '\\c "dbname=postgres"\nCREATE PUBLICATION p;\n'
+    assert answers(lint(text)) == [("42710", 'publication "p" already exists', "certain")]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE PUBLICATION p FOR TABLE t WITH (publish = :'x');",
+        "CREATE PUBLICATION p FOR TABLE t WHERE (id > :'x');",
+        "CREATE PUBLICATION p FOR TABLE t WHERE (id > :x::int);",
+        "CREATE SUBSCRIPTION s CONNECTION :'x' PUBLICATION p WITH (slot_name = :'y', copy_data = :z);",
+        "COMMENT ON PUBLICATION q IS :'x';",
+    ],
+)
+def test_of_values_that_are_not_known_nothing_is_reported(statement: str) -> None:
+    tables = (
+        "CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY); CREATE PUBLICATION q FOR TABLE u;"
+    )
+    assert [one.rule for one in lint(f"{tables}\n{statement}") if one.rule != "PUB009"] == []

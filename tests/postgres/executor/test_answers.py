@@ -1,0 +1,39 @@
+"""Every recorded answer of a server to a filter and a row is given without one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from pubcheck.postgres.errors import Unknowable
+from pubcheck.postgres.versions import MAJORS
+from tests.differential.evaluation.run import Evaluator
+from tests.postgres.executor.record import load
+
+GREATEST_SHARE = 0.02
+
+
+@pytest.fixture(scope="module")
+def record() -> dict[str, Any]:
+    return load()
+
+
+@pytest.mark.parametrize("major", MAJORS)
+def test_recorded_rows_are_answered_as_the_server_answered_them(major: int, record: dict[str, Any]) -> None:
+    evaluator = Evaluator(major)
+    rows = [evaluator.read(at, row) for at, row in enumerate(record["rows"])]
+    unknown: Counter[str] = Counter()
+    pairs = 0
+    for text, answers in record["answers"][str(major)].items():
+        expr = evaluator.analysed(text)
+        assert expr is not None, text
+        for at, (server, said) in enumerate(zip(answers, evaluator.said(expr, rows), strict=True)):
+            pairs += 1
+            if isinstance(said, Unknowable):
+                unknown[said.reason] += 1
+            else:
+                assert said == (tuple(server) if isinstance(server, list) else server), (text, record["rows"][at])
+    assert pairs > 15_000
+    assert unknown.total() <= GREATEST_SHARE * pairs, unknown

@@ -1,0 +1,9 @@
+-- # BEGIN READ ONLY
+BEGIN READ ONLY;
+CREATE PUBLICATION shop; -- 25006
+--^^^^ PUB136
+
+-- # the transaction is over
+BEGIN READ ONLY;
+COMMIT;
+CREATE PUBLICATION shop;

@@ -1,0 +1,11 @@
+-- # a trigger for other commands
+CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE VIEW') EXECUTE FUNCTION refuse();
+CREATE PUBLICATION shop;
+
+-- # ALTER PUBLICATION
+CREATE PUBLICATION shop;
+CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('ALTER PUBLICATION') EXECUTE FUNCTION refuse();
+ALTER PUBLICATION shop RENAME TO store; -- P0001
+--^^^ PUB139

@@ -1,0 +1,3 @@
+-- # TRUNCATE is not published
+CREATE TABLE orders (id bigint PRIMARY KEY);
+CREATE PUBLICATION big FOR TABLE orders WHERE (id > 1000) WITH (publish = 'insert, update, delete');

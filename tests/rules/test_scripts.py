@@ -1,0 +1,58 @@
+"""A file of scripts for each rule, `PUB301.sql`: the linter reports the rule where a script marks it and nowhere else,
+and servers answer each statement as it is annotated. tests/support/scripts.py has the notation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pubcheck.rulebook import RULES
+from tests.rules.findings import places
+from tests.support.scripts import RuleScript, rule_scripts, statements
+from tests.support.servers import Servers, execute
+from tests.support.subscribing import no_subscription_left
+
+FOLDER = Path(__file__).parent
+TESTS = FOLDER.parent
+ABOUT_FILES = {
+    "PUB000": "test_faults.py",
+    "PUB001": "cli/test_lint.py",
+    "PUB002": "cli/test_lint.py",
+    "PUB003": "cli/test_adoption.py",
+    "PUB006": "test_large_statements.py",
+    "PUB007": "test_linter.py",
+    "PUB008": "checks/ddl/test_other_dialects.py",
+    "PUB009": "test_programs.py",
+    "PUB010": "test_programs.py",
+    "PUB013": "extract/test_sql_migrations.py",
+}
+"""Rules about files and programs, which no script can show, and where their tests are."""
+
+SCRIPTS = [
+    pytest.param(path.stem, script, major, id=f"{path.stem}-{script.title}-{major}")
+    for path in sorted(FOLDER.glob("PUB*.sql"))
+    for script in rule_scripts(path.read_text(encoding="utf-8"), path.stem, RULES[path.stem].postgres)
+    for major in script.majors
+]
+
+
+def test_every_rule_has_tests() -> None:
+    scripts = {path.stem for path in FOLDER.glob("PUB*.sql")}
+    assert scripts | ABOUT_FILES.keys() == RULES.keys()
+    for code, path in ABOUT_FILES.items():
+        assert code in (TESTS / path).read_text(encoding="utf-8"), f"{path} does not name {code}"
+
+
+@pytest.mark.parametrize(("code", "script", "major"), SCRIPTS)
+def test_the_rule_is_reported_where_it_is_marked(code: str, script: RuleScript, major: int) -> None:
+    assert places(code, script.sql, major) == script.places
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(("code", "script", "major"), SCRIPTS)
+def test_servers_answer_as_annotated(servers: Servers, code: str, script: RuleScript, major: int) -> None:
+    server = servers[major]
+    with server.database() as name, server.connect(name) as connection, no_subscription_left(connection):
+        for statement in statements(script.sql):
+            assert execute(connection, statement.sql).sqlstate == statement.answer(major), statement.sql
