@@ -54,14 +54,16 @@ def _row(dimension: Dimension) -> Row:
     with input_of(dimension, 1) as path, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         app.run([*dimension.command, path])  # the processes that are forked from here have it loaded
     first = _smallest(dimension, _seconds(dimension, 1))
-    repeats = _repeats(dimension, first)
+    loading: dict[int, float] = {}
     measured: dict[int, float] = {}
     for _ in range(3):  # other processes only add time: where the exponent is near the limit, the least of three
         for doubling in range(DOUBLINGS + 1):
             size = first << doubling
-            times = max(1, repeats >> doubling)
-            loading = _seconds(dimension, 1, times)
-            seconds = max((_seconds(dimension, size, times) - loading) / times, 0.0001)
+            # Where there is a largest size, the smallest one takes no time that can be measured.
+            times = max(4, 1 << DOUBLINGS - doubling) if dimension.most else 1
+            if times not in loading:
+                loading[times] = _seconds(dimension, 1, times)
+            seconds = max((_seconds(dimension, size, times) - loading[times]) / times, 0.0001)
             measured[size] = min(seconds, measured.get(size, inf), _BOUND)
             if seconds > _BOUND:
                 break
@@ -80,12 +82,6 @@ def _smallest(dimension: Dimension, loading: float) -> int:
     while size < most and (seconds := _seconds(dimension, size) - loading) < _FLOOR:
         size *= 2 if seconds > _FLOOR / 8 else 8
     return min(size, most)
-
-
-def _repeats(dimension: Dimension, first: int) -> int:
-    """How often a process reads the input, so that the smallest size is measured where none takes long enough."""
-    seconds = _seconds(dimension, first) - _seconds(dimension, 1)
-    return 1 if seconds > _FLOOR / 2 else min(32, int(_FLOOR / max(seconds, 0.0005)))
 
 
 def exponent(measured: dict[int, float]) -> float:

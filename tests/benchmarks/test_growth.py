@@ -25,9 +25,13 @@ _SIZE = 100
         "CHECK constraints, explained",
         "columns added to a published table",
         "columns added beside a column list",
+        "columns added in one statement",
+        "explained: AND in OR, nested",
         "hash partitions",
         "indexes without names",
         "partitions published each",
+        "roles dropped",
+        "roles in roles",
     ],
 )
 def test_the_calls_grow_as_the_input_does(name: str) -> None:

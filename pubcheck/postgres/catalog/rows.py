@@ -6,6 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from pubcheck.postgres.catalog.enum_labels import EnumLabels
+
 # gc=False: rows refer to no row, so that they can be in no cycle, and the collector need not look at 100,000 of them.
 
 
@@ -197,7 +199,7 @@ class Type(Struct, frozen=True, gc=False):
     base: int = 0
     not_null: bool = False
     seen: bool = True
-    labels: tuple[str, ...] = ()
+    labels: EnumLabels = EnumLabels()
     category: str = "U"
     preferred: bool = False
     collation: int = 0

@@ -185,7 +185,7 @@ def drop_role(session: Session, node: Node) -> None:
     held = held or any(grantee in gone for row in catalog.namespaces.values() for grantee, _ in row.acl)
     if gone and (held or _owned(session, gone) or any(oid < FIRST_NORMAL_OID for oid in gone)):
         raise ServerError("2BP01", f'role "{doomed[0].name}" cannot be dropped because some objects depend on it')
-    for row in list(catalog.roles.values()) if gone else ():
+    for row in list(catalog.roles.values()) if any(catalog.roles[oid].has_members for oid in gone) else ():
         if not gone.isdisjoint(row.member_of):
             for oid in gone:
                 _remove_member(session, oid, row.oid)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -37,6 +37,9 @@ class Hints:
         for at in nodes(expr):
             if at.node == "Const" and not at.null and at.value is not None:
                 self._note(at.type, at.value)
+        self.numbers = list(dict.fromkeys(self.numbers))
+        self.strings = list(dict.fromkeys(self.strings))
+        self.days = list(dict.fromkeys(self.days))
 
     @staticmethod
     def tests_a_case(expr: Expr) -> bool:
@@ -79,15 +82,15 @@ class Hints:
 def texts_for(column: Column, hints: Hints, context: Context) -> list[str]:
     """Texts to try. Raises Unknowable for a type of which none are known."""
     base, _ = context.cache.base_type(column.type)
-    made: list[str] = []
+    made: Iterable[str] = ()
     maker = _MAKERS.get(base)
     if maker is not None:
-        made = list(maker(hints, base))
+        made = maker(hints, base)
     else:
         row = context.cache.type(base)
         element = context.cache.element_type(base)
         if row.kind == "e":
-            made = list(row.labels)
+            made = row.labels
         elif element:
             inner = texts_for(Column(0, "", element), hints, context)[:8]
             made = ["{" + _quoted(one) + "}" for one in inner] + ["{}"]
@@ -96,9 +99,14 @@ def texts_for(column: Column, hints: Hints, context: Context) -> list[str]:
             subtype = row.base if row.kind == "r" else context.cache.type(row.base).base
             made = [text for value in hints.others.get(base, ()) if (text := _written(value, subtype)) is not None]
             made += list(_range_texts(texts_for(Column(0, "", subtype), hints, context), row.kind == "m"))
-    if not made:
+    texts: dict[str, None] = {}
+    for text in made:
+        texts[text] = None
+        if len(texts) == _MOST:
+            break
+    if not texts:
         raise Unknowable(f"values of type {context.cache.format_type(base)}")
-    return list(dict.fromkeys(made))[:_MOST]
+    return list(texts)
 
 
 def _quoted(text: str) -> str:

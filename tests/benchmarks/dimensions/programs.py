@@ -37,6 +37,14 @@ PROGRAMS = (
     _program("Terraform", "run.tf", f'resource "sql" "r@" {{\n  command = "psql -c \\"{_SQL}\\""\n}}'),
     _program("Jinja", "run.sql.j2", f"{{% if x@ %}}{_SQL};{{% endif %}}"),
     Dimension(
+        "JavaScript: strings about one table",
+        each('await sql.query("CREATE PUBLICATION p@ FOR TABLE t");'),
+        file="run.js",
+    ),
+    Dimension(
+        "TypeScript: templates about one table", each("await sql`CREATE PUBLICATION p@ FOR TABLE ${t}`;"), file="run.ts"
+    ),
+    Dimension(
         "Python: f-string holes",
         each("{x@}", joint=", ", before='cur.execute(f"CREATE PUBLICATION p FOR TABLE ', after='")'),
         file="run.py",

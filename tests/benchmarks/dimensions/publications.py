@@ -31,6 +31,21 @@ PUBLICATIONS = (
         "publications of unknown tables, filtered", each("CREATE PUBLICATION p@ FOR TABLE unknown@ WHERE (id > 5);")
     ),
     Dimension("publications of one unknown table", each("CREATE PUBLICATION p@ FOR TABLE unknown;")),
+    Dimension(
+        "publications of tables with similar names",
+        lambda size: (
+            each("CREATE TABLE profiles@ (id int);")(size) + each("CREATE PUBLICATION p@ FOR TABLE profile@;")(size)
+        ),
+    ),
+    Dimension(
+        "column lists and generated columns of one table",
+        each(
+            "CREATE PUBLICATION p@ FOR TABLE t (v);\nCREATE PUBLICATION q@ FOR TABLE t;",
+            before="CREATE TABLE t (id int NOT NULL, v text, g int GENERATED ALWAYS AS (id) STORED NOT NULL);\n"
+            "CREATE UNIQUE INDEX i ON t (id, g);\nALTER TABLE t REPLICA IDENTITY USING INDEX i;\n",
+        ),
+        most=480,
+    ),
     Dimension("unknown publications", each("ALTER PUBLICATION p@ ADD TABLE t;", before=TABLE)),
     Dimension("publications of all tables", each("CREATE PUBLICATION p@ FOR ALL TABLES;", before=TABLE)),
     Dimension("column lists", with_tables("CREATE PUBLICATION p@ FOR TABLE t@ (id, v);")),
@@ -45,6 +60,13 @@ PUBLICATIONS = (
         each("ALTER PUBLICATION p@- RENAME TO p@;", before=f"{TABLE}CREATE PUBLICATION p0 FOR TABLE t;\n"),
     ),
     Dimension("subscriptions", each("CREATE SUBSCRIPTION s@ CONNECTION '' PUBLICATION p;", before=EMPTY)),
+    Dimension(
+        "publications of one subscription",
+        lambda size: (
+            each("CREATE PUBLICATION p@ FOR TABLE t;", before=TABLE)(size)
+            + each("p@", joint=", ", before="CREATE SUBSCRIPTION s CONNECTION '' PUBLICATION ", after=";")(size)
+        ),
+    ),
     Dimension("updates of a refused table", each("UPDATE t SET v = '@' WHERE id = @;", before=_UPDATES)),
     Dimension(
         "updates of many refused tables",
@@ -53,6 +75,10 @@ PUBLICATIONS = (
         ),
     ),
     Dimension("inserts", each("INSERT INTO t VALUES (@, 'x');", before=_UPDATES)),
+    Dimension(
+        "updates in WITH", each("WITH w AS (UPDATE t SET v = '@' RETURNING id) SELECT * FROM w;", before=_UPDATES)
+    ),
+    Dimension("prepared updates", each("PREPARE q@ AS UPDATE t SET v = '@';\nEXECUTE q@;", before=_UPDATES)),
     Dimension("rows of a COPY", each("@\tx", before=f"{_UPDATES}COPY t (id, v) FROM stdin;\n", after="\n\\.")),
     Dimension("transactions", each("BEGIN;\nCREATE TABLE t@ (id int);\nCOMMIT;")),
     Dimension("transactions rolled back", with_tables("BEGIN;\nALTER TABLE t@ ADD COLUMN w int;\nROLLBACK;")),
@@ -97,6 +123,8 @@ PUBLICATIONS = (
     Dimension("psql: \\echo", each("\\echo number @", before=TABLE)),
     Dimension("SELECT statements", each("SELECT @;", before=TABLE)),
     Dimension("dollar quotes", each("SELECT $q@$ text $q@$;", before=TABLE)),
+    Dimension("syntax errors", each("CREATE PUBLICATION p@ FOR TABL t;", before=TABLE)),
+    Dimension("placeholders of one table", each("CREATE PUBLICATION p@ FOR TABLE {{ t }};", before=TABLE)),
     Dimension("placeholders", each("CREATE PUBLICATION p@ FOR TABLE {{ table@ }};", before=TABLE)),
     Dimension("explained: tables", with_tables("CREATE PUBLICATION p@ FOR TABLE t@ WHERE (id > @);"), ("explain",)),
     Dimension(
@@ -117,6 +145,27 @@ PUBLICATIONS = (
     Dimension(
         "explained: refused tables",
         with_tables("ALTER PUBLICATION p ADD TABLE t@ WHERE (v = 'x');", before="CREATE PUBLICATION p;\n"),
+        ("explain",),
+    ),
+    Dimension("explained: column lists", with_tables("CREATE PUBLICATION p@ FOR TABLE t@ (id);"), ("explain",)),
+    Dimension(
+        "explained: schemas",
+        each("CREATE SCHEMA s@;\nCREATE TABLE s@.t (id int);\nCREATE PUBLICATION p@ FOR TABLES IN SCHEMA s@;"),
+        ("explain",),
+    ),
+    Dimension(
+        "explained: inheritance",
+        each("CREATE TABLE u@ () INHERITS (t);", before=f"{TABLE}CREATE PUBLICATION p FOR TABLE t;\n"),
+        ("explain",),
+    ),
+    Dimension(
+        "explained: views",
+        each("CREATE VIEW v@ AS SELECT * FROM t;", before=f"{TABLE}CREATE PUBLICATION p FOR TABLE t;\n"),
+        ("explain",),
+    ),
+    Dimension(
+        "explained: ADD and DROP again",
+        each("ALTER PUBLICATION p ADD TABLE t;\nALTER PUBLICATION p DROP TABLE t;", before=EMPTY),
         ("explain",),
     ),
     Dimension("explained: unknown tables", each("CREATE PUBLICATION p@ FOR TABLE unknown@;"), ("explain",)),

@@ -60,6 +60,7 @@ TABLES = (
     ),
     Dimension("columns altered", each("ALTER TABLE t ALTER a SET DEFAULT @;", before=TABLE)),
     Dimension("columns by LIKE", each("CREATE TABLE u@ (LIKE t INCLUDING ALL);", before=TABLE)),
+    Dimension("explained: columns that a filter reads", _refused_columns, ("explain",), most=400),
     Dimension("explained: columns", _columns_listed, ("explain",), most=1600),
     Dimension(
         "explained: columns without a list",
@@ -164,6 +165,20 @@ TABLES = (
             before=f"{TABLE}CREATE TABLE u (id int);\nCREATE PUBLICATION p FOR ALL TABLES;\n",
         ),
     ),
+    Dimension(
+        "foreign keys in a row",
+        each(
+            "CREATE TABLE t@ (id int PRIMARY KEY, f int REFERENCES t@- ON DELETE CASCADE);",
+            before="CREATE TABLE t0 (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR ALL TABLES;\n",
+        ),
+    ),
+    Dimension(
+        "indexes as replica identity",
+        each(
+            "CREATE UNIQUE INDEX i@ ON t (id);\nALTER TABLE t REPLICA IDENTITY USING INDEX i@;",
+            before=f"{TABLE}CREATE PUBLICATION p FOR TABLE t;\n",
+        ),
+    ),
     Dimension("foreign keys to one table", each("CREATE TABLE u@ (id int REFERENCES t);", before=TABLE)),
     Dimension("inheritance from one table", each("CREATE TABLE u@ () INHERITS (t);", before=TABLE)),
     Dimension(
@@ -192,6 +207,7 @@ TABLES = (
     Dimension("rules of one table", each("CREATE RULE r@ AS ON INSERT TO t DO ALSO NOTHING;", before=TABLE)),
     Dimension("policies of one table", each("CREATE POLICY p@ ON t USING (id > @);", before=TABLE)),
     Dimension("roles and grants", each("CREATE ROLE r@;\nGRANT SELECT ON t TO r@;", before=TABLE)),
+    Dimension("roles dropped", lambda size: each("CREATE ROLE r@;")(size) + each("DROP ROLE r@;")(size)),
     Dimension("roles in roles", each("CREATE ROLE r@;\nGRANT r@- TO r@;", before="CREATE ROLE r0;\n")),
     Dimension(
         "grants of many tables",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from pubcheck.postgres.catalog.enum_labels import EnumLabels
 from pubcheck.postgres.catalog.rows import Type
 from pubcheck.postgres.ddl.creation_namespace import creation_name
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES
@@ -19,12 +20,12 @@ def create_enum(session: Session, node: Node) -> None:
     """CREATE TYPE ... AS ENUM (DefineEnum)."""
     namespace, name = creation_name(session, names(node["typeName"]))
     oid = new_type_oid(session, namespace, name)
-    labels = tuple(names(node.get("vals", ())))
+    labels = names(node.get("vals", ()))
     for label in labels:
         _check_label(label)
     if len(set(labels)) < len(labels):
         raise ServerError("23505", 'duplicate key value violates unique constraint "pg_enum_typid_label_index"')
-    row = Type(oid, name, namespace, session.setting("role"), "e", labels=labels, category="E")
+    row = Type(oid, name, namespace, session.setting("role"), "e", labels=EnumLabels(labels), category="E")
     new_type(session, row)
     if session.transaction is not None:
         session.enums.add(row.oid)
@@ -46,7 +47,7 @@ def alter_enum(session: Session, node: Node) -> None:
         raise ServerError("42809", f"{'.'.join(parts)} is not an enum")
     if not session.owns(row.owner):
         raise ServerError("42501", f"must be owner of type {row.name}")
-    labels, label = list(row.labels), node["newVal"]
+    labels, label = row.labels, node["newVal"]
     _check_label(label)
     old = node.get("oldVal")
     if old is not None:
@@ -54,7 +55,7 @@ def alter_enum(session: Session, node: Node) -> None:
             raise ServerError("22023", f'"{old}" is not an existing enum label')
         if label in labels:
             raise ServerError("42710", f'enum label "{label}" already exists')
-        labels[labels.index(old)] = label
+        labels = EnumLabels(label if each == old else each for each in labels)
         relabel(session, row.oid, old, label)
     elif label in labels:
         if not node.get("skipIfNewValExists"):
@@ -64,12 +65,14 @@ def alter_enum(session: Session, node: Node) -> None:
     else:
         neighbor = node.get("newValNeighbor")
         if neighbor is None:
-            labels.append(label)
+            labels = labels.appended(label)
         elif neighbor not in labels:
             raise ServerError("22023", f'"{neighbor}" is not an existing enum label')
         else:
-            labels.insert(labels.index(neighbor) + (1 if node.get("newValIsAfter") else 0), label)
+            at = labels.index(neighbor) + (1 if node.get("newValIsAfter") else 0)
+            before = list(labels)
+            labels = EnumLabels((*before[:at], label, *before[at:]))
         # From 17 on the values of a type that the transaction made itself may be used (EnumTypeUncommitted).
         if session.transaction is not None and not (row.oid in session.enums and catalog.major.number >= 17):
             session.labels.add((row.oid, label))
-    catalog.types.put(row.oid, replace(row, labels=tuple(labels)))
+    catalog.types.put(row.oid, replace(row, labels=labels))

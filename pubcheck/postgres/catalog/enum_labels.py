@@ -1,0 +1,48 @@
+"""The labels of an enum."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+
+
+class EnumLabels(Collection[str]):
+    """The distinct labels of an enum, in order; immutable.
+
+    What ``appended`` returns shares the storage of these labels, so that adding one takes constant time.
+    """
+
+    __slots__ = ("_count", "_numbers")
+
+    def __init__(self, labels: Iterable[str] = ()) -> None:
+        self._numbers = {label: number for number, label in enumerate(labels)}
+        self._count = len(self._numbers)
+
+    def appended(self, label: str) -> EnumLabels:
+        """These labels and another one after them."""
+        # Somebody else may have appended to the same storage: a statement that was undone.
+        longer = EnumLabels(self if len(self._numbers) > self._count else ())
+        if len(self._numbers) == self._count:
+            longer._numbers = self._numbers
+        longer._numbers[label] = self._count
+        longer._count = self._count + 1
+        return longer
+
+    def index(self, label: str) -> int:
+        """The number of a label that is among them, from 0."""
+        return self._numbers[label]
+
+    def __contains__(self, label: object) -> bool:
+        return isinstance(label, str) and self._numbers.get(label, self._count) < self._count
+
+    def __iter__(self) -> Iterator[str]:
+        return islice(self._numbers, self._count)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EnumLabels) and (self is other or tuple(self) == tuple(other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
