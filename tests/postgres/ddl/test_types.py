@@ -83,7 +83,7 @@ def test_enum_keeps_its_labels_in_order() -> None:
         "CREATE TYPE e AS ENUM ('a', 'c'); ALTER TYPE e ADD VALUE 'b' BEFORE 'c'; ALTER TYPE e ADD VALUE 'd'"
     )
     (row,) = (row for row in session.catalog.types.values() if row.name == "e")
-    assert row.labels == ("a", "b", "c", "d")
+    assert tuple(row.labels) == ("a", "b", "c", "d")
 
 
 @pytest.mark.parametrize(("major", "expected"), [(15, {"___e", "__e"}), (16, {"__e_1", "__e"})])
