@@ -11,6 +11,7 @@ from msgspec import Struct
 from pubcheck.diagnostics import Operation, ServerAnswer, Severity
 from pubcheck.postgres.catalog import PUBLIC, Catalog
 from pubcheck.postgres.catalog.rows import EMBEDDED, Place, Publication, PublicationRel, Relation, Subscription
+from pubcheck.postgres.replication.publication_lookup import route
 from pubcheck.postgres.session import Session
 from pubcheck.source import has_unknown_order
 
@@ -153,8 +154,6 @@ class RuleContext:
     @cached_property
     def filtered(self) -> list[Filtered]:
         """Memberships with a filter that the server uses, by place (get_rel_sync_entry)."""
-        from pubcheck.postgres.replication.publication_lookup import route
-
         catalog, found = self.catalog, []
         for entry in self.entries:
             if entry.filter is None:

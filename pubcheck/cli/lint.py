@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -282,8 +283,6 @@ def _change(fix: bool, unsafe_fixes: bool, diff: bool, add_ignore: bool) -> Chan
 
 
 def _baseline(option: str | None, config: Config) -> Baseline | None:
-    import os
-
     path = option or (config.baseline and os.path.join(config.root, config.baseline))
     if not path:
         return None

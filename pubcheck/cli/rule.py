@@ -9,6 +9,7 @@ import click
 
 from pubcheck import rulebook
 from pubcheck.cli.app import color_option, show, use_color
+from pubcheck.config import suggestion
 
 _BOLD, _DIM, _CODE, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
 
@@ -31,8 +32,6 @@ def command(code: str | None, color: str) -> None:
     if rule is None and family:
         raise click.UsageError(f"{code} matches several rules: {', '.join(family)}")
     if rule is None:
-        from pubcheck.config import suggestion
-
         if code[:3].upper() == "PUB":
             # A code of no family is no misspelling of one of another.
             near = suggestion(code.upper(), [known for known in rulebook.RULES if known[3] == code[3:4]])

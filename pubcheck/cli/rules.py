@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+import msgspec
 
 from pubcheck.cli.app import show
 from pubcheck.rulebook import RULES
@@ -15,8 +16,6 @@ from pubcheck.rulebook import RULES
 def command(format_: str) -> None:
     """List every rule with its code, severity, phase and name; + marks the rules that lint reports by default."""
     if format_ == "json":
-        import msgspec
-
         show([msgspec.json.format(msgspec.json.encode(list(RULES.values())), indent=2).decode() + "\n"])
         return
     show(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import msgspec
 from msgspec import Struct
 
 from pubcheck.lazy_regex import lazy_compile
@@ -80,8 +81,6 @@ def listed_order(name: str, content: bytes) -> tuple[str, ...]:
     if name == "config.toml":
         return _supabase_major(text)
     if name == "_journal.json":
-        import msgspec
-
         try:
             journal = msgspec.json.decode(content, type=_Journal)
         except msgspec.DecodeError:

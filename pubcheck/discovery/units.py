@@ -18,6 +18,7 @@ from pubcheck.discovery.file_inspector import CachedFileInspector
 from pubcheck.discovery.file_types import GUESSED, STDIN, UNNAMED, DiscoveredUnit, File, label_of, view_of
 from pubcheck.discovery.tools.history_root import history_of
 from pubcheck.discovery.walk import join, walk
+from pubcheck.gitignore import why_passed_over
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING without importing typing
 if TYPE_CHECKING:
@@ -98,9 +99,6 @@ def discover_units(
 
 
 def _why_not(path: str, config: Config) -> str | None:
-    # Loaded only where it is asked for.
-    from pubcheck.gitignore import why_passed_over
-
     return why_passed_over(os.path.abspath(path), config.exclude, config.root, gitignore=config.respect_gitignore)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.json import schema as schema_of
 
 from pubcheck.explain.document import SCHEMA_VERSION, Explanation
 from pubcheck.findings import encode
@@ -13,9 +15,6 @@ from pubcheck.findings import encode
 def schema() -> bytes:
     """What `explain.schema.json` holds, made from the document's own types; `python -m` this module writes it."""
     import json
-    import re
-
-    from msgspec.json import schema as schema_of
 
     made = schema_of(Explanation)
     definitions = made["$defs"]

@@ -6,6 +6,7 @@ Both write the same blocks; `_blocks` says what stands in them and in which word
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
 
 from pubcheck.explain.document import (
     Answer,
@@ -54,8 +55,6 @@ def render(explanation: Explanation) -> Iterator[str]:
 
 def render_rich(explanation: Explanation, width: int | None = None) -> Iterator[str]:
     """Text with the colours and rules of a terminal, ``width`` columns wide: as wide as the terminal is."""
-    from io import StringIO
-
     from rich.console import Console
 
     console = Console(

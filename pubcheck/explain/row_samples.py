@@ -10,6 +10,7 @@ from pubcheck.explain.example_rows import Samples
 from pubcheck.postgres import oids
 from pubcheck.postgres.catalog.rows import Column, Filter, Relation
 from pubcheck.postgres.identifiers import quote_literal
+from pubcheck.postgres.primnodes import Expr
 
 Sampler = Callable[[Filter, Relation], Samples]
 """Rows for a filter over a relation."""
@@ -25,7 +26,6 @@ def sampler(fold: Replay) -> Sampler:
         from pubcheck.postgres.analysis.row_filter import parse_state
         from pubcheck.postgres.executor import Context
         from pubcheck.postgres.executor.example_rows import Example, example_rows
-        from pubcheck.postgres.primnodes import Expr
 
         if not isinstance(condition.expr, Expr):
             return Samples(why=condition.unknown or "the filter rests on what is not visible here")

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pubcheck.extract.escapes import Piece
+from pubcheck.extract.frameworks import operations_of
 from pubcheck.extract.masked_text import Canvas, joined
 from pubcheck.extract.string_literals import BEFORE, LANGUAGES, Language, Literal, assigned_name, literals
 from pubcheck.lexing.filler import blank, filler, padded
@@ -121,7 +122,6 @@ def program(text: str, language: str, project: Project | None = None) -> View:
     it did."""
     # Loaded only for programs that are read: those that speak of publications, and the migrations around them.
     from pubcheck.extract.constants import constants
-    from pubcheck.extract.frameworks import operations_of
     from pubcheck.extract.program_migrations import code_of, doubtful, names_in_calls, undone
     from pubcheck.extract.test_cases import cases
 

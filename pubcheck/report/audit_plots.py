@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
+from math import log1p
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 from xml.etree import ElementTree
@@ -129,8 +130,6 @@ def differences(title: str, rows: Sequence[Bar]) -> str:
 
 def matrix(title: str, columns: Sequence[tuple[str, str | None]], rows: Sequence[Bar]) -> str:
     """A square for each row and column, the darker the more; a column has a label and a place that it leads to."""
-    from math import log1p
-
     with _drawing(title, _BAR * len(rows), [row.label for row in rows], above=0.62) as drawing:
         axes = drawing.axes
         most = log1p(max(max(row.counts) for row in rows)) or 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 
 import msgspec
@@ -72,8 +73,6 @@ def json(measurement: Measurement) -> str:
 
 def schema() -> bytes:
     """The schema of ``json``, which ships as `measure.schema.json`."""
-    import inspect
-
     made = msgspec.json.schema(Measurement)
     for each in made["$defs"].values():
         if said := each.get("description"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from pubcheck.checks.messages import WORDS
 from pubcheck.diagnostics import Severity
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import identifier, qualified
@@ -25,7 +26,6 @@ class _Name(str):
 def explain(error: ServerError) -> tuple[str, str | None]:
     """Headline and help for a refusal. An answer that has no words of its own is told in the server's."""
     # The tables of words are only needed where something is refused.
-    from pubcheck.checks.messages import WORDS
 
     answer = error.message if error.detail is None else f"{error.message}\n{error.detail}"
     for words in WORDS.get(error.rule or "", ()):

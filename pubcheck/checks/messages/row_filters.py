@@ -9,6 +9,9 @@ from msgspec import Struct
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import TIMESTAMPTZ
 from pubcheck.postgres.parse_tree import find
+from pubcheck.postgres.primnodes import EXPLICIT_CAST, IMPLICIT
+from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
+from pubcheck.postgres.tokens import name_end
 
 if TYPE_CHECKING:
     from pubcheck.checks.remedies.filter_rewrites import Rewriting
@@ -85,8 +88,6 @@ def explain_filter_error(error: ServerError, *, with_rewriting: bool = True) -> 
 
 def _within(evidence: Evidence) -> str:
     """The virtual column in whose expression the culprit stands, if it does."""
-    from pubcheck.postgres.tokens import name_end
-
     culprit, text = evidence.refusal.culprit, evidence.state.session.text
     # The server has no place for what it puts in for a virtual column; kept is that of the column.
     if culprit.location >= 0 or culprit.start < 0:
@@ -137,8 +138,6 @@ def _of_time_zone(p: ParseState, oid: int) -> bool:
 
 def _call(p: ParseState, expr: Expr) -> str:
     """How a function came to be called."""
-    from pubcheck.postgres.primnodes import EXPLICIT_CAST, IMPLICIT
-
     if expr.node != "FuncExpr":
         operator = p.cache.operator(expr.operators[0])
         sides = [p.type_name(argument.type) for argument in expr.args[:2]]
@@ -162,8 +161,6 @@ def _subject(p: ParseState, expr: Expr) -> str:
 
 
 def _column(p: ParseState, expr: Expr) -> str:
-    from pubcheck.postgres.session.columns import SYSTEM_COLUMNS
-
     names = {number: name for name, number in SYSTEM_COLUMNS.items()}
     names.update((column.number, column.name) for column in p.relation.columns)
     return f'"{names.get(expr.value, "?")}"'

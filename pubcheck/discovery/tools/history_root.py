@@ -9,6 +9,7 @@ from pubcheck.discovery.file_types import SUFFIXES, language_of
 from pubcheck.discovery.supabase_project import project_on_disk
 from pubcheck.discovery.tools import annotated, flyway, initdb, numbered, updown
 from pubcheck.discovery.walk import INSTALLED
+from pubcheck.gitignore import top_of
 
 _DEEPEST = 6
 """Folders in which a project is looked for, from that of a script upwards."""
@@ -21,8 +22,6 @@ def history_of(path: str, kind_of: Callable[[str], str | None]) -> Iterator[tupl
     ``path`` is absolute, ``kind_of`` says whose marks a file bears. What lies outside of the folder that git watches
     over is not given.
     """
-    from pubcheck.gitignore import top_of
-
     folder, name = os.path.split(path)
     for places in _places(folder, name, path, kind_of):
         root = top_of(folder)
@@ -79,15 +78,11 @@ def _places(folder: str, name: str, path: str, kind_of: Callable[[str], str | No
 def _top(folder: str) -> str:
     """The folder above one beyond which no project is looked for: its repository's, or where it is in none, one that
     is not too far up."""
-    from pubcheck.gitignore import top_of
-
     return top_of(folder) or os.path.join(os.sep, *folder.split(os.sep)[1:-_DEEPEST])
 
 
 def _applications(folder: str) -> Iterator[str]:
     """The folders of migrations of a project of Django, of which one is given."""
-    from pubcheck.gitignore import top_of
-
     top, at, root = os.path.dirname(folder), folder, top_of(folder) or folder
     while at.startswith(root) and at != os.path.dirname(at):
         at = os.path.dirname(at)
