@@ -263,7 +263,7 @@ def _comments_for(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[str, tupl
     places: dict[tuple[int, int, int], list[Diagnostic]] = {}
     for found in diagnostics:
         source, statement = found.span.source, found.statement
-        if found.name in (UNUSED, UNCLEAR) or not source.shown:
+        if found.rule in (UNUSED, UNCLEAR) or not source.shown:
             continue
         if statement is None:
             if _sign(source):
