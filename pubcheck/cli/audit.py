@@ -24,6 +24,7 @@ from pubcheck.cli.spark import (
 )
 from pubcheck.config import Config, ConfigError, read_size
 from pubcheck.diagnostics import SEVERITIES
+from pubcheck.discovery.walk import readable
 
 if TYPE_CHECKING:
     from pubcheck.report.audit_document import Audit, Change
@@ -251,7 +252,6 @@ def _input(
     config: Config,
 ) -> Input:
     from pubcheck.discovery.repositories import fixed_part
-    from pubcheck.discovery.walk import readable
     from pubcheck.spark.folder_input import FolderInput
     from pubcheck.spark.table_input import PRESETS, TableColumns, TableInput
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from pubcheck import __version__
 from pubcheck.cli.app import (
     FOUND,
     color_option,
@@ -28,7 +29,7 @@ from pubcheck.cli.input_options import (
 )
 from pubcheck.cli.output_files import STDOUT, put
 from pubcheck.cli.process_pool import Workers
-from pubcheck.config import Config
+from pubcheck.config import Config, suggestion
 from pubcheck.discovery.file_types import DiscoveredUnit
 
 TYPE_CHECKING = False
@@ -173,7 +174,6 @@ def explain(
 ) -> tuple[Explanation, list[str], bool]:
     """The document; what to tell of errors of pubcheck's own, the units of which are left out; and whether what it
     tells fails the run."""
-    from pubcheck import __version__
     from pubcheck.cli.explain_unit import Task, died, explain_unit
     from pubcheck.explain.document import SCHEMA_VERSION, Explanation
     from pubcheck.postgres.versions import DEFAULT_MAJOR
@@ -190,8 +190,6 @@ def explain(
 
 def _check(explanation: Explanation, wanted: Wanted) -> None:
     """Raises UsageError for a publication or a table that was asked for and that is nowhere."""
-    from pubcheck.config import suggestion
-
     if not explanation.units:
         return
     known = sorted({name for unit in explanation.units for name in unit.all_publications})

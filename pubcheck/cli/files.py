@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import click
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -112,8 +113,6 @@ class _Document(Struct, frozen=True):
 
 
 def _json(found: Discovery) -> Iterator[str]:
-    import msgspec
-
     units = tuple(
         _Unit(
             unit.name,

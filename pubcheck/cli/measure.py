@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
+from pubcheck import __version__
 from pubcheck.cli.app import FOUND, NoInput, complain, show
 from pubcheck.cli.input_options import (
     complete_option,
@@ -31,6 +33,7 @@ from pubcheck.cli.spark import (
 from pubcheck.config import ConfigError
 from pubcheck.discovery.file_types import STDIN
 from pubcheck.faults import failure_text
+from pubcheck.findings import Resolver
 
 if TYPE_CHECKING:
     from pubcheck.discovery.read import Reading
@@ -128,7 +131,6 @@ def command(
     if len(units) > 1:
         names = ", ".join(unit.name for unit in units[:_TOLD])
         raise click.UsageError(f"SCHEMA holds {len(units)} units ({names}): name one, or use --together")
-    from msgspec.structs import replace
 
     from pubcheck.engine.linter import Linter
     from pubcheck.lint_files import lint_files
@@ -139,7 +141,6 @@ def command(
     if followed is None:
         return complain(failure_text(linted.faults) or "")
 
-    from pubcheck import __version__
     from pubcheck.measure.plan import NoTable, measurable
     from pubcheck.report import measure as report
 
@@ -198,8 +199,6 @@ def _counted(
 def _missing(reading: Reading, followed: Followed) -> Sequence[Entry]:
     """The findings that make the final state incomplete: statements about publications that are certainly refused, and
     files that cannot be read."""
-    from pubcheck.findings import Resolver
-
     refused = [each for each in followed.result.diagnostics if each.phase == "ddl" and each.server is not None]
     findings = Resolver(excerpts=False).findings([*reading.diagnostics, *refused])
     entries = [finding.entry for finding in sorted(findings, key=lambda finding: finding.order)]
