@@ -9,10 +9,8 @@ from pubcheck.postgres.catalog.rows import Relation
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.oids import (
     BOOL,
-    BOX,
     BPCHAR,
     BYTEA,
-    CIRCLE,
     DATE,
     FLOAT4,
     FLOAT8,
@@ -22,13 +20,9 @@ from pubcheck.postgres.oids import (
     JSONB,
     NAME,
     NUMERIC,
-    POINT,
-    POLYGON,
     TEXT,
     TIMESTAMP,
     TIMESTAMPTZ,
-    TSQUERY,
-    TSVECTOR,
     UUID,
     VARCHAR,
 )
@@ -64,9 +58,20 @@ def key_columns(
     return tuple(keys)
 
 
-_CLASSES = {"gin": frozenset((JSONB, TSVECTOR)), "gist": frozenset((POINT, BOX, POLYGON, CIRCLE, TSVECTOR, TSQUERY))}
-"""Scalar types with a default operator class; besides, gin has one for arrays (as gist has with
-intarray), and gist for ranges and multiranges."""
+_CLASSES = {
+    "brin": "bytea char name int8 int2 int4 text oid tid box float4 float8 macaddr8 macaddr inet bpchar date time "
+    "timestamp timestamptz interval timetz bit varbit numeric uuid pg_lsn anyrange",
+    "gin": "anyarray tsvector jsonb",
+    "gist": "point box polygon circle tsvector tsquery anyrange anymultirange",
+    "hash": "bool bytea char name int8 int2 int4 text oid tid xid cid oidvector float4 float8 macaddr8 macaddr inet "
+    "aclitem bpchar date time timestamp timestamptz interval timetz numeric anyarray uuid pg_lsn jsonb anyrange "
+    "anymultirange xid8",
+    "spgist": "text point box polygon inet anyrange",
+}
+"""Types with a default operator class, the same in all majors (pg_opclass.opcdefault)."""
+_ADDING = {"gin": ("btree_gin",), "gist": ("btree_gist", "intarray")}
+"""Extensions with default operator classes for built-in types."""
+_STORED_AS = {"varchar": "text", "cidr": "inet"}
 
 
 def refuse_classless(
@@ -78,7 +83,7 @@ def refuse_classless(
     if method != "btree" and (
         method not in _CLASSES
         or not session.syscache.complete_names
-        or ("extension", 0, f"btree_{method}") in session.catalog.other_names
+        or any(("extension", 0, name) in session.catalog.other_names for name in _ADDING.get(method, ()))
     ):
         return
     for element, key in zip(elements, keys, strict=True):
@@ -106,10 +111,14 @@ def classless(session: Session, oid: int, method: str) -> ServerError:
 def _has_class(session: Session, method: str, oid: int) -> bool:
     if method == "btree":
         return bool(session.syscache.default_class(oid, "b")[0])
-    row = session.syscache.type(oid)
-    if oid in _CLASSES[method] or row.category == "A" or (method == "gist" and row.kind in "rm"):
+    row, classes = session.syscache.type(oid), _CLASSES[method].split()
+    kind = "anyarray" if row.category == "A" else _POLYMORPHIC.get(row.kind, _STORED_AS.get(row.name, row.name))
+    if kind in classes or (kind.startswith("reg") and "oid" in classes):
         return True
     return bool(session.syscache.default_class(oid, method)[0])
+
+
+_POLYMORPHIC = {"r": "anyrange", "m": "anymultirange"}
 
 
 def bare_column(session: Session, relation: Relation, element: Node) -> str | None:

@@ -12,11 +12,13 @@ from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import AUTO, NORMAL, OTHER, PROC, RELATION
 from pubcheck.postgres.catalog.rows import Other, Relation
+from pubcheck.postgres.ddl.check_expressions import shows_boolean
 from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_schema
 from pubcheck.postgres.ddl.dml_targets import missing
 from pubcheck.postgres.ddl.functions import relations_named, unfollowed_call
 from pubcheck.postgres.ddl.generated_names import addition, make_object_name
 from pubcheck.postgres.ddl.object_address import functions_called, functions_named
+from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
 from pubcheck.postgres.parse_tree import column_names, find, names
@@ -102,11 +104,30 @@ def create_policy(session: Session, node: Node) -> None:
         raise ServerError("42809", f'"{relation.name}" is not a table')
     row = _enter(session, "policy", node["policy_name"], relation)
     expressions = [node.get("qual"), node.get("with_check")]
+    for condition in expressions:
+        if condition is not None and relation.seen:
+            _refuse_condition(session, relation, condition)
     _depend_on_columns(session, row, relation, column_names(expressions), NORMAL)
     _depend_on_functions(session, row, expressions)
     for oid in relations_named(session, expressions):
         if oid != relation.oid:
             session.catalog.depend((OTHER, row.oid, 0), (RELATION, oid, 0), NORMAL)
+
+
+def _refuse_condition(session: Session, relation: Relation, condition: Node) -> None:
+    """Raises ServerError where what a policy asks of a row is certainly no condition over it."""
+    if shows_boolean(relation, condition):
+        return
+    # Loaded only where that does not show at a glance.
+    from pubcheck.postgres.analysis.coerce import coerce_to_boolean
+    from pubcheck.postgres.analysis.collate import assign_collations
+    from pubcheck.postgres.ddl.stored_expressions import analyzed
+
+    if any(True for _ in find(condition, "SubLink")):
+        return
+    with only_certain(session):
+        p, expr = analyzed(session, relation, condition, "policy expressions")
+        assign_collations(p, coerce_to_boolean(p, expr, "POLICY"))
 
 
 def create_rule(session: Session, node: Node) -> None:
