@@ -9,13 +9,16 @@ from msgspec.structs import replace
 
 from pubcheck.diagnostics import Assumption, Span
 from pubcheck.postgres.catalog.reasons import Reason
-from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation
+from pubcheck.postgres.catalog.rows import Namespace, Publication, Relation, Role
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.basis import Basis
 from pubcheck.statement_index import Statements
 
 if TYPE_CHECKING:
     from pubcheck.checks.context import RuleFinding
     from pubcheck.checks.write.replica_identity import Refusal
+
+_Row = Relation | Publication | Namespace | Role
 
 MOST = 3
 """How many things a finding names."""
@@ -27,13 +30,15 @@ class Grounds:
     def __init__(self, session: Session, statements: Statements) -> None:
         self.session, self._statements = session, statements
 
-    def assumptions_of(self, publication: str | None) -> tuple[Assumption, ...]:
+    def assumptions_of(self, basis: Basis, publication: str | None) -> tuple[Assumption, ...]:
         """Of the server's answer to the statement at hand, which may be about a publication."""
         session, catalog = self.session, self.session.catalog
         oid = catalog.publication_names.get(publication) if publication is not None else None
         reasons = [
-            *session.because,
+            *([] if basis.conditional is None else [basis.conditional]),
+            *basis.reasons,
             *self._of_rows(catalog.relations.get(oid) for oid in session.mentions),
+            *self._of_rows(map(self._row, basis.rows)),
             *self._of_rows([catalog.publications.get(oid)] if oid is not None else ()),
         ]
         return self._shown(reasons or list(self._in_general()))
@@ -83,16 +88,22 @@ class Grounds:
         oid = catalog.relation_names.get((catalog.namespace_names.get(schema, 0), name))
         return catalog.relations[oid] if oid is not None else None
 
-    def _of_rows(self, rows: Iterable[Relation | Publication | Namespace | None]) -> Iterator[Reason]:
+    def _row(self, oid: int) -> _Row | None:
+        catalog = self.session.catalog
+        heaps = (catalog.relations, catalog.publications, catalog.namespaces, catalog.roles)
+        return next((row for heap in heaps if (row := heap.get(oid)) is not None), None)
+
+    def _of_rows(self, rows: Iterable[_Row | None]) -> Iterator[Reason]:
         known = self.session.catalog.reasons.rows
         for row in rows:
             if row is not None and not row.seen:
                 yield known.get(row.oid) or Reason(f"{self._named(row)}, which these files do not create")
 
-    def _named(self, row: Relation | Publication | Namespace) -> str:
+    def _named(self, row: _Row) -> str:
         if isinstance(row, Relation):
             return f"table {self.session.qualified(row)}"
-        return f'{"publication" if isinstance(row, Publication) else "schema"} "{row.name}"'
+        kind = {Publication: "publication", Namespace: "schema", Role: "role"}[type(row)]
+        return f'{kind} "{row.name}"'
 
     def _of_flags(self, flags: Iterable[str]) -> Iterator[Reason]:
         known = self.session.catalog.reasons.flags

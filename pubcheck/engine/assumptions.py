@@ -203,7 +203,7 @@ def assume_unknown(session: Session, name: str, node: Node, changes: list[Change
         assume_changes(catalog, changes)
     if name not in _DOUBTED or _is_plain(catalog, name, node):
         return
-    if not session.assumed and not (name == "AlterTableStmt" and made_of_unseen(changes)):
+    if session.basis.certain and not (name == "AlterTableStmt" and made_of_unseen(changes)):
         return
     if name == "IndexStmt":
         for heap, key, _ in changes:

@@ -39,6 +39,8 @@ from pubcheck.postgres.plpgsql.conditions import ALREADY
 from pubcheck.postgres.plpgsql.declarations import first_refusal
 from pubcheck.postgres.plpgsql.host import ExecutionContext, Exhausted, Inner, Raised
 from pubcheck.postgres.plpgsql.interpret import Interpreter
+from pubcheck.postgres.process_utility import MAY_BE_REFUSED
+from pubcheck.postgres.session.basis import Basis
 from pubcheck.postgres.source_text import Text, do_body, language_of
 from pubcheck.postgres.tokens import in_bytes
 from pubcheck.rulebook import RULES, rule_for_spec
@@ -49,6 +51,7 @@ _ABOUT_PUBLICATIONS = re.compile(
     r"\b(?:create|alter|drop)\s+publication\b|\breplica\s+identity\s+(?:full|nothing|default|using)\b", re.IGNORECASE
 )
 _UNFINISHED = "see that each statement ends with a semicolon, as do END, END IF, END LOOP and END CASE"
+_MAY_NOT_GET_HERE = Reason("it is unknown whether the block gets here")
 _NOT_INLINE = ("sql", "c", "internal")
 
 
@@ -107,7 +110,7 @@ class BlockRunner:
                 interpreter.settle()
             except Raised as raised:
                 self.undo(self.begun)
-                self._refuse(raised, certain=not interpreter.doubt.unproven)
+                self._refuse(raised, Basis(_MAY_NOT_GET_HERE if interpreter.doubt.unproven else None))
             except (Exhausted, TooDeep, RecursionError):
                 self.unfollowed(None, self.statement.text)
         if guard.failed:
@@ -176,7 +179,6 @@ class BlockRunner:
         block, text = self.statement.text, run.statement
         self.session.begin_statement(run.source, run.number, text.text)
         stop = self.fold.stopped.stop(name, node, block.replace(text.text.strip(), "") if block != text.text else "")
-        self.session.assumed = False
         if stop is not None and stop.certain:
             raise Raised(self.fold.stopped.error(text, stop), run.inner)
 
@@ -305,38 +307,35 @@ class BlockRunner:
         """An inner statement as the fold's findings need it."""
         return embedded(self.statement, inner)
 
-    def _refuse(self, raised: Raised, *, certain: bool) -> None:
-        """The block is refused: one finding, with the first error that the server raises, if that is ``certain``."""
+    def _refuse(self, raised: Raised, basis: Basis) -> None:
+        """The block is refused: one finding, with the first error that the server raises."""
         error, inner = raised.error, raised.inner
         statement = self.statement if inner is None else self.statement_text(inner)
-        self.session.assumed = not certain
-        if not certain:
-            self.session.because.append(Reason("it is unknown whether the block gets here"))
         self.session.notices = []
         if error.rule is None:
             if self.about or any(_ABOUT_PUBLICATIONS.search(each.text) for each in (self.statement, statement)):
-                self._report_failure(statement, error, compiled=raised.compiled)
+                self._report_failure(statement, error, basis, compiled=raised.compiled)
         elif error.sqlstate == "42601" or raised.compiled:
-            self._refuse_syntax(statement, error, compiled=raised.compiled)
+            self._refuse_syntax(statement, error, basis, compiled=raised.compiled)
         elif isinstance(error.evidence, RefusedDml):
             self.fold.stopped.record(error.evidence)
         else:
-            self.fold.at_hand.refuse(statement, error)
+            self.fold.at_hand.refuse(statement, error, basis)
 
-    def _report_failure(self, statement: StatementText, error: ServerError, *, compiled: bool) -> None:
+    def _report_failure(self, statement: StatementText, error: ServerError, basis: Basis, *, compiled: bool) -> None:
         """What the statement did about publications is taken back, or never done, by an error about something else."""
         message = f"this fails, and what it does about publications is taken back: {error.message}"
         help_text = "mend what fails, or put it into a block of its own with EXCEPTION WHEN if it may fail"
         if compiled:
             message = f"PostgreSQL cannot read this body, and runs nothing of it: {error.message}"
             help_text = _UNFINISHED
-        certainty: Certainty = "assumed" if self.session.assumed else "certain"
-        span, answer = statement.span(error.culprit or 0), self.fold.at_hand.answer(statement, error)
+        certainty: Certainty = "certain" if basis.certain else "assumed"
+        span, answer = statement.span(error.culprit or 0), self.fold.at_hand.answer(statement, error, basis)
         self.fold.diagnostics.append(
             RULES["PUB137"].diagnostic(certainty, (self.fold.major,), message, span, help=help_text, **answer)
         )
 
-    def _refuse_syntax(self, statement: StatementText, error: ServerError, *, compiled: bool) -> None:
+    def _refuse_syntax(self, statement: StatementText, error: ServerError, basis: Basis, *, compiled: bool) -> None:
         from pubcheck.checks.ddl.syntax_help import spec_of_syntax_error, syntax_help
 
         spec, error.detail = spec_of_syntax_error(error.message)
@@ -348,7 +347,7 @@ class BlockRunner:
                 f"PostgreSQL cannot read this statement: {error.message}",
                 statement.span(error.culprit or 0),
                 help=syntax_help(told) or (_UNFINISHED if compiled else None),
-                **self.fold.at_hand.answer(statement, error),
+                **self.fold.at_hand.answer(statement, error, basis),
             )
         )
 
@@ -365,7 +364,7 @@ class FunctionDefinition(Execution):
             error = compile_error(self.statement.text, function.body, failure)
             refused = Raised(error, None, compiled=True)
             runner = BlockRunner(replay, self.statement, self.source)
-            runner._refuse(refused, certain=not replay.session.assumed)
+            runner._refuse(refused, replay.session.basis)
             raise ServerError(error.sqlstate, error.message)
 
 
@@ -387,7 +386,7 @@ class _InnerExecution(Execution):
 
     def check_body(self, name: str, mark: int, *, perhaps_refused: bool) -> None:
         if perhaps_refused:
-            self.replay.session.assumed = True
+            self.replay.session.assume(self.replay.catalog.reasons.here(MAY_BE_REFUSED))
         function = function_made(self.replay, mark) if name == "CreateFunctionStmt" else None
         failure = refused_body(self.replay, function) if function is not None else None
         if function is not None and failure is not None:
@@ -400,10 +399,10 @@ class _InnerExecution(Execution):
         replay, session = self.replay, self.replay.session
         if error.sqlstate in ALREADY and any(f'"{name}"' in error.message for name in replay.perhaps_made):
             session.assume("it is unknown whether an earlier block, which may fail, has created it")
-        if not session.assumed:
+        if session.basis.certain:
             raise Raised(error, self._raised_at) from None
         if error.rule is not None and not self.context.excuse(error, False):
-            replay.at_hand.refuse(self.statement, error)
+            replay.at_hand.refuse(self.statement, error, session.basis)
             assume_refused(session, name, node)
         self.answer = error
 
@@ -413,7 +412,7 @@ class _InnerExecution(Execution):
         self.runner.about = self.runner.about or name in WITH_FILTERS
         in_branch = context.in_branch and name not in TO_DROP
         # A statement of a branch that is perhaps skipped does not make what follows it uncertain.
-        sure = not (session.rests_on_unseen if in_branch else session.assumed)
+        sure = session.basis.certain_if_run if in_branch else session.basis.certain
         sure = sure and not made_of_unseen(changes)
         if sure and replay.perhaps_made:
             sure = replay.perhaps_made.isdisjoint(names_made(changes))

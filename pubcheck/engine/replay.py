@@ -25,6 +25,7 @@ from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node, TooDeep
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.basis import Basis
 from pubcheck.source import Source
 from pubcheck.statement_index import Statements, StatementText
 
@@ -48,7 +49,7 @@ class Execution:
     """How a statement that stands by itself in a file is executed; blocks execute those inside them otherwise.
 
     ``source`` and ``number`` are those by which the unit's statements give it. ``conditional``: whether it runs is not
-    known; ``rests_on_unseen``: its answer may be otherwise. ``recorded``: its changes belong to the unit's history.
+    known; ``assumed``: its answer rests on ``reason``. ``recorded``: its changes belong to the unit's history.
     """
 
     conditional = False
@@ -57,11 +58,18 @@ class Execution:
     def __init__(self, replay: Replay, statement: StatementText, source: int, *, filled: bool) -> None:
         self.replay, self.statement, self.source = replay, statement, source
         self.number = statement.index
-        self.rests_on_unseen = filled
+        self.assumed = filled
 
     def reason(self) -> Reason:
         """Why the statement is assumed from its beginning."""
         return self.replay.catalog.reasons.here(MAY_NOT_RUN)
+
+    def basis(self) -> Basis:
+        """What the server's answer rests on before the statement begins."""
+        if not (self.assumed or self.conditional):
+            return Basis()
+        reason = self.reason()
+        return Basis(reason if self.assumed else None, conditional=reason if self.conditional else None)
 
     def check_body(self, name: str, mark: int, *, perhaps_refused: bool) -> None:
         """Check the body of a function that the statement has created since ``mark``. Raises ServerError."""
@@ -70,10 +78,10 @@ class Execution:
         """Report that the server refuses the statement."""
         session = self.replay.session
         if error.rule is not None:
-            self.replay.at_hand.refuse(self.statement, error)
-            if session.assumed:
+            self.replay.at_hand.refuse(self.statement, error, session.basis)
+            if not session.basis.certain:
                 assume_refused(session, name, node)
-        elif session.assumed:
+        elif not session.basis.certain:
             assume_targets(session, name, node)
 
     def assume(self, name: str, node: Node, mark: int, *, perhaps_refused: bool) -> None:
@@ -81,7 +89,7 @@ class Execution:
         session, catalog = self.replay.session, self.replay.catalog
         if perhaps_refused:
             assume_statement(catalog, name, mark)
-        elif self.rests_on_unseen:
+        elif self.assumed:
             assume_changes(catalog, catalog.journal.entries[mark:])
         assume_unknown(session, name, node, catalog.journal.entries[mark:])
 
@@ -157,10 +165,7 @@ class Replay:
         and take the changes into the history. Raises RecursionError where it is nested too deeply; then, and where the
         server refuses it, it changes nothing."""
         session, journal, statement = self.session, self.catalog.journal, run.statement
-        session.begin_statement(run.source, run.number, statement.text)
-        session.conditional, session.rests_on_unseen = run.conditional, run.rests_on_unseen
-        if session.assumed:
-            session.because.append(run.reason())
+        session.begin_statement(run.source, run.number, statement.text, run.basis())
         mark, undone = journal.mark(), len(journal.undone)
         try:
             perhaps_refused = apply_with_triggers(session, name, node)
@@ -175,9 +180,9 @@ class Replay:
             session.forget_path()
             raise
         run.assume(name, node, mark, perhaps_refused=perhaps_refused)
-        unseen = [error for error in session.unseen if not run.excuses(error)]
+        unseen = [error for error in session.unseen_names() if not run.excuses(error)]
         if unseen:
-            self.at_hand.report_unseen(statement, unseen)
+            self.at_hand.report_unseen(statement, unseen, session.basis)
         changes = journal.entries[mark:]
         if name in WITH_FILTERS:
             self.at_hand.report_filters(statement, changes)

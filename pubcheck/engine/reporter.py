@@ -34,6 +34,7 @@ from pubcheck.postgres.catalog.rows import Place, PublicationRel
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.identifiers import qualified
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.basis import Basis
 from pubcheck.rulebook import RULES, Rule, rule_for_spec
 from pubcheck.source import utf8
 from pubcheck.statement_index import Statements, StatementText
@@ -90,12 +91,12 @@ class StatementReporter:
         self._misspelt_tables: set[str] = set()
         """Tables that are not created, and whose names are near to one that is."""
 
-    def refuse(self, statement: StatementText, error: ServerError) -> None:
-        """The server refuses the statement, or perhaps does."""
+    def refuse(self, statement: StatementText, error: ServerError, basis: Basis) -> None:
+        """The server refuses the statement; ``basis`` is what that rests on."""
         rule = rule_for_spec(error.rule or "", error.sqlstate)
-        certainty: Certainty = "assumed" if self.session.assumed else "certain"
+        certainty: Certainty = "certain" if basis.certain else "assumed"
         told = self._faults.value(statement, None, self._filter_explanation, error)
-        answer = self.answer(statement, error)
+        answer = self.answer(statement, error, basis)
         if told is None:
             message, help_text = self._faults.value(statement, (error.message, None), explain, error)
             if error.sqlstate == _DUPLICATE:
@@ -205,12 +206,12 @@ class StatementReporter:
             )
         )
 
-    def report_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
+    def report_unseen(self, statement: StatementText, errors: list[ServerError], basis: Basis) -> None:
         """One note for all names of a statement that are not visible, with the server's answer for the first."""
         with self._faults.guard(statement):
-            self._report_unseen(statement, errors)
+            self._report_unseen(statement, errors, basis)
 
-    def _report_unseen(self, statement: StatementText, errors: list[ServerError]) -> None:
+    def _report_unseen(self, statement: StatementText, errors: list[ServerError], basis: Basis) -> None:
         first = errors[0]
         rule = rule_for_spec(first.rule or "")
         message, help_text = explain_unseen(first, [error.message for error in errors[1:]])
@@ -227,7 +228,7 @@ class StatementReporter:
                 severity="note",
                 help=help_text,
                 related=related,
-                **self.answer(statement, first, "nothing outside these files creates it"),
+                **self.answer(statement, first, basis, ("nothing outside these files creates it",)),
             )
         )
 
@@ -238,12 +239,13 @@ class StatementReporter:
             in_public = any(error.missing_schema == "public" for error in errors)
             self.missing.append(_NotCreated(len(self.diagnostics), message, missing, in_public))
 
-    def answer(self, statement: StatementText, error: ServerError, assumption: str = "") -> _Answer:
-        """What a diagnostic has from the server's answer to the statement at hand. ``assumption``: what it rests on,
-        where that is known without a look at the session."""
-        assumptions: tuple[Assumption, ...] = (assumption,) if assumption else ()
-        if self.session.assumed and not assumption:
-            assumptions = self._grounds.assumptions_of(error.publication)
+    def answer(
+        self, statement: StatementText, error: ServerError, basis: Basis, assumptions: tuple[Assumption, ...] = ()
+    ) -> _Answer:
+        """What a diagnostic has from the server's answer to the current statement. ``assumptions`` are given if they
+        are known without a look at the catalog."""
+        if not basis.certain and not assumptions:
+            assumptions = self._grounds.assumptions_of(basis, error.publication)
         return {
             "statement": statement.ref(),
             "object": error.relation,

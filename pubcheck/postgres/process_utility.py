@@ -7,7 +7,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.session import Session
 from pubcheck.postgres.session.connection import EVENT_TRIGGERS
 
-_MAY_BE_REFUSED = "an event trigger may refuse this statement"
+MAY_BE_REFUSED = "an event trigger may refuse this statement"
 _CREATE = "CreateEventTrigStmt"
 
 
@@ -21,8 +21,7 @@ def apply_with_triggers(session: Session, name: str, node: Node) -> bool:
 
     perhaps = refuse_start(session, name, node)
     if perhaps:
-        session.assumed = True
-        session.because.append(session.catalog.reasons.here(_MAY_BE_REFUSED))
+        session.assume(session.catalog.reasons.here(MAY_BE_REFUSED))
     journal = session.catalog.journal
     mark = journal.mark()
     apply(session, name, node)

@@ -23,6 +23,7 @@ from pubcheck.postgres.plpgsql.host import Raised
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.replication.result_relations import members
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.basis import Basis
 from pubcheck.source import Source
 from tests.differential.scripts import DATABASE, MADE, ROLES
 from tests.support.servers import Answer, Server, execute
@@ -205,9 +206,9 @@ def _watched() -> Iterator[_Watched]:
         seen.notices[session.statement] = list(session.notices)
         return perhaps_refused
 
-    def refused(inside: BlockRunner, raised: Raised, *, certain: bool) -> None:
+    def refused(inside: BlockRunner, raised: Raised, basis: Basis) -> None:
         seen.left_out[inside.statement.index] = f"{raised.error.sqlstate} {raised.error.message}"
-        refuse(inside, raised, certain=certain)
+        refuse(inside, raised, basis)
 
     refuse = BlockRunner._refuse
     with (

@@ -24,6 +24,7 @@ from pubcheck.postgres.parse import Node
 from pubcheck.postgres.plpgsql.host import Raised
 from pubcheck.postgres.process_utility import apply_with_triggers
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.basis import Basis
 from pubcheck.source import Source
 from tests.differential.blocks import Blocks
 from tests.differential.state import QUERY, shown
@@ -97,10 +98,10 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
     """By statement, the certain refusals that are told and those that are followed only; whether all was followed."""
     silent: dict[int, str] = {}
 
-    def refuse(self: BlockRunner, raised: Raised, *, certain: bool) -> None:
+    def refuse(self: BlockRunner, raised: Raised, basis: Basis) -> None:
         if raised.error.rule is None:
             silent[self.statement.index] = f"{raised.error.sqlstate} {raised.error.message}"
-        original(self, raised, certain=certain)
+        original(self, raised, basis)
 
     def watched(session: Session, name: str, node: Node) -> bool:
         try:

@@ -214,7 +214,7 @@ def test_collations_that_every_build_has() -> None:
 def test_collations_that_some_builds_have_are_noted_as_not_visible(name: str) -> None:
     over = cache()
     assert over.collation_named([name]).oid < 16384
-    assert [error.sqlstate for error in over.session.unseen] == ["42704"]
+    assert [error.sqlstate for error in over.session.basis.unseen] == ["42704"]
     row = over.collation_named([name], exists=True)
     assert row.oid < 16384
     assert over.collation(row.oid) is row

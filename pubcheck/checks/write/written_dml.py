@@ -347,27 +347,27 @@ def _does_nothing(catalog: Catalog, row: Relation, name: str, kind: str) -> bool
 def _reads(session: Session, name: str, node: Node, aims: list[_WriteTarget], enclosing_block: str) -> bool | None:
     """Whether all that a statement names is there and seen; None where the server refuses it for something else, or
     may."""
-    session.assumed = False
     name, node = _query(name, node, session.catalog.major.number)
-    try:
-        if name == "SelectStmt":
-            read_query(session, {name: node})
-        for aim in aims:
-            row = session.find_relation(aim.target)
-            if row is None or not _assignable(row, aim):
+    with session.apart() as basis:
+        try:
+            if name == "SelectStmt":
+                read_query(session, {name: node})
+            for aim in aims:
+                row = session.find_relation(aim.target)
+                if row is None or not _assignable(row, aim):
+                    return None
+                if "onConflictClause" in aim.body and not _infers(session.catalog, row, aim):
+                    return None
+                read_query(session, _as_query(aim))
+        except ServerError as error:
+            unknown = _UNKNOWN_NAME.search(error.message)
+            if unknown is None or not re.search(
+                rf"(?<![\w$.]){re.escape(unknown[1])}(?![\w$])", enclosing_block, re.IGNORECASE
+            ):
                 return None
-            if "onConflictClause" in aim.body and not _infers(session.catalog, row, aim):
-                return None
-            read_query(session, _as_query(aim))
-    except ServerError as error:
-        unknown = _UNKNOWN_NAME.search(error.message)
-        if unknown is None or not re.search(
-            rf"(?<![\w$.]){re.escape(unknown[1])}(?![\w$])", enclosing_block, re.IGNORECASE
-        ):
+        except RecursionError:
             return None
-    except RecursionError:
-        return None
-    return not session.assumed
+        return basis.certain
 
 
 _UNKNOWN_NAME = re.compile(r'^(?:column|missing FROM-clause entry for table) "([^".]+)')
@@ -379,22 +379,17 @@ def _ill_typed(session: Session, aim: _WriteTarget, enclosing_block: str) -> boo
     from pubcheck.postgres.executor.dml import analyze_write
 
     row = session.find_relation(aim.target)
-    assumed, unseen = session.assumed, len(session.unseen)
-    session.assumed = False
-    try:
-        if row is not None and row.seen:
+    if row is None or not row.seen:
+        return False
+    with session.apart() as basis:
+        try:
             analyze_write(session, row, aim.kind, aim.body, aim.around)
-        return False
-    except ServerError as error:
-        # Names that are no columns' may be variables or parameters.
-        return (
-            not session.assumed and not (error.sqlstate in _OF_NAMES and enclosing_block) and error.sqlstate != "42P02"
-        )
-    except (Unknowable, RecursionError):
-        return False
-    finally:
-        session.assumed = assumed
-        del session.unseen[unseen:]
+        except ServerError as error:
+            # Names that are not columns may be variables or parameters.
+            return basis.certain and not (error.sqlstate in _OF_NAMES and enclosing_block) and error.sqlstate != "42P02"
+        except (Unknowable, RecursionError):
+            return False
+    return False
 
 
 _OF_NAMES = ("42703", "42P01")

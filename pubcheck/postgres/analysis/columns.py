@@ -48,7 +48,7 @@ def _resolve(session: Session, relation: Relation, body: Node) -> Column | None:
     if not relation.seen:
         return require_column(session, relation.oid, name)
     # What could not be followed (a DO block) may have added it.
-    session.assumed = session.assumed or session.blind
+    session.rests_on_flag("blind")
     raise missing_column(relation, qualifier[-1] if qualifier else None, name, location)
 
 
@@ -147,7 +147,7 @@ def column_reference(p: ParseState, body: Node) -> Expr | MissingColumn:
         raise Unknowable(f'the type of column "{name}"', location)
 
     def missing() -> ServerError:
-        p.session.assumed = p.session.assumed or p.session.blind
+        p.session.rests_on_flag("blind")
         return missing_column(relation, qualifier[-1] if qualifier else None, name, location)
 
     if qualifier:

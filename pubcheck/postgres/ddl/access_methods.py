@@ -95,7 +95,7 @@ def _refuse_missing(session: Session, name: str) -> None:
     if (METHOD, 0, name) not in session.catalog.other_names:
         if all_seen(session):
             raise ServerError("42704", f'access method "{name}" does not exist')
-        session.assumed = True
+        session.assume(f'access method "{name}", which these files do not create')
 
 
 def refuse_tablespace(name: str | None) -> None:

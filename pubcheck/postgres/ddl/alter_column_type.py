@@ -97,21 +97,20 @@ def rebuild_dependents(session: Session, former: Mapping[int, Relation]) -> None
         changed = [new for old, new in zip(was.columns, row.columns, strict=False) if old.type != new.type]
         if not changed or not row.seen or row.kind not in "rp":
             continue
-        before = session.assumed
-        try:
-            _read_again(session, was, row, changed)
-        except Unknowable:
-            unknown = {column.number for column in changed}
-            columns = (
-                replace(column, type=0, typmod=-1, collation=0) if column.number in unknown else column
-                for column in row.columns
-            )
-            put_columns(session, row, tuple(columns))
-        except ServerError as error:
-            error.rule = None
-            if session.assumed == before and not session.blind:
-                raise
-        session.assumed = before
+        with session.apart() as basis:
+            try:
+                _read_again(session, was, row, changed)
+            except Unknowable:
+                unknown = {column.number for column in changed}
+                columns = (
+                    replace(column, type=0, typmod=-1, collation=0) if column.number in unknown else column
+                    for column in row.columns
+                )
+                put_columns(session, row, tuple(columns))
+            except ServerError as error:
+                error.rule = None
+                if basis.certain and not session.blind:
+                    raise
 
 
 def _read_again(session: Session, was: Relation, row: Relation, changed: list[Column]) -> None:

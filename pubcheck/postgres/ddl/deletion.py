@@ -268,7 +268,7 @@ def _report(
         message = "cannot drop desired object(s) because other objects depend on them"
     kept = [session.catalog.relations.get(entry.target[1]) if entry.target[0] == RELATION else None for entry in asked]
     if all(row is not None and not row.seen for row in kept):
-        session.assumed = True  # whatever depends on it is perhaps not there
+        session.rests_on(*filter(None, kept))  # whatever depends on it is perhaps not there
     member = next((entry for entry in asked if entry.target[0] == PUBLICATION_REL), None)
     error = ServerError(
         "2BP01",

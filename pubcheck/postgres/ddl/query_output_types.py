@@ -40,13 +40,13 @@ def with_types(session: Session, query: Node, columns: Outputs) -> Outputs:
 
     Raises ServerError where the server certainly refuses the query.
     """
-    before, certain, found = session.assumed, False, None
+    certain, found = False, None
     nested = Nested(parse_state(session, NOTHING))
     if any("SelectStmt" not in body["ctequery"] for _, body in find(query, "CommonTableExpr")):
         return columns  # what changes data is only read here as part of a query
-    with only_certain(session), suppress(RecursionError), _for_values():
+    with only_certain(session) as basis, suppress(RecursionError), _for_values():
         found = analyze_query(nested, query)
-        certain = session.assumed == before
+        certain = basis.certain
     if not certain or found is None or nested.outer:
         return columns
     if columns is None:

@@ -38,7 +38,7 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
             session.assume(f'index "{name}", which these files do not create')
             return None
         raise _refused(session, row, "42704", f'index "{name}" for table "{row.name}" does not exist')
-    session.assumed = session.assumed or not found.seen
+    session.rests_on(found)
     index = catalog.indexes.get(found.oid)
     if index is None:
         raise _refused(session, row, "42809", f'"{name}" is not an index')
@@ -57,8 +57,7 @@ def _index(session: Session, row: Relation, name: str) -> Index | None:
     for key in index.keys:
         column = row.columns[key - 1]
         if not column.not_null:
-            if not row.seen:
-                session.assumed = True
+            session.rests_on(row)
             raise _refused(
                 session,
                 row,

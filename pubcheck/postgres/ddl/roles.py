@@ -171,7 +171,7 @@ def drop_role(session: Session, node: Node) -> None:
             session.notices.append(f'role "{name}" does not exist, skipping')
             continue
         doomed.append(session.role_named(name))
-        session.assumed = session.assumed or not doomed[-1].seen
+        session.rests_on(doomed[-1])
     me = session.role
     for row in doomed:
         if not session.superuser() and not me.create_role:

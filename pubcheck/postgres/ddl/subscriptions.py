@@ -60,7 +60,7 @@ def create_subscription(session: Session, node: Node) -> None:
         name,
         tuple(named),
         place,
-        not session.assumed,
+        session.basis.certain,
         enabled=options["enabled"],
         slot=options.get("slot_name", name) is not None,
         connected=options["connect"],
@@ -82,7 +82,7 @@ def alter_subscription(session: Session, node: Node) -> None:
         row = Subscription(name, (), session.place(0), seen=False, enabled=None, slot=None)
         _ALTER[kind](session, node, row)
         return
-    certain = not session.assumed
+    certain = session.basis.certain
     _rests_on(session, row)
     _require_owner(session, row)
     refuse_without_password(session, row.password_required)
@@ -99,7 +99,7 @@ def drop_subscription(session: Session, node: Node) -> None:
     if row is None:
         if not node.get("missing_ok"):
             _require(session, name)
-            _outside_transaction(session, "DROP SUBSCRIPTION", doubted=True)
+            _outside_transaction(session, "DROP SUBSCRIPTION")
         return
     _require_owner(session, row)
     if row.slot:
@@ -140,7 +140,8 @@ def _rests_on(session: Session, row: Subscription) -> None:
 def _taken(session: Session, row: Subscription) -> None:
     """A name that a subscription has; but files of one folder may be of several subscribers."""
     _rests_on(session, row)
-    session.assumed = session.assumed or row.place.source != session.source
+    if row.place.source != session.source:
+        session.assume(f'one subscriber for these files: another file creates subscription "{row.name}"')
 
 
 def _require_owner(session: Session, row: Subscription) -> None:
@@ -166,15 +167,15 @@ def change_owner(session: Session, name: str, owner: Role) -> None:
 def _require(session: Session, name: str) -> None:
     """A subscription that is not there. Raises ServerError 42704 where that is certain; the rest is assumed."""
     if session.is_closed(_KIND, 0, name):
-        session.assumed = session.assumed or session.catalog.gone.get((_KIND, 0, name)) is False
+        if session.catalog.gone.get((_KIND, 0, name)) is False:
+            session.assume(f'the earlier DROP of subscription "{name}"')
         place = session.place(session.find_name(name) or 0)
         raise _refused("42704", f'subscription "{name}" does not exist', place)
-    session.assumed = True
+    session.assume(f'subscription "{name}", which these files do not create')
 
 
-def _outside_transaction(session: Session, what: str, *, doubted: bool = False) -> None:
+def _outside_transaction(session: Session, what: str) -> None:
     """PreventInTransactionBlock. Raises ServerError 25001."""
-    session.assumed = session.assumed or doubted
     if session.statement >= EMBEDDED:
         session.assume("no transaction block is around the call")  # the server would report that first
         raise ServerError("25001", f"{what} cannot be executed from a function", rule=RULE)
@@ -189,7 +190,8 @@ def _check_connection(session: Session, node: Node) -> None:
     if said is None or is_abbreviation(text):
         return
     # A text without any option may stand for one that has some.
-    session.assumed = session.assumed or "=" not in text
+    if "=" not in text:
+        session.assume("the connection string as it is written")
     message = f"invalid connection string syntax: {said}"
     raise ServerError("42601", message, rule=RULE, culprit=node.get("conninfo_location", 0))
 

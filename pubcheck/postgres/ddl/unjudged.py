@@ -15,23 +15,22 @@ from contextlib import contextmanager
 
 from pubcheck.postgres.errors import ServerError, Unknowable
 from pubcheck.postgres.session import Session
+from pubcheck.postgres.session.basis import Basis
 
 
 @contextmanager
-def only_certain(session: Session) -> Iterator[None]:
+def only_certain(session: Session) -> Iterator[Basis]:
     """Lets a ServerError out, as one that nobody is told of, if it rests on nothing that is not visible.
 
     What is noted of the statement as not visible is as before, however the question ended.
     """
-    before, unseen = session.assumed, len(session.unseen)
-    try:
-        yield
-    except Unknowable:
-        session.vouched = False
-    except ServerError as error:
-        error.rule = None
-        if session.assumed == before and not session.blind:
-            raise
-        session.vouched = False
-    session.assumed = before
-    del session.unseen[unseen:]
+    with session.apart() as basis:
+        try:
+            yield basis
+        except Unknowable:
+            session.vouched = False
+        except ServerError as error:
+            error.rule = None
+            if basis.certain and not session.blind:
+                raise
+            session.vouched = False

@@ -8,7 +8,7 @@ known. Of the rest only what is known to give a value for whatever it is given i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from msgspec import Struct
 
@@ -67,13 +67,11 @@ class QueryChecker:
     def function_of(self, call: Node, variables: Variables) -> int | None:
         """The one of several functions of its name that a call in an expression means; None where that is not known."""
         query: Node = {"targetList": [{"ResTarget": {"val": {"FuncCall": call}}}]}
-        assumed = self.session.assumed
-        try:
-            found = self._nested(query, variables, {})[0].analysed[0]
-        except (ServerError, Unknowable, RecursionError, IndexError):
-            return None
-        finally:
-            self.session.assumed = assumed
+        with self.session.apart():
+            try:
+                found = self._nested(query, variables, {})[0].analysed[0]
+            except (ServerError, Unknowable, RecursionError, IndexError):
+                return None
         return found.functions[0] if found.node == "FuncExpr" else None
 
     def type_named(self, written: str) -> Type:
@@ -94,14 +92,10 @@ class QueryChecker:
         if "TypeCast" not in value:
             return 0, -1
         node = value["TypeCast"]["typeName"]
-        assumed = self.session.assumed
-        try:
+        with self.session.apart(), suppress(ServerError, Unknowable):
             oid = self.session.type_oid(node)
             return oid, typmod_of(self.session, node, oid) if oid and "typmods" in node else -1
-        except (ServerError, Unknowable):
-            return 0, -1
-        finally:
-            self.session.assumed = assumed
+        return 0, -1
 
     def read(self, value: str, written: str) -> None:
         """A text is assigned to a variable that is declared so. Raises Failed if it certainly cannot be."""
@@ -139,20 +133,18 @@ class QueryChecker:
         fresh = known is None or known.query is not query or known.stamp != stamp
         if fresh and self._left <= 0:
             return words_may_fail(query)
-        assumed, session.assumed = session.assumed, False
-        try:
-            if known is None or fresh:
-                self._left -= 1
-                known = self._known[key] = self._analysed(query, variables, targets, stamp)
-            return known.verdict if known.verdict is not None else self._evaluated(known, variables)
-        except ServerError as error:
-            if session.assumed or session.blind or error.message == OF_FILTERS:
-                return True
-            raise Failed(
-                error.sqlstate, error.message, detail=error.detail, hint=error.hint, location=error.location
-            ) from None
-        finally:
-            session.assumed = assumed
+        with session.apart() as basis:
+            try:
+                if known is None or fresh:
+                    self._left -= 1
+                    known = self._known[key] = self._analysed(query, variables, targets, stamp)
+                return known.verdict if known.verdict is not None else self._evaluated(known, variables)
+            except ServerError as error:
+                if not basis.certain or session.blind or error.message == OF_FILTERS:
+                    return True
+                raise Failed(
+                    error.sqlstate, error.message, detail=error.detail, hint=error.hint, location=error.location
+                ) from None
 
     def _analysed(self, query: Node, variables: Variables, targets: Sequence[Type | None], stamp: _Stamp) -> _Analysed:
         try:

@@ -139,8 +139,7 @@ class Session(Relations):
             self.note_unseen(error, PUBLICATION, 0, name)
             return row
         row = catalog.publications[oid]
-        if not row.seen:
-            self.assumed = True
+        self.rests_on(row)
         return row
 
     def role_named(self, name: str, *, rule: str | None = None) -> Role:

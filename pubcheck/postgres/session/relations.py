@@ -110,7 +110,7 @@ class Relations(Schemas):
         if row is None:
             row = self._assume_relation(rv, rule)
         elif not row.seen:
-            self.assumed = True
+            self.rests_on(row)
             # What was perhaps made is no news either: the files say so.
             if rule is not None and not row.noted and row.place is None:
                 self.note_unseen(self._missing(rv, rule), RELATION, row.namespace, row.name)

@@ -5,16 +5,18 @@ What a handler could not see it says here, so that certainty is never forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from pubcheck.postgres.catalog import FIRST_NORMAL_OID, NAMESPACE, PUBLICATION, RELATION, ROLE, Catalog
 from pubcheck.postgres.catalog.reasons import NOT_FOLLOWED, Reason
-from pubcheck.postgres.catalog.rows import Place
+from pubcheck.postgres.catalog.rows import Namespace, Place, Publication, Relation, Role
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.opaque_sql import HEALING, IDENTIFYING, taking
+from pubcheck.postgres.session.basis import Basis
 from pubcheck.postgres.session.privileges import Rights
 from pubcheck.postgres.tokens import find_name
 from pubcheck.source import utf8
@@ -68,31 +70,17 @@ class Visibility(Rights):
 
     # The statement at hand.
 
-    def begin_statement(self, source: int, statement: int, text: str = "") -> None:
-        """Forget what was noted for the statement before; ``text`` is the statement that comes."""
+    def begin_statement(self, source: int, statement: int, text: str = "", basis: Basis | None = None) -> None:
+        """Begin the statement ``text``. ``basis`` is what its answer rests on from the beginning."""
         self.source, self.statement = source, statement
         self.catalog.reasons.at = source, statement
         self._text = text
-        self.unseen: list[ServerError] = []
-        self.conditional = False
-        """Whether it is unknown if the statement runs."""
-        self.rests_on_unseen = False
-        """Whether the server's answer to it, if it runs, rests on something that was not seen."""
-        self.because: list[Reason] = []
+        self.basis = basis or Basis()
+        """What the server's answer to the statement rests on."""
         self.vouched = True
         """Whether all that the statement says was checked as the server checks it."""
         self.notices: list[str] = []
         self.mentions: dict[int, int] = {}
-
-    @property
-    def assumed(self) -> bool:
-        """Whether the server's answer to the statement at hand is assumed."""
-        return self.rests_on_unseen or self.conditional
-
-    @assumed.setter
-    def assumed(self, value: bool) -> None:
-        self.rests_on_unseen = value
-        self.conditional = self.conditional and value
 
     def place(self, start: int, length: int = 0) -> Place:
         """Byte offsets within the statement at hand."""
@@ -109,10 +97,27 @@ class Visibility(Rights):
 
     # What is visible.
 
-    def assume(self, text: str) -> None:
-        """The server's answer to the statement at hand rests on something that was not seen, which ``text`` says."""
-        self.assumed = True
-        self.because.append(Reason(text))
+    def assume(self, reason: str | Reason) -> None:
+        """Let the server's answer rest on something that was not seen."""
+        self.basis.reasons.append(Reason(reason) if isinstance(reason, str) else reason)
+
+    def rests_on(self, *rows: Relation | Publication | Namespace | Role) -> None:
+        """Let the server's answer rest on those of the rows that are only assumed."""
+        self.basis.rows.update((row.oid, None) for row in rows if not row.seen)
+
+    def rests_on_flag(self, flag: str) -> None:
+        """Let the server's answer rest on what could not be followed, if ``flag`` (``blind``, ``joined``) is set."""
+        if getattr(self, flag):
+            self.assume(self.catalog.reasons.flags[flag])
+
+    @contextmanager
+    def apart(self) -> Iterator[Basis]:
+        """Ask a question whose answer has a basis of its own; that of the statement stays as it was."""
+        outer, self.basis = self.basis, Basis()
+        try:
+            yield self.basis
+        finally:
+            self.basis = outer
 
     def assume_database(self) -> None:
         """The server's answer contains the name of the database, which is not in the files."""
@@ -142,7 +147,8 @@ class Visibility(Rights):
         """What rests on memberships is assumed where each is of a publication that is only assumed to be there."""
         catalog = self.catalog
         publications = [catalog.publications[catalog.publication_rels[oid].publication] for oid in oids]
-        self.assumed = self.assumed or not any(publication.seen for publication in publications)
+        if not any(publication.seen for publication in publications):
+            self.rests_on(*publications)
 
     def is_closed(self, kind: str, namespace: int, name: str) -> bool:
         """Whether a missing name is certainly missing: the unit is all there is, or took the name away itself.
@@ -181,7 +187,13 @@ class Visibility(Rights):
 
     def note_unseen(self, error: ServerError, *what: Any) -> None:
         """A name is not visible; ``what`` it is called: its kind, its namespace and it. The platform's are no news."""
-        self.assumed = True
-        if error.rule is not None and not (what and self._of_platform(*what)):
-            error.missing = what
-            self.unseen.append(error)
+        error.missing = what
+        self.basis.unseen.append(error)
+
+    def unseen_names(self) -> list[ServerError]:
+        """The names to report that the statement needs and that are not visible; the platform's are no news."""
+        return [
+            error
+            for error in self.basis.unseen
+            if error.rule is not None and not (error.missing and self._of_platform(*error.missing))
+        ]

@@ -132,7 +132,7 @@ class Evaluator:
             state = parse_state(self.session, self.relation)
             expr = analyze(state, tree)
             # What is assumed to exist the server may not have.
-            return expr if check_simple(state, expr) is None and not self.session.assumed else None
+            return expr if check_simple(state, expr) is None and self.session.basis.certain else None
         except (SyntaxRefused, ServerError, Unknowable):
             return None
 

@@ -166,7 +166,7 @@ def test_missing_publication_is_skipped_if_exists() -> None:
 def test_publication_that_is_not_visible_is_renamed_all_the_same() -> None:
     session, told = fold("ALTER PUBLICATION p RENAME TO q", complete=False)
     assert told[-1].sqlstate is None
-    assert [error.message for error in session.unseen] == ['publication "p" does not exist']
+    assert [error.message for error in session.unseen_names()] == ['publication "p" does not exist']
     assert set(session.catalog.publication_names) == {"q"}
 
 

@@ -7,6 +7,7 @@ text, which keeps its style and comments, and what comes out is offered only whe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -46,13 +47,9 @@ class Rewriting(Struct, frozen=True):
 def rewrite(evidence: Evidence) -> Rewriting | None:
     """A filter that pubcheck judges to be accepted, or None. Nothing of the session is changed."""
     session = evidence.state.session
-    assumed = session.assumed
-    try:
+    with session.apart(), suppress(RecursionError, ValueError):
         return _rewrite(evidence, session.text)
-    except (RecursionError, ValueError):
-        return None
-    finally:
-        session.assumed = assumed
+    return None
 
 
 def _rewrite(evidence: Evidence, statement: bytes) -> Rewriting | None:

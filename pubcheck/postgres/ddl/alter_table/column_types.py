@@ -134,7 +134,7 @@ def _refuse_type_change(session: Session, row: Relation, column: Column) -> None
             error.relation, error.publication = session.qualified(row), publication
             raise error
         if dependent[0] == RELATION and kind == NORMAL and catalog.relations[dependent[1]].kind in "vm":
-            session.assumed = session.assumed or not catalog.relations[dependent[1]].seen
+            session.rests_on(catalog.relations[dependent[1]])
             raise ServerError("0A000", "cannot alter type of a column used by a view or rule")
         if dependent[0] == RELATION and dependent[1] == row.oid and dependent[2]:
             generated = row.columns[dependent[2] - 1].name

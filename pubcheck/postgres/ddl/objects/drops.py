@@ -41,7 +41,7 @@ def drop(session: Session, node: Node) -> None:
         else:
             found = _object_to_drop(session, kind, item, missing_ok)
         if found is None and not missing_ok:
-            session.assumed = True
+            session.assume("all objects that the statement names, some of which these files do not create")
         if found is not None:
             objects[found] = None
     if objects:

@@ -83,8 +83,7 @@ def _rename_publication(session: Session, node: Node) -> None:
     require_publication_owner(session, row)
     other = catalog.publication_names.get(name)
     if other is not None:
-        if not catalog.publications[other].seen:
-            session.assumed = True
+        session.rests_on(catalog.publications[other])
         error = ServerError("42710", f'publication "{name}" already exists', rule="publication-exists")
         error.publication = name
         raise error

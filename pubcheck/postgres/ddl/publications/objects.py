@@ -143,7 +143,7 @@ def _redundant(what: str, session: Session, relation: Relation, publication: str
 
 def transform_filters(session: Session, members: list[Member], publication: Publication) -> None:
     """TransformPubWhereClauses."""
-    unseen = len(session.unseen)
+    unseen = len(session.unseen_names())
     for member in members:
         if member.where is None:
             continue
@@ -169,7 +169,7 @@ def transform_filters(session: Session, members: list[Member], publication: Publ
         except ServerError as error:
             raise about(error, publication.name, session.qualified(relation)) from None
     unjudged = any(member.filter is not None and not member.filter.judged for member in members)
-    if unjudged or len(session.unseen) > unseen:
+    if unjudged or len(session.unseen_names()) > unseen:
         # The server may refuse the filter (a collation of this machine is not one of all), and with it the statement:
         # what becomes of the publication is assumed.
         row = session.catalog.publications[publication.oid]

@@ -38,7 +38,7 @@ def alter_schemas(
             if held is not None:
                 catalog.remove(PUBLICATION_NAMESPACE, held)
             elif removed or (publication.seen and namespace.seen):
-                session.assumed = session.assumed or session.joined
+                session.rests_on_flag("joined")
                 error = ServerError(
                     "42704",
                     f'tables from schema "{namespace.name}" are not part of the publication',

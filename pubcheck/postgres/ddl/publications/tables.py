@@ -105,7 +105,7 @@ def _validate_columns(
             refused = "42P10", f'cannot use system column "{name}" in publication column list', "cl-system-column"
         elif column is None:
             # What could not be followed (a DO block) may have added it.
-            session.assumed = session.assumed or session.blind
+            session.rests_on_flag("blind")
             refused = (
                 "42703",
                 f'column "{name}" of relation "{relation.name}" does not exist',
@@ -217,7 +217,7 @@ def _drop_tables(session: Session, publication: Publication, members: list[Membe
         if oid is None and (
             is_removed(session, PUBLICATION_REL, publication, relation.oid) or (publication.seen and relation.seen)
         ):
-            session.assumed = session.assumed or session.joined
+            session.rests_on_flag("joined")
             error = ServerError(
                 "42704",
                 f'relation "{relation.name}" is not part of the publication',
