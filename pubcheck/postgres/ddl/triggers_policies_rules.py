@@ -17,7 +17,7 @@ from pubcheck.postgres.ddl.creation_namespace import creation_name, depend_on_sc
 from pubcheck.postgres.ddl.dml_targets import missing
 from pubcheck.postgres.ddl.functions import relations_named, unfollowed_call
 from pubcheck.postgres.ddl.generated_names import addition, make_object_name
-from pubcheck.postgres.ddl.object_address import functions_called, functions_named
+from pubcheck.postgres.ddl.object_address import all_seen, functions_called, functions_named
 from pubcheck.postgres.ddl.unjudged import only_certain
 from pubcheck.postgres.errors import ServerError
 from pubcheck.postgres.parse import Node
@@ -56,6 +56,10 @@ def _depend_on_functions(session: Session, row: Other, tree: Any) -> None:
         session.catalog.depend((OTHER, row.oid, 0), (PROC, function, 0), NORMAL)
 
 
+_TRUNCATE, _INSTEAD = 1 << 5, 1 << 6
+"""TRIGGER_TYPE_TRUNCATE, TRIGGER_TYPE_INSTEAD (catalog/pg_trigger.h)."""
+
+
 def create_trigger(session: Session, node: Node) -> None:
     """CREATE TRIGGER."""
     catalog = session.catalog
@@ -67,8 +71,16 @@ def create_trigger(session: Session, node: Node) -> None:
     for name in names(node.get("columns", ())):
         require_column(session, relation.oid, name)
     relation = catalog.relations[relation.oid]
+    if relation.seen and relation.kind in "rp" and node.get("timing", 0) & _INSTEAD:
+        raise ServerError("42809", f'"{relation.name}" is a table', detail="Tables cannot have INSTEAD OF triggers.")
+    if node.get("row") and node.get("events", 0) & _TRUNCATE:
+        raise ServerError("0A000", "TRUNCATE FOR EACH ROW triggers are not supported")
+    parts = names(node["funcname"])
+    functions = functions_named(session, parts)
+    if not functions and all_seen(session) and not any(True for _ in session.syscache.builtin.procs(parts[-1])):
+        raise ServerError("42883", f"function {'.'.join(parts)}() does not exist")
     row = _enter(session, "trigger", node["trigname"], relation, replace_existing=node.get("replace", False))
-    for oid in functions_named(session, names(node["funcname"])):
+    for oid in functions:
         if not catalog.procs[oid].arguments:
             catalog.depend((OTHER, row.oid, 0), (PROC, oid, 0), NORMAL)
             effect, routine = catalog.procs[oid].effect, catalog.routines.get(oid)
@@ -171,6 +183,29 @@ def _columns_of_old_and_new(tree: Any) -> list[str]:
     return list(found)
 
 
+_STATISTICS = frozenset(("ndistinct", "dependencies", "mcv"))
+
+
+def _refuse_elements(session: Session, relation: Relation, node: Node, elements: Sequence[Node]) -> None:
+    """What statistics are about (CreateStatistics). Raises ServerError 42601, 42701 and 42P17."""
+    for kind in names(node.get("stat_types", ())):
+        if kind not in _STATISTICS:
+            raise ServerError("42601", f'unrecognized statistics kind "{kind}"')
+    if len(elements) < 2 and not any("expr" in element for element in elements):
+        raise ServerError("42P17", "extended statistics require at least 2 columns")
+    columns = [element["name"] for element in elements if "name" in element]
+    if len(set(columns)) < len(columns):
+        raise ServerError("42701", "duplicate column name in statistics definition")
+    if relation.seen and any("expr" in element for element in elements):
+        # Loaded only where statistics are about expressions.
+        from pubcheck.postgres.ddl.stored_expressions import analyzed
+
+        with only_certain(session):
+            for element in elements:
+                if "expr" in element:
+                    analyzed(session, relation, element["expr"], "statistics expressions")
+
+
 def create_statistics(session: Session, node: Node) -> None:
     """CREATE STATISTICS."""
     catalog = session.catalog
@@ -199,6 +234,7 @@ def create_statistics(session: Session, node: Node) -> None:
     else:
         namespace = relation.namespace
         name = _statistics_name(session, relation, elements)
+    _refuse_elements(session, relation, node, elements)
     row = Other(catalog.new_oid(), "statistics object", name, namespace, session.setting("role"))
     catalog.add_other(row)
     this = (OTHER, row.oid, 0)
