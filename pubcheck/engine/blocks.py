@@ -26,7 +26,7 @@ from pubcheck.engine.assumptions import (
     net_changes,
 )
 from pubcheck.engine.function_bodies import compile_error, function_made, refused_body
-from pubcheck.engine.inner_statements import embedded
+from pubcheck.engine.inner_statements import embedded, with_sites
 from pubcheck.engine.replay import WITH_FILTERS, Execution, Replay
 from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, Reason
 from pubcheck.postgres.catalog.routines import Routine
@@ -74,15 +74,7 @@ class BlockRunner:
         self.filled = filled
         """Whether the whole statement is run is not known."""
         self.rehearsing = False
-        text = statement.text
-        sites = [(0, statement.start)]
-        for start, end, sent in statement.edits:
-            shift = sites[-1][0] + statement.start - sites[-1][1] if len(sites) > 1 else 0
-            inside = start + shift + len(sent)
-            extra = len(sent) - (end - start)
-            sites += [(inside - extra + at, statement.start + end) for at in range(extra)]
-            sites.append((inside, statement.start + end))
-        self.text = Text(text, tuple(sites), statement.start, statement.place(len(text), end=True))
+        self.text = with_sites(statement)
         """The statement itself, with offsets in the source."""
         self.implicit = False
         self.begun = _Mark(0, 0, 0)
@@ -110,7 +102,7 @@ class BlockRunner:
                 interpreter.settle()
             except Raised as raised:
                 self.undo(self.begun)
-                self._refuse(raised, Basis(_MAY_NOT_GET_HERE if interpreter.doubt.unproven else None))
+                self.refuse(raised, Basis(_MAY_NOT_GET_HERE if interpreter.doubt.unproven else None))
             except (Exhausted, TooDeep, RecursionError):
                 self.unfollowed(None, self.statement.text)
         if guard.failed:
@@ -307,7 +299,7 @@ class BlockRunner:
         """An inner statement as the fold's findings need it."""
         return embedded(self.statement, inner)
 
-    def _refuse(self, raised: Raised, basis: Basis) -> None:
+    def refuse(self, raised: Raised, basis: Basis) -> None:
         """The block is refused: one finding, with the first error that the server raises."""
         error, inner = raised.error, raised.inner
         statement = self.statement if inner is None else self.statement_text(inner)
@@ -350,22 +342,6 @@ class BlockRunner:
                 **self.fold.at_hand.answer(statement, error, basis),
             )
         )
-
-
-class FunctionDefinition(Execution):
-    """CREATE FUNCTION by itself in a file: its body is checked if it is about publications (plpgsql_validator)."""
-
-    def check_body(self, name: str, mark: int, *, perhaps_refused: bool) -> None:
-        """Raises ServerError 42601."""
-        replay = self.replay
-        function = function_made(replay, mark)
-        failure = refused_body(replay, function) if function is not None and function.about else None
-        if function is not None and failure is not None:
-            error = compile_error(self.statement.text, function.body, failure)
-            refused = Raised(error, None, compiled=True)
-            runner = BlockRunner(replay, self.statement, self.source)
-            runner._refuse(refused, replay.session.basis)
-            raise ServerError(error.sqlstate, error.message)
 
 
 class _InnerExecution(Execution):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 from pubcheck.postgres.plpgsql.host import Inner
+from pubcheck.postgres.source_text import Text
 from pubcheck.statement_index import StatementText
 
 
@@ -22,3 +23,16 @@ def embedded(outer: StatementText, inner: Inner) -> StatementText:
         end = outside + after - inside
         found.append((min(end, then) - start, then - start, "?" * max(0, end - then)))
     return StatementText(outer.source, outer.index, start, text.text, tuple(found), number)
+
+
+def with_sites(statement: StatementText) -> Text:
+    """A top-level statement as the text of a block, with its offsets in the source."""
+    text = statement.text
+    sites = [(0, statement.start)]
+    for start, end, sent in statement.edits:
+        shift = sites[-1][0] + statement.start - sites[-1][1] if len(sites) > 1 else 0
+        inside = start + shift + len(sent)
+        extra = len(sent) - (end - start)
+        sites += [(inside - extra + at, statement.start + end) for at in range(extra)]
+        sites.append((inside, statement.start + end))
+    return Text(text, tuple(sites), statement.start, statement.place(len(text), end=True))

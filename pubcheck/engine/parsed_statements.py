@@ -6,6 +6,7 @@ import re
 
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.items import Statement
+from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE
 
 UNPARSED = frozenset(
     [
@@ -72,3 +73,19 @@ def checked_in_any_case(item: Statement) -> bool:
 def is_parsed(item: Statement) -> bool:
     """Whether a statement is parsed. A quote that is not closed may have made one of several, which are then found."""
     return item.keyword not in UNPARSED or checked_in_any_case(item) or item.restartable()
+
+
+def unknown_of(item: Statement) -> str:
+    """What is unknown of a statement that perhaps runs, or not as it is written."""
+    if item.placeholders:
+        return "part of this statement is only known at run time"
+    return VARIABLE if item.variables else MAY_NOT_RUN
+
+
+_HEAD = 10_000
+
+
+def known_of(text: str) -> str | None:
+    """What is known of a statement that is not read: of a long one its beginning, where the rest does not matter."""
+    rest = text[_HEAD:].lower()
+    return None if any(word in rest for word in ("publication", "identity", "primary", "unique")) else text[:_HEAD]

@@ -36,7 +36,7 @@ def run_statement(
             return
     if name == "CreateFunctionStmt" and "publication" in statement.text.lower():
         # Loaded only where a function is about publications.
-        from pubcheck.engine.blocks import FunctionDefinition
+        from pubcheck.engine.function_definition import FunctionDefinition
 
         replay.apply(statement, source, name, node, filled=filled, execution=FunctionDefinition)
         return

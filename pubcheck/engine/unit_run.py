@@ -14,7 +14,7 @@ from pubcheck.engine import top_level
 from pubcheck.engine.connections import Databases
 from pubcheck.engine.dump_major import major_of_dump
 from pubcheck.engine.merged_findings import merged, without_repeated_notes
-from pubcheck.engine.parsed_statements import UNPARSED, checked_in_any_case, is_parsed
+from pubcheck.engine.parsed_statements import UNPARSED, checked_in_any_case, is_parsed, known_of, unknown_of
 from pubcheck.engine.platform_objects import platform_of
 from pubcheck.engine.replay import Replay
 from pubcheck.engine.reruns import RunObjects
@@ -25,7 +25,7 @@ from pubcheck.faults import Fault, Faults
 from pubcheck.lazy_regex import lazy_compile
 from pubcheck.lexing.items import PsqlCommand, Statement
 from pubcheck.lexing.splitter import Splitter
-from pubcheck.postgres.catalog.reasons import MAY_NOT_RUN, VARIABLE, Reason
+from pubcheck.postgres.catalog.reasons import Reason
 from pubcheck.postgres.catalog.rows import Place
 from pubcheck.postgres.ddl.generated_names import NAME_BYTES, truncate
 from pubcheck.postgres.opaque_sql import wording
@@ -313,7 +313,7 @@ class Run:
         if name in _PUBLICATION_NODES and not item.placeholders and not item.variables:
             with self._faults.guard(statement):
                 self._long_names(statement)
-        self.databases.at((source, item.index), _unknown_of(item) if unsure else "")
+        self.databases.at((source, item.index), unknown_of(item) if unsure else "")
         if unsure:
             # What it changes is doubted where it changes it. Only of what it names by a stand-in that is not known.
             unknown = self.stand_ins.record(statement, item)
@@ -357,7 +357,7 @@ class Run:
         if isinstance(error, TooLarge):
             message = f"this statement is too large to be read: {len(statement.text):,} characters"
             help_text += "; --max-statement-size lets larger ones be read, which takes some 20 bytes of memory for one"
-        self.databases.unfollowed(_known_of(statement.text))
+        self.databases.unfollowed(known_of(statement.text))
         self.notes.add(
             "PUB006",
             "assumed",
@@ -391,23 +391,7 @@ _ANY_TABLE = "ALTER TABLE, PRIMARY KEY, UNIQUE INDEX, REPLICA IDENTITY"
 """What is known of a call for which a framework may change any table."""
 
 
-def _unknown_of(item: Statement) -> str:
-    """What is unknown of a statement that perhaps runs, or not as it is written."""
-    if item.placeholders:
-        return "part of this statement is only known at run time"
-    return VARIABLE if item.variables else MAY_NOT_RUN
-
-
 _PUBLICATION_NODES = frozenset(("CreatePublicationStmt", "AlterPublicationStmt"))
-
-
-_HEAD = 10_000
-
-
-def _known_of(text: str) -> str | None:
-    """What is known of a statement that is not read: of a long one its beginning, where the rest does not matter."""
-    rest = text[_HEAD:].lower()
-    return None if any(word in rest for word in ("publication", "identity", "primary", "unique")) else text[:_HEAD]
 
 
 def _same_file(path: str, label: str) -> bool:

@@ -210,10 +210,10 @@ def _watched() -> Iterator[_Watched]:
         seen.left_out[inside.statement.index] = f"{raised.error.sqlstate} {raised.error.message}"
         refuse(inside, raised, basis)
 
-    refuse = BlockRunner._refuse
+    refuse = BlockRunner.refuse
     with (
         mock.patch("pubcheck.engine.replay.apply_with_triggers", watched),
-        mock.patch.object(BlockRunner, "_refuse", refused),
+        mock.patch.object(BlockRunner, "refuse", refused),
     ):
         yield seen
 

@@ -112,9 +112,9 @@ def _judged(major: int, statements: list[str], *, complete: bool) -> tuple[dict[
             raise
         return perhaps_refused
 
-    original = BlockRunner._refuse
+    original = BlockRunner.refuse
     with (
-        mock.patch.object(BlockRunner, "_refuse", refuse),
+        mock.patch.object(BlockRunner, "refuse", refuse),
         mock.patch("pubcheck.engine.replay.apply_with_triggers", watched),
     ):
         followed = _followed(major, statements, complete)
