@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pubcheck.postgres.session.syscache import SysCache
 
 
-NOTHING = Relation(0, "", PG_CATALOG, "r", 0)
+NOTHING = Relation(0, "", PG_CATALOG, "r", 0, seen=True)
 """What an expression is over that stands for itself."""
 _WITH_SETS = frozenset(("SELECT", "ORDER BY", "GROUP BY", "DISTINCT ON", "functions in FROM"))
 

@@ -218,6 +218,7 @@ class Objects:
             multirange=row.multirange,
             checked=bool(row.checked),
             bounds=bounds.collation if (bounds := self.range(oid)) is not None else 0,
+            seen=True,
         )
 
     def _row_type(self, oid: int) -> Type | None:
@@ -227,8 +228,28 @@ class Objects:
         schema, name, relation = found
         namespace = INFORMATION_SCHEMA if schema == "information_schema" else PG_CATALOG
         if oid == relation.type:
-            return Type(oid, name, namespace, SUPERUSER, "c", relation=relation.oid, array=relation.array, category="C")
-        return Type(oid, f"_{name}"[:63], namespace, SUPERUSER, "b", element=relation.type, category="A", subscript="a")
+            return Type(
+                oid,
+                name,
+                namespace,
+                SUPERUSER,
+                "c",
+                relation=relation.oid,
+                array=relation.array,
+                category="C",
+                seen=True,
+            )
+        return Type(
+            oid,
+            f"_{name}"[:63],
+            namespace,
+            SUPERUSER,
+            "b",
+            element=relation.type,
+            category="A",
+            subscript="a",
+            seen=True,
+        )
 
     def io_functions(self, oid: int) -> tuple[int, int]:
         """(typinput, typoutput) of a built-in type."""

@@ -108,9 +108,9 @@ class Catalog(CatalogTables):
             (PUBLIC, "public", DATABASE_OWNER),
             (INFORMATION_SCHEMA, "information_schema", SUPERUSER),
         ):
-            self.add_namespace(Namespace(oid, name, owner, ((0, "U"),)))
-        self.add_role(Role(SUPERUSER, "postgres", superuser=True))
-        self.add_role(Role(DATABASE_OWNER, "pg_database_owner"))
+            self.add_namespace(Namespace(oid, name, owner, acl=((0, "U"),), seen=True))
+        self.add_role(Role(SUPERUSER, "postgres", superuser=True, seen=True))
+        self.add_role(Role(DATABASE_OWNER, "pg_database_owner", seen=True))
         self.journal.entries.clear()
 
     # Rows with their names and secondary indexes. Each pair adds and removes everything that belongs to the row.
@@ -280,7 +280,14 @@ class Catalog(CatalogTables):
         if oid is not None and self.types[oid].relation == relation.oid:
             return self.types[oid]
         row = Type(
-            self.new_oid(), relation.name, relation.namespace, relation.owner, "c", relation=relation.oid, category="C"
+            self.new_oid(),
+            relation.name,
+            relation.namespace,
+            relation.owner,
+            "c",
+            relation=relation.oid,
+            category="C",
+            seen=True,
         )
         row = self.add_type_with_array(row)
         self.depend((TYPE, row.oid, 0), (RELATION, relation.oid, 0), INTERNAL)

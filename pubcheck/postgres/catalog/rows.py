@@ -33,8 +33,8 @@ class Namespace(Struct, frozen=True, gc=False):
     oid: int
     name: str
     owner: int
+    seen: bool
     acl: tuple[tuple[int, str], ...] = ()
-    seen: bool = True
 
 
 class NotNull(Struct, frozen=True, gc=False):
@@ -88,6 +88,7 @@ class Relation(Struct, frozen=True, gc=False):
     namespace: int
     kind: str
     owner: int
+    seen: bool
     columns: tuple[Column, ...] = ()
     persistence: str = "p"
     identity: str = "d"
@@ -103,7 +104,6 @@ class Relation(Struct, frozen=True, gc=False):
     bound: tuple[object, ...] | None = None
     """What a partition takes, as ``ddl.bounds`` writes it; None where it cannot be told."""
     on_commit_drop: bool = False
-    seen: bool = True
     noted: bool = False
     place: Place | None = None
 
@@ -193,12 +193,12 @@ class Type(Struct, frozen=True, gc=False):
     namespace: int
     owner: int
     kind: str
+    seen: bool
     relation: int = 0
     array: int = 0
     element: int = 0
     base: int = 0
     not_null: bool = False
-    seen: bool = True
     labels: EnumLabels = EnumLabels()
     category: str = "U"
     preferred: bool = False
@@ -336,12 +336,12 @@ class Role(Struct, frozen=True, gc=False):
 
     oid: int
     name: str
+    seen: bool
     superuser: bool = False
     inherit: bool = True
     create_role: bool = False
     create_db: bool = False
     member_of: tuple[int, ...] = ()
-    seen: bool = True
     without_inherit: tuple[int, ...] = ()
     without_set: tuple[int, ...] = ()
     admin_of: tuple[int, ...] = ()
@@ -357,6 +357,7 @@ class Publication(Struct, frozen=True, gc=False):
     oid: int
     name: str
     owner: int
+    seen: bool
     all_tables: bool = False
     insert: bool = True
     update: bool = True
@@ -364,7 +365,6 @@ class Publication(Struct, frozen=True, gc=False):
     truncate: bool = True
     via_root: bool = False
     generated: str = "n"
-    seen: bool = True
     place: Place | None = None
     creator: int = 0
 
@@ -411,7 +411,7 @@ class Subscription(Struct, frozen=True, gc=False):
     name: str
     publications: tuple[tuple[str, Place], ...]
     place: Place
-    seen: bool = True
+    seen: bool
     """Whether all of this is certain."""
     enabled: bool | None = True
     slot: bool | None = True

@@ -165,6 +165,7 @@ class _Script:
             typmod=made.typmod,
             subscript=made.subscript,
             checked=bool(made.checked),
+            seen=True,
         )
         if made.array:
             row = catalog.add_type_with_array(row)
@@ -184,7 +185,16 @@ class _Script:
                 zip(made.columns, made.types, strict=True), 1
             )
         )
-        row = Relation(self.catalog.new_oid(), name, self.namespace, kind, self.extension.owner, columns, identity="n")
+        row = Relation(
+            self.catalog.new_oid(),
+            name,
+            self.namespace,
+            kind,
+            self.extension.owner,
+            columns=columns,
+            identity="n",
+            seen=True,
+        )
         self.catalog.add_relation(row)
         return row
 

@@ -62,7 +62,7 @@ def create_role(session: Session, node: Node) -> None:
     oid = catalog.role_names.get(name)
     if oid is not None and catalog.roles[oid].seen:
         raise ServerError("42710", f'role "{name}" already exists')
-    former = catalog.roles[oid] if oid is not None else Role(catalog.new_oid(), name)
+    former = catalog.roles[oid] if oid is not None else Role(catalog.new_oid(), name, seen=True)
     row = replace(former, seen=True, **_changes(given))
     catalog.add_role(row)
     for parent in _role_list(session, given, "addroleto"):

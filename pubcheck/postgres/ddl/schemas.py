@@ -40,7 +40,11 @@ def create_schema(session: Session, node: Node) -> None:
             return
         raise ServerError("42P06", f'schema "{name}" already exists')
     # One that was only referred to becomes the real thing; what was found in it stays where it is.
-    row = replace(existing, owner=owner.oid, seen=True) if existing else Namespace(catalog.new_oid(), name, owner.oid)
+    row = (
+        replace(existing, owner=owner.oid, seen=True)
+        if existing
+        else Namespace(catalog.new_oid(), name, owner.oid, seen=True)
+    )
     catalog.add_namespace(row)
     if existing is not None:
         # Either it was there before, and is not made here, or what gave it to publications was refused.

@@ -44,6 +44,7 @@ def create_sequence(session: Session, node: Node) -> None:
         persistence=persistence,
         identity="n",
         place=session.place(rv.get("location", 0), len(name.encode())),
+        seen=True,
     )
     session.catalog.add_relation(row)
     session.mentions.setdefault(row.oid, rv.get("location", 0))
@@ -147,6 +148,7 @@ def own_sequence(session: Session, row: Relation, column: Column, definition: No
         row.owner,
         persistence=row.persistence,
         identity="n",
+        seen=True,
     )
     catalog.add_relation(sequence)
     return sequence.oid

@@ -60,7 +60,7 @@ def create_subscription(session: Session, node: Node) -> None:
         name,
         tuple(named),
         place,
-        session.basis.certain,
+        seen=session.basis.certain,
         enabled=options["enabled"],
         slot=options.get("slot_name", name) is not None,
         connected=options["connect"],

@@ -194,7 +194,7 @@ def values_of(p: ParseState, used: dict[str, int], variables: Variables) -> Row 
 
 def variables_relation(columns: Iterable[Column]) -> Relation:
     """What the expression is over: the variables."""
-    return Relation(0, _PREFIX, 0, "c", 0, tuple(columns))
+    return Relation(0, _PREFIX, 0, "c", 0, columns=tuple(columns), seen=True)
 
 
 _SINGLE_ROW = frozenset(

@@ -90,7 +90,7 @@ class Schemas(Visibility):
         """The temporary schema, made when it is first needed."""
         row = self.catalog.namespaces.get(TEMPORARY)
         if row is None:
-            row = Namespace(TEMPORARY, "pg_temp_<n>", SUPERUSER)
+            row = Namespace(TEMPORARY, "pg_temp_<n>", SUPERUSER, seen=True)
             self.catalog.namespaces.put(TEMPORARY, row)
             self.catalog.namespace_names.put(row.name, TEMPORARY)
             self.forget_path()

@@ -89,8 +89,9 @@ class Relations(Schemas):
                     namespace,
                     known.kind,
                     SUPERUSER,
-                    tuple(Column(number, column) for number, column in enumerate(known.columns, 1)),
+                    columns=tuple(Column(number, column) for number, column in enumerate(known.columns, 1)),
                     identity="n",
+                    seen=True,
                 )
                 catalog.add_relation(row)
                 return row

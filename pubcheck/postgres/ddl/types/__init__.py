@@ -82,7 +82,7 @@ def new_type(session: Session, row: Type) -> Type:
 
 def make_shell(session: Session, namespace: int, name: str) -> Type:
     """TypeShellMake: a type of which only the name is known."""
-    row = Type(session.catalog.new_oid(), name, namespace, session.setting("role"), "p")
+    row = Type(session.catalog.new_oid(), name, namespace, session.setting("role"), "p", seen=True)
     session.catalog.add_type(row)
     depend_on_schema(session, (TYPE, row.oid, 0), namespace)
     return row

@@ -49,6 +49,7 @@ def create_base(session: Session, node: Node) -> None:
         preferred=is_true(options, "preferred"),
         collation=DEFAULT_COLLATION if is_true(options, "collatable") else 0,
         subscript=_subscripts(options, element),
+        seen=True,
     )
     row = new_type(session, row)
     for which in ("input", "output", "receive", "send", "typmod_in", "typmod_out", "analyze", "subscript"):

@@ -33,9 +33,9 @@ def create_composite(session: Session, node: Node) -> None:
         if any(known.name == columns[-1].name for known in columns[:-1]):
             raise ServerError("42701", f'column "{columns[-1].name}" specified more than once')
     owner = session.setting("role")
-    relation = Relation(catalog.new_oid(), name, namespace, "c", owner, tuple(columns), identity="n")
+    relation = Relation(catalog.new_oid(), name, namespace, "c", owner, columns=tuple(columns), identity="n", seen=True)
     catalog.add_relation(relation)
-    row = Type(oid, name, namespace, owner, "c", relation=relation.oid, category="C")
+    row = Type(oid, name, namespace, owner, "c", relation=relation.oid, category="C", seen=True)
     row = new_type(session, row)
     catalog.depend((RELATION, relation.oid, 0), (TYPE, row.oid, 0), INTERNAL)
     for column in columns:

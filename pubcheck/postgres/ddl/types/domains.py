@@ -51,6 +51,7 @@ def create_domain(session: Session, node: Node) -> None:
         collation=collation,
         typmod=typmod,
         checked=parent is not None and parent.checked,
+        seen=True,
     )
     _refuse_expressions(session, Column(1, "value", base, collation=collation, typmod=typmod), constraints)
     row = new_type(session, row)
@@ -65,7 +66,7 @@ def create_domain(session: Session, node: Node) -> None:
 
 def _refuse_expressions(session: Session, value: Column, constraints: list[Node]) -> None:
     """Raises ServerError for conditions and defaults that certainly are none; ``value`` stands for VALUE."""
-    table = Relation(0, "", PG_CATALOG, "r", 0, (value,))
+    table = Relation(0, "", PG_CATALOG, "r", 0, columns=(value,), seen=True)
     defaults = [item["raw_expr"] for item in constraints if item["contype"] == "CONSTR_DEFAULT"]
     if len(defaults) > 1:
         raise ServerError("42601", "multiple default expressions")

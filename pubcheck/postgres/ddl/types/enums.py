@@ -25,7 +25,7 @@ def create_enum(session: Session, node: Node) -> None:
         _check_label(label)
     if len(set(labels)) < len(labels):
         raise ServerError("23505", 'duplicate key value violates unique constraint "pg_enum_typid_label_index"')
-    row = Type(oid, name, namespace, session.setting("role"), "e", labels=EnumLabels(labels), category="E")
+    row = Type(oid, name, namespace, session.setting("role"), "e", labels=EnumLabels(labels), category="E", seen=True)
     new_type(session, row)
     if session.transaction is not None:
         session.enums.add(row.oid)
