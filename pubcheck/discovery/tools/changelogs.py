@@ -1,4 +1,5 @@
-"""Liquibase: the files in SQL that a change log in XML, YAML or JSON includes, in its order.
+"""Liquibase: the files that a change log in XML, YAML or JSON includes, in its order: those in SQL, and if one of them is
+about replication, change logs with statements of their own.
 
 A change log that includes what cannot be found, or one that cannot be read here, says too little: then the marks of the
 files tell what belongs together.
@@ -7,9 +8,10 @@ files tell what belongs together.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from pubcheck.discovery.file_facts import is_changelog
+from pubcheck.discovery.file_types import language_of
 from pubcheck.discovery.tools.file_tree import Tree, UnitCandidate, parent
 
 
@@ -23,17 +25,28 @@ def plans(tree: Tree) -> Iterator[UnitCandidate]:
     if not logs:
         return
     there = {tree.path(folder, name): (folder, name) for folder in tree.folders() for name in tree.sql[folder]}
+    programs = {
+        tree.path(folder, name): (folder, name)
+        for folder, names in sorted(tree.programs.items())
+        for name in names
+        if language_of(name) in ("xml", "yaml")
+    }
+    # Most that include others have no statements.
+    programs = {path: file for path, file in programs.items() if path not in logs or tree.concerned([file])}
+    there |= programs
     known = {path: resolved for path, order in logs.items() if (resolved := _resolved(path, order, logs, there))}
     inner = {each for path, resolved in known.items() for each in resolved if each != path}
     for path in known:
-        run = _flattened(path, known) if path not in inner else None
+        run = _flattened(path, known, there) if path not in inner else None
         files = [there[each] for each in run or () if each in there and _free(tree, *there[each])]
+        if not tree.concerned(files):
+            files = [each for each in files if tree.path(*each) not in programs]
         if files:
             yield tree.group(parent(path) or ".", files, "liquibase", "in the order of the change log")
 
 
 def _free(tree: Tree, folder: str, name: str) -> bool:
-    return name in tree.sql.get(folder, ())
+    return name in tree.sql.get(folder, ()) or name in tree.programs.get(folder, ())
 
 
 def _resolved(
@@ -58,16 +71,19 @@ def _resolved(
     return found
 
 
-def _flattened(path: str, known: dict[str, list[str]]) -> list[str] | None:
-    """The files in SQL, in the order in which they are run; None if one of the change logs is not followed."""
+def _flattened(path: str, known: dict[str, list[str]], there: Container[str]) -> list[str] | None:
+    """The files in the order in which they are run; None if one of the change logs is not followed. What a change log
+    says itself is run before what it includes."""
     order: dict[str, None] = {}
     waiting, met = [path], set()
     while waiting:
         each = waiting.pop()
         if each in known and each not in met:
             met.add(each)
+            if each in there:
+                order.setdefault(each)
             waiting += reversed(known[each])
-        elif is_changelog(each) and each not in met:
+        elif is_changelog(each) and each not in met and each not in there:
             return None
         else:
             order.setdefault(each)

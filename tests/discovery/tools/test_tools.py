@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from pubcheck.config import Config
 from pubcheck.discovery.units import find_units
+from pubcheck.engine.linter import Linter
+from pubcheck.lint_files import lint_files
 from tests.discovery.tools.trees import PUBLICATION, TABLE, Grow, passed_over, plant, shown, units, write
 
 
@@ -404,3 +407,23 @@ def test_migrations_of_rails_start_from_the_structure(grow: Grow) -> None:
     }
     named = shown("repo/db/migrate/20240103000000_c.rb")
     assert named == [["(repo/db/structure.sql)", "repo/db/migrate/20240103000000_c.rb"]]
+
+
+def test_change_logs_with_statements_are_a_unit_of_their_master(grow: Grow) -> None:
+    grow()
+    log = '<databaseChangeLog><changeSet id="1" author="a">{}</changeSet></databaseChangeLog>'
+    include = '<databaseChangeLog><include file="db/{}"/><include file="db/{}"/></databaseChangeLog>'
+    plant(
+        {
+            "repo/db/master.xml": include.format("2-tables.xml", "1-publish.xml"),
+            "repo/db/2-tables.xml": log.format("<sql>CREATE TABLE t (id int)</sql>"),
+            "repo/db/1-publish.xml": log.format("<sql>CREATE PUBLICATION p FOR TABLE t WHERE (id = 'x')</sql>"),
+            "repo/other/master.xml": include.format("a.xml", "b.xml"),
+            "repo/other/db/a.xml": log.format("<sql>CREATE TABLE t (id int)</sql>"),
+            "repo/other/db/b.xml": log.format("<sql>CREATE TABLE u (id int)</sql>"),
+        }
+    )
+    assert units() == {"db": ("liquibase", ["db/2-tables.xml", "db/1-publish.xml"])}
+    [unit] = find_units(["repo"])
+    (found,) = [each for each in lint_files(unit, Linter(Config(postgres=(18,)))).diagnostics if each.server]
+    assert (found.rule, found.certainty) == ("PUB205", "assumed")
