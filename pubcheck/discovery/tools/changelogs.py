@@ -1,5 +1,6 @@
-"""Liquibase: the files that a change log in XML, YAML or JSON includes, in its order: those in SQL, and if one of them is
-about replication, change logs with statements of their own.
+"""Liquibase: the files that a change log in XML, YAML or JSON includes, in its order.
+
+They are files in SQL and, if one of them is about replication, change logs with statements of their own.
 
 A change log that includes what cannot be found, or one that cannot be read here, says too little: then the marks of the
 files tell what belongs together.

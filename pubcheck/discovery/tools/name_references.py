@@ -79,14 +79,18 @@ def _of_folder(tree: Tree, folder: str) -> Iterator[UnitCandidate]:
 
 def _alternatives(known: Mapping[str, Names]) -> list[str]:
     """The files of which only one is meant to be run: they create no table, and add the same ones to a publication that
-    is there already."""
-    created = frozenset[str]().union(*(names.publishes for names in known.values()))
-    adding: dict[tuple[str, str], list[str]] = defaultdict(list)
+    no other file creates."""
+    adding: dict[tuple[str, str], set[str]] = defaultdict(set)
+    creating: dict[str, set[str]] = defaultdict(set)
     for name, names in known.items():
         for each in () if names.makes else names.adds:
-            if each[0] not in created:
-                adding[each].append(name)
-    found = {name for names in adding.values() if len(names) > 1 for name in names}
+            adding[each].add(name)
+        for publication in names.publishes:
+            creating[publication].add(name)
+    found = set[str]()
+    for (publication, _), files in adding.items():
+        if len(files) > 1 and creating[publication] <= files:
+            found |= files
     return [name for name in known if name in found]
 
 

@@ -124,5 +124,7 @@ def test_scripts_that_add_the_same_tables_are_alternatives(grow: Grow) -> None:
         ("other.sql", "PUB106", "assumed"),
         ("other.sql", "PUB107", "assumed"),
     ]
+    plant({"repo/other.sql": "CREATE PUBLICATION IF NOT EXISTS p;\n" + change.format("t")})
+    assert len(shown("repo")) == 3
     plant({"repo/other.sql": change.format("u")})
     assert shown("repo") == [["repo/tables.sql", "repo/one.sql", "repo/other.sql"]]
