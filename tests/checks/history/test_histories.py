@@ -125,7 +125,7 @@ def losses_hold(connection: psycopg.Connection[Any], found: list[Diagnostic]) ->
         if one.name == "published-name-changed" and one.message.startswith("changes of"):
             assert {(publication, one.object) for publication in one.publications} <= sent, one.message
         of_a_table = one.object is not None and not re.search("row filter|column list|without publish", one.message)
-        if of_a_table and one.name in ("no-longer-published", "set-drops-members", "publication-made-anew"):
+        if of_a_table and one.name in ("no-longer-published", "set-drops-members", "publication-recreated"):
             assert one.object in there, one.message
             assert (one.publication, one.object) not in sent, one.message
 

@@ -7,7 +7,7 @@ import pytest
 from tests.checks.history.finding import TABLES, of, only, places
 from tests.support.linting import covered, run
 
-RULE = "publication-made-anew"
+RULE = "publication-recreated"
 
 
 def test_a_table_added_since_is_a_warning_at_the_new_publication() -> None:

@@ -260,7 +260,7 @@ def test_literals_that_depend_on_settings_are_noted_unless_the_unit_says_them() 
 def test_a_filter_of_what_is_not_visible_is_noted() -> None:
     table = "CREATE EXTENSION unheard_of; CREATE TABLE t (id integer PRIMARY KEY, g unheard);"
     found = lint(table, "CREATE PUBLICATION p FOR TABLE t WHERE (g IS NULL) WITH (publish = 'insert');")
-    (one,) = (one for one in found if one.name == "filter-not-judged")
+    (one,) = (one for one in found if one.name == "filter-not-checked")
     assert (one.severity, one.certainty, one.server) == ("note", "assumed", None)
 
 
