@@ -114,6 +114,11 @@ def identity_changes(relations: Mapping[int, Relation], changes: Iterable[Change
     return {oid: change for oid, change in found.items() if oid not in indexed}
 
 
+def sets_identities_only(relations: Mapping[int, Relation], changes: Sequence[Change]) -> bool:
+    """Whether a statement changed nothing in the catalog but replica identities."""
+    return not changes or len(net_changes(changes)) == len(identity_changes(relations, changes))
+
+
 def joined_identities(
     relations: Mapping[int, Relation], alternatives: Sequence[IdentityChanges], *, complete: bool
 ) -> Iterator[tuple[int, Relation]]:
@@ -226,16 +231,14 @@ def _doubt_recreated(session: Session, changes: list[Change]) -> None:
         for heap, key, former in changes
         if isinstance(former, Relation) and not former.seen and former.place is not None
     }
-    for heap, key, former in changes:
+    for heap, key, _ in changes:
         row = heap.get(key)
         if isinstance(row, Relation):
             name = row.namespace, row.name
             if name in replaced or (RELATION, *name) in session.perhaps_there:
                 mark_unseen(catalog, heap, key)
-        elif isinstance(row, Publication):
-            perhaps_there = isinstance(former, Publication) and not former.seen and former.place is not None
-            if perhaps_there or (PUBLICATION, 0, row.name) in session.perhaps_there:
-                mark_unseen(catalog, heap, key)
+        elif isinstance(row, Publication) and (PUBLICATION, 0, row.name) in session.perhaps_there:
+            mark_unseen(catalog, heap, key)
 
 
 _OF_QUERIES = ("CreateTableAsStmt", "ViewStmt")

@@ -24,6 +24,7 @@ from pubcheck.engine.assumptions import (
     names_made,
     names_taken,
     net_changes,
+    sets_identities_only,
 )
 from pubcheck.engine.function_bodies import compile_error, function_made, refused_body
 from pubcheck.engine.inner_statements import embedded, with_sites
@@ -388,7 +389,9 @@ class _InnerExecution(Execution):
         self.runner.about = self.runner.about or name in WITH_FILTERS
         in_branch = context.in_branch and name not in TO_DROP
         # A statement of a branch that is perhaps skipped does not make what follows it uncertain.
-        sure = session.basis.certain_if_run if in_branch else session.basis.certain
+        # Rows and replica identities that a branch perhaps changes leave certain what follows it.
+        harmless = in_branch and sets_identities_only(session.catalog.relations, changes)
+        sure = session.basis.certain_if_run if harmless else session.basis.certain
         sure = sure and not made_of_unseen(changes)
         if sure and replay.perhaps_made:
             sure = replay.perhaps_made.isdisjoint(names_made(changes))

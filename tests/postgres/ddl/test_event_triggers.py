@@ -87,11 +87,6 @@ def test_a_trigger_at_sql_drop_refuses_that_a_publication_or_a_member_goes() -> 
     ]
 
 
-def test_what_was_perhaps_not_dropped_keeps_its_members() -> None:
-    made = TABLE + "CREATE PUBLICATION p FOR TABLE t;" + PERHAPS + AT_DROP + "DROP PUBLICATION p; CREATE PUBLICATION p;"
-    assert "certain" not in certainty(made + "ALTER PUBLICATION p ADD TABLE t; ALTER PUBLICATION p DROP TABLE t;")
-
-
 @pytest.mark.parametrize(
     ("change", "refused"),
     [

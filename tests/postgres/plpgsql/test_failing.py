@@ -26,6 +26,12 @@ MEMBER = ("42710", 'relation "b" is already member of publication "p"', "certain
 NO_MEMBER = ("42704", 'relation "b" is not part of the publication', "certain")
 
 FAILS = (
+    (
+        "CREATE TRIGGER tr AFTER INSERT ON a FOR EACH ROW EXECUTE FUNCTION nosuch()",
+        "42883",
+        "function nosuch() does not exist",
+    ),
+    ("CREATE POLICY po ON a USING (nope)", "42703", 'column "nope" does not exist'),
     ("PERFORM 1/0", "22012", "division by zero"),
     ("i := 1/0", "22012", "division by zero"),
     ("n := 1/0", "22012", "division by zero"),
@@ -358,8 +364,6 @@ MAY_FAIL = (
     "CREATE EXTENSION plpgsql",
     "CREATE FUNCTION ff() RETURNS int LANGUAGE sql AS 'SELECT nope'",
     "CREATE FUNCTION ff() RETURNS int LANGUAGE nosuch AS 'SELECT 1'",
-    "CREATE TRIGGER tr AFTER INSERT ON a FOR EACH ROW EXECUTE FUNCTION nosuch()",
-    "CREATE POLICY po ON a USING (nope)",
     "CREATE SUBSCRIPTION s CONNECTION 'x' PUBLICATION p",
     "ALTER DATABASE nosuch SET work_mem = '4MB'",
     "DROP EXTENSION nosuch",
