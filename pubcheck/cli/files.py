@@ -73,7 +73,7 @@ def command(
     config = load(path=config_path)
     if force_exclude is not None:
         config = replace(config, force_exclude=force_exclude)
-    found = discover(
+    discovery = discover(
         paths if paths or config.units else (".",),
         config,
         together=together,
@@ -81,7 +81,7 @@ def command(
         stdin_filename=stdin_filename,
     )
     as_json = format_ == "json"
-    show(_json(found) if as_json else _text(found, color=use_color(color)), for_people=not as_json)
+    show(_json(discovery) if as_json else _text(discovery, color=use_color(color)), for_people=not as_json)
     return 0
 
 
@@ -112,7 +112,7 @@ class _Document(Struct, frozen=True):
     passed_over: tuple[_PassedOver, ...]
 
 
-def _json(found: Discovery) -> Iterator[str]:
+def _json(discovery: Discovery) -> Iterator[str]:
     units = tuple(
         _Unit(
             unit.name,
@@ -121,9 +121,9 @@ def _json(found: Discovery) -> Iterator[str]:
             unit.postgres,
             tuple(_File(file.label, file.view, file.context, _problem(file)) for file in unit.files),
         )
-        for unit in found.units
+        for unit in discovery.units
     )
-    document = _Document(__version__, 1, units, tuple(_PassedOver(*each) for each in found.skipped))
+    document = _Document(__version__, 1, units, tuple(_PassedOver(*each) for each in discovery.skipped))
     yield msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
@@ -140,11 +140,11 @@ def _problem(file: File) -> str | None:
     return None
 
 
-def _text(found: Discovery, *, color: bool) -> Iterator[str]:
+def _text(discovery: Discovery, *, color: bool) -> Iterator[str]:
     def styled(text: str, **style: bool) -> str:
         return click.style(text, **style) if color else text
 
-    for unit in found.units:
+    for unit in discovery.units:
         majors = f", PostgreSQL {', '.join(map(str, unit.postgres))}" if unit.postgres else ""
         yield f"{styled(escape(unit.name), bold=True)}  {unit.convention}: {escape(unit.reason)}{majors}\n"
         width = len(str(len(unit.files)))
@@ -154,11 +154,11 @@ def _text(found: Discovery, *, color: bool) -> Iterator[str]:
             remarks += [problem] if (problem := _problem(file)) else []
             remark = f"  ({escape(', '.join(remarks))})" if remarks else ""
             yield f"  {number:{width}}  {styled(escape(file.label), dim=file.context)}{remark}\n"
-    if found.skipped:
+    if discovery.skipped:
         yield f"{styled('skipped', bold=True)}\n"
-        for label, reason in found.skipped:
+        for label, reason in discovery.skipped:
             yield f"  {escape(label)}  ({escape(reason)})\n"
-    yield _closing(found.units, len(found.skipped))
+    yield _closing(discovery.units, len(discovery.skipped))
 
 
 def _closing(units: list[DiscoveredUnit], passed_over: int) -> str:

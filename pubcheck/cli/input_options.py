@@ -59,9 +59,9 @@ stdin_option = click.option(
 )
 
 
-def _variables(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+def _variables(_context: click.Context, _option: click.Parameter, assignments: tuple[str, ...]) -> dict[str, str]:
     variables = {}
-    for assignment in given:
+    for assignment in assignments:
         name, sign, value = assignment.partition("=")
         if not sign or not re.fullmatch(r"[^\x00-/:-@\[-^`{-\x7f]+", name):
             raise click.BadParameter(f"{assignment!r} is not NAME=VALUE")
@@ -92,9 +92,9 @@ def configuration(options: Mapping[str, object], path: str | None, variables: Ma
     (neither None nor empty) in its place. Rules of `extend-select` and variables of psql are added. Raises
     ConfigError."""
     base = load(path=path)
-    given = {key: value for key, value in options.items() if value not in (None, ())}
-    config = from_options(given, base, where="--")
-    if "extend-select" in given:
+    chosen = {key: value for key, value in options.items() if value not in (None, ())}
+    config = from_options(chosen, base, where="--")
+    if "extend-select" in chosen:
         config = replace(config, extend_select=base.extend_select + config.extend_select)
     if variables:
         config = replace(config, variables=tuple({**dict(config.variables), **variables}.items()))
@@ -111,9 +111,9 @@ def read_units(
     majors: bool = False,
     workers: Workers | None = None,
 ) -> list[DiscoveredUnit]:
-    """The units to read; ``majors``: the command line says for which, whatever the configuration says of a unit.
-    Raises NoInput where there is none."""
-    found = discover(
+    """The units to read. ``majors``: the command line names the majors, so those of units in the configuration are
+    ignored. Raises NoInput if there is no unit."""
+    discovery = discover(
         paths,
         config,
         together=together,
@@ -122,22 +122,22 @@ def read_units(
         majors=majors,
         workers=workers,
     )
-    if not found.units:
-        raise NoInput(no_input(found, paths))
-    return found.units
+    if not discovery.units:
+        raise NoInput(no_input(discovery, paths))
+    return discovery.units
 
 
-def no_input(found: Discovery, paths: tuple[str, ...]) -> str:
+def no_input(discovery: Discovery, paths: tuple[str, ...]) -> str:
     """Return the message for a run without input."""
-    return f"no input: {'; '.join(skipped_messages(found.skipped)) or 'no .sql file under ' + ', '.join(paths)}"
+    return f"no input: {'; '.join(skipped_messages(discovery.skipped)) or 'no .sql file under ' + ', '.join(paths)}"
 
 
-def skipped_messages(passed_over: Sequence[tuple[str, str]]) -> Iterator[str]:
+def skipped_messages(skipped: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield a message per reason for paths that are given by name and skipped."""
     from pubcheck.report.text import escape
 
     reasons: dict[str, list[str]] = {}
-    for label, why in passed_over:
+    for label, why in skipped:
         reasons.setdefault(why, []).append(label)
     for why, labels in reasons.items():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
@@ -155,7 +155,8 @@ def discover(
     workers: Workers | None = None,
     quiet: bool = False,
 ) -> Discovery:
-    """As ``read_plans``, with what is passed over; without paths, what the configuration names."""
+    """The units to read as ``read_units`` has them, and the files that are skipped. Without paths, the units that the
+    configuration names."""
     if not paths and config.units:
         paths = (os.path.relpath(config.root or "."),)
     if not paths:
@@ -265,8 +266,8 @@ class _SharedDisk(_WatchedDisk):
         if len(paths) < _MANY:
             return
         portions = [paths[at : at + _PORTION] for at in range(0, len(paths), _PORTION)]
-        for portion, found in zip(portions, self._workers.map(_looked_at, portions, _looked_at), strict=True):
-            self.know(portion, msgspec.msgpack.decode(found, type=tuple[tuple[Traits, bytes | None], ...]))
+        for portion, facts in zip(portions, self._workers.map(_looked_at, portions, _looked_at), strict=True):
+            self.know(portion, msgspec.msgpack.decode(facts, type=tuple[tuple[Traits, bytes | None], ...]))
             self._progress.advance(len(portion))
         self._workers.prepare(ready)
 

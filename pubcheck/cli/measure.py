@@ -62,7 +62,7 @@ input, or data that do not fit the table.""",
 @click.argument("paths", nargs=-1, required=True, metavar="SCHEMA...")
 @click.option(
     "--data",
-    "given",
+    "data",
     type=pair,
     multiple=True,
     required=True,
@@ -94,7 +94,7 @@ input, or data that do not fit the table.""",
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
 def command(
     paths: tuple[str, ...],
-    given: tuple[tuple[str, str], ...],
+    data: tuple[tuple[str, str], ...],
     format_: str,
     postgres: str | None,
     complete: bool | None,
@@ -145,12 +145,12 @@ def command(
     from pubcheck.report import measure as report
 
     try:
-        tables = [measurable(followed.folds[-1], followed.statements, name) for name, _ in given]
+        tables = [measurable(followed.folds[-1], followed.statements, name) for name, _ in data]
     except NoTable as error:
         raise ConfigError(f"--data: {error}") from None
     check_installed("measuring")
     try:
-        counted = _counted(given, tables, master, remote, conf, quiet=quiet)
+        counted = _counted(data, tables, master, remote, conf, quiet=quiet)
     except failures() as error:
         return failed(error)
     document = report.Measurement(__version__, report.SCHEMA_VERSION, followed.result.postgres[-1], counted)
@@ -168,7 +168,7 @@ def command(
 
 
 def _counted(
-    given: Sequence[tuple[str, str]],
+    data: Sequence[tuple[str, str]],
     tables: Sequence[Measurable],
     master: str | None,
     remote: str | None,
@@ -186,7 +186,7 @@ def _counted(
     counted = []
     try:
         with progress_of(spark, quiet=quiet) as progress:
-            for (name, where), table in zip(given, tables, strict=True):
+            for (name, where), table in zip(data, tables, strict=True):
                 progress(f"counting {table.name}")
                 counted.append(measure(spark, Data(name, where), table))
     except BadData as error:

@@ -64,8 +64,8 @@ def discover_units(
     stdin_label: str = UNNAMED,
     disk: CachedFileInspector | None = None,
 ) -> Discovery:
-    """As ``find_plans``, with what is passed over. ``disk`` opens the files; one that is told of many before they are
-    asked for may open them in other processes."""
+    """The units as ``find_units`` has them, and the files that are skipped. ``disk`` opens the files; one that is told
+    of many before they are asked for may open them in other processes."""
     finder = _UnitCollector(
         config, disk or CachedFileInspector(), alone=together or bool(schema), distinct=len(paths) == 1
     )

@@ -80,7 +80,7 @@ ALL_UNCHANGED = RepositoryDiff(None, 1, 0, 0)
 def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], DataFrame]) -> RepositoryDiff:
     """How the repositories that are listed stand to those of the run before; ``keep`` persists what is asked again."""
 
-    def told(rows: DataFrame, what: str, state: Column | str) -> DataFrame:
+    def tagged(rows: DataFrame, what: str, state: Column | str) -> DataFrame:
         return rows.select("repository", F.lit(what).alias("of"), state)
 
     # An aggregation of all three, for joins of as many would take as many passes.
@@ -88,9 +88,9 @@ def compared(listed: DataFrame, before: Before, keep: Callable[[DataFrame], Data
     rows = reduce(
         DataFrame.unionByName,
         [
-            told(listed, "now", "state"),
-            told(before["repositories"], "before", "state"),
-            told(unsettled, "unsettled", F.lit("").alias("state")),
+            tagged(listed, "now", "state"),
+            tagged(before["repositories"], "before", "state"),
+            tagged(unsettled, "unsettled", F.lit("").alias("state")),
         ],
     )
     seen = rows.groupBy("repository").agg(

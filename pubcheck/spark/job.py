@@ -60,7 +60,7 @@ _WRITTEN = 10_000
 
 def audit(
     spark: SparkSession,
-    given: Input,
+    source: Input,
     store: Store,
     linter: Linter,
     options: Options,
@@ -73,7 +73,7 @@ def audit(
         raise NoRun(f"{run} is the run that is to be written, which cannot be read meanwhile")
     started = datetime.now(UTC)
     rules = ruleset(linter)
-    job = Job(_pickled(linter), options.limits, Largest(options.largest_file, options.largest_unit), rules, given.top)
+    job = Job(_pickled(linter), options.limits, Largest(options.largest_file, options.largest_unit), rules, source.top)
     settings = f"{rules} {options.largest_file} {options.largest_unit}"
 
     # The pool ends first: what still runs in it needs what is kept.
@@ -84,47 +84,40 @@ def audit(
             ending.callback(kept.unpersist)
             return kept
 
-        ending.callback(given.forget, store, run)
+        ending.callback(source.forget, store, run)
         progress("listing files")
-        preparing = pool.submit(incremental.prepared, store, run, options.since, rules, given.name)
-        state = given.look(spark, store, run, settings, options.largest_file)
+        preparing = pool.submit(incremental.prepared, store, run, options.since, rules, source.name)
+        state = source.look(spark, store, run, settings, options.largest_file)
         before, was, notes = preparing.result()
 
         standing = None
         if before is not None:
             alike = state is not None and state == was
-            standing = incremental.ALL_UNCHANGED if alike else incremental.compared(given.repositories(), before, keep)
+            standing = incremental.ALL_UNCHANGED if alike else incremental.compared(source.repositories(), before, keep)
         units, counts = None, {}
         if standing is None or standing.changed:
             # Few rows a batch: a row may be a file of many megabytes. Releases that know of it count bytes as well.
             spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 500)
             spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", 16 << 20)
             progress("examining files")
-            units = keep(_carried(given.units(standing, job), before))
+            units = keep(_carried(source.units(standing, job), before))
             steps = units.groupBy("step").agg(F.count("*"), F.sum("cost"), F.max("cost")).collect()
             counts = {row[0]: row[1] for row in steps}
-        progress(_summary_line(counts, standing))
-
-        if units is not None and counts.get("lint"):
-            progress("linting the rest" if counts.get("linted") else "linting")
-            cost, most = next((row[2], row[3]) for row in steps if row[0] == "lint")
-            placed, parts = _placed(spark, units.where("step = 'lint'"), cost, most)
-            linted = keep(given.linted(placed, parts, job))
-            linted.count()  # which makes them, in as many tasks as are meant
-            units = units.where("step <> 'lint'").unionByName(linted)
-            counts["linted"] = counts.get("linted", 0) + counts.pop("lint")
-        if units is not None:
+            progress(_summary_line(counts, standing))
+            if counts.get("lint"):
+                progress("linting the rest" if counts.get("linted") else "linting")
+                cost, most = next((row[2], row[3]) for row in steps if row[0] == "lint")
+                placed, parts = _placed(spark, units.where("step = 'lint'"), cost, most)
+                linted = keep(source.linted(placed, parts, job))
+                linted.count()  # which makes them, in as many tasks as are meant
+                units = units.where("step <> 'lint'").unionByName(linted)
+                counts["linted"] = counts.get("linted", 0) + counts.pop("lint")
             units = units.coalesce(1 + sum(counts.values()) // _WRITTEN)
+        else:
+            progress(_summary_line(counts, standing))
 
         progress("writing tables")
-        made = _RunTables(given.repositories, units, counts, before, standing)
-        tables = {
-            "publications": made.publications,
-            "findings": made.findings,
-            "units": made.units,
-            "quarantine": made.quarantine,
-            "repositories": made.repositories,
-        }
+        tables = _RunTables(source.repositories, units, counts, before, standing).by_name()
         copied = _ALIKE if standing is not None and standing.all_unchanged else ()
 
         def write(name: str) -> None:
@@ -134,7 +127,7 @@ def audit(
         for _ in pool.map(write, tables):
             pass
         seconds = (datetime.now(UTC) - started).total_seconds()
-        summary = summarized(given, store, run, seconds, standing, notes)
+        summary = summarized(source, store, run, seconds, standing, notes)
         metrics = _rows(spark, METRICS, {"metric": list(summary.metrics), "value": list(summary.metrics.values())})
         store.write(metrics, "metrics", run)
         row: dict[str, object] = {
@@ -143,7 +136,7 @@ def audit(
             "finished": datetime.now(UTC),
             "pubcheck": __version__,
             "spark": spark.version,
-            "input": given.name,
+            "input": source.name,
             "since": options.since,
             "ruleset": rules,
             "config": msgspec.json.encode(linter.config).decode(),
@@ -239,37 +232,47 @@ def _placed(spark: SparkSession, chosen: DataFrame, cost: int, most: int) -> tup
 
 class _RunTables:
     """The tables of a run. What is known to be empty is no part of them, for Spark takes its time for that too: of
-    ``found``, the units with what came of them (``tables.EXAMINED``), there may be none."""
+    ``examined``, the units with what came of them (``schema.EXAMINED``), there may be none."""
 
     def __init__(
         self,
         listed: Callable[[], DataFrame],
-        found: DataFrame | None,
+        examined: DataFrame | None,
         counts: dict[str, int],
         before: Before | None,
         standing: RepositoryDiff | None,
     ) -> None:
-        self._listed, self._found, self._counts = listed, found, counts
+        self._listed, self._examined, self._counts = listed, examined, counts
         self._before, self._standing = before, standing
 
+    def by_name(self) -> dict[str, Callable[[], DataFrame]]:
+        """The functions that make the tables, those that take longest first."""
+        return {
+            "publications": self.publications,
+            "findings": self.findings,
+            "units": self.units,
+            "quarantine": self.quarantine,
+            "repositories": self.repositories,
+        }
+
     def findings(self) -> DataFrame:
-        return self._all(self._told("findings"), "findings")
+        return self._all(self._exploded("findings"), "findings")
 
     def publications(self) -> DataFrame:
-        return self._all(self._told("published"), "publications")
+        return self._all(self._exploded("published"), "publications")
 
     def units(self) -> DataFrame:
-        fresh = [] if self._found is None else [_unit_rows(self._found)]
+        fresh = [] if self._examined is None else [_unit_rows(self._examined)]
         # The rows of what was not linted then either are only what they would be again.
         return self._all(fresh, "units", carried=incremental.ended())
 
     def quarantine(self) -> DataFrame:
-        fresh = [*self._told("quarantine")]
-        found = self._found
-        if found is not None:
+        fresh = [*self._exploded("quarantine")]
+        examined = self._examined
+        if examined is not None:
             nothing = F.lit(None).cast("string")
             if self._counts.get("stopped"):
-                stopped = found.where("step = 'stopped'")
+                stopped = examined.where("step = 'stopped'")
                 fresh.append(
                     stopped.select(
                         *KEY, nothing.alias("path"), "reason", F.col("why").alias("detail"), nothing.alias("trace")
@@ -279,16 +282,18 @@ class _RunTables:
             # told by the linter where that saw it.
             unseen = (F.col("fate") != "unreadable") | F.col("unit").isNull()
             own = F.col("fate").isNotNull() & unseen
-            files = found.where("step <> 'carried'").select(
+            files = examined.where("step <> 'carried'").select(
                 *KEY,
                 _reason().alias("whole"),
-                F.col("quarantine.path").alias("told"),
+                F.col("quarantine.path").alias("reported"),
                 F.explode("members").alias("file"),
             )
-            untold = F.col("whole").isNotNull() & ~F.coalesce(F.array_contains("told", F.col("path")), F.lit(False))
+            unreported = F.col("whole").isNotNull() & ~F.coalesce(
+                F.array_contains("reported", F.col("path")), F.lit(False)
+            )
             fresh.append(
-                files.select(*KEY, "whole", "told", "file.*")
-                .where(own | untold)
+                files.select(*KEY, "whole", "reported", "file.*")
+                .where(own | unreported)
                 .select(
                     *KEY,
                     "path",
@@ -301,14 +306,14 @@ class _RunTables:
 
     def repositories(self) -> DataFrame:
         fresh = []
-        if self._found is not None:
+        if self._examined is not None:
             listed = self._listed()
             if self._standing is not None and self._standing.unchanged:
                 listed = listed.join(self._standing.of("changed"), "repository", "left_semi")
             zero = F.lit(0).cast("bigint")
             apart = [F.col("files").alias("files_apart"), F.size("members").alias("files_apart_quarantined")]
             if self._counts.get("apart"):
-                outside = self._found.where("step = 'apart'").select("repository", *apart)
+                outside = self._examined.where("step = 'apart'").select("repository", *apart)
                 listed = listed.join(outside, "repository", "left")
             else:
                 listed = listed.withColumns(dict.fromkeys(("files_apart", "files_apart_quarantined"), zero))
@@ -325,12 +330,12 @@ class _RunTables:
             )
         return self._all(fresh, "repositories", by_unit=False)
 
-    def _told(self, name: str) -> list[DataFrame]:
-        """The rows that what came of units holds under a name."""
-        if self._found is None or not self._counts.get("linted"):
+    def _exploded(self, name: str) -> list[DataFrame]:
+        """The rows of a table that the results of units hold in the column of that name."""
+        if self._examined is None or not self._counts.get("linted"):
             return []
-        linted = self._found.where("step = 'linted'")
-        return [linted.select(*KEY, F.explode(name).alias("told")).select(*KEY, "told.*")]
+        linted = self._examined.where("step = 'linted'")
+        return [linted.select(*KEY, F.explode(name).alias("row")).select(*KEY, "row.*")]
 
     def _all(
         self, fresh: list[DataFrame], name: str, *, by_unit: bool = True, carried: Column | None = None
@@ -344,11 +349,11 @@ class _RunTables:
                 before = before.withColumn("carried", carried)
             if self._standing is not None and self._standing.unchanged:
                 rows.append(self._standing.kept(before))
-            if by_unit and self._found is not None and self._counts.get("carried"):
-                rows.append(before.join(self._found.where("step = 'carried'").select(*KEY), KEY, "left_semi"))
+            if by_unit and self._examined is not None and self._counts.get("carried"):
+                rows.append(before.join(self._examined.where("step = 'carried'").select(*KEY), KEY, "left_semi"))
         if not rows:
-            assert self._found is not None
-            return self._found.sparkSession.createDataFrame([], ddl(RESULTS[name]))
+            assert self._examined is not None
+            return self._examined.sparkSession.createDataFrame([], ddl(RESULTS[name]))
         return reduce(DataFrame.unionByName, rows)
 
 
@@ -357,9 +362,9 @@ def _reason() -> Column:
     return F.coalesce("reason", "failed")
 
 
-def _unit_rows(found: DataFrame) -> DataFrame:
+def _unit_rows(examined: DataFrame) -> DataFrame:
     """The rows of the table `units` for those that are not carried over."""
-    rows = found.where("step NOT IN ('apart', 'carried')")
+    rows = examined.where("step NOT IN ('apart', 'carried')")
     zero = F.lit(0).cast("bigint")
     passed_over = F.col("step") == "passed-over"
     reason = _reason()

@@ -95,9 +95,9 @@ class ChildProcess:
                 return
         except (EOFError, OSError):
             pass
-        said = self._last_words()
+        output = self._last_words()
         self.close()
-        raise RuntimeError(f"the process that lints does not start: {said or 'it says nothing'}")
+        raise RuntimeError(f"the process that lints does not start: {output or 'it says nothing'}")
 
     def _died(self) -> Answer[list[Any]]:
         process = self._process

@@ -21,7 +21,7 @@ WRITE_RULES = frozenset(code for code, rule in RULES.items() if rule.phase == "w
 
 
 class Published(Struct, frozen=True, array_like=True, kw_only=True):
-    """A row of the table `publications`: its columns (`tables.PUBLISHED`), in their order."""
+    """A row of the table `publications`: its columns (`schema.PUBLISHED`), in their order."""
 
     publication: str
     table: str | None

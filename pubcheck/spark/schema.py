@@ -246,8 +246,8 @@ SCANNED = (
     Column("fate", _TEXT, "unreadable, too-large, or what became of the process that looked at it"),
     Column("detail", _TEXT, "for people"),
     Column("trace", _TEXT, "of the process that looked at it"),
-    Column("traits", pa.binary(), "what of its content decides where it belongs: sources.traits.Traits"),
-    Column("names", pa.binary(), "sources.names.Names"),
+    Column("traits", pa.binary(), "what of its content decides where it belongs: discovery.file_facts.Traits"),
+    Column("names", pa.binary(), "discovery.object_names.Names"),
 )
 """Files that are rows of a table."""
 FACTS = tuple(

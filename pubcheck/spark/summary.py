@@ -1,4 +1,4 @@
-"""What is told of a run of the audit, counted from the tables that it wrote and held to its input."""
+"""The summary of a run of the audit, counted from the tables that it wrote and compared with its input."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Lost(RuntimeError):
 
 
 def summary(
-    given: Input, store: Store, run: str, seconds: float, standing: RepositoryDiff | None, notes: tuple[str, ...]
+    source: Input, store: Store, run: str, seconds: float, standing: RepositoryDiff | None, notes: tuple[str, ...]
 ) -> Summary:
     """Counts what was written, and holds it to the input. Raises Lost."""
     written = {name: store.read(columns, name, run) for name, columns in RESULTS.items()}
@@ -42,27 +42,27 @@ def summary(
         written["findings"].groupBy(*_KINDS).agg(*map(F.expr, _counts("findings", _KINDS, ["count(*)"]))),
         written["quarantine"].groupBy("reason").agg(*map(F.expr, _counts("quarantine", ["reason"], _OF_QUARANTINE))),
     ]
-    told: dict[str, list[tuple[list[str], list[float]]]] = {}
+    counted: dict[str, list[tuple[list[str], list[float]]]] = {}
     shaped = (each.select("of", "names", "numbers") for each in counts)  # without what was grouped by
     for table, names, numbers in reduce(DataFrame.union, shaped).collect():
-        told.setdefault(table, []).append((names, numbers))
-    metrics = dict(zip(_OF_UNITS, told["units"][0][1], strict=True))
-    listed = dict(zip(_OF_REPOSITORIES, told["repositories"][0][1], strict=True))
+        counted.setdefault(table, []).append((names, numbers))
+    metrics = dict(zip(_OF_UNITS, counted["units"][0][1], strict=True))
+    listed = dict(zip(_OF_REPOSITORIES, counted["repositories"][0][1], strict=True))
     metrics["repositories"] = listed["repositories"]
     metrics["repositories_unchanged"] = listed["all"] - standing.changed if standing is not None else 0.0
     metrics["files"] += listed["files_apart"]
     metrics["files_quarantined"] += listed["files_apart_quarantined"]
     metrics["files_nothing_to_lint"] += listed["files_apart"] - listed["files_apart_quarantined"]
-    rules = [(names[0], names[1], names[2], int(numbers[0])) for names, numbers in sorted(told.get("findings", []))]
+    rules = [(names[0], names[1], names[2], int(numbers[0])) for names, numbers in sorted(counted.get("findings", []))]
     metrics["findings"] = float(sum(row[3] for row in rules))
-    metrics["rows_passed_over"] = float(given.passed_over())
+    metrics["rows_passed_over"] = float(source.passed_over())
     metrics["seconds"] = seconds
     _hold(metrics, "units", sum(metrics[f"units_{end}"] for end in ENDS), "units of every status")
     _hold(metrics, "files", sum(metrics[f"files_{end}"] for end in ENDS), "files of every status")
     _hold(metrics, "files", listed["files"], "files of all repositories")
-    _hold(metrics, "files", given.count(), "files of the input")
+    _hold(metrics, "files", source.count(), "files of the input")
     _hold(metrics, "findings", sum(metrics[f"{severity}s"] for severity in SEVERITIES), "findings of all units")
-    quarantine = {names[0]: (int(units), int(files)) for names, (units, files) in sorted(told.get("quarantine", []))}
+    quarantine = {names[0]: (int(units), int(files)) for names, (units, files) in sorted(counted.get("quarantine", []))}
     _hold(metrics, "units_quarantined", sum(units for units, _ in quarantine.values()), "units in quarantine")
     # Files whose names are no UTF-8 may share a label, of which there is one row then.
     held = sum(files for _, files in quarantine.values())

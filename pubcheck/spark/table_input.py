@@ -43,7 +43,7 @@ github_repos.sample_contents."""
 
 
 CSV: Mapping[str, str] = {"header": "true", "multiLine": "true", "quote": '"', "escape": '"'}
-"""How CSV is read unless told: with a header, and contents of several lines in quotes, which are doubled inside."""
+"""How CSV is read by default: with a header, and contents of several lines in quotes, which are doubled inside."""
 
 
 class TableInput:
@@ -56,8 +56,8 @@ class TableInput:
         self.name, self.top = name if format == "table" else without_trailing_separators(name), ""
         self._from, self._format, self._columns, self._options = name, format, columns, dict(options or {})
         if format.lower() == "csv":
-            said = {key.lower() for key in self._options}
-            self._options |= {key: text for key, text in CSV.items() if key.lower() not in said}
+            chosen = {key.lower() for key in self._options}
+            self._options |= {key: text for key, text in CSV.items() if key.lower() not in chosen}
         self._rows: DataFrame | None = None
         self._counts: tuple[int, int] | None = None
         self._paths: DataFrame | None = None
@@ -150,8 +150,8 @@ class TableInput:
             .dropDuplicates(["repository", "path", "digest"])
         )
         key = ["repository", "path", "digest"]
-        found = facts.withColumnsRenamed({"fate": "met", "detail": "how"})
-        scanned = described.join(found, key, "left").withColumns(
+        inspected = facts.withColumnsRenamed({"fate": "met", "detail": "how"})
+        scanned = described.join(inspected, key, "left").withColumns(
             {"fate": F.coalesce("met", "fate"), "detail": F.coalesce("how", "detail")}
         )
         rows = scanned.select(*(column.name for column in SCANNED)).repartition("repository")
@@ -159,7 +159,7 @@ class TableInput:
 
     def linted(self, units: DataFrame, parts: int, job: worker.Job) -> DataFrame:
         assert self._rows is not None
-        given = F.col("member.fate").isNull() | F.col("member.fate").isin(*filter(None, GIVEN_TO_THE_LINTER))
+        for_linter = F.col("member.fate").isNull() | F.col("member.fate").isin(*filter(None, GIVEN_TO_THE_LINTER))
         files = (
             units.select(
                 "repository",
@@ -170,7 +170,7 @@ class TableInput:
                 "salt",
                 F.posexplode("members").alias("ordinal", "member"),
             )
-            .where(given)
+            .where(for_linter)
             .select("repository", "unit", "convention", "majors", "cost", "salt", "ordinal", "member.*")
         )
         content = (
