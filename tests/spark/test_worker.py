@@ -96,13 +96,13 @@ def test_small_repositories_come_to_the_same_at_once_and_in_two_passes(plant: Pl
 
 
 def test_the_platform_of_a_repository_is_seen_in_its_folders_as_lint_sees_it(plant: Plant) -> None:
-    member = "CREATE TABLE t (a int PRIMARY KEY);\nALTER PUBLICATION supabase_realtime ADD TABLE t;\n"
-    plant({"r/.git/HEAD": "", "r/supabase/config.toml": "", "r/db/a.sql": member, "other/db/a.sql": member})
+    auth = "CREATE TABLE t (id int PRIMARY KEY);\nCREATE PUBLICATION p FOR TABLE t, auth.users;\n"
+    plant({"r/.git/HEAD": "", "r/supabase/config.toml": "", "r/db/a.sql": auth, "other/db/a.sql": auth})
     at_once = rows_of(worker.examine(listed("corpus"), job=job(), at_once=True))
     assert comparable(at_once) == comparable(in_two_passes("corpus"))
     rules = {row["repository"]: [found["rule"] for found in row["findings"]] for row in at_once}
     assert rules == {name: [found["rule"] for found in linted(f"corpus/{name}")] for name in ("r", "other")}
-    assert rules == {"r": [], "other": ["PUB106"]}
+    assert rules == {"r": [], "other": ["PUB107"]}
 
 
 def test_a_large_repository_is_only_looked_through(plant: Plant) -> None:
